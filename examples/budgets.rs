@@ -1,4 +1,4 @@
-//! What an outage costs with a retry budget, and without.
+//! The attempts of an outage with a retry budget, and without.
 //!
 //! Two clients call the same server, each over a layer of its own. With a registry of budgets they share the server's, so
 //! that one need not find out what the other knows.

@@ -38,7 +38,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     println!("retry_blocking: {value}");
 
     // With other errors, a closure decides. A `Retryer` is made once and used often, it reports, and
-    // its closures are told their attempt.
+    // its closures get their attempt.
     let mut failures = vec![io::ErrorKind::ConnectionReset, io::ErrorKind::TimedOut];
     let read = |_| match failures.pop() {
         Some(kind) => Err(io::Error::from(kind)),

@@ -17,7 +17,7 @@ use tonic_gax::{Code, Delivery, Note, OperationError, RetrySettings};
 /// `REFUSED_STREAM` of HTTP/2: the server has not looked at the request.
 const REFUSED: Reply = Reply::Reset(7);
 
-/// What creating a book ends with, where the server replies so to its two attempts.
+/// The status that creating a book ends with if the server replies so to its two attempts.
 async fn create(replies: Vec<Reply>) -> Result<Status, Box<dyn Error>> {
     let settings = RetrySettings::builder()
         .initial_retry_delay(Duration::from_millis(100))

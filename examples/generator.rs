@@ -31,7 +31,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(report.attempt_count(), 3);
     println!("{:?}", response.into_inner().books);
 
-    // What the table says of an RPC is an accessor of the settings; its documentation shows the attempts.
+    // Each RPC has an accessor of its settings; its documentation shows the attempts.
     let settings = LibraryServiceStubSettings::builder().build()?;
     println!("GetBook: {}", settings.get_book().retryable_codes());
     println!("CreateBook: {}", settings.create_book().retryable_codes());

@@ -29,7 +29,7 @@ use tonic_gax::{
     Retryable, Retryer,
 };
 
-/// What the document calls a second.
+/// A second of the document.
 const SECOND: Duration = Duration::from_millis(50);
 /// "Usually 32 or 64 seconds."
 const MAXIMUM_BACKOFF: u32 = 32;
@@ -164,7 +164,7 @@ impl Safety {
     }
 }
 
-/// What is retried: what was certainly not carried out, and for repeatable commands also that of which nobody knows.
+/// A command is retried if it was certainly not carried out; a repeatable one also if nobody knows.
 impl Retryable<Failure> for Safety {
     fn code(&self, failure: &Failure) -> Code {
         match failure {

@@ -38,7 +38,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let client = LibraryServiceClient::connect_with_settings(url, settings).await?;
     client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
 
-    // What Prometheus does every few seconds.
+    // Prometheus does this every few seconds.
     let page = reqwest::get(format!("http://{endpoint}/metrics")).await?.error_for_status()?.text().await?;
     let lines = page.lines().filter(|line| line.starts_with("grpc_client_attempt_started_total"));
     let started: Vec<_> = lines.collect();

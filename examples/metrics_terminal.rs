@@ -27,7 +27,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let client = LibraryServiceClient::connect_with_settings(url, settings).await?;
     client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
 
-    // What has been measured is exported once a minute, and now.
+    // Measurements are exported once a minute, and now.
     provider.shutdown()?;
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! What servers ask for: to wait before the next attempt, or not to come back.
+//! Servers ask to wait before the next attempt, or not to come back.
 //!
 //! ```text
 //! cargo run --example server_delays
@@ -11,7 +11,8 @@ use std::error::Error;
 use std::time::Duration;
 use tonic_gax::testing::{Reply, Script, VirtualServer};
 use tonic_gax::{
-    CallOptions, Code, OperationError, OperationReport, RequestExt as _, RetrySettings, StopReason,
+    CallOptions, Code, OperationError, OperationOptions, OperationReport, RequestExt as _, RetrySettings,
+    StopReason,
 };
 
 /// When a call's attempts start in milliseconds, where the server replies so, and why it ended.
@@ -22,7 +23,8 @@ async fn call(replies: Vec<Reply>) -> Result<(Vec<u128>, Option<StopReason>), Bo
         .build()?;
     let mut stub = LibraryServiceStubSettings::builder();
     stub.get_book().set_retry_settings(settings).set_retryable_codes([Code::Unavailable]);
-    let settings = LibraryServiceSettings::create(stub.build()?).without_jitter();
+    let settings =
+        LibraryServiceSettings::create(stub.build()?).with_options(OperationOptions::new().without_jitter());
 
     let server = VirtualServer::start(Script::new().on("GetBook", replies));
     let client = LibraryServiceClient::with_settings(server.channel(), settings);

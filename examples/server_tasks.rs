@@ -1,4 +1,4 @@
-//! What a server's handler hands to other tasks and threads: it ends with the request.
+//! The work that a server's handler hands to other tasks and threads ends with the request.
 //!
 //! The handler starts a task, which asks another server, and a thread, which waits before it tries something again. Its
 //! caller goes away after a moment, and neither goes on.

@@ -40,8 +40,8 @@ use std::fmt;
 use std::io::{BufRead, Write};
 use std::time::Duration;
 use tonic_gax::{
-    Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, OperationReport, Preset, StopReason,
-    TimeRule, presets,
+    Backoff, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, OperationOptions, OperationReport,
+    Preset, StopReason, TimeRule, presets,
 };
 
 const USAGE: &str = "\
@@ -61,7 +61,7 @@ Options, whose defaults are those of the preset `storage` (durations such as 10m
   --seed N                       draws the random parts from a sequence that can be repeated
 ";
 
-/// What the command line says.
+/// The flags of the command line.
 pub(crate) struct Options {
     preset: Preset,
     attempt_timeout: Option<Duration>,
@@ -104,7 +104,7 @@ pub(crate) async fn run(
         layer = layer.attempt_timeout(timeout);
     }
     if let Some(seed) = options.seed {
-        layer = layer.jitter_seed(seed);
+        layer = layer.options(OperationOptions::new().jitter_seed(seed));
     }
     let mut sender = layer.layer(client);
     for (index, line) in input.split(b'\n').enumerate() {
@@ -189,7 +189,7 @@ fn encoded(text: &str, kept: &[u8]) -> String {
     encoded
 }
 
-/// Sends a request, and tells what became of it.
+/// Sends a request, and describes what became of it.
 async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes>>) -> Value {
     let (status, report, body, error) = match sender.send(request).await {
         Ok(mut response) => {

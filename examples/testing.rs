@@ -18,7 +18,7 @@ use tonic::Code;
 use tonic_gax::client::Transport;
 use tonic_gax::{OperationError, RetrySettings, StopReason};
 
-/// What is tested: it takes a client over any transport.
+/// The function under test: it takes a client over any transport.
 async fn title<T: Transport>(client: &LibraryServiceClient<T>) -> Result<String, tonic::Status> {
     let book = client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
     Ok(book.into_inner().title)

@@ -1,7 +1,7 @@
 //! Requests that no server has looked at are sent again at once: no delay, and no attempt.
 //!
 //! The server refuses the first stream, as one does that is just shutting down or has too many. An observer and the report
-//! tell of it.
+//! show it.
 //!
 //! ```text
 //! cargo run --example transparent_retries
@@ -41,7 +41,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let client = LibraryServiceClient::with_settings(server.channel(), settings);
     let response = client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
 
-    let report = OperationReport::of(&response).ok_or("there is something to tell")?;
+    let report = OperationReport::of(&response).ok_or("a transparent retry is reported")?;
     println!("{report}");
     assert_eq!((report.attempt_count(), report.transparent_retries()), (1, 1));
     assert_eq!(report.elapsed().as_millis(), 0);

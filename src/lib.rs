@@ -15,15 +15,17 @@ mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transport;
+mod without_drop;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
 pub use gax_retry::{
-    Attempt, AttemptKind, AttemptPlan, AttemptTimeouts, Backoff, BackoffStrategy, BatchingSettings, Cap,
-    Code, CodeSet, Compatibility, Delivery, Environment, EnvironmentError, Hedging, IntoCodes, Jitter,
-    LimitExceeded, Limits, MethodKind, NotAttempted, Override, ParseCodeError, Policy, RetryBudget,
-    RetryBudgets, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError, SettingsOverrides,
-    SettingsProblem, StartedAttempt, StopReason, TimeRule,
+    Attempt, AttemptKind, BatchingSettings, Code, CodeSet, Compatibility, Delivery, Environment,
+    EnvironmentError, Hedging, IntoCodes, LimitExceeded, MethodKind, NotAttempted, Override, ParseCodeError,
+    Policy, RetryBudget, RetryBudgets, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError,
+    SettingsOverrides, SettingsProblem, StartedAttempt, StopReason,
 };
+#[cfg(feature = "strategy")]
+pub use gax_retry::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 #[cfg(feature = "http")]
 pub use gax_retry::{
     Classification, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
@@ -44,7 +46,9 @@ pub use http::{
 pub use http::{ReqwestRequestBuilder, ReqwestService};
 pub use live::unknown_methods::UnknownMethodsError;
 pub use operation::{ConnectProblem, Note, OperationError, OperationReport};
-pub use settings::{CallOptions, CallSettings, MethodInfo, OperationCallSettings, RequestExt};
+pub use settings::{
+    CallOptions, CallSettings, MethodInfo, OperationCallSettings, OperationOptions, RequestExt,
+};
 
 /// A server's side of deadlines: what a handler hands to tasks and threads for the request that it serves.
 ///
@@ -67,10 +71,10 @@ pub mod table {
 pub mod __private {
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
-    pub use gax_retry::__private::{batching, settings};
+    pub use gax_retry::settings::ConstSettings;
 
     /// A report's table, for programs that print it in colours.
-    pub fn attempt_table(report: &crate::OperationReport) -> gax_retry::__private::AttemptTable {
+    pub fn attempt_table(report: &crate::OperationReport) -> gax_retry::report::AttemptTable {
         report.table()
     }
 }

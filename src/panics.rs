@@ -32,7 +32,7 @@ impl PanicGuard {
     #[cold]
     fn record(&self, who: &'static str, message: Option<&str>) {
         if !self.is_recorded.swap(true, Ordering::Relaxed) {
-            let message = gax_retry::__private::Escaped(message.unwrap_or("without a message"));
+            let message = gax_text::Escaped(message.unwrap_or("without a message"));
             ignore_panic(|| {
                 tracing::error!("{who} panicked: {message}; later panics of it are not recorded");
             });

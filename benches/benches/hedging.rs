@@ -1,4 +1,4 @@
-//! What hedging buys, and what it costs: latencies and load of calls to a server whose every 100th reply takes 100 times as
+//! The gain and the cost of hedging: latencies and load of calls to a server whose every 100th reply takes 100 times as
 //! long, with and without it. It runs in virtual time, so that the numbers are exact, and the same on every machine and in
 //! every profile.
 //!

@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use allocation_counter::{AllocationInfo, measure};
-use gax_retry::{Action, AttemptResult, Code, JitterSource, Operation, Policy, ThreadJitter, World};
+use gax_retry::{Action, AttemptResult, Code, JitterSource, Operation, Policy, Ready, ThreadJitter, World};
 use std::hint::black_box;
 use std::time::Duration;
 use tokio::runtime::Runtime;
@@ -124,10 +124,9 @@ fn decision() {
     };
     let policy = Policy::new(&settings, Pace::codes());
     let failed = AttemptResult::failed(Code::Unavailable);
-    let mut world = Surroundings { now: Duration::ZERO, jitter: ThreadJitter };
-    let mut operation = Operation::begin(&policy, None);
-    black_box(operation.next(&policy, &mut world));
-    // What an operation knows beyond its first attempt is made here, once.
+    let mut world = FakeWorld { now: Duration::ZERO, jitter: ThreadJitter };
+    let (mut operation, _) = black_box(Operation::begin(&policy, None, Ready::Now));
+    // The state of an operation beyond its first attempt is made here, once.
     operation.ended(&policy, 1, failed, &mut world);
     let info = measure(|| {
         for attempt in 2..5 {
@@ -141,12 +140,12 @@ fn decision() {
 }
 
 /// The clock and the jitter of an operation.
-struct Surroundings {
+struct FakeWorld {
     now: Duration,
     jitter: ThreadJitter,
 }
 
-impl World for Surroundings {
+impl World for FakeWorld {
     fn now(&mut self) -> Duration {
         self.now
     }
@@ -156,7 +155,7 @@ impl World for Surroundings {
     }
 }
 
-/// What one call allocates.
+/// The allocations of one call.
 #[derive(Debug, Clone, Copy)]
 struct PerCall {
     count: i64,
@@ -199,7 +198,7 @@ fn print_over(rows: &[Row], base: &str, layer: &str, generated: &str) {
     print!("{}", table.text());
 }
 
-/// What an operation that waits costs.
+/// The memory of an operation that waits.
 #[derive(Debug, Clone, Copy)]
 struct Parked {
     bytes: f64,

@@ -2,7 +2,7 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use gax_retry::{
-    Action, AttemptResult, Code, JitterSource, NoJitter, Operation, Policy, ThreadJitter, World,
+    Action, AttemptResult, Code, JitterSource, NoJitter, Operation, Policy, Ready, ThreadJitter, World,
 };
 use std::error::Error;
 use std::hint::black_box;
@@ -265,12 +265,12 @@ impl<C: Contender> Boxed for C {
 }
 
 /// The clock and the jitter of an operation.
-struct Surroundings<'a> {
+struct FakeWorld<'a> {
     now: Duration,
     jitter: &'a mut dyn JitterSource,
 }
 
-impl World for Surroundings<'_> {
+impl World for FakeWorld<'_> {
     fn now(&mut self) -> Duration {
         self.now
     }
@@ -283,7 +283,7 @@ impl World for Surroundings<'_> {
 /// Operations whose first attempt has failed, and whose second and third fail too; counted are the two decisions
 /// with the starts after them.
 fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Duration {
-    let mut world = Surroundings { now: Duration::ZERO, jitter };
+    let mut world = FakeWorld { now: Duration::ZERO, jitter };
     let failed = AttemptResult::failed(Code::Unavailable);
     let mut step = |operation: &mut Operation, attempt: u32, now: u64| {
         world.now = black_box(Duration::from_secs(now));
@@ -295,9 +295,7 @@ fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Dura
     };
     let mut operations = Vec::new();
     for _ in 0..calls.div_ceil(2) {
-        let mut operation = Operation::begin(policy, None);
-        let mut first = Surroundings { now: Duration::ZERO, jitter: &mut NoJitter };
-        operation.next(policy, &mut first);
+        let (mut operation, _) = black_box(Operation::begin(policy, None, Ready::Now));
         step(&mut operation, 1, 0);
         operations.push(operation);
     }
@@ -331,7 +329,7 @@ fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
     ]
 }
 
-/// What runs under valgrind.
+/// The calls of one lane, for valgrind.
 fn counted_calls(runtime: &Runtime, Counted { lane, calls }: Counted) {
     let only: Vec<Lane<'_>> = counted(runtime).into_iter().skip(lane).take(1).collect();
     let _summary = by_turns(only, Plan { rounds: 0, calls });

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 /// A kind of table.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// What there is a lot of.
+    /// The thing that it has a lot of.
     pub name: &'static str,
     /// A method that it knows, or all of a service.
     pub method: &'static str,

@@ -1,4 +1,4 @@
-//! What a call costs: the raw tonic client, other ways to retry around it, the layer under it, and the
+//! The cost of a call: the raw tonic client, other ways to retry around it, the layer under it, and the
 //! generated client, over a service that replies at once and over loopback HTTP/2.
 //!
 //! `cargo bench -p tonic-gax-benches` measures and prints tables; with `-- --test` everything runs once,

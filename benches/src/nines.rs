@@ -7,7 +7,7 @@ use std::time::Duration;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Curve {
-    /// What they are.
+    /// The name of these calls.
     pub name: String,
     /// Their latencies, the shortest first.
     sorted: Vec<Duration>,
@@ -21,7 +21,7 @@ impl Curve {
         Self { name: name.into(), sorted: latencies }
     }
 
-    /// The same under another name.
+    /// These under another name.
     #[must_use]
     pub fn called(self, name: impl Into<String>) -> Self {
         Self { name: name.into(), ..self }

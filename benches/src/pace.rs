@@ -1,4 +1,4 @@
-//! The same settings in the words of every contender.
+//! Settings in the words of every contender.
 
 use gax_retry::{Code, CodeSet, RetrySettings};
 use gax_table::RetryTable;

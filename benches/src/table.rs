@@ -1,4 +1,4 @@
-//! What is printed.
+//! Tables of numbers.
 
 use std::fmt::Write as _;
 

@@ -11,10 +11,10 @@ use std::process::{Command, ExitCode, Stdio};
 /// Names the file that a process writes its results to, if it is to run commands.
 const RESULT: &str = "GAX_MEASURED_RUNS";
 
-/// What stands between commands.
+/// Separates commands.
 const NEXT: &str = ";";
 
-/// What is run; the table follows, and the rest of what a command wants.
+/// The commands that are run; the table follows, and the rest of what a command wants.
 const COMMANDS: [&str; 14] = [
     "show",
     "show --format json",
@@ -36,7 +36,7 @@ const COMMANDS: [&str; 14] = [
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "a plain record")]
 pub struct Measured {
-    /// What there is a lot of in the table.
+    /// The thing that the table has a lot of.
     pub shape: &'static str,
     /// The form that the table is in.
     pub form: &'static str,

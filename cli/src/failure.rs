@@ -1,6 +1,6 @@
 //! Why a command did not do what it was asked, and the exit status that says so.
 
-use gax_retry::__private::Escaped;
+use gax_text::Escaped;
 use std::fmt;
 use std::process::ExitCode;
 

@@ -1,12 +1,11 @@
 //! Retry tables in folders.
 
 use crate::failure::Failure;
-use crate::input::Input;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What a table's file can end with.
+/// How the name of a table's file can end.
 const ENDINGS: [&str; 4] = ["json", "yaml", "yml", "toml"];
 
 /// How the names of tables end.
@@ -15,7 +14,7 @@ const NAMES: [&str; 5] =
 
 /// The files in a folder, and in those in it, that may be tables by their names, in order. What is hidden, and what
 /// links lead to, is left out.
-fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
+pub(crate) fn files_in(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     collect(folder, &mut found)?;
     found.sort();
@@ -41,19 +40,6 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>) -> io::Result<()> {
 /// Whether a file may be a table by its name.
 pub(crate) fn may_be_table(path: &Path) -> bool {
     ending(path).is_some_and(|ending| ENDINGS.contains(&ending))
-}
-
-/// The tables in a folder, in order, each read or the reason why it can't be.
-pub(crate) fn tables_in(folder: &Path) -> Result<Vec<Result<Input, Failure>>, Failure> {
-    let files = files_in(folder).map_err(|error| {
-        let path = folder.display();
-        Failure::Usage(format!("can't read {path} ({error}); give the path of a retry table"))
-    })?;
-    let read = files.into_iter().map(|path| (Input::table(&path), path));
-    let tables =
-        read.filter(|(input, path)| input.as_ref().map_or(true, |input| is_table(path, &input.content)));
-    let tables: Vec<_> = tables.map(|(input, _)| input).collect();
-    if tables.is_empty() { Err(no_table_in(folder)) } else { Ok(tables) }
 }
 
 /// That no table is in a folder.

@@ -13,7 +13,7 @@ pub(crate) struct GitPath {
     text: String,
 }
 
-/// What is at such a path.
+/// The kind of thing at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum GitKind {
     File,
@@ -60,7 +60,7 @@ impl GitPath {
         Ok(names.map(|name| PathBuf::from(String::from_utf8_lossy(name).into_owned())).collect())
     }
 
-    /// What git prints, up to the limit that all files have.
+    /// The output of git, up to the limit that all files have.
     fn git(&self, args: &[&str]) -> Result<Vec<u8>, Failure> {
         let mut child = Command::new("git")
             .args(args)

@@ -1,7 +1,7 @@
-//! Files that the command is told to read.
+//! Files that the command line names.
 
 use crate::failure::Failure;
-use crate::folder::tables_in;
+use crate::folder::{files_in, is_table, no_table_in};
 use gax_table::__private::read_stream;
 use std::borrow::Cow;
 use std::fs::File;
@@ -69,6 +69,19 @@ impl Input {
         let content = self.content.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&self.content);
         String::from_utf8_lossy(content)
     }
+}
+
+/// The tables in a folder, in order, each read or the reason why it can't be.
+pub(crate) fn tables_in(folder: &Path) -> Result<Vec<Result<Input, Failure>>, Failure> {
+    let files = files_in(folder).map_err(|error| {
+        let path = folder.display();
+        Failure::Usage(format!("can't read {path} ({error}); give the path of a retry table"))
+    })?;
+    let read = files.into_iter().map(|path| (Input::table(&path), path));
+    let tables =
+        read.filter(|(input, path)| input.as_ref().map_or(true, |input| is_table(path, &input.content)));
+    let tables: Vec<_> = tables.map(|(input, _)| input).collect();
+    if tables.is_empty() { Err(no_table_in(folder)) } else { Ok(tables) }
 }
 
 /// The path of a file from the root, its folder without `..` and links.

@@ -9,13 +9,11 @@ mod generated;
 mod git;
 mod input;
 mod render;
-mod server;
 mod usage;
 mod value;
 
 use failure::Failure;
 use std::ffi::OsString;
-use std::io::Write as _;
 use std::process::ExitCode;
 
 /// Runs the command with these arguments, the first of which is its own name. It prints to standard output and
@@ -31,16 +29,6 @@ pub fn run(arguments: impl IntoIterator<Item = OsString>) -> ExitCode {
     };
     match outcome {
         Ok(status) => status,
-        Err(failure) => report(&failure),
+        Err(failure) => command::report(&failure),
     }
-}
-
-/// Prints what went wrong, if anyone is there to read it.
-pub(crate) fn report(failure: &Failure) -> ExitCode {
-    if let Failure::Shown(text) = failure {
-        let printed = command::print(&text.to_string());
-        return printed.map_or_else(|failure| report(&failure), |()| failure.status());
-    }
-    let _unread = writeln!(anstream::stderr(), "{}error:{:#} {failure}", render::ERROR, render::ERROR);
-    failure.status()
 }

@@ -1,7 +1,7 @@
-//! What clap finds wrong with flags, in one sentence.
+//! An error of clap's about flags, in one sentence.
 
 use clap::error::{ContextKind, ContextValue, Error, ErrorKind};
-use gax_retry::__private::closest;
+use gax_text::closest;
 use std::error::Error as _;
 
 /// The sentence: the flag, its value, what is wrong, what to do.

@@ -1,4 +1,4 @@
-//! What the compiled protos say, as far as retries care.
+//! The compiled protos, as far as retries care.
 
 use crate::kind::method_kind;
 use gax_retry::MethodKind;

@@ -1,7 +1,7 @@
 //! Why code can't be generated.
 
-use gax_retry::__private::Escaped;
 use gax_table::{Finding, TableError};
+use gax_text::Escaped;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::error::Error as StdError;
 use std::fmt;

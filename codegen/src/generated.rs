@@ -1,4 +1,4 @@
-//! What the generator makes.
+//! Generated files.
 
 use crate::Error;
 use gax_table::Finding;
@@ -6,7 +6,7 @@ use std::fs::{self, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// What [`Builder::generate`](crate::Builder::generate) makes: files, and findings.
+/// The files and findings of [`Builder::generate`](crate::Builder::generate).
 #[derive(Debug, Clone)]
 pub struct Generated {
     pub(crate) files: Vec<GeneratedFile>,

@@ -2,7 +2,7 @@
 
 use crate::descriptors::full_name;
 use crate::emit::Emitter;
-use crate::plan::Plan;
+use crate::generator_config::GeneratorConfig;
 use prost_build::Service;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use std::rc::Rc;
 pub(crate) struct Generator {
     tonic: Box<dyn prost_build::ServiceGenerator>,
     emitter: Emitter,
-    plan: Rc<Plan>,
+    config: Rc<GeneratorConfig>,
     /// Every service as prost sees it, in the order in which it comes to them, and by name its place.
     services: Vec<Service>,
     places: HashMap<String, usize>,
@@ -22,9 +22,9 @@ impl Generator {
     pub(crate) fn new(
         tonic: Box<dyn prost_build::ServiceGenerator>,
         emitter: Emitter,
-        plan: Rc<Plan>,
+        config: Rc<GeneratorConfig>,
     ) -> Self {
-        Self { tonic, emitter, plan, services: Vec::new(), places: HashMap::new() }
+        Self { tonic, emitter, config, services: Vec::new(), places: HashMap::new() }
     }
 
     fn service(&self, name: &str) -> Option<&Service> {
@@ -35,9 +35,9 @@ impl Generator {
 impl prost_build::ServiceGenerator for Generator {
     fn generate(&mut self, service: Service, buf: &mut String) {
         let name = full_name(&service.package, &service.proto_name);
-        let Some(plan) = self.plan.service(&name) else { return };
+        let Some(code) = self.config.service(&name) else { return };
         self.places.insert(name, self.services.len());
-        if plan.tonic {
+        if code.tonic {
             self.tonic.generate(service.clone(), buf);
         }
         self.services.push(service);
@@ -53,7 +53,7 @@ impl prost_build::ServiceGenerator for Generator {
         self.tonic.finalize_package(package, buf);
         for service in self.services.iter().filter(|service| service.package == package) {
             let name = full_name(package, &service.proto_name);
-            let gax = self.plan.service(&name).and_then(|plan| plan.gax.as_ref());
+            let gax = self.config.service(&name).and_then(|code| code.gax.as_ref());
             if let Some((names, joined)) = gax {
                 let tokens = self.emitter.service(service, names, joined, |mixin| self.service(mixin));
                 buf.push_str(&tokens.to_string());

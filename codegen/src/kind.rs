@@ -1,4 +1,4 @@
-//! How an RPC is called, as its descriptors tell.
+//! How an RPC is called, by its descriptors.
 
 use gax_retry::MethodKind;
 use prost_types::field_descriptor_proto::Label;

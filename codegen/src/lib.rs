@@ -10,12 +10,12 @@ mod emit;
 mod error;
 mod generated;
 mod generator;
+mod generator_config;
 mod include_file;
 mod includes;
 mod join;
 mod kind;
 mod names;
-mod plan;
 mod tables;
 
 pub use builder::{Builder, configure};

@@ -52,7 +52,7 @@ pub(crate) struct Sources {
     pub(crate) service_yaml: Option<TableSource>,
 }
 
-/// What these files say.
+/// The tables that have been read.
 #[derive(Debug)]
 pub(crate) struct Loaded {
     /// All tables as one: where two of them name the same method, the later one counts. GAPIC YAML comes last.

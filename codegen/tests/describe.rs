@@ -1,4 +1,4 @@
-//! What protos say about services.
+//! The services of protos.
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails the test that calls it")]
 

@@ -1,4 +1,4 @@
-//! What a build script is told that names something else than an ordinary file of an ordinary length.
+//! The error for a build script that names something else than an ordinary file of an ordinary length.
 #![cfg(unix)]
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 

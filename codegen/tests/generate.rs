@@ -1,4 +1,4 @@
-//! What comes out of the generator.
+//! The generated code.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use std::path::Path;
@@ -124,7 +124,7 @@ interfaces:
         let builder = configure().retry_table_text(name, table);
         let generated = generate(builder, ASSET, PROTO);
         let code: String = content(&generated, "google.cloud.asset.v1.rs").split_whitespace().collect();
-        let settings = "settings().initial_retry_delay(::core::time::Duration::from_millis(100)).retry_delay_multiplier(1.5)";
+        let settings = "ConstSettings::new().initial_retry_delay(::core::time::Duration::from_millis(100)).retry_delay_multiplier(1.5)";
         assert!(
             code.contains("(\"idempotent\",::tonic_gax::CodeSet::EMPTY.with(::tonic_gax::Code::Unavailable"),
             "{name}"

@@ -1,4 +1,4 @@
-//! What GAPIC YAML and service YAML add to settings and clients: mixed-in RPCs, batching, long-running operations.
+//! GAPIC YAML and service YAML add to settings and clients: mixed-in RPCs, batching, long-running operations.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use prost::Message as _;
@@ -83,7 +83,7 @@ fn settings_have_mixed_in_rpcs_batching_and_operations() {
         // The kinds are those of the rows.
         r#""Publish","/mixed.v1.Library/Publish",).of_kind(::tonic_gax::MethodKind::Batching)"#,
         r#""ListLocations","/google.cloud.location.Locations/ListLocations",).of_kind(::tonic_gax::MethodKind::Paged)"#,
-        // What the YAML says, and for Move what Google's generators take.
+        // The settings of the YAML, and for Move those of Google's generators.
         "staticPOLLING_SETTINGS:[::tonic_gax::RetrySettings;2]=[::tonic_gax::__private::settings()\
          .initial_retry_delay(::core::time::Duration::new(60,0)).retry_delay_multiplier(1.25)\
          .max_retry_delay(::core::time::Duration::new(360,0)).total_timeout(::core::time::Duration::new(7200,0)).build(),",
@@ -226,7 +226,7 @@ fn the_redis_apis_rows_are_those_of_its_java_client() {
     assert_eq!(found.iter().map(|(path, _)| path.trim_start_matches('/')).collect::<Vec<_>>(), all);
 }
 
-/// What prost's own types of descriptors drop is still in the bytes.
+/// Options that prost's own types of descriptors drop are still in the bytes.
 #[test]
 fn encoded_descriptors_tell_which_rpcs_start_operations() {
     let from_protos = generate(library());

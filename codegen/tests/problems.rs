@@ -1,4 +1,4 @@
-//! What the generator says when something is wrong.
+//! The errors and warnings of the generator.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use miette::Diagnostic;

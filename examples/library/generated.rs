@@ -1,4 +1,4 @@
-//! What the build script generated from `proto/library/v1`.
+//! The code that the build script generated from `proto/library/v1`.
 #![allow(
     clippy::allow_attributes_without_reason,
     clippy::pedantic,

@@ -1,9 +1,22 @@
 //! How requests of a method are batched.
 
+use crate::const_setters::const_setters;
 use std::fmt;
 use std::time::Duration;
 
 /// When batched requests are sent, and how many may be waiting, as GAPIC YAML says under `batching`.
+///
+/// # Examples
+///
+/// ```
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::BatchingSettings;
+/// use std::time::Duration;
+///
+/// static BATCHING: BatchingSettings =
+///     BatchingSettings::builder().element_count_threshold(100).delay_threshold(Duration::from_millis(10)).build();
+/// assert_eq!(BATCHING.request_byte_threshold(), 1);
+/// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchingSettings {
     pub(crate) element_count_threshold: u64,
@@ -15,6 +28,18 @@ pub struct BatchingSettings {
 }
 
 impl BatchingSettings {
+    /// Starts from no limits: each element is sent at once.
+    pub const fn builder() -> BatchingSettingsBuilder {
+        BatchingSettingsBuilder(Self {
+            element_count_threshold: 1,
+            request_byte_threshold: 1,
+            delay_threshold: Duration::ZERO,
+            max_outstanding_elements: None,
+            max_outstanding_bytes: None,
+            limit_exceeded: LimitExceeded::Ignore,
+        })
+    }
+
     /// A batch with this many elements is sent.
     #[must_use]
     pub fn element_count_threshold(&self) -> u64 {
@@ -45,14 +70,42 @@ impl BatchingSettings {
         self.max_outstanding_bytes
     }
 
-    /// What happens to an element beyond these limits.
+    /// The fate of an element beyond these limits.
     #[must_use]
     pub fn limit_exceeded(&self) -> LimitExceeded {
         self.limit_exceeded
     }
 }
 
-/// What happens to an element for which a batch's limits have no room.
+/// Makes [`BatchingSettings`], also in a `static`.
+#[derive(Debug)]
+#[must_use = "settings come from build()"]
+pub struct BatchingSettingsBuilder(BatchingSettings);
+
+impl BatchingSettingsBuilder {
+    const_setters! {
+        /// A batch with this many elements is sent.
+        element_count_threshold(elements: u64) = elements;
+        /// A batch with this many bytes is sent.
+        request_byte_threshold(bytes: u64) = bytes;
+        /// A batch whose first element is this old is sent.
+        delay_threshold(delay: Duration) = delay;
+        /// How many elements may be waiting for their reply.
+        max_outstanding_elements(elements: u64) = Some(elements);
+        /// How many bytes may be waiting for their reply.
+        max_outstanding_bytes(bytes: u64) = Some(bytes);
+        /// The fate of an element beyond these limits.
+        limit_exceeded(limit: LimitExceeded) = limit;
+    }
+
+    /// The settings.
+    #[must_use]
+    pub const fn build(self) -> BatchingSettings {
+        self.0
+    }
+}
+
+/// The fate of an element for which a batch's limits have no room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the three that gax-java has, and GAPIC YAML can say")]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]

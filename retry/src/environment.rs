@@ -1,6 +1,6 @@
 //! What operators say by environment variables.
 
-use crate::text::parse_duration;
+use gax_text::parse_duration;
 use std::error::Error;
 use std::ffi::OsString;
 use std::fmt;
@@ -16,7 +16,7 @@ use std::time::Duration;
 /// | `GAX_MAX_ATTEMPTS` | a whole number, at least 1 | no operation makes more attempts. It allows none more |
 ///
 /// A variable that is not set, or empty, has no effect. No variable is read unless a program reads them, and they count
-/// only where it passes them on: to `RetryLayer::environment` of tonic-gax and the same setters of its clients, or to
+/// only where it passes them on: to `OperationOptions::environment` of tonic-gax, or to
 /// [`Policy::with_environment`](crate::Policy::with_environment). They go before everything else, call options included.
 ///
 /// # Examples

@@ -7,7 +7,6 @@ use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng as _, SeedableRng as _};
 #[cfg(feature = "sys-rng")]
 use std::cell::RefCell;
-use std::time::Duration;
 
 /// A source of uniformly distributed 64-bit numbers, passed to whatever draws jitter.
 ///
@@ -188,12 +187,6 @@ const MILLISECOND: u64 = 1_000_000;
 pub(crate) fn jittered(delay: u64, source: &mut impl JitterSource) -> u64 {
     let low = if delay < MILLISECOND { 0 } else { MILLISECOND };
     uniform(low, delay, source)
-}
-
-/// The jittered wait for a delay, for code that doesn't run an operation.
-#[must_use]
-pub fn jittered_delay(delay: Duration, source: &mut impl JitterSource) -> Duration {
-    Duration::from_nanos(jittered(crate::nanos::nanos(delay), source))
 }
 
 #[cfg(test)]

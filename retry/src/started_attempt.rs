@@ -22,6 +22,17 @@ pub enum AttemptKind {
     Poll,
 }
 
+/// When to ask again for what is not done yet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "at once, or later")]
+pub enum Next {
+    /// After the delay of the settings.
+    Later,
+    /// At once. Such an attempt is not counted; but a second one in a row without
+    /// [progress](crate::AttemptResult::with_progress) comes later.
+    Now,
+}
+
 /// An attempt that is sent now.
 ///
 /// It counts nanoseconds, as all arithmetic of schedules does: in durations, what an operation knows of its attempts

@@ -11,7 +11,7 @@
 use gax_retry::gax_java::{Polling, RawSettings};
 use gax_retry::{
     Action, AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, End, JitterSource, NoJitter, Operation,
-    Policy, Response, RetrySettings, SeededJitter, Seen, ServerDelay, StopReason, World,
+    Policy, Ready, Response, RetrySettings, SeededJitter, Seen, ServerDelay, StopReason, World,
 };
 use proptest::prelude::*;
 use std::time::Duration;
@@ -141,17 +141,18 @@ impl World for Clock<'_> {
 /// Runs an operation until it stops, hangs, or there are no turns left.
 fn run(policy: &Policy, bound: Option<Duration>, turns: &[Turn], jitter: &mut dyn JitterSource) -> Run {
     let mut clock = Clock { now: Duration::ZERO, jitter };
-    let mut operation = Operation::begin(policy, bound);
+    let (mut operation, mut action) = Operation::begin(policy, bound, Ready::Now);
     let mut run = Run::default();
     let mut turns = turns.iter();
     let (mut ended_before, mut late) = (Duration::ZERO, Duration::ZERO);
     let mut waited = None;
     loop {
-        let attempt = match operation.next(policy, &mut clock) {
+        let attempt = match action {
             Action::Send(attempt) => attempt,
             Action::Wait(Some(until)) => {
                 clock.now = until.saturating_add(late);
                 waited = Some(clock.now);
+                action = operation.next(policy, &mut clock);
                 continue;
             }
             Action::Finish(End::Failure(stop)) => {
@@ -159,7 +160,6 @@ fn run(policy: &Policy, bound: Option<Duration>, turns: &[Turn], jitter: &mut dy
                 run.refused_start = waited;
                 return run;
             }
-            Action::Finish(End::Reply(_)) => return run,
             other => unreachable!("{other:?}, although nothing is in flight"),
         };
         waited = None;
@@ -178,7 +178,7 @@ fn run(policy: &Policy, bound: Option<Duration>, turns: &[Turn], jitter: &mut dy
             (_, None) => return run,
         };
         clock.now = end;
-        operation.ended(policy, attempt.number(), AttemptResult::failed(code), &mut clock);
+        let has_reply = operation.ended(policy, attempt.number(), AttemptResult::failed(code), &mut clock);
         run.attempts.push(Made {
             wait: attempt.delay(),
             ended_before: std::mem::replace(&mut ended_before, end),
@@ -186,6 +186,10 @@ fn run(policy: &Policy, bound: Option<Duration>, turns: &[Turn], jitter: &mut dy
             timeout: attempt.rpc_timeout(),
             end,
         });
+        if has_reply {
+            return run;
+        }
+        action = operation.next(policy, &mut clock);
     }
 }
 
@@ -314,8 +318,7 @@ proptest! {
         let ended = |rules, at| {
             let policy = Policy::with_compatibility(&settings, CODES, rules);
             let mut clock = Clock { now: Duration::ZERO, jitter: &mut NoJitter };
-            let mut operation = Operation::begin(&policy, None);
-            let first = operation.next(&policy, &mut clock);
+            let (mut operation, first) = Operation::begin(&policy, None, Ready::Now);
             assert!(matches!(first, Action::Send(_)), "the total is not zero: {first:?}");
             clock.now = at;
             operation.ended(&policy, 1, AttemptResult::failed(Code::Unavailable), &mut clock);
@@ -385,12 +388,11 @@ prop_compose! {
 fn misuse(policy: &Policy, bound: Option<Duration>, times: &[Duration], jitter: &mut dyn JitterSource) {
     let mut clock = Clock { now: Duration::ZERO, jitter };
     let late = times.first().copied().unwrap_or_default();
-    let mut operations = [Operation::begin(policy, bound), Operation::begin(policy, bound)];
-    operations[1].late(policy, late);
-    for mut operation in operations {
+    for ready in [Ready::Now, Ready::Late(late), Ready::Never(StopReason::Cancelled)] {
+        let (mut operation, mut action) = Operation::begin(policy, bound, ready);
         for (index, now) in times.iter().enumerate() {
             clock.now = *now;
-            let number = match operation.next(policy, &mut clock) {
+            let number = match action {
                 Action::Send(attempt) => attempt.number(),
                 _ => 1,
             };
@@ -402,7 +404,9 @@ fn misuse(policy: &Policy, bound: Option<Duration>, times: &[Duration], jitter: 
             };
             let result = AttemptResult::failed(Code::Unavailable).with_server_delay(asked);
             let seen = if index % 3 == 0 { Seen::Messages { resumable: true } } else { Seen::Nothing };
-            operation.ended(policy, number, result.with_seen(seen), &mut clock);
+            operation.progressed(policy, number);
+            operation.ended(policy, number, result.with_seen(seen).with_progress(index % 4 == 0), &mut clock);
+            action = operation.next(policy, &mut clock);
         }
         operation.cancelled(policy);
         let _last = operation.next(policy, &mut clock);
@@ -422,8 +426,7 @@ proptest! {
         let [delay_multiplier, rpc_multiplier] = multipliers;
         let _valid = RetrySettings::builder().retry_delay_multiplier(delay_multiplier).total_timeout(total).build();
         // Unchecked, as generated code writes them.
-        let settings = gax_retry::__private::unchecked(
-            RetrySettings::builder()
+        let settings = RetrySettings::builder()
                 .total_timeout(total)
                 .initial_retry_delay(delay)
                 .retry_delay_multiplier(delay.map(|_| delay_multiplier))
@@ -431,8 +434,7 @@ proptest! {
                 .max_attempts(max_attempts)
                 .initial_rpc_timeout(rpc)
                 .rpc_timeout_multiplier(rpc_multiplier)
-                .max_rpc_timeout(max_rpc),
-        );
+                .max_rpc_timeout(max_rpc).build_unchecked();
         for rules in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
             let policy = Policy::with_compatibility(&settings, CODES, rules).with_server_delays(true);
             misuse(&policy, None, &times, &mut SeededJitter::new(seed));

@@ -1,5 +1,6 @@
 //! Data of a body that is buffered: a response that has yet to be classified, a request to be sent again.
 
+use crate::without_drop::put_without_drop;
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 
@@ -65,8 +66,7 @@ impl FrameBuffer {
             return;
         }
         if self.first.is_none() && self.rest.is_none() {
-            // What was there holds nothing, and to drop it would be a call (bench `speed`, instructions).
-            std::mem::forget(self.first.replace(data));
+            put_without_drop(&mut self.first, Some(data), Option::is_none);
         } else {
             self.push_another(data);
         }
@@ -97,7 +97,7 @@ impl FrameBuffer {
         self.first.as_deref()
     }
 
-    /// What is held, piece by piece.
+    /// All that is held, piece by piece.
     pub(crate) fn pieces(&self) -> impl Iterator<Item = &[u8]> {
         let rest = self.rest.iter().flat_map(|rest| {
             rest.frames.iter().map(Bytes::as_ref).chain(std::iter::once(rest.short.as_ref()))

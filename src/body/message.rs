@@ -1,6 +1,6 @@
 //! gRPC messages among the frames of a body.
 
-use super::FrameBuffer;
+use crate::body::frame_buffer::FrameBuffer;
 use crate::operation::PREFIX;
 
 impl FrameBuffer {

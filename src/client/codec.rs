@@ -1,7 +1,7 @@
 //! Messages to bytes and back.
 //!
 //! A plain call is encoded into one buffer of exactly its size and decoded from the bytes as they came.
-//! What needs more than that, compression above all, goes through tonic's own client, on both sides of the
+//! All that needs more than that, compression above all, goes through tonic's own client, on both sides of the
 //! operation.
 
 use crate::body::is_one_message;

@@ -1,6 +1,6 @@
 //! Connecting.
 
-use super::connector::{Connector, LONGEST};
+use crate::client::connector::{Connector, LONGEST};
 use crate::settings::ClientSettings;
 use std::time::Duration;
 use tonic::codegen::StdError;
@@ -28,7 +28,7 @@ where
     connect_within(Endpoint::new(destination)?, LONGEST).await
 }
 
-/// The same channel, which connects when it is first used.
+/// A channel as of [`connect`], which connects when it is first used.
 ///
 /// # Errors
 ///
@@ -46,7 +46,7 @@ where
     })
 }
 
-/// The same for a client with these settings, for generated code.
+/// Connects for a client with these settings, for generated code.
 ///
 /// # Errors
 ///
@@ -75,7 +75,7 @@ fn bounded(endpoint: Endpoint, timeout: Duration) -> Endpoint {
     }
 }
 
-/// Whether the endpoint may be a socket in the file system: tonic does not tell, but calls all of them by one name.
+/// Whether the endpoint may be a socket in the file system: tonic does not say, but calls all of them by one name.
 fn is_socket_file(endpoint: &Endpoint) -> bool {
     *endpoint.uri() == "http://tonic"
 }

@@ -1,11 +1,11 @@
 //! A generated client's inside: a channel, and what all its calls share.
 
-use super::codec::Codec;
-use super::encoded::{Added, Encoded};
-use super::method::Method;
-use super::methods::Methods;
-use super::streaming::{MessageCall, StreamingCall, Timed};
-use super::unary::UnaryCall;
+use crate::client::codec::Codec;
+use crate::client::encoded::{Added, Encoded};
+use crate::client::method::Method;
+use crate::client::methods::Methods;
+use crate::client::streaming::{MessageCall, StreamingCall, Timed};
+use crate::client::unary::UnaryCall;
 use crate::grpc::{Transport, not_sent, path_of};
 use crate::operation::inbound_deadline;
 use crate::settings::{CallOptions, ClientSettings};
@@ -18,7 +18,7 @@ use tonic::codec::CompressionEncoding;
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
 
-/// What a generated client is made of.
+/// The inside of a generated client.
 #[derive(Clone)]
 pub struct Client<T> {
     channel: T,
@@ -42,7 +42,7 @@ impl<T> Client<T> {
         Self { channel, methods: Methods::new(settings) }
     }
 
-    /// The same client over another channel.
+    /// Puts the client over another channel.
     #[must_use]
     pub fn map_channel<U>(self, map: impl FnOnce(T) -> U) -> Client<U> {
         Client { channel: map(self.channel), methods: self.methods }
@@ -97,7 +97,7 @@ impl<T: Transport> Client<T> {
         match self.encoded(index, request) {
             Ok(encoded) => UnaryCall::new(self.channel.clone(), encoded),
             Err(status) => {
-                let path = self.methods.load().get(index).map(|method| path_of(&method.uri));
+                let path = self.methods.load().get(index).map(|method| path_of(&method.example.uri));
                 let path = path.unwrap_or_else(|| PathAndQuery::from_static("/"));
                 UnaryCall::failed(not_sent(status, path))
             }
@@ -115,9 +115,9 @@ impl<T: Transport> Client<T> {
         let (metadata, mut extensions, message) = request.into_parts();
         let options = (!extensions.is_empty()).then(|| extensions.remove::<CallOptions>()).flatten();
         let mut headers = metadata.into_headers();
-        let plan = method.plan.of_call(options.as_ref());
+        let config = method.config.of_call(options.as_ref());
         let asked = options.as_ref().and_then(|options| options.report);
-        let wants_report = asked.unwrap_or(method.plan.limits.reports);
+        let wants_report = asked.unwrap_or_else(|| method.config.shared.options.wants_reports());
         let message = if codec.is_plain() {
             codec.encode(&message)?
         } else {
@@ -127,11 +127,11 @@ impl<T: Transport> Client<T> {
             (headers, extensions) = (parts.headers, parts.extensions);
             message
         };
-        let method = match plan {
+        let method = match config {
             None => Arc::clone(method),
-            Some(plan) => method.with_plan(plan),
+            Some(config) => method.with_config(config),
         };
-        let counts_attempts = method.plan.headers.counts_attempts();
+        let counts_attempts = method.config.headers.counts();
         let added = Added::of(headers, extensions, inbound_deadline(), counts_attempts);
         Ok(Encoded::new(method, message, added, wants_report))
     }
@@ -192,7 +192,8 @@ impl<T: Transport> Client<T> {
         let methods = self.methods.load();
         let method = methods.get(index).ok_or_else(unknown_method)?;
         let mut request = request;
-        method.name.clone().and_then(|name| request.extensions_mut().insert(name));
+        let description = method.example.description.clone();
+        description.and_then(|description| request.extensions_mut().insert(description));
         let timed = Timed::new(self.channel.clone(), Arc::clone(method));
         Ok((method.codec.tonic(timed), method.path.clone(), request))
     }

@@ -1,15 +1,17 @@
 //! The request of a generated client, encoded once for all attempts.
 
-use super::method::Method;
+use crate::client::method::Method;
 use crate::grpc::{
-    AttemptTimeout, GRPC_TIMEOUT, MethodPlan, PREVIOUS_ATTEMPTS, ReplayableRequest, fill, one_frame, path_of,
-    shrink, timeout_in, too_large,
+    AttemptTimeout, ExtraHeaders, GRPC_TIMEOUT, MethodConfig, PREVIOUS_ATTEMPTS, ReplayableRequest, Template,
+    one_frame, path_of, shrink, timeout_in, too_large,
 };
 use crate::operation::{Note, earlier, until};
+use crate::without_drop::put_without_drop;
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
+use http_body::Body as _;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -26,19 +28,19 @@ pub(super) struct Encoded {
     wants_report: bool,
 }
 
-/// What most calls have none of.
+/// Headers, extensions and times that the caller adds: most calls have none.
 #[derive(Debug)]
 pub(super) struct Added {
-    headers: Vec<(HeaderName, HeaderValue)>,
+    template: Template,
     extensions: Extensions,
-    /// What the caller's metadata says of the whole operation's time.
+    /// The whole operation's time, by the caller's metadata.
     timeout: Option<Duration>,
     /// The deadline of the request that is being served where the call is made.
     deadline: Option<Instant>,
 }
 
 impl Added {
-    /// What was added, if it was anything.
+    /// `None`: nothing was added.
     #[inline]
     pub(super) fn of(
         headers: HeaderMap,
@@ -64,8 +66,8 @@ impl Added {
         counts_attempts: bool,
     ) -> Self {
         let timeout = timeout_in(&headers);
-        let headers = metadata(headers, counts_attempts);
-        Self { headers, extensions, timeout, deadline }
+        let template = Template::Example(metadata(headers, counts_attempts));
+        Self { template, extensions, timeout, deadline }
     }
 }
 
@@ -91,8 +93,8 @@ impl Encoded {
 }
 
 impl ReplayableRequest for Encoded {
-    fn path(&self, _: &MethodPlan) -> PathAndQuery {
-        path_of(&self.method.uri)
+    fn path(&self, _: &MethodConfig) -> PathAndQuery {
+        path_of(&self.method.example.uri)
     }
 
     #[inline]
@@ -102,46 +104,45 @@ impl ReplayableRequest for Encoded {
     }
 
     #[inline]
-    fn note(&self, plan: &MethodPlan) -> Option<Note> {
-        too_large(&self.message, plan)
+    fn note(&self, config: &MethodConfig) -> Option<Note> {
+        too_large(&self.message, config)
     }
 
     fn is_watched(&self) -> bool {
-        self.method.name.is_some()
+        self.method.example.description.is_some()
     }
 
     fn shrink(&mut self) {
         shrink(&mut self.message);
     }
 
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "it is written into a new request (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
     fn write(
         &mut self,
-        plan: &MethodPlan,
+        into: &mut http::Request<Body>,
+        config: &MethodConfig,
         attempt: u32,
         timeout: AttemptTimeout,
         is_watched: bool,
-        finish: impl FnOnce(&mut http::Request<Body>),
-    ) -> http::Request<Body> {
-        let mut request = http::Request::new(one_frame(&self.message));
-        let headers = plan.headers.of_attempt(attempt, timeout);
-        fill(&mut request, self.method.uri.clone(), headers);
-        if let Some(added) = &self.added {
-            for (name, value) in &added.headers {
-                request.headers_mut().append(name.clone(), value.clone());
+    ) {
+        let (example, headers) = (Some(&self.method.example), &config.headers);
+        match &self.added {
+            None => Template::default().write(into, example, headers, attempt, timeout, is_watched),
+            Some(added) => {
+                into.extensions_mut().clone_from(&added.extensions);
+                added.template.write(into, example, headers, attempt, timeout, is_watched);
             }
-            request.extensions_mut().clone_from(&added.extensions);
         }
-        if let Some(name) = self.method.name.clone().filter(|_| is_watched) {
-            request.extensions_mut().insert(name);
-        }
-        finish(&mut request);
-        request
+        put_without_drop(into.body_mut(), one_frame(&self.message), Body::is_end_stream);
     }
 }
 
-/// What a caller's metadata adds to the headers of a gRPC request, but for what gRPC keeps for itself.
-fn metadata(metadata: HeaderMap, counts_attempts: bool) -> Vec<(HeaderName, HeaderValue)> {
+/// The headers that a caller's metadata adds to those of every gRPC request. Some names gRPC keeps for itself.
+fn metadata(metadata: HeaderMap, counts_attempts: bool) -> ExtraHeaders {
     const RESERVED: [HeaderName; 6] = [
         TE,
         CONTENT_TYPE,
@@ -151,7 +152,7 @@ fn metadata(metadata: HeaderMap, counts_attempts: bool) -> Vec<(HeaderName, Head
         HeaderName::from_static("grpc-message-type"),
     ];
     if metadata.is_empty() {
-        return Vec::new();
+        return ExtraHeaders::default();
     }
     let mut others: Vec<(HeaderName, HeaderValue)> = Vec::with_capacity(metadata.len());
     let mut is_reserved = false;
@@ -171,5 +172,5 @@ fn metadata(metadata: HeaderMap, counts_attempts: bool) -> Vec<(HeaderName, Head
             others.push((name, value));
         }
     }
-    others
+    others.into_boxed_slice()
 }

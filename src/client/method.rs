@@ -1,73 +1,62 @@
 //! A method of a generated client.
 
-use super::codec::Codec;
-use crate::grpc::{MethodPlan, is_bare_channel};
+use crate::client::codec::Codec;
+use crate::grpc::{ExampleRequest, MethodConfig};
 use gax_retry::MethodKind;
 use http::Uri;
 use http::uri::PathAndQuery;
 use std::sync::Arc;
-use tonic::GrpcMethod;
 
-/// What all calls of a method share. Resolved once, when the client is made.
+/// A method as all its calls share it. Resolved once, when the client is made.
 #[derive(Debug, Clone)]
 pub(super) struct Method {
-    /// What goes with each request for others to see.
-    pub(super) name: Option<GrpcMethod<'static>>,
-    pub(super) uri: Uri,
+    pub(super) example: ExampleRequest,
     pub(super) path: PathAndQuery,
     pub(super) kind: MethodKind,
-    pub(super) plan: Arc<MethodPlan>,
+    pub(super) config: Arc<MethodConfig>,
     pub(super) codec: Codec,
 }
 
 impl Method {
-    /// Whether somebody may look at the extensions of requests over a channel of that type.
-    #[inline]
-    pub(super) fn is_watched_over<T: 'static>(&self) -> bool {
-        self.name.is_some() && !is_bare_channel::<T>()
+    /// The method for a call with a config of its own.
+    pub(super) fn with_config(&self, config: Arc<MethodConfig>) -> Arc<Self> {
+        Arc::new(Self { config, ..self.clone() })
     }
 
-    /// The same method for a call with a plan of its own.
-    pub(super) fn with_plan(&self, plan: Arc<MethodPlan>) -> Arc<Self> {
-        Arc::new(Self { plan, ..self.clone() })
-    }
-
-    /// The same method at an origin.
+    /// Puts the method at an origin.
     pub(super) fn set_origin(&mut self, origin: &Uri) {
         let mut parts = origin.clone().into_parts();
         let prefix = origin.path().trim_end_matches('/');
         let path =
             if prefix.is_empty() { Ok(self.path.clone()) } else { format!("{prefix}{}", self.path).parse() };
         parts.path_and_query = path.ok();
-        self.uri = Uri::from_parts(parts).unwrap_or_else(|_| origin.clone());
+        self.example.uri = Uri::from_parts(parts).unwrap_or_else(|_| origin.clone());
     }
 
     /// Changes how messages are written and read.
     pub(super) fn set_codec(&mut self, change: impl FnOnce(&mut Codec)) {
         change(&mut self.codec);
         // A longer response could not be decoded anyway.
-        Arc::make_mut(&mut self.plan).limits.max_response_buffer = self.codec.longest_response();
+        Arc::make_mut(&mut self.config).max_response_buffer = self.codec.longest_response();
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::JitterSeeds;
-    use crate::settings::BufferLimits;
+    use crate::grpc::SharedState;
     use crate::settings::CallSettings;
     use gax_retry::{CodeSet, Compatibility, RetrySettings};
 
     fn method() -> Method {
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let (limits, jitter) = (BufferLimits::default(), JitterSeeds::default());
+        let shared = SharedState::by(Compatibility::Documented);
         let path = PathAndQuery::from_static("/pkg.Service/Method");
         Method {
-            name: None,
-            uri: Uri::from(path.clone()),
+            example: ExampleRequest { uri: Uri::from(path.clone()), description: None },
             path,
             kind: MethodKind::Unary,
-            plan: Arc::new(MethodPlan::new(&settings, Compatibility::Documented, limits, &jitter, None)),
+            config: Arc::new(MethodConfig::new(&settings, MethodKind::Unary, shared)),
             codec: Codec::default(),
         }
     }
@@ -75,7 +64,7 @@ mod tests {
     fn uri(origin: &'static str) -> String {
         let mut method = method();
         method.set_origin(&Uri::from_static(origin));
-        method.uri.to_string()
+        method.example.uri.to_string()
     }
 
     #[test]
@@ -89,6 +78,6 @@ mod tests {
     fn as_much_is_held_back_as_may_be_read() {
         let mut method = method();
         method.set_codec(|codec| codec.max_decoding = Some(10));
-        assert_eq!(method.plan.limits.max_response_buffer, 15);
+        assert_eq!(method.config.max_response_buffer, 15);
     }
 }

@@ -1,11 +1,11 @@
 //! The methods of a generated client.
 
-use super::codec::Codec;
-use super::method::Method;
-use crate::grpc::{MethodPlan, ReplayMemory};
+use crate::client::codec::Codec;
+use crate::client::method::Method;
+use crate::grpc::{ExampleRequest, MethodConfig, ReplayMemory, SharedState};
 use crate::live::{Loaded, Replaceable};
 use crate::operation::Observers;
-use crate::settings::{BufferLimits, CallSettings, ClientSettings, MethodInfo};
+use crate::settings::{CallSettings, ClientSettings, MethodInfo};
 use gax_retry::RetryBudget;
 use http::Uri;
 use std::ops::Deref;
@@ -22,7 +22,7 @@ pub(super) struct List {
     methods: Box<[Arc<Method>]>,
     /// Where a handle's table replaces the settings.
     #[cfg(feature = "live")]
-    plans: Option<Arc<Plans>>,
+    configs: Option<Arc<Configs>>,
 }
 
 impl List {
@@ -30,7 +30,7 @@ impl List {
         Replaceable::fixed(Self {
             methods,
             #[cfg(feature = "live")]
-            plans: None,
+            configs: None,
         })
     }
 }
@@ -46,12 +46,12 @@ impl Deref for List {
 
 impl Methods {
     pub(super) fn new(settings: ClientSettings) -> Self {
-        let observers = settings.observers.shared();
-        let plans = Plans { observers, settings, replay_memory: ReplayMemory::default() };
-        let methods = plans.methods();
+        let observers = settings.options.observers.shared();
+        let configs = Configs { observers, settings, replay_memory: ReplayMemory::default() };
+        let methods = configs.methods();
         #[cfg(feature = "live")]
-        if let Some(handle) = plans.settings.handle.clone() {
-            return Self { list: Plans::follow(&Arc::new(plans), &handle, methods) };
+        if let Some(handle) = configs.settings.handle.clone() {
+            return Self { list: Configs::follow(&Arc::new(configs), &handle, methods) };
         }
         Self { list: List::fixed(methods) }
     }
@@ -61,7 +61,7 @@ impl Methods {
         self.list.load()
     }
 
-    /// The same, where something is different of each, whatever its settings are.
+    /// Changes each method, whatever its settings are.
     pub(super) fn changed(self, change: impl Fn(&mut Method)) -> Self {
         let changed = |method: &Arc<Method>| {
             let mut method = (**method).clone();
@@ -71,80 +71,88 @@ impl Methods {
         let list = self.list.load();
         let methods = list.iter().map(changed).collect();
         #[cfg(feature = "live")]
-        if let Some((plans, handle)) =
-            list.plans.as_ref().and_then(|plans| Some((plans, plans.settings.handle.as_ref()?)))
+        if let Some((configs, handle)) =
+            list.configs.as_ref().and_then(|configs| Some((configs, configs.settings.handle.as_ref()?)))
         {
-            return Self { list: Plans::follow(plans, handle, methods) };
+            return Self { list: Configs::follow(configs, handle, methods) };
         }
         Self { list: List::fixed(methods) }
     }
 }
 
-/// Makes the plans of a client's methods.
-struct Plans {
+/// Makes the configs of a client's methods.
+struct Configs {
     settings: ClientSettings,
     observers: Option<Arc<Observers>>,
     replay_memory: ReplayMemory,
 }
 
-impl Plans {
+impl Configs {
     /// By the client's own settings.
     fn methods(&self) -> Box<[Arc<Method>]> {
         let codec = Codec::default();
-        let budget = self.settings.budget.as_ref();
+        let shared = self.shared(None, self.settings.table_budget.clone());
         let method = |(info, call): (&'static MethodInfo, &CallSettings)| Method {
-            name: self.settings.method_extension.then(|| GrpcMethod::new(info.service(), info.name())),
-            uri: Uri::from(info.path_and_query()),
+            example: ExampleRequest {
+                uri: Uri::from(info.path_and_query()),
+                description: self
+                    .settings
+                    .method_extension
+                    .then(|| GrpcMethod::new(info.service(), info.name())),
+            },
             path: info.path_and_query(),
             kind: info.kind(),
-            plan: Arc::new(self.plan(info, &codec, call, None, budget)),
+            config: Arc::new(config(info, &codec, call, &shared)),
             codec: codec.clone(),
         };
         self.settings.stub.calls().map(method).map(Arc::new).collect()
     }
 
-    fn plan(
-        &self,
-        info: &MethodInfo,
-        codec: &Codec,
-        call: &CallSettings,
-        version: Option<u64>,
-        budget: Option<&RetryBudget>,
-    ) -> MethodPlan {
-        let ClientSettings { compatibility, limits, jitter, .. } = &self.settings;
-        // A response that does not fit into the longest message is no use whole.
-        let limits = BufferLimits { max_response_buffer: codec.longest_response(), ..*limits };
-        let plan = MethodPlan::new(call, *compatibility, limits, jitter, budget).decoding();
-        let plan = plan.of_version(version).observed_by(self.observers.clone());
-        let plan =
-            plan.replaying(self.replay_memory.of(&limits, *compatibility)).reading(info.is_read_only());
-        if info.kind().is_unary() { plan } else { plan.for_kind(info.kind()).of_one_method() }
+    fn shared(&self, version: Option<u64>, table_budget: Option<RetryBudget>) -> Arc<SharedState> {
+        let ClientSettings { options, limits, .. } = &self.settings;
+        let compatibility = options.compatibility.unwrap_or_default();
+        Arc::new(SharedState {
+            options: options.clone(),
+            compatibility,
+            limits: *limits,
+            observers: self.observers.clone(),
+            replay_memory: self.replay_memory.of(limits, compatibility),
+            table_budget,
+            version,
+        })
     }
 
     /// These methods, by whichever table the handle has.
     #[cfg(feature = "live")]
     fn follow(
-        plans: &Arc<Self>,
+        configs: &Arc<Self>,
         handle: &crate::live::SettingsHandle,
         methods: Box<[Arc<Method>]>,
     ) -> Replaceable<List> {
-        let (plans, known) = (Arc::clone(plans), plans.settings.known.clone());
+        let (configs, known) = (Arc::clone(configs), configs.settings.known.clone());
         let make = move |current: &crate::live::CurrentTable, before: Option<&List>| -> List {
-            let ClientSettings { stub, budget, has_own_budget, .. } = &plans.settings;
-            let budget = if *has_own_budget { budget } else { &current.budget };
+            let stub = &configs.settings.stub;
+            let shared = configs.shared(Some(current.version), current.budget.clone());
             let calls = stub.calls().zip(stub.calls_by(&current.table));
             let method =
                 |(method, ((info, _), call)): (&Arc<Method>, ((&'static MethodInfo, _), CallSettings))| {
-                    let plan = plans.plan(info, &method.codec, &call, Some(current.version), budget.as_ref());
-                    Arc::new(Method { plan: Arc::new(plan), ..(**method).clone() })
+                    let config = config(info, &method.codec, &call, &shared);
+                    Arc::new(Method { config: Arc::new(config), ..(**method).clone() })
                 };
             let mut methods: Box<[_]> = methods.iter().zip(calls).map(method).collect();
             for (method, before) in methods.iter_mut().zip(before.iter().flat_map(|before| before.iter())) {
                 let method = Arc::make_mut(method);
-                method.plan = Arc::new(MethodPlan::clone(&method.plan).with_latencies_of(&before.plan));
+                method.config =
+                    Arc::new(MethodConfig::clone(&method.config).with_latencies_of(&before.config));
             }
-            List { methods, plans: Some(Arc::clone(&plans)) }
+            List { methods, configs: Some(Arc::clone(&configs)) }
         };
         Replaceable::live(handle.follow(make, known))
     }
+}
+
+fn config(info: &MethodInfo, codec: &Codec, call: &CallSettings, shared: &Arc<SharedState>) -> MethodConfig {
+    let config = MethodConfig::new(call, info.kind(), Arc::clone(shared));
+    let config = config.decoding(codec.longest_response()).reading(info.is_read_only());
+    if info.kind().is_unary() { config } else { config.of_one_method() }
 }

@@ -1,4 +1,4 @@
-//! What generated clients stand on.
+//! The base that generated clients stand on.
 
 mod codec;
 mod connect;

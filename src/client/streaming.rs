@@ -1,7 +1,7 @@
 //! Calls with a stream on either side.
 
-use super::method::Method;
-use crate::grpc::{Call, Found, Known, OwnService, ResponseBody, Transport};
+use crate::client::method::Method;
+use crate::grpc::{Call, MethodMatch, OwnService, ResponseBody, Transport};
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -110,14 +110,13 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     }
 
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
-        let Method { plan, kind, uri, .. } = &*self.method;
-        *request.uri_mut() = uri.clone();
+        let Method { config, kind, example, .. } = &*self.method;
+        *request.uri_mut() = example.uri.clone();
         let handle = OwnService(self.channel.clone());
-        let known = Known { is_usual_uri: false, is_watched: self.method.is_watched_over::<T>() };
-        let mut call = Call::unstarted();
-        let (channel, found) = (&mut self.channel, Found { plan: Arc::clone(plan), kind: Some(*kind) });
-        if call.start(handle, channel, &mut request, found, known) {
-            call.sent(channel.call(request));
+        let method = MethodMatch { config: Arc::clone(config), kind: Some(*kind) };
+        let mut call = Call::not_begun();
+        if call.begin(handle, &mut self.channel, &mut request, method) {
+            call.sent(self.channel.call(request));
         }
         call
     }

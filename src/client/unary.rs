@@ -1,13 +1,13 @@
 //! A unary call of a generated client.
 
-use super::codec;
-use super::codec::Codec;
-use super::encoded::Encoded;
-use crate::body::FrameBuffer;
+use crate::body::{BufferedBody, FrameBuffer};
+use crate::client::codec;
+use crate::client::codec::Codec;
+use crate::client::encoded::Encoded;
 use crate::grpc::{
     CodeExt as _, GrpcProtocol, OwnService, ReadExtent, Remainder, ResponseBody, Transport, header,
 };
-use crate::operation::{Driver, Observed, OperationError, OperationReport};
+use crate::operation::{Driver, Observed, OperationError, OperationReport, Output};
 use http::HeaderName;
 use http::response::Parts;
 use pin_project_lite::pin_project;
@@ -31,7 +31,7 @@ pin_project! {
     /// The response's metadata is what the server sent in its headers and trailers, without `grpc-status`.
     ///
     /// An error has the [`OperationError`](crate::OperationError) as its source. The response has the
-    /// [`OperationReport`](crate::OperationReport) in its extensions where there is more to tell than that the first
+    /// [`OperationReport`](crate::OperationReport) in its extensions where there is more to report than that the first
     /// attempt succeeded, or where it was [asked for](crate::CallOptions::report).
     ///
     /// # Cancel safety
@@ -57,8 +57,8 @@ pin_project! {
 impl<T: Transport, M> UnaryCall<T, M> {
     #[inline]
     pub(super) fn new(channel: T, encoded: Encoded) -> Self {
-        let plan = Arc::clone(&encoded.method().plan);
-        let driver = Driver::new(GrpcProtocol::new(OwnService(channel), encoded, ReadExtent::Whole), plan);
+        let config = Arc::clone(&encoded.method().config);
+        let driver = Driver::new(GrpcProtocol::new(OwnService(channel), encoded, ReadExtent::Whole), config);
         Self { state: State::Running { driver }, message: PhantomData }
     }
 
@@ -84,15 +84,18 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
             },
             StateProj::Running { mut driver } => {
                 let mut reply = Poll::Pending;
-                let stop = ready!(driver.as_mut().poll(cx, &mut reply));
+                let output = ready!(driver.as_mut().poll(cx, &mut reply));
                 let Poll::Ready(Ok(good)) = reply else {
-                    return stop.map_or(Poll::Pending, |stop| Poll::Ready(Err(driver.failed(stop))));
+                    return match output {
+                        Output::Failed(stop) => Poll::Ready(Err(driver.failed(stop))),
+                        Output::Reply | Output::Item => Poll::Pending,
+                    };
                 };
                 let observed = driver.as_mut().take_observed();
                 let has_news = driver.has_news();
                 let request = driver.as_mut().protocol().request();
                 let (codec, is_reported) = (&request.method().codec, has_news || request.wants_report());
-                let (parts, ResponseBody { frames, remainder }) = good.into_parts();
+                let (parts, ResponseBody(BufferedBody { frames, remainder })) = good.into_parts();
                 let is_plain = observed.is_none() && !is_reported;
                 let decoded = match plain(codec, &parts, frames, &remainder) {
                     // Written where it is returned (bench `speed`, instructions).
@@ -103,13 +106,13 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                     Ok(Err(status)) => Err(status),
                     Err(frames) => by_tonic(codec, parts, frames, remainder),
                 };
-                Poll::Ready(told(driver, decoded, observed, is_reported))
+                Poll::Ready(closed(driver, decoded, observed, is_reported))
             }
         }
     }
 }
 
-/// What tonic makes of the parts of a good response.
+/// A good response of these parts, as tonic makes it.
 #[inline]
 fn response<M>(parts: Parts, remainder: Remainder, message: M) -> Response<M> {
     Response::from_parts(codec::metadata(parts.headers, remainder), message, parts.extensions)
@@ -129,7 +132,7 @@ fn plain<M: Message + Default>(
     codec.decode(frames.into_bytes()).map_err(FrameBuffer::from)
 }
 
-/// What tonic makes of a response.
+/// A response that tonic decodes.
 #[cold]
 fn by_tonic<M: Message + Default + Send + Sync + 'static>(
     codec: &Codec,
@@ -143,10 +146,10 @@ fn by_tonic<M: Message + Default + Send + Sync + 'static>(
     codec.decode_by_tonic(http::Response::from_parts(parts, body))
 }
 
-/// Whether the response is a message is known now, and told to all who want to know. The report of a good one goes with it
+/// Closes the operation, since it is known now whether the response is a message. The report of a good one goes with it
 /// if `is_reported`.
 #[cold]
-fn told<T: Transport, M>(
+fn closed<T: Transport, M>(
     mut driver: Pin<&mut Driver<GrpcProtocol<OwnService<T>, Encoded>>>,
     decoded: Result<Response<M>, Status>,
     observed: Option<Box<Observed>>,

@@ -1,8 +1,8 @@
 //! The error of an operation over a closure.
 
 use crate::operation::OperationReport;
-use gax_retry::__private::Escaped;
 use gax_retry::StopReason;
+use gax_text::Escaped;
 use std::error::Error;
 use std::fmt;
 
@@ -41,13 +41,13 @@ impl<E> RetryError<E> {
         self.last.as_ref()
     }
 
-    /// The same, by value.
+    /// The last error, by value.
     #[must_use]
     pub fn into_last(self) -> Option<E> {
         self.last
     }
 
-    /// What the operation did.
+    /// The report of the operation.
     #[must_use]
     pub fn report(&self) -> &OperationReport {
         &self.report

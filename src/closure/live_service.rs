@@ -5,13 +5,13 @@ use gax_retry::{CodeSet, Compatibility, Policy, RetryBudget, RetrySettings};
 use gax_table::Dialect;
 use std::fmt;
 
-/// What a handle's table says of a service, by whichever table the handle has.
+/// A service of a handle's table, by whichever table the handle has.
 #[derive(Clone)]
 pub(super) struct LiveService {
     entry: Replaceable<Entry>,
 }
 
-/// What one table says of it.
+/// The entry that one table has for it.
 struct Entry {
     /// `None`: the table leaves the service out, so that nothing is retried.
     settings: Option<RetrySettings>,

@@ -1,6 +1,6 @@
 //! Operations of anything that can be tried again: an async closure, or a blocking one.
 
-mod basis;
+mod config_source;
 mod error;
 #[cfg(feature = "live")]
 mod live_service;

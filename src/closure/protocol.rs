@@ -1,8 +1,8 @@
 //! Attempts that call a closure.
 
-use super::Retryable;
+use crate::closure::retryable::Retryable;
 use crate::operation::{
-    Current, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, time_left,
+    AttemptContext, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Step, time_left,
 };
 use gax_retry::{AttemptResult, Code, Policy, RetryFact, StartedAttempt, StopReason};
 use std::marker::PhantomData;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// What a closure returned last, and what it amounts to.
+/// The results of a closure, as its operation sees them.
 pub(super) struct Results<'a, T, E, R> {
     retryable: &'a R,
     pub(super) last: Option<E>,
@@ -23,7 +23,7 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
         Self { retryable, last: None, value: PhantomData }
     }
 
-    /// What an attempt amounts to that returned so. A value goes to `reply`; an error is kept.
+    /// The facts of an attempt that returned so. A value goes to `reply`; an error is kept.
     pub(super) fn keep(&mut self, result: Result<T, E>, reply: &mut Option<T>) -> AttemptResult {
         match result {
             Ok(value) => {
@@ -45,13 +45,13 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
 }
 
 /// The policy of a closure's operations.
-pub(super) struct Plan {
+pub(super) struct Config {
     pub(super) observers: Option<Arc<Observers>>,
     pub(super) policy: Policy,
     pub(super) seeds: JitterSeeds,
 }
 
-impl AsRef<Policy> for Plan {
+impl AsRef<Policy> for Config {
     fn as_ref(&self) -> &Policy {
         &self.policy
     }
@@ -77,44 +77,44 @@ where
     Fut: Future<Output = Result<T, E>>,
     R: Retryable<E>,
 {
-    type Plan = Plan;
+    type Config = Config;
     type Attempt = Fut;
-    type Reply = Option<T>;
+    type Slot = Option<T>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
 
-    fn name(&self, _: &Plan) -> Name {
+    fn name(&self, _: &Config) -> Name {
         self.name.clone()
     }
 
-    fn observers<'a>(&'a self, plan: &'a Plan) -> Option<&'a Observers> {
-        plan.observers.as_deref()
+    fn observers<'a>(&'a self, config: &'a Config) -> Option<&'a Observers> {
+        config.observers.as_deref()
     }
 
-    fn bound(&self, _: &Plan) -> Option<Duration> {
+    fn bound(&self, _: &Config) -> Option<Duration> {
         time_left()
     }
 
-    fn jitter(&self, plan: &Plan) -> Jitter {
-        plan.seeds.next()
+    fn jitter(&self, config: &Config) -> Jitter {
+        config.seeds.next()
     }
 
-    fn begin(&mut self, _: &Plan, started: StartedAttempt, _: &mut Current<'_>) -> Fut {
+    fn begin(&mut self, _: &Config, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {
         (self.attempt)(started)
     }
 
     fn poll(
         &mut self,
-        _: &Plan,
+        _: &Config,
         attempt: Pin<&mut Fut>,
-        _: &mut Current<'_>,
+        _: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         reply: &mut Option<T>,
-    ) -> Poll<AttemptResult> {
-        attempt.poll(cx).map(|result| self.results.keep(result, reply))
+    ) -> Poll<Step> {
+        attempt.poll(cx).map(|result| Step::Ended(self.results.keep(result, reply)))
     }
 
-    fn expire(&mut self, _: &Plan, _: Option<Pin<&mut Fut>>, _: &mut Current<'_>) -> AttemptResult {
+    fn expire(&mut self, _: &Config, _: Option<Pin<&mut Fut>>, _: &mut AttemptContext<'_>) -> AttemptResult {
         AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
     }
 }

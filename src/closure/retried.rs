@@ -14,19 +14,19 @@ impl<T> Retried<T> {
         Self { value, report }
     }
 
-    /// What the closure returned.
+    /// The value that the closure returned.
     #[must_use]
     pub fn value(&self) -> &T {
         &self.value
     }
 
-    /// The same, by value.
+    /// That value, by value.
     #[must_use]
     pub fn into_value(self) -> T {
         self.value
     }
 
-    /// What the operation did.
+    /// The report of the operation.
     #[must_use]
     pub fn report(&self) -> &OperationReport {
         &self.report

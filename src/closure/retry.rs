@@ -1,6 +1,9 @@
 //! Retrying a closure with nothing but settings.
 
-use super::{Retried, RetryError, Retryable, Retryer};
+use crate::closure::error::RetryError;
+use crate::closure::retried::Retried;
+use crate::closure::retryable::Retryable;
+use crate::closure::retryer::Retryer;
 use gax_retry::RetrySettings;
 
 /// Runs an async closure until it succeeds or the settings say to stop.
@@ -56,7 +59,7 @@ where
 /// Runs a blocking closure until it succeeds or the settings say to stop; waits block the thread.
 ///
 /// Nothing can interrupt a closure that blocks. One that has to keep to its attempt's RPC timeout, by the read timeout of
-/// a socket for one, is told it by [`Retryer::run_blocking`].
+/// a socket for one, gets it from [`Retryer::run_blocking`].
 ///
 /// # Errors
 ///

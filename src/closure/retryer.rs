@@ -1,19 +1,20 @@
 //! Runs a closure as an operation.
 
-use super::basis::Basis;
+use crate::closure::config_source::ConfigSource;
+use crate::closure::error::RetryError;
 #[cfg(feature = "live")]
-use super::live_service::LiveService;
-use super::protocol::{Closure, Plan, Results};
-use super::{Retried, RetryError, Retryable};
+use crate::closure::live_service::LiveService;
+use crate::closure::protocol::{Closure, Config, Results};
+use crate::closure::retried::Retried;
+use crate::closure::retryable::Retryable;
 #[cfg(feature = "live")]
 use crate::live::SettingsHandle;
 use crate::operation::{
-    Driver, InProgress, JitterSeeds, Name, ObservedTransport, Observers, OperationObserver, Retry,
-    is_nested_retry, run_blocking,
+    Driver, InProgress, Name, ObservedTransport, Observers, OperationObserver, Output, is_nested_retry,
+    run_blocking,
 };
-use gax_retry::{
-    BackoffStrategy, CodeSet, Compatibility, Environment, Policy, RetryBudget, RetrySettings, StartedAttempt,
-};
+use crate::settings::OperationOptions;
+use gax_retry::{Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -39,25 +40,20 @@ use std::time::Duration;
 /// ```
 #[derive(Debug, Clone)]
 pub struct Retryer<R> {
-    basis: Basis,
+    source: ConfigSource,
     retryable: R,
     name: Cow<'static, str>,
-    seeds: JitterSeeds,
-    environment: Environment,
     attempt_timeout: Option<Duration>,
-    budget: Option<RetryBudget>,
-    retries_enabled: bool,
-    nested_retries: Option<bool>,
-    observers: Observers,
-    /// What operations share of it; made as observers are installed.
-    shared: Option<Arc<Observers>>,
+    options: OperationOptions,
+    /// The observers as operations share them; made as they are installed.
+    observers: Option<Arc<Observers>>,
 }
 
 impl<R> Retryer<R> {
     /// Makes a retryer that runs operations by these settings and retries these errors.
     #[must_use]
     pub fn new(settings: &RetrySettings, retryable: R) -> Self {
-        Self::of(Basis::Settings(settings.clone(), Compatibility::default()), retryable)
+        Self::of(ConfigSource::Settings(settings.clone()), retryable)
     }
 
     /// Makes a retryer that waits and gives up by a strategy, as another tool or library does. Presets have one.
@@ -83,15 +79,16 @@ impl<R> Retryer<R> {
     /// # });
     /// # Ok::<(), std::io::Error>(())
     /// ```
+    #[cfg(feature = "strategy")]
     #[must_use]
-    pub fn with_backoff_strategy(strategy: &BackoffStrategy, retryable: R) -> Self {
-        Self::with_policy(Policy::from_strategy(strategy, CodeSet::EMPTY), retryable)
+    pub fn with_backoff_strategy(strategy: &gax_retry::BackoffStrategy, retryable: R) -> Self {
+        Self::with_policy(Policy::from_strategy(strategy, gax_retry::CodeSet::EMPTY), retryable)
     }
 
     /// Makes a retryer that follows a policy. Which codes are retried is decided by `retryable`, not by the policy.
     #[must_use]
     pub fn with_policy(policy: Policy, retryable: R) -> Self {
-        Self::of(Basis::Policy(Box::new(policy)), retryable)
+        Self::of(ConfigSource::Policy(Box::new(policy)), retryable)
     }
 
     /// Makes a retryer that follows a handle's table: an operation runs by the settings that the table has for `service` as it
@@ -124,56 +121,52 @@ impl<R> Retryer<R> {
     #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle, service: impl Into<Box<str>>, retryable: R) -> Self {
-        let mut retryer = Self::of(Basis::Live(LiveService::new(handle, service.into()), None), retryable);
-        retryer.observers.follow(handle);
+        let mut retryer = Self::of(ConfigSource::Live(LiveService::new(handle, service.into())), retryable);
+        retryer.options.observers.follow(handle);
         retryer
     }
 
-    fn of(basis: Basis, retryable: R) -> Self {
+    fn of(source: ConfigSource, retryable: R) -> Self {
         Self {
-            basis,
+            source,
             retryable,
             name: Cow::Borrowed("closure"),
-            seeds: JitterSeeds::default(),
-            environment: Environment::default(),
             attempt_timeout: None,
-            budget: None,
-            retries_enabled: true,
-            nested_retries: None,
-            observers: Observers::default(),
-            shared: None,
+            options: OperationOptions::default(),
+            observers: None,
         }
     }
 
-    /// Installs an observer, which is told about every operation. Several are told in the order of installation.
-    ///
-    /// # Examples
-    ///
-    /// See [`OperationObserver`].
+    /// Sets options over the ones that were set before.
     #[must_use]
-    pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
-        self.observers.push(observer);
-        self.shared = self.observers.shared();
+    pub fn options(mut self, options: OperationOptions) -> Self {
+        self.options.set(options);
+        self.observers = self.options.observers.shared();
         self
     }
 
-    /// Calls the closure whenever an attempt has failed and another one follows, for a line in the log.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{Code, RetrySettings, Retryer};
-    ///
-    /// let settings = RetrySettings::builder().max_attempts(3).build()?;
-    /// let retryer = Retryer::new(&settings, [Code::Unavailable]).on_retry(|retry| eprintln!("{retry}"));
-    /// # drop(retryer);
-    /// # Ok::<(), tonic_gax::SettingsError>(())
-    /// ```
+    /// See [`OperationOptions::compatibility`].
     #[must_use]
-    pub fn on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
-        self.observers.on_retry(log);
-        self.shared = self.observers.shared();
-        self
+    pub fn compatibility(self, compatibility: Compatibility) -> Self {
+        self.options(OperationOptions::new().compatibility(compatibility))
+    }
+
+    /// See [`OperationOptions::retry_budget`].
+    #[must_use]
+    pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
+        self.options(OperationOptions::new().retry_budget(budget))
+    }
+
+    /// See [`OperationOptions::retries_enabled`].
+    #[must_use]
+    pub fn retries_enabled(self, enabled: bool) -> Self {
+        self.options(OperationOptions::new().retries_enabled(enabled))
+    }
+
+    /// See [`OperationOptions::observer`].
+    #[must_use]
+    pub fn observer(self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.options(OperationOptions::new().observer(observer))
     }
 
     /// Names the operations in reports and errors. Default: "closure".
@@ -183,26 +176,11 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Which client's rules turn settings into attempts; [`Compatibility::Documented`] unless set. Without effect on a
-    /// policy or strategy, which has rules of its own.
-    #[must_use]
-    pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
-        self.basis.set_compatibility(compatibility);
-        self
-    }
-
-    /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact times.
-    #[must_use]
-    pub fn without_jitter(mut self) -> Self {
-        self.seeds = JitterSeeds::Off;
-        self
-    }
-
     /// Gives every attempt that time, in place of the RPC timeouts of the settings; still clamped to what is left of
     /// the operation. Zero: no time is left, and the closure is not called. The strategy of another tool has no such
     /// timeout, so without this a server that never replies hangs the operation.
     ///
-    /// An async closure is dropped then; a blocking one is told the timeout, and has to keep to it.
+    /// An async closure is dropped then; a blocking one gets the timeout, and has to keep to it.
     ///
     /// # Examples
     ///
@@ -226,108 +204,23 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// The budget that the retries of all operations share: see [`RetryBudget`]. Clones of the retryer share it.
-    /// Unset: there is no budget, or a policy's own.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{Code, RetryBudget, RetrySettings, Retryer, StopReason};
-    /// use std::time::Duration;
-    ///
-    /// let settings = RetrySettings::builder().max_attempts(9).initial_retry_delay(Duration::ZERO).build()?;
-    /// let retryer = Retryer::new(&settings, [Code::Unavailable]).retry_budget(RetryBudget::tokens(4, 0.1));
-    /// let error = retryer.run_blocking(|_| Err::<(), _>(tonic::Status::unavailable("down"))).unwrap_err();
-    /// // Half of the four tokens are left after two attempts.
-    /// assert_eq!((error.report().attempts().len(), error.stop_reason()), (2, Some(StopReason::Throttled)));
-    /// assert_eq!(error.last().unwrap().message(), "down");
-    /// # Ok::<(), tonic_gax::SettingsError>(())
-    /// ```
-    #[must_use]
-    pub fn retry_budget(mut self, budget: RetryBudget) -> Self {
-        self.budget = Some(budget);
-        self
-    }
-
-    /// Whether anything is retried. Default: yes. With `false` the closure is called once, whatever the settings say; timeouts
-    /// and reports stay.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{Code, RetrySettings, Retryer};
-    ///
-    /// let settings = RetrySettings::builder().max_attempts(9).build()?;
-    /// let retryer = Retryer::new(&settings, [Code::Unavailable]).retries_enabled(false);
-    /// let error = retryer.run_blocking(|_| Err::<(), _>(tonic::Status::unavailable("down"))).unwrap_err();
-    /// assert_eq!(error.report().attempt_count(), 1);
-    /// # Ok::<(), tonic_gax::SettingsError>(())
-    /// ```
-    #[must_use]
-    pub fn retries_enabled(mut self, enabled: bool) -> Self {
-        self.retries_enabled = enabled;
-        self
-    }
-
-    /// Whether operations of a server's handler are retried if the request that it serves is a retry itself, by its
-    /// header `grpc-previous-rpc-attempts`; they are, unless switched off here or by a policy's
-    /// [`with_nested_retries`](Policy::with_nested_retries). If off, the closure is called once, and if another attempt
-    /// would follow, the operation ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry).
-    /// [`DeadlineLayer`](crate::DeadlineLayer) has to be around the server, and other tasks and threads have to
-    /// [belong](crate::deadline::Inbound) to the request.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{Code, RetrySettings, Retryer};
-    ///
-    /// let settings = RetrySettings::builder().max_attempts(3).build()?;
-    /// let retryer = Retryer::new(&settings, [Code::Unavailable]).nested_retries(false);
-    /// # drop(retryer);
-    /// # Ok::<(), tonic_gax::SettingsError>(())
-    /// ```
-    #[must_use]
-    pub fn nested_retries(mut self, allowed: bool) -> Self {
-        self.nested_retries = Some(allowed);
-        self
-    }
-
-    /// Lets operators bound the operations by environment variables, which override the settings: see [`Environment`].
-    /// Default: they are ignored.
-    #[must_use]
-    pub fn environment(mut self, environment: Environment) -> Self {
-        self.environment = environment;
-        self
-    }
-
-    /// Makes waits repeatable: the jitter of the n-th operation is drawn from the sequence of this seed plus n.
-    #[must_use]
-    pub fn jitter_seed(mut self, seed: u64) -> Self {
-        self.seeds = JitterSeeds::from(seed);
-        self
-    }
-
-    /// What an operation runs by.
-    fn plan<E>(&self) -> Plan
+    /// The policy and the observers of an operation.
+    fn config<E>(&self) -> Config
     where
         R: Retryable<E>,
     {
-        let mut policy = self.basis.policy(self.retryable.codes());
+        let options = &self.options;
+        let mut policy = self.source.policy(self.retryable.codes(), options.compatibility);
         if let Some(timeout) = self.attempt_timeout {
             policy = policy.with_attempt_timeout(timeout);
         }
-        if let Some(budget) = &self.budget {
-            policy = policy.with_budget(budget.clone());
-        }
-        if let Some(allowed) = self.nested_retries {
-            policy = policy.with_nested_retries(allowed);
-        }
-        if !self.retries_enabled {
+        policy = options.applied_to(policy);
+        if !options.retries_are_enabled() {
             policy = policy.without_retries();
         }
-        let policy = policy.with_environment(&self.environment);
+        let policy = policy.with_environment(&options.caps());
         let policy = if is_nested_retry(&policy) { policy.inside_retry() } else { policy };
-        Plan { policy, observers: self.shared.clone(), seeds: self.seeds.clone() }
+        Config { policy, observers: self.observers.clone(), seeds: options.jitter.clone() }
     }
 
     /// Runs an async closure, which gets its attempt: the number, when it started, its RPC timeout. See
@@ -350,12 +243,17 @@ impl<R> Retryer<R> {
         Fut: Future<Output = Result<T, E>>,
     {
         let closure = Closure::new(attempt, &self.retryable, self.name());
-        let mut driver = pin!(Driver::new(closure, Arc::new(self.plan())));
+        let mut driver = pin!(Driver::new(closure, Arc::new(self.config())));
         let mut value = None;
-        let stop = poll_fn(|cx| driver.as_mut().poll(cx, &mut value)).await;
-        if let (None, Some(observed)) = (stop, driver.as_mut().take_observed()) {
-            observed.succeeded();
-        }
+        let stop = match poll_fn(|cx| driver.as_mut().poll(cx, &mut value)).await {
+            Output::Failed(stop) => Some(stop),
+            Output::Reply | Output::Item => {
+                if let Some(observed) = driver.as_mut().take_observed() {
+                    observed.succeeded();
+                }
+                None
+            }
+        };
         let report = driver.as_mut().report(stop);
         match value {
             Some(value) => Ok(Retried::new(value, report)),
@@ -378,7 +276,7 @@ impl<R> Retryer<R> {
         R: Retryable<E>,
         F: FnMut(StartedAttempt) -> Result<T, E>,
     {
-        let Plan { policy, observers, seeds } = self.plan();
+        let Config { policy, observers, seeds } = self.config();
         let observe = |progress: &mut InProgress| {
             if let Some(observers) = &observers {
                 progress.observe(&policy, observers, self.name(), ObservedTransport::Closure);

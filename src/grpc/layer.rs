@@ -1,17 +1,18 @@
 //! The layer that a tonic client runs over.
 
-use super::service::RetryService;
 #[cfg(feature = "live")]
 use crate::grpc::methods::LiveTable;
 use crate::grpc::methods::unknown::{known_methods, unknown_names};
 use crate::grpc::methods::{DescriptorError, MethodOptions, Methods, descriptors};
+use crate::grpc::service::RetryService;
 use crate::live::Replaceable;
 #[cfg(feature = "live")]
 use crate::live::SettingsHandle;
 use crate::live::unknown_methods::UnknownMethodsError;
-use crate::operation::{JitterSeeds, OperationObserver, Retry};
+use crate::operation::OperationObserver;
+use crate::settings::OperationOptions;
 use crate::transport::CloneService;
-use gax_retry::{Compatibility, Environment, Hedging, RetryBudget, RetryBudgets};
+use gax_retry::{Compatibility, Hedging, RetryBudget, RetryBudgets};
 use gax_table::{Finding, RetryTable};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -29,7 +30,7 @@ use tower_layer::Layer;
 ///
 /// tonic's own client does not say which RPCs are which; [descriptors](Self::with_descriptors) do. Without them, a
 /// request is sent again only if it is exactly one message, and all there when the layer is called; anything else
-/// counts as a stream of requests. (A stream of requests of one message, all there at once, can't be told from a
+/// counts as a stream of requests. (A stream of requests of one message, all there at once, can't be distinguished from a
 /// unary call.) A response is buffered until its first message is complete. If its trailers follow at once, it is
 /// classified by them; if they don't, it is handed to the caller.
 ///
@@ -45,20 +46,14 @@ use tower_layer::Layer;
 ///
 /// | setting | default |
 /// | --- | --- |
-/// | [`compatibility`](Self::compatibility) | [`Compatibility::Documented`]; see there |
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | 4 MiB + 64 KiB |
 /// | [`replay_streams`](Self::replay_streams) | true with [`Compatibility::Grpc`], else false |
 /// | [`max_total_replay_bytes`](Self::max_total_replay_bytes) | 16 MiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
-/// | [`nested_retries`](Self::nested_retries) | true |
 /// | [`hedging`](Self::hedging) | as the table's entries say |
-/// | [`retry_budget`](Self::retry_budget) | the table's `retryThrottling`, if it has any |
-/// | [`reports`](Self::reports) | false |
-/// | [`retries_enabled`](Self::retries_enabled) | true |
-/// | [`environment`](Self::environment) | not heeded |
-/// | [`server_delays`](Self::server_delays) | as the compatibility has it; see there |
 /// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`] |
+/// | [`options`](Self::options) | see [`OperationOptions`] |
 ///
 /// # Examples
 ///
@@ -79,8 +74,8 @@ use tower_layer::Layer;
 pub struct RetryLayer {
     table: RetryTable,
     options: MethodOptions,
-    /// The table's, unless the program has set its own.
-    budget: Option<RetryBudget>,
+    /// The budget of the table.
+    table_budget: Option<RetryBudget>,
     #[cfg(feature = "live")]
     live: Option<LiveTable>,
     /// Made when the layer is first used, shared by all services it makes.
@@ -91,10 +86,10 @@ impl RetryLayer {
     /// A layer for the methods of a table.
     #[must_use]
     pub fn new(table: RetryTable) -> Self {
-        let budget = table.throttling().map(|throttling| throttling.budget());
+        let table_budget = table.throttling().map(|throttling| throttling.budget());
         Self {
             table,
-            budget,
+            table_budget,
             options: MethodOptions::default(),
             #[cfg(feature = "live")]
             live: None,
@@ -105,17 +100,17 @@ impl RetryLayer {
     /// A layer that follows a handle: each call uses the table that the handle has when the call begins.
     /// [`SettingsHandle`] has an example.
     ///
-    /// What the program sets on the layer overrides the table, so a budget overrides `retryThrottling`. If
+    /// Settings that the program makes on the layer override the table, so a budget overrides `retryThrottling`. If
     /// [unknown methods are denied](Self::deny_unknown_methods), a table that has some is refused.
     #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle) -> Self {
         let mut layer = Self { live: Some(LiveTable::new(handle)), ..Self::new(handle.table()) };
-        layer.options.observers.follow(handle);
+        layer.options.operation.observers.follow(handle);
         layer
     }
 
-    /// Tells the layer which methods are unary and which are streams, and which are idempotent, by compiled descriptors (an
+    /// Takes from compiled descriptors which methods are unary and which are streams, and which are idempotent (an
     /// encoded `FileDescriptorSet`, as tonic-build and protoc write it).
     ///
     /// For what the layer does without them, see [What is retried](Self#what-is-retried).
@@ -159,12 +154,42 @@ impl RetryLayer {
         Ok(self.changed())
     }
 
-    /// Which client's rules turn settings into attempts. By default, a table that was read in the dialect
-    /// [`Dialect::Grpc`](crate::Dialect::Grpc) is run by [`Compatibility::Grpc`], and any other as documented.
+    /// Sets options over the ones that were set before. Calls of methods that the table does not know still pass through
+    /// untouched.
     #[must_use]
-    pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
-        self.options.compatibility = Some(compatibility);
+    pub fn options(mut self, options: OperationOptions) -> Self {
+        self.options.operation.set(options);
         self.changed()
+    }
+
+    /// See [`OperationOptions::compatibility`].
+    #[must_use]
+    pub fn compatibility(self, compatibility: Compatibility) -> Self {
+        self.options(OperationOptions::new().compatibility(compatibility))
+    }
+
+    /// See [`OperationOptions::retry_budget`].
+    #[must_use]
+    pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
+        self.options(OperationOptions::new().retry_budget(budget))
+    }
+
+    /// See [`OperationOptions::retries_enabled`].
+    #[must_use]
+    pub fn retries_enabled(self, enabled: bool) -> Self {
+        self.options(OperationOptions::new().retries_enabled(enabled))
+    }
+
+    /// See [`OperationOptions::reports`].
+    #[must_use]
+    pub fn reports(self, reports: bool) -> Self {
+        self.options(OperationOptions::new().reports(reports))
+    }
+
+    /// See [`OperationOptions::observer`].
+    #[must_use]
+    pub fn observer(self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.options(OperationOptions::new().observer(observer))
     }
 
     /// The longest request, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and the
@@ -190,7 +215,7 @@ impl RetryLayer {
     /// are with [`Compatibility::Grpc`]; elsewhere such a call is one attempt, since the messages may not be safe to
     /// repeat.
     ///
-    /// What is buffered are references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a
+    /// The buffer holds references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a
     /// call and [`max_total_replay_bytes`](Self::max_total_replay_bytes) for all calls; a short frame counts for 32
     /// bytes. A call that passes either limit is committed: it goes on without retries, and never waits. The buffer
     /// is let go of when the call is committed, by a limit or by its response, and when it ends.
@@ -243,15 +268,6 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Whether the response of every call carries its [`OperationReport`](crate::OperationReport). By default a
-    /// response carries it only if there is more to tell than that the first attempt succeeded, or if the [call asks
-    /// for it](crate::CallOptions::report).
-    #[must_use]
-    pub fn reports(mut self, reports: bool) -> Self {
-        self.options.limits.reports = reports;
-        self.changed()
-    }
-
     /// Hedges the methods that are known to be idempotent, in place of retrying them: see [`Hedging`]. A method is known to
     /// be idempotent by [the table's word](RetryTable::idempotent) or, where that has none, by what
     /// [descriptors](Self::with_descriptors) say: its `idempotency_level`, or a `GET`, `PUT` or `DELETE` in
@@ -283,33 +299,6 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// The budget that the retries of all methods share: see [`RetryBudget`]. By default, a table's `retryThrottling`
-    /// is the budget, in the dialects that have it; `None` means no budget.
-    ///
-    /// It is shared by all services that the layer and its clones make. gRPC has a budget for each server: see
-    /// [`server_retry_budget`](Self::server_retry_budget).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{RetryBudget, RetryLayer, RetryTable};
-    ///
-    /// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
-    /// // One retry for five successes, and ten a second besides.
-    /// let layer = RetryLayer::new(table).retry_budget(RetryBudget::ratio(0.2).min_per_second(10));
-    /// # drop(layer);
-    /// # Ok::<(), tonic_gax::TableError>(())
-    /// ```
-    #[must_use]
-    pub fn retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        self.budget = budget.into();
-        #[cfg(feature = "live")]
-        if let Some(live) = &mut self.live {
-            live.has_own_budget = true;
-        }
-        self.changed()
-    }
-
     /// Shares one budget with everything that calls this server, through `budgets`. The first layer or client to come
     /// brings the server's budget, usually its table's `retryThrottling`; all others then use that one, whatever
     /// theirs is. So gRFC A6 has it: one bucket for each server, whatever client, method or layer a call comes from.
@@ -329,58 +318,9 @@ impl RetryLayer {
     /// # Ok::<(), tonic_gax::TableError>(())
     /// ```
     #[must_use]
-    pub fn server_retry_budget(mut self, budgets: &RetryBudgets, server: &str) -> Self {
-        let budget = budgets.share(server, self.budget.take());
-        self.retry_budget(budget)
-    }
-
-    /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and
-    /// [`CallOptions`](crate::CallOptions) say, and nothing is hedged; deadlines and reports stay, and so do RPC
-    /// timeouts and the transparent retry of a request that provably was not sent. It turns retries off without
-    /// changing the type of the service; `tower::util::option_layer` can't, since responses have another body then.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{RetryLayer, RetryTable};
-    ///
-    /// fn layer(table: RetryTable) -> RetryLayer {
-    ///     RetryLayer::new(table).retries_enabled(std::env::var_os("NO_RETRIES").is_none())
-    /// }
-    /// # let _ = layer;
-    /// ```
-    #[must_use]
-    pub fn retries_enabled(mut self, enabled: bool) -> Self {
-        self.options.limits.retries_enabled = enabled;
-        self.changed()
-    }
-
-    /// Lets operators bound the layer's operations by environment variables, which override everything else,
-    /// including call options (see [`Environment`]). Calls of methods that the table does not know still pass through
-    /// untouched.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # use tonic_gax::{Environment, RetryLayer, RetryTable};
-    /// # let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
-    /// let layer = RetryLayer::new(table).environment(Environment::read()?);
-    /// # drop(layer);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    #[must_use]
-    pub fn environment(mut self, environment: Environment) -> Self {
-        self.options.limits.environment = environment;
-        self.changed()
-    }
-
-    /// Whether what servers ask for is heeded: `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and `Retry-After`. By
-    /// default, [`Compatibility::Documented`] heeds all of them, [`Compatibility::Grpc`] the pushback, and
-    /// [`Compatibility::GaxJava`] none.
-    #[must_use]
-    pub fn server_delays(mut self, heeded: bool) -> Self {
-        self.options.limits.server_delays = Some(heeded);
-        self.changed()
+    pub fn server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
+        let own = self.options.operation.budget_over(self.table_budget.clone());
+        self.retry_budget(budgets.share(server, own))
     }
 
     /// Whether attempts after the first carry the header `grpc-previous-rpc-attempts`, as gRFC A6 has it: how many
@@ -393,69 +333,6 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Whether calls that a server's handler makes are retried if the request that it serves is a retry itself, by its
-    /// header `grpc-previous-rpc-attempts`. They are, unless switched off. If off, such a call makes one attempt, and
-    /// if another would follow, it ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry): the sender
-    /// of the request retries it as a whole. [`DeadlineLayer`](crate::DeadlineLayer) has to be around the server. A
-    /// request that provably was not sent is still sent again.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{RetryLayer, RetryTable};
-    ///
-    /// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
-    /// let layer = RetryLayer::new(table).nested_retries(false);
-    /// # drop(layer);
-    /// # Ok::<(), tonic_gax::TableError>(())
-    /// ```
-    #[must_use]
-    pub fn nested_retries(mut self, allowed: bool) -> Self {
-        self.options.limits.nested_retries = allowed;
-        self.changed()
-    }
-
-    /// Draws the jitter of the n-th operation from the sequence of this seed plus n, so that a run can be
-    /// repeated. Without it every thread has a generator of its own, seeded by the system.
-    #[must_use]
-    pub fn jitter_seed(mut self, seed: u64) -> Self {
-        self.options.jitter = JitterSeeds::from(seed);
-        self.changed()
-    }
-
-    /// Installs an observer, which is told about every operation. Several are told in the order of installation.
-    /// Default: none, which costs nothing.
-    #[must_use]
-    pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
-        self.options.observers.push(observer);
-        self.changed()
-    }
-
-    /// Calls the closure whenever an attempt has failed and another one follows, for a line in the log.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{RetryLayer, RetryTable};
-    ///
-    /// # fn example(table: RetryTable) {
-    /// let layer = RetryLayer::new(table).on_retry(|retry| eprintln!("{retry}"));
-    /// # drop(layer);
-    /// # }
-    /// ```
-    #[must_use]
-    pub fn on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
-        self.options.observers.on_retry(log);
-        self.changed()
-    }
-
-    /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact times.
-    #[must_use]
-    pub fn without_jitter(mut self) -> Self {
-        self.options.jitter = JitterSeeds::Off;
-        self.changed()
-    }
-
     fn changed(mut self) -> Self {
         self.methods = OnceLock::new();
         self
@@ -464,10 +341,10 @@ impl RetryLayer {
     fn methods(&self) -> Replaceable<Methods> {
         #[cfg(feature = "live")]
         if let Some(live) = &self.live {
-            return live.methods(self.options.clone(), self.budget.clone());
+            return live.methods(self.options.clone());
         }
-        let Self { table, options, budget, .. } = self;
-        Replaceable::fixed(Methods::new(table.clone(), None, budget.as_ref(), options))
+        let Self { table, options, table_budget, .. } = self;
+        Replaceable::fixed(Methods::new(table.clone(), None, table_budget.as_ref(), options))
     }
 }
 
@@ -477,7 +354,7 @@ impl fmt::Debug for RetryLayer {
         f.debug_struct("RetryLayer")
             .field("table", &self.table)
             .field("descriptors", &self.options.described.len())
-            .field("compatibility", &self.options.compatibility)
+            .field("options", &self.options.operation)
             .field("limits", &self.options.limits)
             .finish_non_exhaustive()
     }

@@ -5,7 +5,6 @@ mod deadline;
 #[cfg(feature = "tables")]
 mod layer;
 mod methods;
-mod passthrough;
 mod protocol;
 mod request;
 mod response;
@@ -14,6 +13,7 @@ mod response_future;
 #[cfg(feature = "tables")]
 mod service;
 mod status;
+mod template;
 mod transport;
 
 pub(crate) use call::Call;
@@ -22,10 +22,9 @@ pub use deadline::{DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService}
 pub use layer::RetryLayer;
 #[cfg(feature = "tables")]
 pub use methods::DescriptorError;
-pub(crate) use methods::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};
-pub(crate) use methods::{AttemptTimeout, Found, MethodPlan, PREVIOUS_ATTEMPTS, ReplayMemory};
+pub(crate) use methods::{MethodConfig, MethodMatch, ReplayMemory, SharedState};
 pub(crate) use protocol::GrpcProtocol;
-pub(crate) use request::{Known, ReplayableRequest, fill, one_frame, path_of, shrink, too_large};
+pub(crate) use request::{ReplayableRequest, one_frame, shrink, too_large};
 pub use response::ResponseBody;
 pub(crate) use response::{ReadExtent, Remainder};
 #[cfg(feature = "tables")]
@@ -35,5 +34,9 @@ pub use service::RetryService;
 pub use status::CodeExt;
 pub(crate) use status::not_sent;
 pub(crate) use status::received::value as header;
+pub(crate) use template::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};
+pub(crate) use template::{
+    AttemptTimeout, ExampleRequest, ExtraHeaders, PREVIOUS_ATTEMPTS, Template, path_of,
+};
+pub(crate) use transport::OwnService;
 pub use transport::Transport;
-pub(crate) use transport::{OwnService, is_bare_channel};

@@ -1,6 +1,6 @@
 //! The future of a call through the layer.
 
-use super::call::Call;
+use crate::grpc::call::Call;
 use crate::grpc::response::ResponseBody;
 use crate::grpc::transport::{LazyService, Transport};
 use pin_project_lite::pin_project;
@@ -20,11 +20,11 @@ pin_project! {
 }
 
 impl<S: Transport> ResponseFuture<S> {
-    /// A call that has yet to start, written where it is going to stay (bench `speed`, instructions).
+    /// The future of a call that has not begun, written where it is going to stay (bench `speed`, instructions).
     #[expect(clippy::inline_always, reason = "to hand it on would copy it, all of it")]
     #[inline(always)]
-    pub(super) fn unstarted() -> Self {
-        Self { call: Call::unstarted() }
+    pub(super) fn not_begun() -> Self {
+        Self { call: Call::not_begun() }
     }
 }
 

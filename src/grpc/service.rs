@@ -1,10 +1,9 @@
 //! The service that the layer makes.
 
-use super::response_future::ResponseFuture;
-use crate::grpc::methods::{Found, Methods};
-use crate::grpc::request::Known;
+use crate::grpc::methods::{MethodMatch, Methods};
 use crate::grpc::response::ResponseBody;
-use crate::grpc::transport::{LazyService, SharedParts, Transport, is_bare_channel};
+use crate::grpc::response_future::ResponseFuture;
+use crate::grpc::transport::{LazyService, SharedParts, Transport};
 use crate::live::Replaceable;
 use crate::settings::CallOptions;
 use crate::transport::SharedService;
@@ -57,38 +56,28 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
     #[inline(never)]
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
         let handle = LazyService::new(Arc::clone(&self.shared));
-        let (found, is_usual_uri) = found(&self.shared.methods.load(), &request);
-        let mut future = ResponseFuture::unstarted();
-        match found {
-            None => future.call.pass_through(handle, &mut self.inner, request),
-            Some(found) => {
-                let known = Known { is_usual_uri, is_watched: !is_bare_channel::<S>() };
-                let inner = &mut self.inner;
-                if future.call.start(handle, inner, &mut request, found, known) {
-                    future.call.sent(inner.call(request));
+        let method = find(&self.shared.methods.load(), &request);
+        let mut future = ResponseFuture::not_begun();
+        match method {
+            Some(method) => {
+                if future.call.begin(handle, &mut self.inner, &mut request, method) {
+                    future.call.sent(self.inner.call(request));
                 }
             }
+            None => future.call.pass_through(handle, &mut self.inner, request),
         }
         future
     }
 }
 
-/// What is known of a request's method, and whether the request is known to go where others to it go. The methods are let go
+/// The method of a request; `None` if neither the table nor the call's own options say anything about it. The methods are let go
 /// of before the call is made: to hold them would copy it once more (bench `speed` with `--features observing`,
 /// instructions).
 #[inline]
-fn found<B>(methods: &Methods, request: &http::Request<B>) -> (Option<Found>, bool) {
-    match methods.find_called(request.uri()) {
-        None => (find(methods, request), false),
-        found => (found, true),
-    }
-}
-
-/// The same by the method's name, or by what the call's own options make of it.
-#[cold]
-fn find<B>(methods: &Methods, request: &http::Request<B>) -> Option<Found> {
-    match methods.find(request.uri()) {
-        None if changes_settings(request) => Some(methods.unlisted(request.uri().path())),
+fn find<B>(methods: &Methods, request: &http::Request<B>) -> Option<MethodMatch> {
+    let path = request.uri().path();
+    match methods.find(path) {
+        None if changes_settings(request) => Some(methods.unlisted(path)),
         found => found,
     }
 }

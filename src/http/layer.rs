@@ -1,16 +1,17 @@
 //! The layer around an HTTP client.
 
-use super::plan::{Basis, LayerOptions};
-use super::service::HttpRetryService;
-use super::shared_state::SharedState;
 use crate::http::failure::Connections;
+use crate::http::plan::{ConfigSource, LayerOptions};
+use crate::http::service::HttpRetryService;
+use crate::http::shared_state::SharedState;
 #[cfg(feature = "live")]
 use crate::live::SettingsHandle;
-use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
+use crate::operation::OperationObserver;
+use crate::settings::OperationOptions;
 use crate::transport::CloneService;
 use gax_retry::{
-    Compatibility, Environment, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, Override, Preset,
-    RetryBudget, RetrySettings, StatusSet,
+    Compatibility, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, Override, Preset, RetryBudget,
+    RetrySettings, StatusSet,
 };
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -51,15 +52,10 @@ use tower_layer::Layer;
 /// | [`strategy`](Self::strategy) | conditional; always with [`Compatibility::GaxJava`] | the preset's |
 /// | [`retryable_statuses`](Self::retryable_statuses) | by code | the preset's |
 /// | [`attempt_timeout`](Self::attempt_timeout) | by the settings | none |
-/// | [`server_delays`](Self::server_delays) | `Retry-After` is heeded with [`Compatibility::Documented`] only | as the preset says |
-/// | [`retry_budget`](Self::retry_budget) | none | none |
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | no limit | no limit |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB | 4 MiB |
 /// | [`body_idle_timeout`](Self::body_idle_timeout) | none | none |
-/// | [`environment`](Self::environment) | not heeded | not heeded |
-/// | [`reports`](Self::reports) | after a retry, or no success | the same |
-/// | [`retries_enabled`](Self::retries_enabled) | yes | yes |
-/// | [`nested_retries`](Self::nested_retries) | yes | yes |
+/// | [`options`](Self::options) | see [`OperationOptions`] | |
 ///
 /// # Examples
 ///
@@ -81,8 +77,6 @@ use tower_layer::Layer;
 #[derive(Clone)]
 pub struct HttpRetryLayer {
     options: LayerOptions,
-    jitter: JitterSeeds,
-    observers: Observers,
     /// Made when the layer is first used, shared by all services it makes.
     shared: OnceLock<Arc<SharedState>>,
 }
@@ -101,13 +95,13 @@ impl HttpRetryLayer {
     /// ([`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions)), and nothing is sent.
     #[must_use]
     pub fn new<K>(settings: &RetrySettings, codes: impl IntoCodes<K>) -> Self {
-        Self::of(Basis::Settings(settings.clone(), codes.into_codes()))
+        Self::of(ConfigSource::Settings(settings.clone(), codes.into_codes()))
     }
 
     /// A layer that retries as a document, tool or library does.
     #[must_use]
     pub fn preset(preset: &Preset) -> Self {
-        Self::of(Basis::Preset(Box::new(preset.clone())))
+        Self::of(ConfigSource::Preset(Box::new(preset.clone())))
     }
 
     /// A layer that retries as a handle's table says, by whichever table the handle has when a request begins.
@@ -135,18 +129,50 @@ impl HttpRetryLayer {
     #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle, service: impl Into<Box<str>>) -> Self {
-        let mut layer = Self::of(Basis::Handle(handle.clone(), service.into()));
-        layer.observers.follow(handle);
+        let mut layer = Self::of(ConfigSource::Handle(handle.clone(), service.into()));
+        layer.options.operation.observers.follow(handle);
         layer
     }
 
-    fn of(basis: Basis) -> Self {
-        Self {
-            options: LayerOptions::new(basis),
-            jitter: JitterSeeds::default(),
-            observers: Observers::default(),
-            shared: OnceLock::new(),
-        }
+    fn of(source: ConfigSource) -> Self {
+        Self { options: LayerOptions::new(source), shared: OnceLock::new() }
+    }
+
+    /// Sets options over the ones that were set before.
+    #[must_use]
+    pub fn options(mut self, options: OperationOptions) -> Self {
+        self.options.operation.set(options);
+        self.changed()
+    }
+
+    /// See [`OperationOptions::compatibility`].
+    #[must_use]
+    pub fn compatibility(self, compatibility: Compatibility) -> Self {
+        self.options(OperationOptions::new().compatibility(compatibility))
+    }
+
+    /// See [`OperationOptions::retry_budget`].
+    #[must_use]
+    pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
+        self.options(OperationOptions::new().retry_budget(budget))
+    }
+
+    /// See [`OperationOptions::retries_enabled`].
+    #[must_use]
+    pub fn retries_enabled(self, enabled: bool) -> Self {
+        self.options(OperationOptions::new().retries_enabled(enabled))
+    }
+
+    /// See [`OperationOptions::reports`]. Any response that is no success has a report.
+    #[must_use]
+    pub fn reports(self, reports: bool) -> Self {
+        self.options(OperationOptions::new().reports(reports))
+    }
+
+    /// See [`OperationOptions::observer`].
+    #[must_use]
+    pub fn observer(self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.options(OperationOptions::new().observer(observer))
     }
 
     /// Which requests are safe to retry.
@@ -175,33 +201,6 @@ impl HttpRetryLayer {
     #[must_use]
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
         self.options.attempt_timeout = Some(timeout);
-        self.changed()
-    }
-
-    /// Whether the delay that a response asks for is heeded: by the header `Retry-After`, a number of seconds or a
-    /// date, as [`gax_retry::retry_after`] reads them, or by a `google.rpc.RetryInfo` in its JSON body. A date counts
-    /// from the response's `Date`, or else from this machine's clock. A draw comes on top of it, up to the back-off or half of it.
-    #[must_use]
-    pub fn server_delays(mut self, heeded: bool) -> Self {
-        self.options.server_delays = Some(heeded);
-        self.changed()
-    }
-
-    /// The budget that the retries of all requests share: see [`RetryBudget`]. Unset: there is no budget. It is
-    /// shared by all services that the layer and its clones make, whichever server a request goes to; for a budget
-    /// for each server, make a layer for each.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{HttpRetryLayer, RetryBudget, presets};
-    ///
-    /// let layer = HttpRetryLayer::preset(&presets::storage()).retry_budget(RetryBudget::ratio(0.2));
-    /// # drop(layer);
-    /// ```
-    #[must_use]
-    pub fn retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        self.options.budget = budget.into().map_or(Override::Disabled, Override::Set);
         self.changed()
     }
 
@@ -279,100 +278,10 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Which client's rules turn settings into attempts. Without effect on a preset, which has rules of its own.
-    #[must_use]
-    pub fn compatibility(mut self, compatibility: Compatibility) -> Self {
-        self.options.compatibility = Some(compatibility);
-        self.changed()
-    }
-
-    /// Draws the random part of the n-th operation's waits from the sequence of this seed plus n, so that a
-    /// run can be repeated. Without it every thread has a generator of its own, seeded by the system.
-    #[must_use]
-    pub fn jitter_seed(mut self, seed: u64) -> Self {
-        self.jitter = JitterSeeds::from(seed);
-        self.changed()
-    }
-
-    /// Installs an observer, which is told about every operation. Several are told in the order of installation.
-    /// Default: none, which costs nothing.
-    #[must_use]
-    pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
-        self.observers.push(observer);
-        self.changed()
-    }
-
-    /// Calls the closure whenever an attempt has failed and another one follows, for a line in the log.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{HttpRetryLayer, presets};
-    ///
-    /// let layer = HttpRetryLayer::preset(&presets::storage()).on_retry(|retry| eprintln!("{retry}"));
-    /// # drop(layer);
-    /// ```
-    #[must_use]
-    pub fn on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
-        self.observers.on_retry(log);
-        self.changed()
-    }
-
-    /// Whether every response carries an [`OperationReport`](crate::OperationReport). Unless asked, a success carries
-    /// one only if there is more to tell than that one attempt was enough; any other response always does.
-    #[must_use]
-    pub fn reports(mut self, wanted: bool) -> Self {
-        self.options.reports = wanted;
-        self.changed()
-    }
-
-    /// Whether anything is retried. Default: yes. With `false` every operation is one attempt, whatever options a
-    /// request has. Timeouts and reports stay, and a request that provably was not sent is still sent again.
-    #[must_use]
-    pub fn retries_enabled(mut self, enabled: bool) -> Self {
-        self.options.retries_enabled = enabled;
-        self.changed()
-    }
-
-    /// Lets operators bound the layer's operations by environment variables, which override everything else,
-    /// including what requests bring along: see [`Environment`]. Default: they are ignored.
-    #[must_use]
-    pub fn environment(mut self, environment: Environment) -> Self {
-        self.options.environment = environment;
-        self.changed()
-    }
-
-    /// Whether requests that a server's handler makes are retried if the request that it serves is a retry itself, by
-    /// its header `grpc-previous-rpc-attempts`; they are, unless switched off. If off, such a request makes one
-    /// attempt, and if another would follow, it ends with
-    /// [`StopReason::NestedRetry`](crate::StopReason::NestedRetry). [`DeadlineLayer`](crate::DeadlineLayer) has to be
-    /// around the server.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::{HttpRetryLayer, presets};
-    ///
-    /// let layer = HttpRetryLayer::preset(&presets::storage()).nested_retries(false);
-    /// # drop(layer);
-    /// ```
-    #[must_use]
-    pub fn nested_retries(mut self, allowed: bool) -> Self {
-        self.options.nested_retries = allowed;
-        self.changed()
-    }
-
     /// The client with the layer around it. All clients that one layer makes share its state.
     #[must_use]
     pub fn layer<S: CloneService>(&self, client: S) -> HttpRetryService<S> {
         HttpRetryService::new(client, Arc::clone(self.shared.get_or_init(|| self.shared())))
-    }
-
-    /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact times.
-    #[must_use]
-    pub fn without_jitter(mut self) -> Self {
-        self.jitter = JitterSeeds::Off;
-        self.changed()
     }
 
     fn changed(mut self) -> Self {
@@ -383,10 +292,8 @@ impl HttpRetryLayer {
     fn shared(&self) -> Arc<SharedState> {
         Arc::new(SharedState {
             plan: self.options.plans(),
-            retries_enabled: self.options.retries_enabled,
-            environment: self.options.environment,
-            jitter: self.jitter.clone(),
-            observers: self.observers.registering_none().shared(),
+            options: self.options.operation.clone(),
+            observers: self.options.operation.observers.registering_none().shared(),
             connections: Connections::default(),
         })
     }

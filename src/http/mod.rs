@@ -26,6 +26,3 @@ pub use reqwest::{ReqwestRequestBuilder, ReqwestService};
 pub use response::HttpResponseBody;
 pub use response_future::HttpResponseFuture;
 pub use service::HttpRetryService;
-
-/// Any error.
-type BoxError = Box<dyn std::error::Error + Send + Sync>;

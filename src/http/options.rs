@@ -1,15 +1,14 @@
 //! Limits of a single HTTP request.
 
-use super::plan::HttpLimits;
+use crate::http::plan::HttpLimits;
 #[cfg(feature = "serde")]
-use gax_retry::__private::StoredHttpOptions;
 use gax_retry::Override;
 use std::time::Duration;
 
 /// Limits of a single HTTP request, put into its extensions: how much of it and of its response is kept, and how long a
 /// response may pause.
 ///
-/// What is not set is as the [layer](crate::HttpRetryLayer) has it. Timeouts, attempts and codes are in
+/// An option that is not set is as the [layer](crate::HttpRetryLayer) has it. Timeouts, attempts and codes are in
 /// [`CallOptions`](crate::CallOptions), in the same words as for gRPC.
 ///
 /// # Defaults
@@ -39,9 +38,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[must_use = "options do nothing until they are in a request's extensions"]
 pub struct HttpCallOptions {
-    max_replay_bytes: Option<usize>,
-    max_response_buffer: Option<usize>,
-    body_idle_timeout: Override<Duration>,
+    pub(super) max_replay_bytes: Option<usize>,
+    pub(super) max_response_buffer: Option<usize>,
+    pub(super) body_idle_timeout: Override<Duration>,
 }
 
 impl HttpCallOptions {
@@ -90,29 +89,5 @@ impl HttpCallOptions {
             max_response_buffer: self.max_response_buffer.unwrap_or(limits.max_response_buffer),
             body_idle_timeout: self.body_idle_timeout.over(limits.body_idle_timeout),
         }
-    }
-
-    #[cfg(feature = "serde")]
-    pub(super) fn to_stored(self) -> StoredHttpOptions {
-        StoredHttpOptions {
-            max_replay_bytes: match self.max_replay_bytes {
-                None => Override::Unset,
-                Some(usize::MAX) => Override::Disabled,
-                Some(bytes) => Override::Set(bytes),
-            },
-            max_response_buffer: self.max_response_buffer,
-            body_idle_timeout: self.body_idle_timeout,
-        }
-    }
-
-    #[cfg(feature = "serde")]
-    pub(super) fn from_stored(stored: StoredHttpOptions) -> Self {
-        let StoredHttpOptions { max_replay_bytes, max_response_buffer, body_idle_timeout } = stored;
-        let max_replay_bytes = match max_replay_bytes {
-            Override::Unset => None,
-            Override::Set(bytes) => Some(bytes),
-            Override::Disabled => Some(usize::MAX),
-        };
-        Self { max_replay_bytes, max_response_buffer, body_idle_timeout }
     }
 }

@@ -1,8 +1,8 @@
-//! What a report says of an HTTP request besides its attempts.
+//! The part of a report that only HTTP requests have.
 
-use crate::operation::{Ends, OperationReport};
-use gax_retry::__private::Escaped;
+use crate::operation::{FirstAndLast, OperationReport};
 use gax_retry::{Classification, HttpFailure, IdempotencyStrategy};
+use gax_text::Escaped;
 use std::fmt;
 
 /// Why an HTTP request was retried, or was not: part of its
@@ -21,15 +21,15 @@ use std::fmt;
 pub struct HttpReport {
     pub(crate) classification: Classification,
     pub(crate) strategy: IdempotencyStrategy,
-    pub(crate) failures: Ends<HttpFailure>,
+    pub(crate) failures: FirstAndLast<HttpFailure>,
 }
 
 impl HttpReport {
     pub(crate) fn new(classification: Classification, strategy: IdempotencyStrategy) -> Self {
-        Self { classification, strategy, failures: Ends::default() }
+        Self { classification, strategy, failures: FirstAndLast::default() }
     }
 
-    /// What the idempotency table says of the request, and by which rule.
+    /// How the idempotency table classifies the request, and by which rule.
     #[must_use]
     pub fn idempotency(&self) -> &Classification {
         &self.classification
@@ -73,7 +73,7 @@ impl OperationReport {
         self.detail()?.get()
     }
 
-    /// What the idempotency table says of an HTTP request; `None` for other operations.
+    /// The HTTP part of the report; `None` for other operations.
     #[must_use]
     pub fn idempotency(&self) -> Option<&Classification> {
         self.http().map(HttpReport::idempotency)
@@ -93,7 +93,7 @@ impl OperationReport {
 /// # assert_eq!(attempts(&http::Response::new(())), 1);
 /// ```
 pub trait HttpResponseExt {
-    /// What the operation did that this is the response of. `None` for a success at the first attempt, unless
+    /// The report of the operation that this is the response of. `None` for a success at the first attempt, unless
     /// [`CallOptions::report`](crate::CallOptions::report) or [`HttpRetryLayer::reports`](crate::HttpRetryLayer::reports)
     /// asked for it.
     fn report(&self) -> Option<&OperationReport>;

@@ -1,12 +1,12 @@
 //! The future of a request through the layer.
 
-use super::plan::HttpPlan;
-use crate::http::BoxError;
 use crate::http::failure::{Broken, HttpError};
+use crate::http::plan::HttpPlan;
 use crate::http::protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
-use crate::operation::{Detail, Driver, OperationReport};
+use crate::operation::{Detail, Driver, OperationReport, Output};
+use crate::transport::BoxError;
 use gax_retry::{Stop, StopReason};
 use http_body::Body;
 use pin_project_lite::pin_project;
@@ -67,7 +67,10 @@ where
         let this = self.project();
         let mut driver = this.driver;
         let mut reply = None;
-        let stop = ready!(driver.as_mut().poll(cx, &mut reply));
+        let stop = match ready!(driver.as_mut().poll(cx, &mut reply)) {
+            Output::Failed(stop) => Some(stop),
+            Output::Reply | Output::Item => None,
+        };
         if let Some(mut response) = reply {
             if let Some(observed) = driver.as_mut().take_observed() {
                 observed.succeeded();
@@ -89,7 +92,7 @@ where
                 Err(HttpError::new(report, Broken::RequestEnded, stop))
             }
             None => {
-                let problem = driver.plan().policy.problem().cloned();
+                let problem = driver.config().policy.problem().cloned();
                 Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid), stop))
             }
         })

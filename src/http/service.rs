@@ -1,13 +1,12 @@
 //! The service that the layer makes.
 
-use super::response_future::HttpResponseFuture;
-use super::shared_state::SharedState;
-use crate::http::BoxError;
 use crate::http::failure::HttpError;
 use crate::http::protocol::HttpProtocol;
 use crate::http::request::{IntoReplay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
-use crate::transport::SharedService;
+use crate::http::response_future::HttpResponseFuture;
+use crate::http::shared_state::SharedState;
+use crate::transport::{BoxError, SharedService};
 use http_body::Body;
 use std::fmt;
 use std::sync::Arc;

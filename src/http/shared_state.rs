@@ -1,25 +1,21 @@
-//! What all calls through a layer share.
+//! The state that all calls through a layer share.
 
-use super::failure::Connections;
-use super::options::HttpCallOptions;
-use super::plan::{HttpPlan, Plans};
+use crate::http::failure::Connections;
+use crate::http::options::HttpCallOptions;
+use crate::http::plan::{HttpPlan, Plans};
 use crate::live::Replaceable;
-use crate::operation::{JitterSeeds, Observers, is_nested_retry};
-use crate::settings::CallOptions;
-use gax_retry::{Environment, IdempotencyStrategy, Preset};
+use crate::operation::{Observers, is_nested_retry};
+use crate::settings::{CallOptions, OperationOptions};
+use gax_retry::{IdempotencyStrategy, Preset};
 use http::Extensions;
 use std::fmt;
 use std::sync::Arc;
 
-/// What all calls through a layer share.
+/// The state that all calls through a layer share.
 pub(crate) struct SharedState {
     pub(crate) plan: Replaceable<Plans>,
-    /// Whether anything is retried; calls don't change that.
-    pub(crate) retries_enabled: bool,
-    /// What operators allow at most.
-    pub(crate) environment: Environment,
-    pub(crate) jitter: JitterSeeds,
-    /// Who is told of the operations; `None`: nobody.
+    pub(crate) options: OperationOptions,
+    /// The observers of the operations; `None`: there are none.
     pub(crate) observers: Option<Arc<Observers>>,
     pub(crate) connections: Connections,
 }
@@ -63,10 +59,10 @@ impl SharedState {
         if is_nested {
             plan.set_inside_retry();
         }
-        if !self.retries_enabled {
+        if !self.options.retries_are_enabled() {
             plan.policy = plan.policy.without_retries();
         }
-        Arc::new(plan.bounded_by(&self.environment))
+        Arc::new(plan.bounded_by(&self.options.caps()))
     }
 }
 

@@ -41,7 +41,7 @@ impl ReplaceError {
         Self(Box::new(Kind::Watch(path.display().to_string(), error)))
     }
 
-    /// What is wrong with the table, with the place in its file, where it can't be read.
+    /// The error of a table that can't be read, with the place in its file.
     #[must_use]
     pub fn table_error(&self) -> Option<&TableError> {
         match &*self.0 {
@@ -81,7 +81,7 @@ impl fmt::Display for ReplaceError {
 impl Error for ReplaceError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match &*self.0 {
-            // What it prints is what that error prints.
+            // It prints as that error does.
             Kind::Table(error) => error.source(),
             Kind::Refused(error) => error.source(),
             Kind::Dialect { .. } => None,

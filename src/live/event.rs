@@ -1,6 +1,7 @@
 //! The events that listeners are notified of.
 
-use super::{ReplaceError, SettingsWarning};
+use crate::live::error::ReplaceError;
+use crate::live::warning::SettingsWarning;
 use gax_table::RetryTable;
 use std::fmt;
 use std::path::Path;
@@ -23,7 +24,7 @@ pub enum SettingsEvent<'a> {
     Refused {
         /// The version of the settings that stay.
         version: u64,
-        /// What is wrong with the table that was refused.
+        /// Why the table was refused.
         error: &'a ReplaceError,
     },
     /// Something is worth a warning in a table that has just replaced another one.

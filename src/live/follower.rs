@@ -1,6 +1,6 @@
-//! What follows a handle.
+//! The followers of a handle.
 
-use super::KnownMethods;
+use crate::live::known_methods::KnownMethods;
 use arc_swap::{ArcSwap, Guard};
 use gax_retry::RetryBudget;
 use gax_table::RetryTable;
@@ -13,7 +13,7 @@ pub(crate) struct CurrentTable {
     pub(crate) budget: Option<RetryBudget>,
 }
 
-/// What is made of a handle's table, and made anew whenever the table is replaced. Calls read it without a lock.
+/// A value that is made of a handle's table, and made anew whenever the table is replaced. Calls read it without a lock.
 pub(crate) struct Follower<T> {
     current: ArcSwap<T>,
     make: Box<Make<T>>,
@@ -39,7 +39,7 @@ impl<T> Follower<T> {
     }
 }
 
-/// What a handle knows of those who follow it.
+/// A follower as its handle knows it.
 pub(super) trait Follow: Send + Sync {
     /// Makes what the table leads to, and puts it in place once that is called.
     fn prepare(self: Arc<Self>, current: &CurrentTable) -> Box<dyn FnOnce()>;

@@ -1,8 +1,12 @@
 //! A retry table that can be replaced.
 
-use super::follower::{CurrentTable, Follow, Follower};
-use super::replacement::Replacement;
-use super::{KnownMethods, ReplaceError, SettingsEvent, SettingsWarning, WatchState};
+use crate::live::error::ReplaceError;
+use crate::live::event::SettingsEvent;
+use crate::live::follower::{CurrentTable, Follow, Follower};
+use crate::live::known_methods::KnownMethods;
+use crate::live::replacement::Replacement;
+use crate::live::warning::SettingsWarning;
+use crate::live::watch_state::WatchState;
 use crate::panics::PanicGuard;
 use gax_table::RetryTable;
 use std::fmt;

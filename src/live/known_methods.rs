@@ -1,6 +1,6 @@
 //! The methods that a client or a layer knows.
 
-use super::unknown_methods::UnknownMethodsError;
+use crate::live::unknown_methods::UnknownMethodsError;
 use gax_table::{RetryTable, ServiceDescription};
 
 /// The methods that a generated client has, or the descriptors of a layer.

@@ -31,7 +31,7 @@ pub use error::ReplaceError;
 #[cfg(feature = "live")]
 pub use event::SettingsEvent;
 #[cfg(feature = "live")]
-pub(crate) use follower::{CurrentTable, Follower};
+pub(crate) use follower::CurrentTable;
 #[cfg(feature = "live")]
 pub use handle::SettingsHandle;
 #[cfg(feature = "live")]

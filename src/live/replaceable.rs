@@ -1,11 +1,11 @@
-//! What calls run by: made once, or anew whenever a handle's table is replaced.
+//! The configuration of calls: made once, or anew whenever a handle's table is replaced.
 
 #[cfg(feature = "live")]
-use super::Follower;
+use crate::live::follower::Follower;
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// What calls run by. Reading it takes no lock. One word, so that services and clients stay small.
+/// The configuration of calls. Reading it takes no lock. One word, so that services and clients stay small.
 pub(crate) struct Replaceable<T> {
     kind: Arc<Kind<T>>,
 }
@@ -27,7 +27,7 @@ impl<T> Replaceable<T> {
         Self { kind: Arc::new(Kind::Live(follower)) }
     }
 
-    /// What it is now.
+    /// The configuration as it is now.
     #[inline]
     pub(crate) fn load(&self) -> Loaded<'_, T> {
         match &*self.kind {
@@ -44,7 +44,7 @@ impl<T> Clone for Replaceable<T> {
     }
 }
 
-/// What it was when it was read; nothing replaces it meanwhile.
+/// The configuration as it was when it was read; nothing replaces it meanwhile.
 pub(crate) enum Loaded<'a, T> {
     Fixed(&'a T),
     #[cfg(feature = "live")]

@@ -1,10 +1,10 @@
 //! A table that replaces another one, as those see it who know their methods.
 
-use super::SettingsWarning;
-use super::known_methods::KnownMethods;
-use super::unknown_methods::unknown_names;
-use gax_retry::__private::closest;
+use crate::live::known_methods::KnownMethods;
+use crate::live::unknown_methods::unknown_names;
+use crate::live::warning::SettingsWarning;
 use gax_table::{Finding, MethodDescription, MethodPolicy, RetryTable, ServiceDescription};
+use gax_text::closest;
 use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
@@ -79,7 +79,7 @@ impl<'a> Replacement<'a> {
         })
     }
 
-    /// What is worth a warning, once the table has taken its place. `all_know`: all who follow the handle know their methods,
+    /// The warnings once the table has taken its place. `all_know`: all who follow the handle know their methods,
     /// so that a service which none of them has is nobody's.
     pub(super) fn warnings(self, all_know: bool) -> Vec<SettingsWarning> {
         let mut warnings = Vec::new();

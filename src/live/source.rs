@@ -1,6 +1,6 @@
-//! What a generated client may follow.
+//! The sources of settings that a generated client may follow.
 
-/// What a generated client may take its settings from while a program runs: a `SettingsHandle`, with the feature `live`.
+/// A source that a generated client may take its settings from while a program runs: a `SettingsHandle`, with the feature `live`.
 /// Nothing else implements it.
 ///
 /// Generated code names this trait in place of the handle, so that it compiles without that feature.

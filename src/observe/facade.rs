@@ -1,10 +1,11 @@
 //! Metrics by the facade `metrics`.
 
-use super::measure::{Attribute, Instruments, Measure, observe_by_measure};
-use super::metric::{
+use crate::observe::measure::{Attribute, Instruments, Measure, observe_by_measure};
+use crate::observe::metric::{
     BYTES, GAUGES, GAX_JAVA, GRPC, MILLISECONDS, Metric, OTHERS, RECEIVED, RPC_DURATION, SECONDS, SENT,
 };
-use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary};
+use crate::observe::metric_names::MetricNames;
+use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use metrics::{Key, Label, Level, Metadata, Unit, with_recorder};
 use std::borrow::Cow;
@@ -34,7 +35,7 @@ pub struct FacadeMetrics {
 }
 
 impl FacadeMetrics {
-    /// Metrics by these names. The recorder that is installed by now is told what they mean.
+    /// Metrics by these names. The recorder that is installed by now gets their descriptions.
     #[must_use]
     pub fn new(names: MetricNames) -> Self {
         with_recorder(|recorder| {

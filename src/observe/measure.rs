@@ -1,9 +1,10 @@
-//! What is measured of operations.
+//! Measurements of operations.
 
-use super::metric::{
+use crate::observe::metric::{
     BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION, WATCHED,
 };
-use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary, Transport};
+use crate::observe::metric_names::MetricNames;
+use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary, Transport};
 use gax_retry::{Attempt, AttemptKind, Code, StartedAttempt};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -20,7 +21,7 @@ pub(super) trait Instruments: Send + Sync + 'static {
     fn set(&self, gauge: &'static Metric, value: f64, attributes: &[Attribute]);
 }
 
-/// Makes measurements of what an observer is told.
+/// Makes measurements of what an observer is notified of.
 pub(super) struct Measure<I> {
     pub(super) names: MetricNames,
     pub(super) instruments: I,
@@ -49,7 +50,7 @@ impl<I: Instruments> Measure<I> {
         Some((Self::metrics(operation).target, self.names.target.clone()?))
     }
 
-    /// What belongs to a whole client or layer.
+    /// The measurements of a whole client or layer.
     #[expect(clippy::cast_precision_loss, reason = "nobody replaces settings so often")]
     fn levels(&self, operation: &OperationInfo, summary: &OperationSummary) {
         let target = self.target(operation);

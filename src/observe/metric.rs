@@ -30,7 +30,7 @@ pub const SIZE_BUCKETS: [f64; 14] = [
     4_294_967_296.0,
 ];
 
-/// What a metric is called, and in what it is measured.
+/// A metric's name and its unit.
 #[derive(Debug)]
 pub(super) struct Metric {
     pub(super) name: &'static str,
@@ -111,7 +111,7 @@ pub(super) static RECEIVED: Metric = Metric {
     description: "The bytes of all response messages that an attempt received, compressed, without framing.",
 };
 
-/// What there is of a retry budget; no proposal has it.
+/// The tokens left in a retry budget; no proposal has it.
 pub(super) static BUDGET: Metric = Metric {
     name: "gax.client.retry_budget.available",
     unit: "{retry}",
@@ -136,7 +136,7 @@ pub(super) static WATCHED: Metric = Metric {
 /// The level of what belongs to a whole client or layer.
 pub(super) static GAUGES: [&Metric; 3] = [&BUDGET, &VERSION, &WATCHED];
 
-/// What gax-java measures, by its names, which follow a prefix.
+/// The metrics of gax-java, by its names, which follow a prefix.
 #[derive(Debug)]
 pub(super) struct GaxJavaMetrics {
     pub(super) attempt_count: Metric,

@@ -1,13 +1,13 @@
-//! What metrics call things.
+//! The names in metrics.
 
-use super::OperationInfo;
+use crate::observe::OperationInfo;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 type MethodFilter = dyn Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync;
 
-/// What metrics call methods and servers, and which optional ones are made.
+/// The names that metrics have for methods and servers, and which optional ones are made.
 ///
 /// # Defaults
 ///
@@ -139,7 +139,7 @@ impl MetricNames {
         self
     }
 
-    /// What a method is called; `None`: it is one of the others.
+    /// The name of a method; `None`: it is one of the others.
     pub(super) fn method(&self, operation: &OperationInfo) -> Option<Cow<'static, str>> {
         match &self.filter {
             Some(filter) => filter(operation),

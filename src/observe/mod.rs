@@ -1,4 +1,4 @@
-//! Observers: what a program is told of its operations while they run.
+//! Observers, which a program installs to be notified of its operations while they run.
 //!
 //! An [`OperationObserver`] is installed on a [`RetryLayer`](crate::RetryLayer), on a generated client's settings, on an
 //! `HttpRetryLayer` or on a [`Retryer`](crate::Retryer), and hears of gRPC, HTTP and closures alike. `TracingObserver`

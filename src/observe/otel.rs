@@ -1,8 +1,9 @@
 //! Metrics by the API of OpenTelemetry.
 
-use super::measure::{Attribute, Instruments, Measure, observe_by_measure};
-use super::metric::{GAUGES, GAX_JAVA, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SENT};
-use super::{AttemptTransfer, MetricNames, OperationInfo, OperationSummary};
+use crate::observe::measure::{Attribute, Instruments, Measure, observe_by_measure};
+use crate::observe::metric::{GAUGES, GAX_JAVA, GRPC, Metric, OTHERS, RECEIVED, RPC_DURATION, SENT};
+use crate::observe::metric_names::MetricNames;
+use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary};
 use gax_retry::{Attempt, StartedAttempt, StopReason};
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Counter, Gauge, Histogram, Meter};

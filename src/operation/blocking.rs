@@ -1,9 +1,9 @@
-//! An operation that blocks its thread: the same as the driver's, without a task.
+//! An operation that blocks its thread: the driver's loop without a task.
 
 use super::in_progress::InProgress;
 use super::inbound::Inbound;
 use super::jitter::Jitter;
-use gax_retry::{Action, AttemptResult, Code, End, Policy, StartedAttempt, Stop};
+use gax_retry::{Action, AttemptResult, Code, End, Policy, Ready, StartedAttempt, Stop, StopReason};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;
@@ -21,34 +21,35 @@ pub(crate) fn run_blocking(
     mut attempt: impl FnMut(StartedAttempt) -> AttemptResult,
 ) -> (InProgress, Option<Stop>) {
     let inbound = Inbound::current();
-    let mut progress = InProgress::new(policy);
-    progress.begin(policy, inbound.time_left(), jitter);
+    let mut progress = InProgress::new();
+    progress.begin(jitter);
     observe(&mut progress);
+    let ready = if inbound.is_ended() { Ready::Never(StopReason::Cancelled) } else { Ready::Now };
+    let mut action = progress.start(policy, inbound.time_left(), ready);
     loop {
+        match action {
+            Action::Send(started) => {
+                progress.sends(started);
+                let result = if started.has_no_time() {
+                    AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
+                } else {
+                    attempt(started)
+                };
+                if progress.ended(policy, started.number(), result) {
+                    if let Some(observed) = progress.take_observed() {
+                        observed.succeeded();
+                    }
+                    return (progress, None);
+                }
+            }
+            Action::Wait(until) => wait(until.unwrap_or_default(), &mut progress, &inbound),
+            Action::Expire(_) | Action::Cancel(_) | Action::Finish(End::Reply(_)) => {}
+            Action::Finish(End::Failure(stop)) => return (progress, Some(stop)),
+        }
         if inbound.is_ended() {
             progress.cancel(policy);
         }
-        match progress.next(policy) {
-            Action::Send(started) => {
-                let result = progress.send(started, policy, |_| {
-                    if started.has_no_time() {
-                        AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
-                    } else {
-                        attempt(started)
-                    }
-                });
-                progress.ended(policy, result);
-            }
-            Action::Wait(until) => wait(until.unwrap_or_default(), &mut progress, &inbound),
-            Action::Expire(_) | Action::Cancel(_) => {}
-            Action::Finish(End::Reply(_)) => {
-                if let Some(observed) = progress.take_observed() {
-                    observed.succeeded();
-                }
-                return (progress, None);
-            }
-            Action::Finish(End::Failure(stop)) => return (progress, Some(stop)),
-        }
+        action = progress.next(policy);
     }
 }
 

@@ -1,18 +1,35 @@
-//! The one driver: it has the clock, the timer and the attempt in flight, carries out what the operation asks
-//! for, and reports what happens.
+//! The one driver: it has the clock, the timer and the attempts in flight, carries out the operation's actions, and
+//! reports facts to it.
+//!
+//! ```text
+//! operation, action = begin(policy, bound, ready)
+//! loop:
+//!     match action:
+//!         Send(attempt)  -> the protocol begins it
+//!         Expire(n)      -> the protocol says what its time-out amounts to: ended(n, result)
+//!         Cancel(n)      -> drop it
+//!         Finish(end)    -> return the reply, or why there is none
+//!         Wait(moment)   -> poll the attempts in flight:
+//!             Ended(result)    -> ended(n, result); a reply that nothing competes with is returned
+//!             Committed(point) -> committed(n, point)
+//!             Yielded          -> progressed(n); return the item
+//!             Pending          -> sleep until the moment, or until one of them wakes the task
+//!     action = next()
+//! ```
 
+use super::attempts::Attempts;
 use super::in_progress::InProgress;
 use super::inbound::entered;
 use super::observe::Observed;
-use super::protocol::{Current, Protocol};
+use super::protocol::{AttemptContext, Output, Protocol, Step, Unsendable};
 use super::report::{Note, OperationReport};
-use super::several::Several;
 use super::timer::Timer;
-use gax_retry::{Action, AttemptResult, End, Outcome, Policy, StartedAttempt, Stop};
+use crate::without_drop::put_without_drop;
+use gax_retry::{Action, AttemptResult, End, Ready, StartedAttempt, Stop, StopReason};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 pin_project! {
@@ -21,114 +38,90 @@ pin_project! {
         // It is dropped first: servers see its attempts reset before `progress` tells observers that the operation was
         // cancelled.
         #[pin]
-        slot: Slot<P::Attempt>,
+        stage: Stage<P::Attempt>,
         protocol: P,
-        plan: Arc<P::Plan>,
+        config: Arc<P::Config>,
         progress: InProgress,
         timer: Timer,
     }
 }
 
 pin_project! {
-    #[project = SlotProj]
-    enum Slot<A> {
+    #[project = StageProj]
+    enum Stage<A> {
         // The operation has not begun.
         Unbegun,
-        // Its request is being made ready.
-        Preparing,
-        // Nothing is in flight.
-        Empty,
+        // Its request is being read, on the operation's time, of which its caller gives so much.
+        Preparing { bound: Option<Duration> },
+        Running { #[pin] attempts: Attempts<A> },
         // This attempt starts as soon as other tasks have had their turn.
         Held { attempt: StartedAttempt },
-        InFlight { #[pin] attempt: A },
-        // The attempts of a hedged operation.
-        Several { attempts: Several<A> },
-        // It has ended without an attempt, and the caller will be told.
+        // It has ended without an attempt, which the caller does not know yet.
         Refused { stop: Stop },
-        // The caller was told how it ended.
+        // The caller knows how it ended.
         Finished,
     }
 }
 
-impl<A> Slot<A> {
-    /// The slot with the first attempt in flight.
-    #[inline]
-    fn of(policy: &Policy, number: u32, attempt: A) -> Self {
-        if policy.hedging().is_some() { Self::several(number, attempt) } else { Self::InFlight { attempt } }
-    }
+impl<A> Stage<A> {
+    const IDLE: Self = Self::Running { attempts: Attempts::None };
 
-    /// The slot of a hedged operation.
-    #[cold]
-    fn several(number: u32, attempt: A) -> Self {
-        Self::Several { attempts: Several::of(number, attempt) }
+    /// The attempts in flight, of which there are none where the operation does not run.
+    fn attempts(self: Pin<&mut Self>) -> Option<Pin<&mut Attempts<A>>> {
+        match self.project() {
+            StageProj::Running { attempts } => Some(attempts),
+            _ => None,
+        }
     }
 }
 
 impl<P: Protocol> Driver<P> {
-    /// An operation that starts when it is first polled.
+    /// An operation that begins when it is first polled, unless it [does so](Self::begin) before.
     #[inline]
-    pub(crate) fn new(protocol: P, plan: Arc<P::Plan>) -> Self {
-        let progress = InProgress::new((*plan).as_ref());
-        Self { protocol, plan, progress, timer: Timer::default(), slot: Slot::Unbegun }
+    pub(crate) fn new(protocol: P, config: Arc<P::Config>) -> Self {
+        Self { protocol, config, progress: InProgress::new(), timer: Timer::default(), stage: Stage::Unbegun }
     }
 
-    /// Starts the operation now. What its first attempt needs is there: that is to be sent at once, and told by
-    /// [`sent`](Self::sent). `None`: there is none.
+    /// Begins the operation now. Its first attempt is to be sent at once, and handed over by [`sent`](Self::sent). `None`:
+    /// poll it; what is to be sent, if anything, is not known yet.
     #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
     #[inline(always)]
-    pub(crate) fn start(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
-        begin(&mut self.progress, &self.protocol, &self.plan, bound);
-        match self.progress.send_first((*self.plan).as_ref()) {
-            None => self.start_otherwise(),
-            first => first,
+    pub(crate) fn begin(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
+        match begin(&mut self.progress, &mut self.protocol, &self.config, bound) {
+            Ok(first) => Some(first),
+            Err(stage) => {
+                self.stage = stage;
+                None
+            }
         }
     }
 
-    /// Something stands in the way of the first attempt, or it is not the only one.
-    #[cold]
-    fn start_otherwise(&mut self) -> Option<StartedAttempt> {
-        let policy = (*self.plan).as_ref();
-        self.slot = match self.progress.next(policy) {
-            Action::Send(started) => {
-                close_hedges(&mut self.progress, &self.protocol, &self.plan);
-                self.progress.sends(started);
-                if !started.has_no_time() {
-                    return Some(started);
-                }
-                Slot::Empty
-            }
-            Action::Finish(End::Failure(stop)) => Slot::Refused { stop },
-            Action::Finish(End::Reply(_)) | Action::Wait(_) | Action::Expire(_) | Action::Cancel(_) => {
-                Slot::Empty
-            }
-        };
-        None
-    }
-
-    /// What it takes to send the first attempt.
+    /// All that it takes to send the first attempt.
     #[inline]
-    pub(crate) fn parts(&mut self) -> (&mut P, &P::Plan, Current<'_>) {
-        let policy = (*self.plan).as_ref();
-        (&mut self.protocol, &self.plan, self.progress.current(policy))
+    pub(crate) fn parts(&mut self) -> (&mut P, &P::Config, AttemptContext<'_>) {
+        let (policy, number) = ((*self.config).as_ref(), self.progress.number);
+        (&mut self.protocol, &self.config, self.progress.context(policy, number))
     }
 
     /// The first attempt is in flight.
     #[inline]
     pub(crate) fn sent(&mut self, attempt: P::Attempt) {
-        let slot = Slot::of((*self.plan).as_ref(), self.progress.number, attempt);
-        // What was there holds nothing, and to drop it would be a call (bench `speed`, instructions).
-        std::mem::forget(std::mem::replace(&mut self.slot, slot));
+        let attempts = Attempts::first((*self.config).as_ref(), self.progress.number, attempt);
+        // An operation that has just begun holds nothing that would have to be dropped.
+        put_without_drop(&mut self.stage, Stage::Running { attempts }, |stage| {
+            matches!(stage, Stage::Unbegun)
+        });
     }
 
     pub(crate) fn protocol(self: Pin<&mut Self>) -> &mut P {
         self.project().protocol
     }
 
-    pub(crate) fn plan(&self) -> Arc<P::Plan> {
-        Arc::clone(&self.plan)
+    pub(crate) fn config(&self) -> Arc<P::Config> {
+        Arc::clone(&self.config)
     }
 
-    /// Whether the report of a success tells more than that the first attempt succeeded.
+    /// Whether the report of a success says more than that the first attempt succeeded.
     #[inline]
     pub(crate) fn has_news(&self) -> bool {
         self.progress.has_news()
@@ -136,7 +129,7 @@ impl<P: Protocol> Driver<P> {
 
     /// Whether the attempt with the reply may take all the time that the operation has.
     pub(crate) fn has_all_the_time(&self) -> bool {
-        self.progress.has_all_the_time((*self.plan).as_ref())
+        self.progress.has_all_the_time((*self.config).as_ref())
     }
 
     /// An operation that has a reply, as its observers know it: to be closed by whoever knows what the reply is worth.
@@ -145,281 +138,278 @@ impl<P: Protocol> Driver<P> {
         self.project().progress.take_observed()
     }
 
-    /// Writes down what the attempts alone don't tell.
+    /// Writes down a fact that the attempts alone don't show.
     pub(crate) fn note(self: Pin<&mut Self>, note: Note) {
         let this = self.project();
-        this.progress.note((**this.plan).as_ref(), note);
+        this.progress.note((**this.config).as_ref(), note);
     }
 
     /// The report of an operation that has ended; `stop` says why it failed.
     pub(crate) fn report(self: Pin<&mut Self>, stop: Option<Stop>) -> OperationReport {
         let this = self.project();
-        this.progress.report((**this.plan).as_ref(), stop, this.protocol.name(this.plan))
+        this.progress.report((**this.config).as_ref(), stop, this.protocol.name(this.config))
     }
 
-    /// Starts the operation now, whose request has to be read first, on its time.
-    #[cold]
-    pub(crate) fn prepare(&mut self, bound: Option<Duration>) {
-        begin(&mut self.progress, &self.protocol, &self.plan, bound);
-        let policy = (*self.plan).as_ref();
-        // An operation whose options can't work does not wait for its request.
-        let stop = policy.problem().map(|_| self.progress.next(policy));
-        self.slot = match stop {
-            Some(Action::Finish(End::Failure(stop))) => Slot::Refused { stop },
-            _ => Slot::Preparing,
-        };
-    }
-
-    /// Goes on until the operation has ended: `None` if it has a reply, which is in `reply` then, or why it failed. The
-    /// failure is with the protocol.
+    /// Goes on until there is something for the caller: an item or the reply, which is in `slot` then, or why there is none.
+    /// The failure itself is with the protocol.
     #[inline]
-    pub(crate) fn poll(
-        self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-        reply: &mut P::Reply,
-    ) -> Poll<Option<Stop>> {
+    pub(crate) fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>, slot: &mut P::Slot) -> Poll<Output> {
         let mut this = self.project();
-        let (protocol, plan, progress) = (this.protocol, &**this.plan, this.progress);
-        let policy = plan.as_ref();
+        let (protocol, config, progress) = (this.protocol, &**this.config, this.progress);
+        let policy = config.as_ref();
         loop {
             if progress.request_has_ended(cx)
-                && let Some(stop) = abandon(&mut this.slot.as_mut(), protocol, plan, progress)
+                && let Some(stop) = abandon(&mut this.stage.as_mut(), protocol, config, progress)
             {
-                return Poll::Ready(Some(stop));
+                return Poll::Ready(Output::Failed(stop));
             }
-            match this.slot.as_mut().project() {
-                SlotProj::InFlight { mut attempt } => {
-                    let mut current = progress.current(policy);
-                    match protocol.poll(plan, attempt.as_mut(), &mut current, cx, reply) {
-                        // No other attempt is in flight, so that nothing is left to do.
-                        Poll::Ready(result) if result.outcome() == Outcome::Done => {
-                            this.slot.set(Slot::Finished);
-                            progress.replied(policy, result);
-                            return Poll::Ready(None);
+            let first = match this.stage.as_mut().project() {
+                StageProj::Running { mut attempts } => {
+                    match attempts.as_mut().poll(protocol, config, progress, cx, slot) {
+                        Poll::Ready((number, Step::Ended(result))) => {
+                            attempts.remove(number);
+                            if ended(progress, protocol, config, number, result) {
+                                this.stage.set(Stage::Finished);
+                                return Poll::Ready(Output::Reply);
+                            }
                         }
-                        Poll::Ready(result) => {
-                            this.slot.set(Slot::Empty);
-                            progress.ended(policy, result);
+                        Poll::Ready((number, Step::Committed(point))) => {
+                            progress.committed(policy, number, point);
+                        }
+                        Poll::Ready((number, Step::Yielded)) => {
+                            if progress.progressed(policy, number) {
+                                // It is the operation's only attempt from now on.
+                                follow(&mut this.stage.as_mut(), protocol, config, progress);
+                            }
+                            return Poll::Ready(Output::Item);
                         }
                         Poll::Pending => {
-                            progress.pended();
-                            let due = protocol.due(&attempt);
-                            ready!(this.timer.poll_at(progress.wake_at(policy, due), cx));
+                            let wake = progress.wake_at(policy, attempts.due(protocol));
+                            if this.timer.poll_at(wake, cx).is_pending() {
+                                progress.pended();
+                                return Poll::Pending;
+                            }
                         }
                     }
+                    None
                 }
-                SlotProj::Several { attempts } => match attempts.poll(protocol, plan, progress, cx, reply) {
-                    Poll::Ready(Some((number, result))) => {
-                        ended(progress, protocol, plan, number, result);
-                        if result.outcome() == Outcome::Done {
-                            attempts.cancel_losers::<P>(plan, progress);
-                            this.slot.set(Slot::Finished);
-                            return Poll::Ready(None);
-                        }
-                    }
-                    Poll::Ready(None) => {}
-                    Poll::Pending => {
-                        progress.pended();
-                        let due = attempts.due(protocol);
-                        ready!(this.timer.poll_at(progress.wake_at(policy, due), cx));
-                    }
-                },
-                SlotProj::Empty => {
-                    ready!(this.timer.poll_at(progress.wake_at(policy, None), cx));
-                }
-                SlotProj::Held { attempt } => {
+                StageProj::Held { attempt } => {
                     let attempt = *attempt;
-                    let state =
-                        progress.send(attempt, policy, |current| protocol.begin(plan, attempt, current));
-                    this.slot.set(Slot::of(policy, attempt.number(), state));
+                    sends(progress, protocol, config, attempt);
+                    Some(Ok(attempt))
+                }
+                StageProj::Unbegun => {
+                    let bound = protocol.bound(config);
+                    Some(begin(progress, protocol, config, bound))
+                }
+                StageProj::Preparing { bound } => {
+                    let ready = match protocol.prepare(config, cx) {
+                        Poll::Ready(Ok(())) => Ready::Late(progress.elapsed()),
+                        Poll::Ready(Err(Unsendable)) => Ready::Never(StopReason::NonRetryable),
+                        // Whether there is time for an attempt is decided when it starts.
+                        Poll::Pending => match this.timer.poll_at(progress.time_limit(policy, *bound), cx) {
+                            Poll::Ready(()) => Ready::Late(progress.elapsed()),
+                            Poll::Pending => return Poll::Pending,
+                        },
+                    };
+                    Some(start(progress, protocol, config, *bound, ready))
+                }
+                StageProj::Refused { stop } => {
+                    let stop = *stop;
+                    this.stage.set(Stage::Finished);
+                    return Poll::Ready(Output::Failed(stop));
+                }
+                StageProj::Finished => return Poll::Pending,
+            };
+            match first {
+                None => {}
+                Some(Ok(started)) => {
+                    let attempt =
+                        protocol.begin(config, started, &mut progress.context(policy, started.number()));
+                    let attempts = Attempts::first(policy, started.number(), attempt);
+                    this.stage.set(Stage::Running { attempts });
                     continue;
                 }
-                SlotProj::Unbegun => {
-                    begin(progress, protocol, plan, protocol.bound(plan));
-                    let Poll::Ready(ready) = protocol.prepare(plan, cx) else {
-                        this.slot.set(Slot::Preparing);
-                        continue;
-                    };
-                    progress.prepared(policy, ready, Duration::ZERO);
-                    if let Some(started) = progress.send_first(policy) {
-                        let attempt = protocol.begin(plan, started, &mut progress.current(policy));
-                        this.slot.set(Slot::InFlight { attempt });
-                        continue;
-                    }
-                    this.slot.set(Slot::Empty);
+                Some(Err(stage)) => {
+                    this.stage.set(stage);
+                    continue;
                 }
-                SlotProj::Preparing => {
-                    let ready = match protocol.prepare(plan, cx) {
-                        Poll::Ready(ready) => ready,
-                        // Whether there is time for an attempt is decided when it starts.
-                        Poll::Pending => {
-                            ready!(this.timer.poll_at(progress.time_limit(policy), cx));
-                            Ok(())
-                        }
-                    };
-                    let now = progress.elapsed();
-                    progress.prepared(policy, ready, now);
-                    this.slot.set(Slot::Empty);
-                }
-                SlotProj::Refused { stop } => {
-                    let stop = *stop;
-                    this.slot.set(Slot::Finished);
-                    return Poll::Ready(Some(stop));
-                }
-                SlotProj::Finished => return Poll::Pending,
             }
-            match follow(&mut this.slot.as_mut(), protocol, plan, progress) {
+            match follow(&mut this.stage.as_mut(), protocol, config, progress) {
                 Then::Poll => {}
                 Then::Yield => {
                     cx.waker().wake_by_ref();
                     return Poll::Pending;
                 }
-                Then::Finish(End::Failure(stop)) => return Poll::Ready(Some(stop)),
-                // The caller has it already.
-                Then::Finish(End::Reply(_)) => return Poll::Pending,
+                Then::Finish(End::Failure(stop)) => return Poll::Ready(Output::Failed(stop)),
+                Then::Finish(End::Reply(_)) => return Poll::Ready(Output::Reply),
             }
         }
     }
 }
 
-/// The operation's time runs from now on, and its observers are told.
+/// The operation's time runs from now on, and its observers are notified. Gives the first attempt, to be sent now, or what
+/// comes instead.
 #[expect(clippy::inline_always, reason = "few of its arguments are looked at (bench `speed`, instructions)")]
 #[inline(always)]
-fn begin<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::Plan, bound: Option<Duration>) {
-    let policy = plan.as_ref();
-    progress.begin(policy, bound, protocol.jitter(plan));
-    if let Some(inbound) = entered() {
-        progress.work_for(policy, &inbound);
+fn begin<P: Protocol>(
+    progress: &mut InProgress,
+    protocol: &mut P,
+    config: &P::Config,
+    bound: Option<Duration>,
+) -> Result<StartedAttempt, Stage<P::Attempt>> {
+    let policy = config.as_ref();
+    progress.begin(protocol.jitter(config));
+    let is_over = entered().is_some_and(|inbound| progress.work_for(&inbound));
+    if let Some(observers) = protocol.observers(config) {
+        progress.observe(policy, observers, protocol.name(config), P::TRANSPORT);
     }
-    if let Some(observers) = protocol.observers(plan) {
-        progress.observe(policy, observers, protocol.name(plan), P::TRANSPORT);
+    if is_over {
+        return start(progress, protocol, config, bound, Ready::Never(StopReason::Cancelled));
     }
+    // An operation whose options can't work does not wait for its request.
+    if !protocol.is_prepared() && policy.problem().is_none() {
+        return Err(Stage::Preparing { bound });
+    }
+    start(progress, protocol, config, bound, Ready::Now)
+}
+
+/// Begins the operation itself, now that it is known whether there is a request.
+#[inline]
+fn start<P: Protocol>(
+    progress: &mut InProgress,
+    protocol: &mut P,
+    config: &P::Config,
+    bound: Option<Duration>,
+    ready: Ready,
+) -> Result<StartedAttempt, Stage<P::Attempt>> {
+    match progress.start(config.as_ref(), bound, ready) {
+        Action::Send(first) => {
+            sends(progress, protocol, config, first);
+            if first.has_no_time() { Err(Stage::IDLE) } else { Ok(first) }
+        }
+        Action::Finish(End::Failure(stop)) => Err(Stage::Refused { stop }),
+        Action::Finish(End::Reply(_)) | Action::Wait(_) | Action::Expire(_) | Action::Cancel(_) => {
+            Err(Stage::IDLE)
+        }
+    }
+}
+
+/// That attempt goes out. No hedge does while it is in flight, if the request can't be sent a second time then.
+#[inline]
+fn sends<P: Protocol>(progress: &mut InProgress, protocol: &P, config: &P::Config, attempt: StartedAttempt) {
+    if config.as_ref().hedging().is_some() && !protocol.is_hedgeable(config) {
+        progress.close_hedges();
+    }
+    progress.sends(attempt);
+}
+
+/// An attempt has ended. Returns whether the operation is over with its reply.
+#[inline]
+fn ended<P: Protocol>(
+    progress: &mut InProgress,
+    protocol: &mut P,
+    config: &P::Config,
+    number: u32,
+    result: AttemptResult,
+) -> bool {
+    let is_over = progress.ended(config.as_ref(), number, result);
+    if !is_over && progress.is_held(number) {
+        protocol.hold();
+    }
+    is_over
 }
 
 /// The request has ended that the operation's thread works for: its attempts are dropped. The result is the operation's end,
 /// unless that is known already.
 #[cold]
 fn abandon<P: Protocol>(
-    slot: &mut Pin<&mut Slot<P::Attempt>>,
+    stage: &mut Pin<&mut Stage<P::Attempt>>,
     protocol: &mut P,
-    plan: &P::Plan,
+    config: &P::Config,
     progress: &mut InProgress,
 ) -> Option<Stop> {
-    match slot.as_mut().project() {
-        SlotProj::Refused { .. } | SlotProj::Finished => return None,
-        SlotProj::Unbegun | SlotProj::Preparing => slot.set(Slot::Empty),
-        SlotProj::Empty | SlotProj::Held { .. } | SlotProj::InFlight { .. } | SlotProj::Several { .. } => {}
+    match stage.as_mut().project() {
+        StageProj::Refused { .. } | StageProj::Finished => return None,
+        StageProj::Unbegun | StageProj::Preparing { .. } => {
+            return match start(progress, protocol, config, None, Ready::Never(StopReason::Cancelled)) {
+                Err(Stage::Refused { stop }) => {
+                    stage.set(Stage::Finished);
+                    Some(stop)
+                }
+                Ok(_) | Err(_) => None,
+            };
+        }
+        StageProj::Running { .. } | StageProj::Held { .. } => progress.cancel(config.as_ref()),
     }
-    progress.cancel(plan.as_ref());
-    match follow(slot, protocol, plan, progress) {
+    match follow(stage, protocol, config, progress) {
         Then::Finish(End::Failure(stop)) => Some(stop),
         Then::Poll | Then::Yield | Then::Finish(End::Reply(_)) => None,
     }
 }
 
-/// No hedge goes out while an attempt is in flight, if the request can't be sent a second time then.
-fn close_hedges<P: Protocol>(progress: &mut InProgress, protocol: &P, plan: &P::Plan) {
-    if !protocol.is_hedgeable(plan) {
-        progress.close_hedges();
-    }
-}
-
-/// An attempt of several has ended, or one whose time was up.
-fn ended<P: Protocol>(
-    progress: &mut InProgress,
-    protocol: &mut P,
-    plan: &P::Plan,
-    number: u32,
-    result: AttemptResult,
-) {
-    progress.ended_of(plan.as_ref(), number, result);
-    if progress.is_held(number) {
-        protocol.hold();
-    }
-}
-
-/// What comes after the actions.
+/// The driver's own next step, after the actions.
 enum Then {
-    /// Poll what is in flight, or wait.
+    /// Poll the attempts in flight, or wait.
     Poll,
     /// Let other tasks have their turn.
     Yield,
     Finish(End),
 }
 
-/// Carries out what the operation asks for, now that something has happened.
+/// Carries out the operation's actions, now that something has happened.
 #[inline]
 fn follow<P: Protocol>(
-    slot: &mut Pin<&mut Slot<P::Attempt>>,
+    stage: &mut Pin<&mut Stage<P::Attempt>>,
     protocol: &mut P,
-    plan: &P::Plan,
+    config: &P::Config,
     progress: &mut InProgress,
 ) -> Then {
-    let policy = plan.as_ref();
+    let policy = config.as_ref();
     loop {
         match progress.next(policy) {
             // It is over before it is sent.
             Action::Send(started) if started.has_no_time() => progress.sends(started),
-            Action::Send(started) if policy.hedging().is_some() => {
-                close_hedges(progress, protocol, plan);
-                let attempt =
-                    progress.send(started, policy, |current| protocol.begin(plan, started, current));
-                match slot.as_mut().project() {
-                    SlotProj::Several { attempts } => attempts.push(started.number(), attempt),
-                    _ => slot.set(Slot::of(policy, started.number(), attempt)),
-                }
-            }
-            Action::Send(attempt) if progress.yields_before(attempt) => {
-                slot.set(Slot::Held { attempt });
+            Action::Send(attempt) if policy.hedging().is_none() && progress.yields_before(attempt) => {
+                stage.set(Stage::Held { attempt });
                 return Then::Yield;
             }
             Action::Send(started) => {
-                let attempt =
-                    progress.send(started, policy, |current| protocol.begin(plan, started, current));
-                slot.set(Slot::InFlight { attempt });
-                return Then::Poll;
+                sends(progress, protocol, config, started);
+                let number = started.number();
+                let attempt = protocol.begin(config, started, &mut progress.context(policy, number));
+                match stage.as_mut().attempts() {
+                    Some(attempts) => attempts.push(policy, number, attempt),
+                    None => stage.set(Stage::Running { attempts: Attempts::first(policy, number, attempt) }),
+                }
             }
             Action::Expire(number) => {
-                let result = match slot.as_mut().project() {
-                    SlotProj::InFlight { attempt } => {
-                        let result = protocol.expire(plan, Some(attempt), &mut progress.current(policy));
-                        slot.set(Slot::Empty);
-                        result
-                    }
-                    SlotProj::Several { attempts } => {
-                        let mut attempt = attempts.take(number);
-                        let attempt = attempt.as_mut().map(Pin::as_mut);
-                        protocol.expire(plan, attempt, &mut progress.current_of(policy, number))
-                    }
-                    _ => protocol.expire(plan, None, &mut progress.current(policy)),
-                };
-                ended(progress, protocol, plan, number, result);
+                let attempt = stage.as_mut().attempts().and_then(|attempts| attempts.get(number));
+                let result = protocol.expire(config, attempt, &mut progress.context(policy, number));
+                remove(stage, number);
+                ended(progress, protocol, config, number, result);
             }
             Action::Cancel(number) => {
-                match slot.as_mut().project() {
-                    SlotProj::Several { attempts } => drop(attempts.take(number)),
-                    _ => slot.set(Slot::Empty),
-                }
+                remove(stage, number);
                 progress.cancelled(policy, number);
             }
             Action::Wait(_) => {
-                let waits = match slot.as_mut().project() {
-                    SlotProj::Empty => true,
-                    SlotProj::Several { attempts } => {
-                        progress.note_withheld_hedges(policy);
-                        attempts.is_empty()
-                    }
-                    _ => false,
-                };
-                if waits {
+                progress.note_withheld_hedges(policy);
+                if stage.as_mut().attempts().is_none_or(|attempts| attempts.is_empty()) {
                     protocol.before_wait();
                 }
                 return Then::Poll;
             }
             Action::Finish(end) => {
-                slot.set(Slot::Finished);
+                stage.set(Stage::Finished);
                 return Then::Finish(end);
             }
         }
+    }
+}
+
+fn remove<A>(stage: &mut Pin<&mut Stage<A>>, number: u32) {
+    if let Some(attempts) = stage.as_mut().attempts() {
+        attempts.remove(number);
     }
 }

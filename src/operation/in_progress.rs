@@ -1,55 +1,65 @@
-//! What is known of an operation on its way, whoever drives it: the pure operation, its clock and its report.
+//! An operation on its way, whoever drives it: the pure operation, its clock, its observers and its report.
 
 use super::clock::{Clock, earlier};
 use super::inbound::Inbound;
 use super::jitter::Jitter;
-use super::observe::{Observed, Observers, Outgoing, Rare, Transport};
+use super::observe::{Observed, Observers, Outgoing, Transport};
 use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::{
-    Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, Delivery, End, JitterSource, Operation,
-    Outcome, Policy, StartedAttempt, Stop, ThreadJitter, World,
+    Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, Delivery, End, Event, JitterSource,
+    Operation, Outcome, Policy, Ready, StartedAttempt, Stop, StopReason, ThreadJitter, World,
 };
+use std::future::Future;
 use std::num::NonZeroU64;
+use std::pin::Pin;
 use std::task::Context;
 use std::time::Duration;
 use tokio::time::Instant;
+use tokio_util::sync::WaitForCancellationFutureOwned;
 
 /// After how many attempts without a wait other tasks get their turn.
 const YIELD_EVERY: u8 = 16;
 
 /// An operation on its way.
 pub(crate) struct InProgress {
-    /// With what is written down of it, for its report.
-    operation: Operation<Ledger>,
+    /// With the ledger that its report is made of; `None`: it has not begun.
+    operation: Option<Operation<Ledger>>,
     clock: Option<Clock>,
-    /// The number of the attempt in flight.
+    /// The number of the attempt that was sent last.
     pub(super) number: u32,
     /// Attempts without a wait since other tasks last had their turn.
     unbroken: u8,
-    rare: Option<Box<Rare>>,
+    extras: Option<Box<Extras>>,
 }
 
-/// The request can't be made: there is no attempt.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unsendable;
+/// Everything that few operations have, behind one pointer, which is all that the others pay for it.
+#[derive(Default)]
+struct Extras {
+    /// A sequence that a seed repeats.
+    jitter: Jitter,
+    /// The operation as its observers know it, until it is closed.
+    observed: Option<Box<Observed>>,
+    /// Resolves when the request has ended that the operation's thread works for.
+    request_end: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+}
 
-/// The operation's surroundings.
-struct Surroundings<'a> {
+/// The operation's time and randomness.
+struct DriverWorld<'a> {
     clock: Clock,
     /// The one moment at which all of this happens; `None`: the clock is read whenever that is asked.
     now: Option<Duration>,
-    rare: &'a mut Option<Box<Rare>>,
+    extras: &'a mut Option<Box<Extras>>,
     thread: ThreadJitter,
 }
 
-impl<'a> Surroundings<'a> {
+impl<'a> DriverWorld<'a> {
     #[inline]
-    fn new(clock: Clock, rare: &'a mut Option<Box<Rare>>) -> Self {
-        Self { clock, now: None, rare, thread: ThreadJitter }
+    fn new(clock: Clock, extras: &'a mut Option<Box<Extras>>) -> Self {
+        Self { clock, now: None, extras, thread: ThreadJitter }
     }
 }
 
-impl World for Surroundings<'_> {
+impl World for DriverWorld<'_> {
     fn now(&mut self) -> Duration {
         self.now.unwrap_or_else(|| self.clock.elapsed())
     }
@@ -59,57 +69,68 @@ impl World for Surroundings<'_> {
     }
 
     fn jitter(&mut self) -> &mut dyn JitterSource {
-        match self.rare {
-            Some(rare) => &mut rare.jitter,
+        match self.extras {
+            Some(extras) => &mut extras.jitter,
             None => &mut self.thread,
         }
     }
 }
 
+/// The operation, which has begun; one that has not is over.
+#[inline]
+fn begun<'a>(operation: &'a mut Option<Operation<Ledger>>, policy: &Policy) -> &'a mut Operation<Ledger> {
+    operation
+        .get_or_insert_with(|| Operation::with_notes(policy, None, Ready::Never(StopReason::Cancelled)).0)
+}
+
 impl InProgress {
     #[inline]
-    pub(crate) fn new(policy: &Policy) -> Self {
-        Self {
-            operation: Operation::with_notes(policy, None),
-            clock: None,
-            number: 0,
-            unbroken: 0,
-            rare: None,
-        }
+    pub(crate) fn new() -> Self {
+        Self { operation: None, clock: None, number: 0, unbroken: 0, extras: None }
     }
 
-    /// The operation's clock starts. `bound` is the time that its caller gives it.
+    /// The operation's clock starts.
     #[expect(
         clippy::inline_always,
         reason = "where the jitter is from is known there (bench `speed`, instructions)"
     )]
     #[inline(always)]
-    pub(crate) fn begin(&mut self, policy: &Policy, bound: Option<Duration>, jitter: Jitter) {
+    pub(crate) fn begin(&mut self, jitter: Jitter) {
         self.clock = Some(Clock::start());
         if !matches!(jitter, Jitter::Thread) {
-            self.rare.get_or_insert_default().jitter = jitter;
-        }
-        if bound.is_some() {
-            self.operation = Operation::with_notes(policy, bound);
+            self.extras.get_or_insert_default().jitter = jitter;
         }
     }
 
-    /// The operation's thread works for that request, and nobody drops the operation as it ends.
-    #[cold]
-    pub(super) fn work_for(&mut self, policy: &Policy, inbound: &Inbound) {
-        if inbound.is_ended() {
-            self.cancel(policy);
+    /// The operation begins, now that it is known whether there is a request: its first action. `bound` is the time that its
+    /// caller gives it.
+    #[inline]
+    pub(super) fn start(&mut self, policy: &Policy, bound: Option<Duration>, ready: Ready) -> Action {
+        let (operation, action) = Operation::with_notes(policy, bound, ready);
+        self.operation = Some(operation);
+        if self.extras.is_some() {
+            self.notify_end(action);
         }
-        self.rare.get_or_insert_default().request_end = inbound.end().map(Box::pin);
+        action
+    }
+
+    /// The operation's thread works for that request, and nobody drops the operation as it ends. Returns whether it has ended
+    /// already.
+    #[cold]
+    pub(super) fn work_for(&mut self, inbound: &Inbound) -> bool {
+        self.extras.get_or_insert_default().request_end = inbound.end().map(Box::pin);
+        inbound.is_ended()
     }
 
     /// Whether that request has ended. It is said once.
     #[inline]
     pub(super) fn request_has_ended(&mut self, cx: &mut Context<'_>) -> bool {
-        self.rare.as_mut().is_some_and(|rare| rare.request_has_ended(cx))
+        self.extras.as_mut().is_some_and(|extras| {
+            extras.request_end.take_if(|end| end.as_mut().poll(cx).is_ready()).is_some()
+        })
     }
 
-    /// Somebody is told of the operation, which begins now.
+    /// The operation, which begins now, has observers.
     #[cold]
     pub(crate) fn observe(
         &mut self,
@@ -120,27 +141,33 @@ impl InProgress {
     ) {
         let clock = self.clock();
         let observed = Observed::begin(observers, name, transport, policy, clock);
-        self.rare.get_or_insert_default().observed = Some(Box::new(observed));
+        self.extras.get_or_insert_default().observed = Some(Box::new(observed));
+    }
+
+    /// The operation as its observers know it, if it has any.
+    #[inline]
+    fn observed(&mut self) -> Option<&mut Observed> {
+        self.extras.as_mut()?.observed.as_deref_mut()
     }
 
     /// The operation as its observers know it, from now on in other hands: whoever takes it closes it.
     #[inline]
     pub(crate) fn take_observed(&mut self) -> Option<Box<Observed>> {
-        self.rare.as_mut()?.observed.take()
+        self.extras.as_mut()?.observed.take()
+    }
+
+    #[cold]
+    fn notify_end(&mut self, action: Action) {
+        if let Action::Finish(End::Failure(stop)) = action
+            && let Some(observed) = self.take_observed()
+        {
+            observed.failed(stop);
+        }
     }
 
     /// Nobody waits for the operation any more: it ends, unless it has already.
     pub(super) fn cancel(&mut self, policy: &Policy) {
-        self.operation.cancelled(policy);
-    }
-
-    /// What the first attempt needs is there, or never will be.
-    pub(super) fn prepared(&mut self, policy: &Policy, ready: Result<(), Unsendable>, now: Duration) {
-        match ready {
-            Err(Unsendable) => self.operation.unsendable(policy),
-            Ok(()) if !now.is_zero() => self.operation.late(policy, now),
-            Ok(()) => {}
-        }
+        begun(&mut self.operation, policy).cancelled(policy);
     }
 
     #[inline]
@@ -154,162 +181,166 @@ impl InProgress {
 
     #[inline]
     pub(crate) fn next(&mut self, policy: &Policy) -> Action {
-        let mut world = Surroundings::new(self.clock(), &mut self.rare);
-        let action = self.operation.next(policy, &mut world);
-        if let Some(rare) = &mut self.rare
-            && let Action::Finish(End::Failure(stop)) = action
-        {
-            rare.failed(stop);
+        let mut world = DriverWorld::new(self.clock(), &mut self.extras);
+        let action = begun(&mut self.operation, policy).next(policy, &mut world);
+        if self.extras.is_some() {
+            self.notify_end(action);
         }
         action
-    }
-
-    /// The first attempt, where nothing stands in its way.
-    #[inline]
-    pub(super) fn send_first(&mut self, policy: &Policy) -> Option<StartedAttempt> {
-        let first = self.operation.send_first(policy)?;
-        self.sends(first);
-        Some(first)
     }
 
     /// That attempt goes out.
     #[inline]
     pub(super) fn sends(&mut self, attempt: StartedAttempt) {
         self.number = attempt.number();
-        if let Some(rare) = &mut self.rare {
-            rare.started(attempt);
+        if let Some(observed) = self.observed() {
+            observed.notify(Event::started(attempt));
         }
     }
 
-    /// The attempt in flight has ended. It gets its row, unless it is made once more as if it had never been.
-    pub(crate) fn ended(&mut self, policy: &Policy, result: AttemptResult) {
-        self.ended_of(policy, self.number, result);
+    /// Whether nothing of such an end has to be written down: it is the good one of an operation's only attempt.
+    #[inline]
+    fn is_plain(&self, result: AttemptResult) -> bool {
+        self.number == 1 && result.outcome() == Outcome::Done && !self.has_news()
     }
 
-    /// The only attempt in flight has the reply. In most cases it is the first, and nobody is told of it: that is done
-    /// without a detour (bench `speed`, instructions).
+    /// An attempt has ended. It gets its row, unless it is made once more as if it had never been. Returns whether the
+    /// operation is over with its reply.
     #[expect(clippy::inline_always, reason = "the result is large to pass on, and nobody looks at it")]
     #[inline(always)]
-    pub(super) fn replied(&mut self, policy: &Policy, result: AttemptResult) {
-        if self.number == 1 && !self.has_news() && self.rare.is_none() {
-            let mut world = Surroundings::new(self.clock(), &mut self.rare);
-            return self.operation.ended(policy, 1, result, &mut world);
+    pub(crate) fn ended(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> bool {
+        // In most cases nobody is notified either (bench `speed`, instructions).
+        if self.is_plain(result) && self.extras.is_none() {
+            let mut world = DriverWorld::new(self.clock(), &mut self.extras);
+            return begun(&mut self.operation, policy).ended(policy, number, result, &mut world);
         }
-        self.ended(policy, result);
+        self.ended_with_row(policy, number, result)
     }
 
-    pub(super) fn ended_of(&mut self, policy: &Policy, number: u32, result: AttemptResult) {
-        // Of an operation whose first attempt succeeds nothing is written down.
-        let is_plain = !self.has_news() && result.outcome() == Outcome::Done && self.number == 1;
+    #[inline(never)]
+    fn ended_with_row(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> bool {
+        let is_plain = self.is_plain(result);
+        if result.is_committed() {
+            self.notify_commit(number);
+        }
         // An attempt's end is one moment, and to read the clock takes longer than most of what follows from it.
         let now = self.elapsed();
         let row = self.row(policy, number, result, now);
-        let mut world = Surroundings { now: Some(now), ..Surroundings::new(self.clock(), &mut self.rare) };
-        self.operation.ended(policy, number, result, &mut world);
-        let Some(row) = row else { return };
-        if let Some(rare) = &mut self.rare {
-            rare.ended(policy, &self.operation, &row, result);
+        let mut world = DriverWorld { now: Some(now), ..DriverWorld::new(self.clock(), &mut self.extras) };
+        let operation = begun(&mut self.operation, policy);
+        let is_over = operation.ended(policy, number, result, &mut world);
+        let Some(row) = row else { return is_over };
+        if let Some(observed) = self.extras.as_mut().and_then(|extras| extras.observed.as_mut()) {
+            Event::ended(policy, operation, &row, result, &mut |event| observed.notify(event));
+            if operation.held() == Some(number) {
+                observed.held(row.code());
+            }
         }
         if is_plain {
-            return;
+            return is_over;
         }
-        let is_resending = self.operation.is_resending();
-        let ledger = self.operation.notes_mut(policy);
+        let is_resending = operation.is_resending();
+        let ledger = operation.notes_mut(policy);
         if is_resending {
             ledger.transparent_retries += 1;
         } else {
             ledger.push(row, result.delivery());
         }
+        is_over
     }
 
     /// Another attempt has won, or the operation has ended: that one was dropped.
     #[cold]
     pub(super) fn cancelled(&mut self, policy: &Policy, number: u32) {
-        // Reports and observers tell the same time.
+        // Reports and observers see the same time.
         let now = self.elapsed();
         if let Some(row) = self.row(policy, number, AttemptResult::failed(Code::Cancelled), now) {
-            self.operation.notes_mut(policy).push(row, Delivery::Unknown);
+            begun(&mut self.operation, policy).notes_mut(policy).push(row, Delivery::Unknown);
         }
-        if let Some(rare) = &mut self.rare {
-            rare.cancelled(number, now);
+        if let Some(observed) = self.observed() {
+            observed.attempt_cancelled(number, now);
         }
     }
 
-    /// So much of a response has come in. Whether that makes it the operation's, as it was not before.
-    pub(super) fn committed(&mut self, policy: &Policy, number: u32, point: CommitPoint) -> bool {
-        let is_committed = self.operation.committed(policy, number, point);
-        if is_committed {
-            self.tell_commit(number);
+    /// An attempt in flight has come to that point, which may make the operation its own.
+    pub(super) fn committed(&mut self, policy: &Policy, number: u32, point: CommitPoint) {
+        if begun(&mut self.operation, policy).committed(policy, number, point) {
+            self.notify_commit(number);
         }
-        is_committed
     }
 
-    /// More of the request was sent with that attempt than is buffered. Whether that makes it the operation's, as it was
-    /// not before.
-    #[cold]
-    pub(super) fn over_limit(&mut self, number: u32) -> bool {
-        let is_committed = self.operation.over_limit(number);
-        if is_committed {
-            self.tell_commit(number);
-        }
-        is_committed
-    }
-
-    /// Observers are told that the operation is that attempt's.
+    /// An attempt in flight has delivered a message. Returns whether that makes the operation its own.
     #[inline]
-    pub(super) fn tell_commit(&mut self, number: u32) {
-        if let Some(rare) = &mut self.rare {
-            rare.committed(number);
+    pub(super) fn progressed(&mut self, policy: &Policy, number: u32) -> bool {
+        let is_committed = begun(&mut self.operation, policy).progressed(policy, number);
+        if is_committed {
+            self.notify_commit(number);
+        }
+        is_committed
+    }
+
+    /// The operation is that attempt's.
+    #[inline]
+    fn notify_commit(&mut self, number: u32) {
+        if let Some(observed) = self.observed() {
+            observed.committed(number);
         }
     }
 
     /// An attempt that is in flight, or was until just now.
     #[inline]
     pub(super) fn started(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
-        self.operation.attempt(policy, number)
+        self.operation.as_ref()?.attempt(policy, number)
     }
 
-    /// What observers want of the request of that attempt, which is about to go out.
+    /// The wishes of observers for the request of that attempt, which is about to go out.
     #[inline]
     pub(super) fn sending(&mut self, number: u32) -> Option<Box<Outgoing>> {
-        self.rare.as_mut()?.sending(number)
+        self.observed()?.sending(number)
     }
 
     /// These bytes of that attempt's response have come in.
     #[inline]
     pub(super) fn received(&mut self, number: u32, data: &[u8]) {
-        if let Some(rare) = &mut self.rare {
-            rare.received(number, data);
+        if let Some(observed) = self.observed() {
+            observed.received(number, data);
         }
     }
 
-    /// Writes down what the attempts alone don't tell.
+    /// Writes down a fact that the attempts alone don't show. Returns whether it is new.
     #[cold]
-    pub(super) fn note(&mut self, policy: &Policy, note: Note) {
-        self.operation.notes_mut(policy).note(note);
+    pub(super) fn note(&mut self, policy: &Policy, note: Note) -> bool {
+        begun(&mut self.operation, policy).notes_mut(policy).note(note)
     }
 
-    /// A hedge that was due and did not go out is worth telling, even if the first attempt succeeds.
+    /// A hedge that was due and did not go out is worth a note, even if the first attempt succeeds.
     pub(super) fn note_withheld_hedges(&mut self, policy: &Policy) {
-        if self.operation.has_withheld_hedges() {
+        if self.operation.as_ref().is_some_and(Operation::has_withheld_hedges) {
             self.note(policy, Note::HedgeWithheld);
         }
     }
 
     /// Whether the operation ends with the failure of that attempt, unless one in flight has a reply.
     pub(super) fn is_held(&self, number: u32) -> bool {
-        self.operation.held() == Some(number)
+        self.operation.as_ref().and_then(Operation::held) == Some(number)
+    }
+
+    /// Whether one more connection that our own stack closes is this operation's doing.
+    pub(super) fn is_culprit(&self) -> bool {
+        self.operation.as_ref().is_some_and(Operation::is_culprit)
     }
 
     /// The request can't be sent while an attempt is in flight.
     #[cold]
     pub(super) fn close_hedges(&mut self) {
-        self.operation.close_hedges();
+        if let Some(operation) = &mut self.operation {
+            operation.close_hedges();
+        }
     }
 
     /// The row of an attempt that has ended, now unless its protocol says when.
     fn row(&self, policy: &Policy, number: u32, result: AttemptResult, now: Duration) -> Option<Attempt> {
-        let started = self.operation.attempt(policy, number)?;
+        let started = self.started(policy, number)?;
         let end = result.ended_at().unwrap_or(now);
         Some(Attempt::new(started, end, result.code()))
     }
@@ -340,25 +371,24 @@ impl InProgress {
     /// The moment to wait for.
     pub(super) fn wake_at(&mut self, policy: &Policy, due: Option<Instant>) -> Option<Instant> {
         let clock = self.clock();
-        let wake = self.operation.wake_at(policy).and_then(|moment| clock.at(moment));
+        let wake = self.operation.as_ref().and_then(|operation| clock.at(operation.wake_at(policy)?));
         earlier(wake, due)
     }
 
-    /// The moment at which the whole operation is over.
-    pub(super) fn time_limit(&mut self, policy: &Policy) -> Option<Instant> {
-        let clock = self.clock();
-        self.operation.time_limit(policy).and_then(|limit| clock.at(limit))
+    /// The moment at which the whole operation is over, to which its caller gives so much time.
+    pub(super) fn time_limit(&self, policy: &Policy, bound: Option<Duration>) -> Option<Instant> {
+        self.clock().at(policy.time_limit(bound)?)
     }
 
     /// Whether the attempt that was sent last may take all the time that the operation has.
     pub(super) fn has_all_the_time(&self, policy: &Policy) -> bool {
-        self.operation.has_all_the_time(policy, self.number)
+        self.operation.as_ref().is_some_and(|operation| operation.has_all_the_time(policy, self.number))
     }
 
-    /// Whether the report of a success tells more than that the first attempt succeeded.
+    /// Whether the report of a success says more than that the first attempt succeeded.
     #[inline]
     pub(super) fn has_news(&self) -> bool {
-        self.operation.notes().is_some()
+        self.operation.as_ref().is_some_and(|operation| operation.notes().is_some())
     }
 
     /// The report of an operation that has ended; `stop` says why it failed.
@@ -367,7 +397,10 @@ impl InProgress {
             None if !self.has_news() => self.row(policy, self.number, AttemptResult::done(), self.elapsed()),
             _ => None,
         };
-        let mut report = OperationReport::new(name, self.operation.take_notes().unwrap_or_default());
+        let mut report = OperationReport::new(
+            name,
+            self.operation.as_mut().and_then(Operation::take_notes).unwrap_or_default(),
+        );
         let ledger = report.ledger_mut();
         ledger.settings_version = policy.version().and_then(NonZeroU64::new);
         if let Some(only) = only {

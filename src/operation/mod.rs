@@ -1,5 +1,6 @@
 //! One operation: the driver with its clock and timer, the attempt in flight, and the report.
 
+mod attempts;
 mod blocking;
 mod clock;
 mod driver;
@@ -9,7 +10,6 @@ mod jitter;
 mod observe;
 mod protocol;
 mod report;
-mod several;
 #[cfg(test)]
 mod tests;
 mod timer;
@@ -17,7 +17,7 @@ mod timer;
 pub(crate) use blocking::run_blocking;
 pub(crate) use clock::{Clock, earlier, time_of_day, until};
 pub(crate) use driver::Driver;
-pub(crate) use in_progress::{InProgress, Unsendable};
+pub(crate) use in_progress::InProgress;
 pub use inbound::{Inbound, RequestEnded, Scope};
 pub(crate) use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
@@ -26,9 +26,9 @@ pub use observe::{
     Transport as ObservedTransport, WireMessage,
 };
 pub(crate) use observe::{MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
-pub(crate) use protocol::{Current, Protocol};
+pub(crate) use protocol::{AttemptContext, Output, Protocol, Step, Unsendable};
 pub(crate) use report::Name;
 pub use report::{ConnectProblem, Note, OperationError, OperationReport};
 #[cfg(feature = "http")]
-pub(crate) use report::{Detail, Ends};
+pub(crate) use report::{Detail, FirstAndLast};
 pub(crate) use timer::Timer;

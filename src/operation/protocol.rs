@@ -1,83 +1,90 @@
-//! What an operation is made over: a protocol carries attempts out and reports facts.
+//! The protocol that an operation is made over: it carries attempts out and reports facts.
 
 use super::clock::Clock;
-use super::in_progress::{InProgress, Unsendable};
+use super::in_progress::InProgress;
 use super::jitter::Jitter;
 use super::observe::{Observers, Outgoing, Transport};
 use super::report::{Name, Note};
-use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Policy, StartedAttempt};
+use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Policy, StartedAttempt, Stop};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// Translates between an operation and a transport. It decides nothing that is true of every operation: which
-/// attempt follows, when, and why there is none, is the [`Operation`]'s to say.
+/// attempt follows, when, and why there is none, is the [`Operation`](gax_retry::Operation)'s to say.
 ///
 /// Requests and failures stay with the protocol; the driver passes on facts and the reply alone. An attempt is a
 /// state that is polled, not a future that owns its transport.
 pub(crate) trait Protocol {
-    /// What the operations of one method share.
-    type Plan: AsRef<Policy>;
+    /// The settings that the operations of one method share.
+    type Config: AsRef<Policy>;
 
     /// An attempt in flight.
     type Attempt;
 
-    /// Where a good reply goes.
+    /// The place of a good reply, or of a message of a stream.
     ///
     /// A reply is large, and to move it costs more than all that is decided about it. So it is written once, to the
     /// place where the caller wants it, and only facts move (bench `speed`, instructions).
-    type Reply;
+    type Slot;
 
-    /// What its operations run over, as observers are told.
+    /// The transport that observers see.
     const TRANSPORT: Transport;
 
-    /// What the operation is called, in its report and by observers.
-    fn name(&self, plan: &Self::Plan) -> Name;
+    /// The operation's name, in its report and for observers.
+    fn name(&self, config: &Self::Config) -> Name;
 
-    /// Who is told of the operation, asked as it starts.
-    fn observers<'a>(&'a self, plan: &'a Self::Plan) -> Option<&'a Observers>;
+    /// The operation's observers, asked as it starts.
+    fn observers<'a>(&'a self, config: &'a Self::Config) -> Option<&'a Observers>;
 
     /// The time that the caller gives the operation, asked as it starts; `None` means no limit of the caller's.
     #[inline]
-    fn bound(&self, _plan: &Self::Plan) -> Option<Duration> {
+    fn bound(&self, _config: &Self::Config) -> Option<Duration> {
         None
     }
 
     /// Where the operation's jitter comes from, asked as it starts.
-    fn jitter(&self, plan: &Self::Plan) -> Jitter;
+    fn jitter(&self, config: &Self::Config) -> Jitter;
 
-    /// Makes ready what the first attempt needs, on the operation's time: reads the request, above all. Asked
+    /// Whether the first attempt can be sent as the operation begins. If not, its request is
+    /// [prepared](Self::prepare) first.
+    #[inline]
+    fn is_prepared(&self) -> bool {
+        true
+    }
+
+    /// Makes ready all that the first attempt needs, on the operation's time: reads the request, above all. Asked
     /// until it is ready; an error is the protocol's to keep.
     #[inline]
-    fn prepare(&mut self, _plan: &Self::Plan, _cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
+    fn prepare(&mut self, _config: &Self::Config, _cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
         Poll::Ready(Ok(()))
     }
 
     /// Starts an attempt.
     fn begin(
         &mut self,
-        plan: &Self::Plan,
+        config: &Self::Config,
         started: StartedAttempt,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> Self::Attempt;
 
-    /// Goes on with it until it has ended. If it has a reply, that is in `reply` then; otherwise nothing is.
+    /// Goes on with it until there is something to report. A reply or a message is in `slot` then; otherwise nothing is.
     fn poll(
         &mut self,
-        plan: &Self::Plan,
+        config: &Self::Config,
         attempt: Pin<&mut Self::Attempt>,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
-        reply: &mut Self::Reply,
-    ) -> Poll<AttemptResult>;
+        slot: &mut Self::Slot,
+    ) -> Poll<Step>;
 
-    /// The attempt has used up its RPC timeout: what that amounts to. `None`: it had none, so that it was not begun.
+    /// The attempt has used up its RPC timeout: the facts of that. `None`: it had none, so that it was not begun.
     fn expire(
         &mut self,
-        plan: &Self::Plan,
+        config: &Self::Config,
         attempt: Option<Pin<&mut Self::Attempt>>,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult;
 
     /// A moment at which the attempt wants to be polled although nothing has happened.
@@ -89,20 +96,8 @@ pub(crate) trait Protocol {
     /// Whether the request may be sent while an attempt is in flight: whether it can be replayed, and is safe to
     /// repeat.
     #[inline]
-    fn is_hedgeable(&self, _plan: &Self::Plan) -> bool {
+    fn is_hedgeable(&self, _config: &Self::Config) -> bool {
         true
-    }
-
-    /// Whether more of the request was sent with that attempt than is buffered, where hedging has to know.
-    #[inline]
-    fn is_over_limit(&self, _attempt: u32) -> bool {
-        false
-    }
-
-    /// How far the response of an attempt in flight has come, where hedging has to know.
-    #[inline]
-    fn reached(&self, _attempt: &Self::Attempt) -> Option<CommitPoint> {
-        None
     }
 
     /// The failure of the attempt that ended just now is held: the operation ends with it, whatever fails after it, unless an
@@ -113,39 +108,49 @@ pub(crate) trait Protocol {
     fn before_wait(&mut self) {}
 }
 
-/// An attempt as its operation sees it.
-pub(crate) struct Current<'a> {
+/// The request can't be made: there is no attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Unsendable;
+
+/// Something that an attempt in flight reports.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Step {
+    /// A message of a stream is in the slot, and more may follow.
+    #[cfg_attr(not(test), expect(dead_code, reason = "streams that resume are made of it"))]
+    Yielded,
+    /// The attempt has come to that point. It is said once, and only where the attempt would be pending otherwise: what comes
+    /// in the same poll as the end stands in the result.
+    Committed(CommitPoint),
+    /// It has ended.
+    Ended(AttemptResult),
+}
+
+/// Something that a driver has for its caller.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Output {
+    /// A message of a stream, which is in the slot. The operation goes on.
+    Item,
+    /// The reply, which is in the slot.
+    Reply,
+    /// Why there is no reply. The failure is with the protocol.
+    Failed(Stop),
+}
+
+/// An attempt as its protocol sees it.
+pub(crate) struct AttemptContext<'a> {
     progress: &'a mut InProgress,
     policy: &'a Policy,
     number: u32,
 }
 
 impl InProgress {
-    /// The attempt in flight; of several, the one that was sent last.
     #[inline]
-    pub(super) fn current<'a>(&'a mut self, policy: &'a Policy) -> Current<'a> {
-        let number = self.number;
-        self.current_of(policy, number)
-    }
-
-    #[inline]
-    pub(super) fn current_of<'a>(&'a mut self, policy: &'a Policy, number: u32) -> Current<'a> {
-        Current { progress: self, policy, number }
-    }
-
-    #[inline]
-    pub(crate) fn send<A>(
-        &mut self,
-        attempt: StartedAttempt,
-        policy: &Policy,
-        begin: impl FnOnce(&mut Current<'_>) -> A,
-    ) -> A {
-        self.sends(attempt);
-        begin(&mut self.current(policy))
+    pub(super) fn context<'a>(&'a mut self, policy: &'a Policy, number: u32) -> AttemptContext<'a> {
+        AttemptContext { progress: self, policy, number }
     }
 }
 
-impl Current<'_> {
+impl AttemptContext<'_> {
     /// `None` once the operation has done with it.
     #[inline]
     pub(crate) fn started(&self) -> Option<StartedAttempt> {
@@ -174,11 +179,16 @@ impl Current<'_> {
         self.clock().elapsed().saturating_sub(start)
     }
 
+    /// Whether one more connection that our own stack closes is this operation's doing.
+    pub(crate) fn is_culprit(&self) -> bool {
+        self.progress.is_culprit()
+    }
+
     pub(crate) fn clock(&self) -> Clock {
         self.progress.clock()
     }
 
-    /// Its request is about to go out: what observers want of it, if anything.
+    /// Its request is about to go out: the wishes of observers, if they have any.
     #[inline]
     pub(crate) fn sending(&mut self) -> Option<Box<Outgoing>> {
         self.progress.sending(self.number)
@@ -190,14 +200,8 @@ impl Current<'_> {
         self.progress.received(self.number, data);
     }
 
-    /// The caller gets the response before its end is known.
-    #[inline]
-    pub(crate) fn committed(&mut self) {
-        self.progress.tell_commit(self.number);
-    }
-
-    /// Writes down what the attempts alone don't tell.
-    pub(crate) fn note(&mut self, note: Note) {
-        self.progress.note(self.policy, note);
+    /// Writes down a fact that the attempts alone don't show. Returns whether it is new.
+    pub(crate) fn note(&mut self, note: Note) -> bool {
+        self.progress.note(self.policy, note)
     }
 }

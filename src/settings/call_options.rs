@@ -1,14 +1,12 @@
 //! The settings of one call.
 
-#[cfg(feature = "serde")]
-use gax_retry::__private::StoredOptions;
 use gax_retry::{CodeSet, IntoCodes, Override, ParseCodeError, Policy, RetrySettings, SettingsOverrides};
 use std::fmt;
 use std::time::Duration;
 
 /// Settings of a single call, put into the request's extensions.
 ///
-/// What is not set comes from the settings that the client or layer has for the method. The order of the calls below
+/// An option that is not set comes from the settings that the client or layer has for the method. The order of the calls below
 /// makes no difference: single fields go over [`retry_settings`](Self::retry_settings) if that is given, else over
 /// the method's own. The two timeouts have two names, never one: `timeout` is the whole operation, `attempt_timeout`
 /// one attempt.
@@ -50,9 +48,9 @@ use std::time::Duration;
 #[derive(Clone, Default, PartialEq)]
 #[must_use = "call options do nothing until they are in a request"]
 pub struct CallOptions {
-    retry_settings: Option<RetrySettings>,
-    overrides: SettingsOverrides,
-    retryable_codes: Option<Result<CodeSet, ParseCodeError>>,
+    pub(super) retry_settings: Option<RetrySettings>,
+    pub(super) overrides: SettingsOverrides,
+    pub(super) retryable_codes: Option<Result<CodeSet, ParseCodeError>>,
     pub(crate) report: Option<bool>,
 }
 
@@ -157,7 +155,7 @@ impl CallOptions {
         self.with(|overrides| overrides.with_initial_retry_delay(delay))
     }
 
-    /// What a delay is multiplied by to give the next one, in place of the settings'. At least 1.
+    /// The factor by which a delay is multiplied to give the next one, in place of the settings'. At least 1.
     pub fn retry_delay_multiplier(self, multiplier: f64) -> Self {
         self.with(|overrides| overrides.with_retry_delay_multiplier(multiplier))
     }
@@ -173,23 +171,6 @@ impl CallOptions {
     pub fn report(mut self, report: bool) -> Self {
         self.report = Some(report);
         self
-    }
-
-    /// The options as programs store them. A number that isn't a code can't be stored.
-    #[cfg(feature = "serde")]
-    pub(super) fn to_stored(&self) -> Result<StoredOptions, ParseCodeError> {
-        Ok(StoredOptions {
-            retry_settings: self.retry_settings.clone(),
-            overrides: self.overrides,
-            codes: self.retryable_codes.clone().transpose()?,
-            report: self.report,
-        })
-    }
-
-    #[cfg(feature = "serde")]
-    pub(super) fn from_stored(stored: StoredOptions) -> Self {
-        let StoredOptions { retry_settings, overrides, codes, report } = stored;
-        Self { retry_settings, overrides, retryable_codes: codes.map(Ok), report }
     }
 
     fn with(mut self, change: impl FnOnce(SettingsOverrides) -> SettingsOverrides) -> Self {

@@ -31,7 +31,7 @@ use std::time::Duration;
 pub struct CallSettings {
     retry_settings: RetrySettings,
     retryable_codes: CodeSet,
-    /// What was given as a code and is none.
+    /// A value that was given as a code and is none.
     wrong_code: Option<ParseCodeError>,
     batching: Option<BatchingSettings>,
     hedging: Option<Hedging>,
@@ -89,7 +89,7 @@ impl CallSettings {
         self.batching.as_ref()
     }
 
-    /// What a table's entry says.
+    /// The settings of a table's entry.
     #[cfg(feature = "tables")]
     pub(crate) fn of_policy(policy: gax_table::MethodPolicy<'_>) -> Self {
         Self::new(policy.settings().clone(), policy.codes())
@@ -162,7 +162,7 @@ impl CallSettings {
         self
     }
 
-    /// What was given as a code and is none.
+    /// The value that was given as a code and is none.
     pub(crate) fn wrong_code(&self) -> Option<&ParseCodeError> {
         self.wrong_code.as_ref()
     }

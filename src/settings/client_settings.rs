@@ -1,32 +1,30 @@
 //! The settings of a whole client.
 
-use super::StubSettings;
 use crate::live::SettingsSource;
 use crate::live::unknown_methods::UnknownMethodsError;
 #[cfg(feature = "live")]
 use crate::live::{KnownMethods, SettingsHandle};
-use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
-use gax_retry::{Compatibility, Environment, RetryBudget, RetryBudgets};
+use crate::operation::OperationObserver;
+use crate::settings::operation_options::OperationOptions;
+use crate::settings::stub_settings::StubSettings;
+use gax_retry::{Compatibility, RetryBudget, RetryBudgets};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a generated client's settings are made of: those of its stub, and those of every call.
+/// The settings behind a generated client's: those of its stub, and those of every call.
 #[derive(Debug, Clone)]
 pub struct ClientSettings {
     pub(crate) stub: StubSettings,
-    pub(crate) compatibility: Compatibility,
+    pub(crate) options: OperationOptions,
     pub(crate) limits: BufferLimits,
-    pub(crate) jitter: JitterSeeds,
-    pub(crate) budget: Option<RetryBudget>,
-    /// Whether the budget is what the program set, in place of the table's.
-    pub(crate) has_own_budget: bool,
-    /// What replaces the settings of the stub.
+    /// The budget of the table that the client was generated from.
+    pub(crate) table_budget: Option<RetryBudget>,
+    /// The handle whose tables replace the settings of the stub.
     #[cfg(feature = "live")]
     pub(crate) handle: Option<SettingsHandle>,
     /// The methods against which the handle's tables are checked.
     #[cfg(feature = "live")]
     pub(crate) known: Option<Arc<KnownMethods>>,
-    pub(crate) observers: Observers,
     pub(crate) method_extension: bool,
     connect_timeout: Option<Duration>,
 }
@@ -37,26 +35,66 @@ impl ClientSettings {
     pub fn new(stub: StubSettings) -> Self {
         Self {
             stub,
-            compatibility: Compatibility::default(),
+            options: OperationOptions::default(),
             limits: BufferLimits::default(),
-            jitter: JitterSeeds::default(),
-            budget: None,
-            has_own_budget: false,
+            table_budget: None,
             #[cfg(feature = "live")]
             handle: None,
             #[cfg(feature = "live")]
             known: None,
-            observers: Observers::default(),
             method_extension: true,
             connect_timeout: None,
         }
     }
 
-    /// Which client's rules turn settings into attempts.
+    /// Sets options over the ones that were set before.
     #[must_use]
-    pub fn with_compatibility(mut self, compatibility: Compatibility) -> Self {
-        self.compatibility = compatibility;
+    pub fn with_options(mut self, options: OperationOptions) -> Self {
+        self.options.set(options);
         self
+    }
+
+    /// See [`OperationOptions::compatibility`].
+    #[must_use]
+    pub fn with_compatibility(self, compatibility: Compatibility) -> Self {
+        self.with_options(OperationOptions::new().compatibility(compatibility))
+    }
+
+    /// See [`OperationOptions::retry_budget`].
+    #[must_use]
+    pub fn with_retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
+        self.with_options(OperationOptions::new().retry_budget(budget))
+    }
+
+    /// See [`OperationOptions::retries_enabled`].
+    #[must_use]
+    pub fn with_retries_enabled(self, enabled: bool) -> Self {
+        self.with_options(OperationOptions::new().retries_enabled(enabled))
+    }
+
+    /// See [`OperationOptions::reports`].
+    #[must_use]
+    pub fn with_reports(self, reports: bool) -> Self {
+        self.with_options(OperationOptions::new().reports(reports))
+    }
+
+    /// See [`OperationOptions::observer`].
+    #[must_use]
+    pub fn with_observer(self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.with_options(OperationOptions::new().observer(observer))
+    }
+
+    /// See [`RetryLayer::server_retry_budget`](crate::RetryLayer::server_retry_budget).
+    #[must_use]
+    pub fn with_server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
+        let own = self.options.budget_over(self.table_budget.clone());
+        self.with_retry_budget(budgets.share(server, own))
+    }
+
+    /// The budget of the table that the client was generated from.
+    #[must_use]
+    pub fn with_table_budget(self, budget: RetryBudget) -> Self {
+        Self { table_budget: Some(budget), ..self }
     }
 
     /// See [`RetryLayer::max_replay_bytes`](crate::RetryLayer::max_replay_bytes).
@@ -87,58 +125,6 @@ impl ClientSettings {
         self
     }
 
-    /// See [`RetryLayer::jitter_seed`](crate::RetryLayer::jitter_seed).
-    #[must_use]
-    pub fn with_jitter_seed(mut self, seed: u64) -> Self {
-        self.jitter = JitterSeeds::from(seed);
-        self
-    }
-
-    /// Installs an observer, which is told about every operation. Several are told in the order of installation.
-    /// Default: none, which costs nothing.
-    #[must_use]
-    pub fn with_observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
-        self.observers.push(observer);
-        self
-    }
-
-    /// See [`RetryLayer::on_retry`](crate::RetryLayer::on_retry).
-    #[must_use]
-    pub fn with_on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
-        self.observers.on_retry(log);
-        self
-    }
-
-    /// See [`RetryLayer::without_jitter`](crate::RetryLayer::without_jitter).
-    #[must_use]
-    pub fn without_jitter(mut self) -> Self {
-        self.jitter = JitterSeeds::Off;
-        self
-    }
-
-    /// See [`RetryLayer::retry_budget`](crate::RetryLayer::retry_budget).
-    #[must_use]
-    pub fn with_retry_budget(mut self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        self.budget = budget.into();
-        self.has_own_budget = true;
-        self
-    }
-
-    /// See [`RetryLayer::server_retry_budget`](crate::RetryLayer::server_retry_budget).
-    #[must_use]
-    pub fn with_server_retry_budget(mut self, budgets: &RetryBudgets, server: &str) -> Self {
-        self.budget = budgets.share(server, self.budget);
-        self.has_own_budget = true;
-        self
-    }
-
-    /// The budget of the table that the client was generated from.
-    #[must_use]
-    pub fn with_table_budget(mut self, budget: RetryBudget) -> Self {
-        self.budget = Some(budget);
-        self
-    }
-
     /// Takes the settings of RPCs from a handle, whenever its table is replaced.
     #[must_use]
     pub fn with_handle(self, source: &impl SettingsSource) -> Self {
@@ -147,7 +133,7 @@ impl ClientSettings {
             let handle = source.handle();
             let known = handle.know(KnownMethods::of_client(self.stub.services(), false));
             let mut settings = Self { handle: Some(handle.clone()), known: Some(known), ..self };
-            settings.observers.follow(handle);
+            settings.options.observers.follow(handle);
             settings
         };
         // Without that feature nothing is a source.
@@ -183,15 +169,6 @@ impl ClientSettings {
         self
     }
 
-    /// Whether the response of every call carries its [`OperationReport`](crate::OperationReport). False by default: a
-    /// response carries it where there is more to tell than that the first attempt succeeded, and where the
-    /// [call asks for it](crate::CallOptions::report). It takes three allocations a call.
-    #[must_use]
-    pub fn with_reports(mut self, reports: bool) -> Self {
-        self.limits.reports = reports;
-        self
-    }
-
     /// The most time that connecting may take, where the client connects by itself and the endpoint has no
     /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout) of its own. Default: a third of the client's
     /// shortest RPC timeout, but at least 1 s and at most 20 s.
@@ -201,7 +178,7 @@ impl ClientSettings {
         self
     }
 
-    /// What it is now. An attempt that waits for a connection has time for another one.
+    /// The time that connecting may take. An attempt that waits for a connection has time for another one.
     pub(crate) fn connect_timeout(&self) -> Duration {
         const LEAST: Duration = Duration::from_secs(1);
         const MOST: Duration = Duration::from_secs(20);
@@ -212,38 +189,10 @@ impl ClientSettings {
         self.connect_timeout.unwrap_or_else(usual)
     }
 
-    /// See [`RetryLayer::retries_enabled`](crate::RetryLayer::retries_enabled).
-    #[must_use]
-    pub fn with_retries_enabled(mut self, enabled: bool) -> Self {
-        self.limits.retries_enabled = enabled;
-        self
-    }
-
-    /// See [`RetryLayer::environment`](crate::RetryLayer::environment).
-    #[must_use]
-    pub fn with_environment(mut self, environment: Environment) -> Self {
-        self.limits.environment = environment;
-        self
-    }
-
-    /// See [`RetryLayer::server_delays`](crate::RetryLayer::server_delays).
-    #[must_use]
-    pub fn with_server_delays(mut self, heeded: bool) -> Self {
-        self.limits.server_delays = Some(heeded);
-        self
-    }
-
     /// See [`RetryLayer::previous_attempts_header`](crate::RetryLayer::previous_attempts_header).
     #[must_use]
     pub fn with_previous_attempts_header(mut self, is_sent: bool) -> Self {
         self.limits.previous_attempts_header = Some(is_sent);
-        self
-    }
-
-    /// See [`RetryLayer::nested_retries`](crate::RetryLayer::nested_retries).
-    #[must_use]
-    pub fn with_nested_retries(mut self, allowed: bool) -> Self {
-        self.limits.nested_retries = allowed;
         self
     }
 
@@ -255,8 +204,7 @@ impl ClientSettings {
     }
 }
 
-/// Bounds and switches that hold for every operation of a client or layer.
-#[expect(clippy::struct_excessive_bools, reason = "each is a switch of its own")]
+/// How much of each call a client or layer buffers, and what else only gRPC has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct BufferLimits {
     /// The longest request that is buffered for another attempt.
@@ -269,18 +217,8 @@ pub(crate) struct BufferLimits {
     pub(crate) max_response_buffer: usize,
     /// Whether a server's "Timeout expired", once the attempt's time is up, counts as our own timeout.
     pub(crate) server_timeouts_are_ours: bool,
-    /// Whether every response carries its report.
-    pub(crate) reports: bool,
-    /// Whether any attempt may follow the first.
-    pub(crate) retries_enabled: bool,
-    /// Whether the delays that servers ask for are heeded; `None`: as the compatibility has it.
-    pub(crate) server_delays: Option<bool>,
     /// Whether `grpc-previous-rpc-attempts` is sent; `None`: as the compatibility has it.
     pub(crate) previous_attempts_header: Option<bool>,
-    /// Whether anything is retried inside a retry.
-    pub(crate) nested_retries: bool,
-    /// What operators allow at most.
-    pub(crate) environment: Environment,
 }
 
 impl Default for BufferLimits {
@@ -293,12 +231,7 @@ impl Default for BufferLimits {
             replays_streams: None,
             max_response_buffer: MESSAGE,
             server_timeouts_are_ours: true,
-            reports: false,
-            retries_enabled: true,
-            server_delays: None,
             previous_attempts_header: None,
-            nested_retries: true,
-            environment: Environment::default(),
         }
     }
 }

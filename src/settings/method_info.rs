@@ -1,12 +1,12 @@
-//! What generated code knows of an RPC.
+//! An RPC, as generated code knows it.
 
-use gax_retry::__private::settings;
+use gax_retry::settings::ConstSettings;
 use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodKind, RetrySettings};
 use http::uri::PathAndQuery;
 
-/// What a method has that no definition is given for.
+/// The definition for methods that are given none.
 static NO_CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
-static NO_PARAMS: (&str, RetrySettings) = ("no_retry_params", settings().build());
+static NO_PARAMS: (&str, RetrySettings) = ("no_retry_params", ConstSettings::new().build());
 
 /// An RPC of a generated client: its names, its kind, and what the retry table says of it.
 #[derive(Debug)]

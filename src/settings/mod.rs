@@ -5,9 +5,16 @@ mod call_settings;
 mod client_settings;
 mod method_info;
 mod operation_call_settings;
+mod operation_options;
 #[cfg(feature = "serde")]
-mod stored;
+mod stored_options;
+#[cfg(feature = "serde")]
+mod stored_settings;
+#[cfg(all(test, feature = "serde"))]
+mod stored_tests;
 mod stub_settings;
+#[cfg(feature = "serde")]
+mod two_words;
 
 pub use call_options::{CallOptions, RequestExt};
 pub use call_settings::CallSettings;
@@ -15,4 +22,7 @@ pub(crate) use client_settings::BufferLimits;
 pub use client_settings::ClientSettings;
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
+pub use operation_options::OperationOptions;
 pub use stub_settings::StubSettings;
+#[cfg(all(feature = "serde", feature = "http"))]
+pub(crate) use two_words::{read_override, write_override};

@@ -1,6 +1,6 @@
 //! The settings of the long-running operations that an RPC starts.
 
-use super::CallSettings;
+use crate::settings::call_settings::CallSettings;
 use gax_retry::RetrySettings;
 
 /// How an RPC's long-running operations are started, and how they are polled until they are done.
@@ -41,7 +41,7 @@ impl OperationCallSettings {
         &self.initial_call
     }
 
-    /// The same, to be changed. A call of the RPC by itself has settings of its own.
+    /// Those settings, to be changed. A call of the RPC by itself has settings of its own.
     pub fn initial_call_settings_mut(&mut self) -> &mut CallSettings {
         &mut self.initial_call
     }

@@ -1,8 +1,8 @@
 //! The settings of all RPCs of a service.
 
-use super::CallSettings;
-use super::{MethodInfo, OperationCallSettings};
-use gax_retry::__private::{code_problem, no_problems, of_rpc, rpc_problem};
+use crate::settings::call_settings::CallSettings;
+use crate::settings::method_info::MethodInfo;
+use crate::settings::operation_call_settings::OperationCallSettings;
 #[cfg(feature = "live")]
 use gax_retry::CodeSet;
 use gax_retry::{Code, Hedging, RetrySettings, SettingsError, SettingsProblem};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What a generated `StubSettings` and its builder are made of.
+/// The inside of a generated `StubSettings` and of its builder.
 #[derive(Clone)]
 pub struct StubSettings {
     methods: &'static [MethodInfo],
@@ -35,7 +35,7 @@ impl fmt::Debug for StubSettings {
 }
 
 impl StubSettings {
-    /// What the retry table says.
+    /// The settings of the retry table.
     #[must_use]
     pub fn new(methods: &'static [MethodInfo]) -> Self {
         Self {
@@ -114,7 +114,7 @@ impl StubSettings {
             let start = if changed { problems(method, start) } else { Vec::new() };
             start.into_iter().chain(polling_problem(method, now.polling_settings()))
         });
-        no_problems(calls.chain(operations).collect())?;
+        SettingsError::check(calls.chain(operations).collect())?;
         Ok(self)
     }
 
@@ -174,34 +174,34 @@ fn operation_by_table(method: &MethodInfo) -> Option<OperationCallSettings> {
     Some(OperationCallSettings::new(call_by_table(method), method.polling_settings()?.clone()))
 }
 
-/// What can't work in the settings of an RPC.
+/// The problems of an RPC's settings: what can't work.
 fn problems(method: &MethodInfo, call: &CallSettings) -> Vec<SettingsProblem> {
     const FIELD: &str = "retryable_codes";
     const NO_LIMIT: &str = "nothing is retried without a limit: set total_timeout or max_attempts";
     let codes = call.retryable_codes();
-    let wrong = call.wrong_code().map(|error| code_problem(method.name(), error));
-    let ok = codes.contains(Code::Ok).then(|| {
-        rpc_problem(method.name(), FIELD, codes.to_string(), "OK is a success, which is never retried")
-    });
-    let endless = (!codes.is_empty() && is_endless(call.retry_settings()))
-        .then(|| rpc_problem(method.name(), FIELD, codes.to_string(), NO_LIMIT));
+    let wrong = call.wrong_code().map(SettingsProblem::of_code);
+    let of_codes = |reason| SettingsProblem::new(FIELD, codes.to_string(), reason);
+    let ok = codes.contains(Code::Ok).then(|| of_codes("OK is a success, which is never retried"));
+    let is_endless = !codes.is_empty() && is_endless(call.retry_settings());
+    let endless = is_endless.then(|| of_codes(NO_LIMIT));
     let hedging = call.hedging().map(|hedging| hedging_problems(method, hedging));
-    [wrong, ok, endless].into_iter().flatten().chain(hedging.into_iter().flatten()).collect()
+    let problems = [wrong, ok, endless].into_iter().flatten().chain(hedging.into_iter().flatten());
+    problems.map(|problem| problem.of_rpc(method.name())).collect()
 }
 
 fn hedging_problems(method: &MethodInfo, hedging: &Hedging) -> Vec<SettingsProblem> {
     const UNSAFE: &str = "neither the retry table nor the protos say that the RPC is idempotent: add \
                           allow_non_idempotent() if it may be carried out more than once";
     let may = method.is_idempotent() || hedging.allows_non_idempotent();
-    let unsafe_twice = (!may).then(|| rpc_problem(method.name(), "hedging", "set".to_owned(), UNSAFE));
-    let own = hedging.problems().into_iter().map(|problem| of_rpc(method.name(), problem));
-    own.chain(unsafe_twice).collect()
+    let unsafe_twice = (!may).then(|| SettingsProblem::new("hedging", "set", UNSAFE));
+    hedging.problems().into_iter().chain(unsafe_twice).collect()
 }
 
 fn polling_problem(method: &MethodInfo, polling: &RetrySettings) -> Option<SettingsProblem> {
     const NO_LIMIT: &str = "nothing is polled without a limit: set total_timeout or max_attempts";
-    let endless = is_endless(polling);
-    endless.then(|| rpc_problem(method.name(), "polling_settings", "without limits".to_owned(), NO_LIMIT))
+    let problem =
+        || SettingsProblem::new("polling_settings", "without limits", NO_LIMIT).of_rpc(method.name());
+    is_endless(polling).then(problem)
 }
 
 fn is_endless(settings: &RetrySettings) -> bool {

@@ -24,13 +24,14 @@ use tonic::{Response, Status};
 /// ```
 /// use std::time::Duration;
 /// use tonic_gax::testing::assert_attempts;
-/// use tonic_gax::{Code, RetrySettings, Retryer};
+/// use tonic_gax::{Code, OperationOptions, RetrySettings, Retryer};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), tonic_gax::SettingsError> {
 /// let settings = RetrySettings::builder().max_attempts(2).initial_retry_delay(Duration::from_millis(50)).build()?;
 /// let down = |_| async { Err::<(), _>(tonic::Status::unavailable("down")) };
-/// let error = Retryer::new(&settings, [Code::Unavailable]).without_jitter().run(down).await.unwrap_err();
+/// let retryer = Retryer::new(&settings, [Code::Unavailable]).options(OperationOptions::new().without_jitter());
+/// let error = retryer.run(down).await.unwrap_err();
 /// assert_attempts!(&error, [(0, 0, 0, Code::Unavailable), (50, 50, 50, Code::Unavailable)]);
 /// # Ok(())
 /// # }
@@ -122,7 +123,7 @@ impl Attempts {
     }
 }
 
-/// What has the report of an operation: a response, an error, a result of either, or the report itself.
+/// A value with the report of an operation: a response, an error, a result of either, or the report itself.
 pub trait Reported {
     /// The report, if it is there.
     fn operation_report(&self) -> Option<OperationReport>;

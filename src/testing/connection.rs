@@ -16,7 +16,7 @@ use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
 
-/// What the streams of a connection tell it.
+/// The orders of streams to their connection.
 #[derive(Debug, Default)]
 struct Orders {
     /// A frame of our own, written between those of the library.

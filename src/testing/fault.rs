@@ -15,7 +15,7 @@ use tokio::time::Instant;
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// What goes wrong, how often, and with which methods.
+/// A fault, how often it happens, and to which methods.
 ///
 /// # Examples
 ///
@@ -104,7 +104,7 @@ impl FaultLayer {
         Self { faults: Arc::new([]), seeds: JitterSeeds::from(seed) }
     }
 
-    /// The same with one more. Of several that happen to a request the delays add up, and the first other counts.
+    /// Adds a fault. Of several that happen to a request the delays add up, and the first other counts.
     #[must_use]
     pub fn fault(self, fault: Fault) -> Self {
         let faults = self.faults.iter().cloned().chain([fault]).collect();

@@ -1,9 +1,10 @@
-//! What a server saw.
+//! The requests that a server saw.
 
 use crate::grpc::timeout_in;
 use crate::operation::Clock;
 use bytes::Bytes;
 use http::HeaderMap;
+use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -12,6 +13,8 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Arrival {
+    /// How many requests came before it.
+    pub index: usize,
     /// When.
     pub at: Duration,
     /// The path.
@@ -20,11 +23,19 @@ pub struct Arrival {
     pub headers: HeaderMap,
     /// The body, where the script reads it.
     pub body: Bytes,
-    /// When the server was told to stop, if it had not replied in full.
+    /// When the server had replied in full.
+    pub replied: Option<Duration>,
+    /// When the client gave it up, if the server had not replied in full.
     pub gone: Option<Duration>,
 }
 
 impl Arrival {
+    /// Whether it has neither been replied to in full nor given up.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.replied.is_none() && self.gone.is_none()
+    }
+
     /// A header as text.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
@@ -54,21 +65,50 @@ fn milliseconds(time: Duration) -> u64 {
     whole
 }
 
-/// What a server saw, and when, from the log's making on.
+/// The requests that a server saw, and when, from the log's making on.
 #[derive(Debug, Clone)]
 pub struct Log {
     clock: Clock,
     arrivals: Arc<Mutex<Vec<Arrival>>>,
     open: Arc<AtomicUsize>,
+    listener: Option<Listener>,
+}
+
+#[derive(Clone)]
+struct Listener(Arc<dyn Fn(Arrival) + Send + Sync>);
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
 }
 
 impl Default for Log {
     fn default() -> Self {
-        Self { clock: Clock::start(), arrivals: Arc::default(), open: Arc::default() }
+        Self { clock: Clock::start(), arrivals: Arc::default(), open: Arc::default(), listener: None }
     }
 }
 
 impl Log {
+    /// A log that shows each request to the closure, at once: when it comes, and when it has been replied to in full or given
+    /// up.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::testing::Log;
+    ///
+    /// let (sender, arrivals) = std::sync::mpsc::channel();
+    /// let log = Log::notifying(move |arrival| {
+    ///     sender.send(arrival).ok();
+    /// });
+    /// # drop((log, arrivals));
+    /// ```
+    #[must_use]
+    pub fn notifying(listener: impl Fn(Arrival) + Send + Sync + 'static) -> Self {
+        Self { listener: Some(Listener(Arc::new(listener))), ..Self::default() }
+    }
+
     /// All arrivals so far.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
@@ -111,19 +151,29 @@ impl Log {
         change(&mut self.arrivals.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    fn notify(&self, arrival: Option<Arrival>) {
+        if let (Some(Listener(listener)), Some(arrival)) = (&self.listener, arrival) {
+            listener(arrival);
+        }
+    }
+
     pub(super) fn arrive(&self, path: &str, headers: &HeaderMap) -> Watch {
         let arrival = Arrival {
+            index: 0,
             at: self.clock.elapsed(),
             path: path.to_owned(),
             headers: headers.clone(),
             body: Bytes::new(),
+            replied: None,
             gone: None,
         };
-        let index = self.change(|arrivals| {
-            arrivals.push(arrival);
-            arrivals.len() - 1
+        let (index, arrival) = self.change(|arrivals| {
+            let index = arrivals.len();
+            arrivals.push(Arrival { index, ..arrival });
+            (index, self.listener.is_some().then(|| arrivals.last().cloned()).flatten())
         });
         self.open.fetch_add(1, Ordering::Relaxed);
+        self.notify(arrival);
         Watch { log: self.clone(), index, replied: false }
     }
 }
@@ -138,28 +188,31 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn read(&self, body: Bytes) {
-        self.log.change(|arrivals| {
-            if let Some(arrival) = arrivals.get_mut(self.index) {
-                arrival.body = body;
-            }
-        });
+        self.change(|arrival| arrival.body = body);
     }
 
     pub(super) fn replied(&mut self) {
         self.replied = true;
+    }
+
+    /// Changes the request; returns it if somebody listens.
+    fn change(&self, change: impl FnOnce(&mut Arrival)) -> Option<Arrival> {
+        self.log.change(|arrivals| {
+            let arrival = arrivals.get_mut(self.index)?;
+            change(arrival);
+            self.log.listener.is_some().then(|| arrival.clone())
+        })
     }
 }
 
 impl Drop for Watch {
     fn drop(&mut self) {
         self.log.open.fetch_sub(1, Ordering::Relaxed);
-        if !self.replied {
-            let now = self.log.clock.elapsed();
-            self.log.change(|arrivals| {
-                if let Some(arrival) = arrivals.get_mut(self.index) {
-                    arrival.gone = Some(now);
-                }
-            });
-        }
+        let now = Some(self.log.clock.elapsed());
+        let arrival = self.change(|arrival| {
+            let end = if self.replied { &mut arrival.replied } else { &mut arrival.gone };
+            *end = now;
+        });
+        self.log.notify(arrival);
     }
 }

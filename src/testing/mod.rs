@@ -8,7 +8,7 @@
 //! A test of an override: the server refuses twice, and what the settings make of that is compared attempt by attempt.
 //!
 //! ```
-//! # use tonic_gax::{Code, RetryLayer, RetrySettings, RetryTable};
+//! # use tonic_gax::{Code, OperationOptions, RetryLayer, RetrySettings, RetryTable};
 //! # use std::time::Duration;
 //! # use tower_layer::Layer as _;
 //! use tonic_gax::testing::{Reply, Script, VirtualServer, assert_attempts};
@@ -19,7 +19,7 @@
 //! #     .initial_retry_delay(Duration::from_millis(200)).retry_delay_multiplier(2.0)
 //! #     .total_timeout(Duration::from_secs(5)).build()?;
 //! # let table = RetryTable::builder().service("my.Service", settings, [Code::Unavailable]).build()?;
-//! # let layer = RetryLayer::new(table).without_jitter();
+//! # let layer = RetryLayer::new(table).options(OperationOptions::new().without_jitter());
 //! # async fn call(channel: impl tonic_gax::client::Transport) -> Result<tonic::Response<()>, tonic::Status> {
 //! #     let mut grpc = tonic::client::Grpc::new(channel);
 //! #     grpc.ready().await.map_err(|error| tonic::Status::unknown(error.into().to_string()))?;

@@ -1,4 +1,4 @@
-//! What a server did once, to be done again in a test.
+//! The replies of a server, to be played again in a test.
 
 use super::{Reply, Script, Step};
 use crate::operation::OperationReport;
@@ -7,7 +7,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What a server did with the attempts of a real operation: how long it took over each, and how that ended. As text, a line
+/// The replies of a server to the attempts of a real operation: how long each took, and how it ended. As text, a line
 /// for each attempt, it can be kept beside the test that plays it.
 ///
 /// # Examples
@@ -43,7 +43,7 @@ enum Recorded {
 }
 
 impl Recording {
-    /// What became of the attempts of a report.
+    /// The ends of the attempts of a report.
     #[must_use]
     pub fn of(report: &OperationReport) -> Self {
         let recorded = |attempt: &Attempt| {

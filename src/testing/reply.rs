@@ -1,4 +1,4 @@
-//! What a scripted server replies.
+//! The replies of a scripted server.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -30,7 +30,7 @@ pub enum Reply {
     Hang,
     /// The stream is reset for that reason, a number of HTTP/2 such as 7 for `REFUSED_STREAM`.
     Reset(u32),
-    /// The connection is told to end, for that reason. The last stream that was looked at is the request's own, or, if not
+    /// The connection is to end, for that reason. The last stream that was looked at is the request's own, or, if not
     /// `taken`, the one before it.
     GoAway {
         /// The reason, a number of HTTP/2 such as 0 for `NO_ERROR`.
@@ -42,7 +42,7 @@ pub enum Reply {
     Close,
 }
 
-/// What becomes of the connection in place of a response.
+/// The end of a stream or connection in place of a response.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Break {
     Reset(u32),
@@ -137,7 +137,7 @@ impl Reply {
         Reply::Play(HeaderMap::new(), beats.into())
     }
 
-    /// The same with headers of its own. What is no header is left out.
+    /// Headers of its own and what follows. Pairs that are no header are left out.
     #[must_use]
     pub fn play_with(pairs: &[(&'static str, &str)], beats: impl Into<Vec<Beat>>) -> Self {
         Reply::Play(headers(pairs), beats.into())

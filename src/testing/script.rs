@@ -45,14 +45,25 @@ impl From<(Duration, Reply)> for Step {
 #[derive(Debug, Clone)]
 pub struct Script {
     queues: Arc<Mutex<Queues>>,
+}
+
+#[derive(Debug, Clone)]
+struct Queues {
+    of_all: VecDeque<Step>,
+    /// Whether those of all methods start over after the last one.
+    is_cycle: bool,
+    /// By path without the leading slash, or by the name of the method alone.
+    by_method: HashMap<String, VecDeque<Step>>,
+    /// The reply once the others have been sent.
     last: Step,
 }
 
-#[derive(Debug, Default)]
-struct Queues {
-    of_all: VecDeque<Step>,
-    /// By path without the leading slash, or by the name of the method alone.
-    by_method: HashMap<String, VecDeque<Step>>,
+impl Queues {
+    fn next_of_all(&mut self) -> Option<Step> {
+        let next = self.of_all.pop_front();
+        self.of_all.extend(next.clone().filter(|_| self.is_cycle));
+        next
+    }
 }
 
 impl Default for Script {
@@ -68,10 +79,16 @@ impl Script {
         Self::default()
     }
 
-    /// The same reply to everything.
+    /// One reply to everything.
     #[must_use]
     pub fn always(reply: Reply) -> Self {
-        Self { queues: Arc::default(), last: reply.into() }
+        let queues = Queues {
+            of_all: VecDeque::new(),
+            is_cycle: false,
+            by_method: HashMap::new(),
+            last: reply.into(),
+        };
+        Self { queues: Arc::new(Mutex::new(queues)) }
     }
 
     /// These replies to requests of whatever method; from then on the real handler replies.
@@ -82,7 +99,25 @@ impl Script {
         script
     }
 
-    /// The same, all at once.
+    /// These replies to requests of whatever method, again and again in this order.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::testing::{Reply, Script};
+    ///
+    /// // Of each two attempts the first is refused.
+    /// let script = Script::cycle([Reply::unavailable(), Reply::Serve]);
+    /// # drop(script);
+    /// ```
+    #[must_use]
+    pub fn cycle(steps: impl IntoIterator<Item = impl Into<Step>>) -> Self {
+        let script = Self::of(steps);
+        script.change(|queues| queues.is_cycle = true);
+        script
+    }
+
+    /// Replies that come as soon as their request has been read.
     #[must_use]
     pub fn at_once(replies: impl IntoIterator<Item = Reply>) -> Self {
         Self::of(replies)
@@ -98,25 +133,47 @@ impl Script {
         self
     }
 
-    /// The same, but that reply from then on.
+    /// With that reply from then on, in place of the real handler's.
     #[must_use]
     pub fn then_always(self, after: Duration, reply: Reply) -> Self {
-        Self { last: Step { after, reply }, ..self }
+        self.change(|queues| queues.last = Step { after, reply });
+        self
+    }
+
+    /// Starts over with the replies of another script, for requests that come from now on. Clones start over too.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::testing::{Reply, Script, VirtualServer};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let script = Script::always(Reply::unavailable());
+    /// let server = VirtualServer::start(script.clone());
+    /// // The outage is over.
+    /// script.replace(&Script::new());
+    /// # drop(server);
+    /// # }
+    /// ```
+    pub fn replace(&self, other: &Script) {
+        let queues = other.change(|queues| queues.clone());
+        self.change(|own| *own = queues);
     }
 
     /// The next reply to a request of that path.
     pub(super) fn next(&self, path: &str) -> Step {
         let path = path.trim_start_matches('/');
         let name = path.rsplit('/').next().unwrap_or(path);
-        let step = self.change(|queues| {
+        self.change(|queues| {
             let of_path = queues.by_method.get_mut(path).and_then(VecDeque::pop_front);
-            let of_name = || queues.by_method.get_mut(name).and_then(VecDeque::pop_front);
-            of_path.or_else(of_name).or_else(|| queues.of_all.pop_front())
-        });
-        step.unwrap_or_else(|| self.last.clone())
+            let of_name = queues.by_method.get_mut(name).filter(|_| of_path.is_none());
+            let of_method = of_path.or_else(|| of_name?.pop_front());
+            of_method.or_else(|| queues.next_of_all()).unwrap_or_else(|| queues.last.clone())
+        })
     }
 
-    /// What a closure gets that is an attempt of that name: nothing, or the status of the next reply, after its delay.
+    /// An attempt of that name, for closures: nothing, or the status of the next reply, after its delay.
     /// A reply that is no status counts as good, one that hangs or breaks off never comes.
     ///
     /// # Errors

@@ -21,7 +21,7 @@ use tonic::body::Body;
 use tonic::server::NamedService;
 use tower_service::Service;
 
-/// A service of which the script decides what it replies, and the log tells what it saw. Over a server of tonic's own a
+/// A service that replies by a script and records requests in a log. Over a server of tonic's own a
 /// script's resets and breaks are empty responses: [`VirtualServer`](super::VirtualServer) carries them out.
 #[derive(Debug, Clone)]
 pub struct Scripted<S> {

@@ -63,7 +63,7 @@ impl VirtualServer {
         Self::run(service, script, None)
     }
 
-    /// The same, and no connection has more than so many streams at a time: further requests wait in the client for their
+    /// A server of whose connections none has more than so many streams at a time: further requests wait in the client for their
     /// turn.
     ///
     /// # Panics
@@ -109,7 +109,7 @@ impl VirtualServer {
         self.pipes.clone()
     }
 
-    /// What it saw.
+    /// The log of the requests that reached it.
     #[must_use]
     pub fn log(&self) -> &Log {
         &self.log

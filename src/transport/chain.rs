@@ -3,6 +3,10 @@
 use std::error::Error;
 use std::io;
 
+/// Any error.
+#[cfg(feature = "http")]
+pub(crate) type BoxError = Box<dyn Error + Send + Sync>;
+
 /// An error and all its sources. An I/O error doesn't name one that it wraps as its source, but that one's source.
 pub(crate) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |link| {

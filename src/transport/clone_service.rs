@@ -1,6 +1,6 @@
-//! What a retry layer can be put over.
+//! The services that a retry layer can be put over.
 
-/// What a retry layer can be put over: anything that is `Clone`, since each attempt may need a service of its own.
+/// A service that a retry layer can be put over: anything that is `Clone`, since each attempt may need a service of its own.
 ///
 /// It is implemented for everything that qualifies, so you never implement it yourself. A service that isn't `Clone` becomes one
 /// in a [buffer](https://docs.rs/tower/latest/tower/buffer/) between it and the layer.

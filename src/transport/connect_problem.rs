@@ -1,11 +1,11 @@
 //! Why a connection can't be made, read from the error's chain of sources.
 
-use super::chain;
 use crate::operation::ConnectProblem;
+use crate::transport::chain::chain;
 use std::error::Error;
 
 impl ConnectProblem {
-    /// What an error says of it.
+    /// The problem that an error speaks of.
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut is_connected = false;
         chain(error).find_map(|link| {

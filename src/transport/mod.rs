@@ -1,17 +1,22 @@
-//! What both transports share about services and connections.
+//! Services and connections, as far as both transports share them.
 
-pub(crate) mod blame;
 mod chain;
 #[cfg(any(feature = "http", feature = "tables"))]
 mod clone_service;
 mod connect_problem;
+mod h2_cause;
+mod reach;
 mod retry_after;
 #[cfg(any(feature = "http", feature = "tables"))]
 mod shared_service;
 
+#[cfg(feature = "http")]
+pub(crate) use chain::BoxError;
 pub(crate) use chain::chain;
 #[cfg(any(feature = "http", feature = "tables"))]
 pub use clone_service::CloneService;
+pub(crate) use h2_cause::H2Cause;
+pub(crate) use reach::Reach;
 pub(crate) use retry_after::retry_after_in;
 #[cfg(any(feature = "http", feature = "tables"))]
 pub(crate) use shared_service::SharedService;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
 use tonic_gax::observe::OperationObserver;
-use tonic_gax::{CallSettings, RetryLayer, RetryService};
+use tonic_gax::{CallSettings, OperationOptions, RetryLayer, RetryService};
 use tower_layer::Layer as _;
 
 /// How an operation is run.
@@ -89,7 +89,6 @@ pub fn spaced(delay: u64, total: u64) -> RetrySettings {
 
 /// The beginning of other settings: no jitter, so many milliseconds before the first retry, and each delay so many times the
 /// one before; by default 1.3 times.
-#[must_use]
 pub fn delays(first: u64, multiplier: impl Into<Option<f64>>) -> RetrySettingsBuilder {
     let settings = RetrySettings::builder().jittered(false);
     settings.initial_retry_delay(ms(first)).retry_delay_multiplier(multiplier)
@@ -134,12 +133,8 @@ pub struct Setup {
 macro_rules! with_options {
     ($setup:expr, $settings:expr) => {{
         let mut settings = $settings
-            .with_compatibility($setup.compatibility)
             .with_server_timeouts_are_ours($setup.server_timeouts_are_ours)
-            .with_reports($setup.reports)
-            .with_nested_retries($setup.nested_retries)
-            .with_retries_enabled($setup.retries_enabled)
-            .with_retry_budget($setup.budget.clone());
+            .with_options($setup.options());
         if let Some(bytes) = $setup.max_replay_bytes {
             settings = settings.with_max_replay_bytes(bytes);
         }
@@ -148,12 +143,6 @@ macro_rules! with_options {
         }
         if let Some(replays) = $setup.replay_streams {
             settings = settings.with_replay_streams(replays);
-        }
-        if let Some(seed) = $setup.seed {
-            settings = settings.with_jitter_seed(seed);
-        }
-        if let Some(Observer(observer)) = &$setup.observer {
-            settings = settings.with_observer(Arc::clone(observer));
         }
         settings
     }};
@@ -265,6 +254,22 @@ impl Setup {
         Self { observer: Some(Observer(observer)), ..self }
     }
 
+    fn options(&self) -> OperationOptions {
+        let mut options = OperationOptions::new()
+            .compatibility(self.compatibility)
+            .retry_budget(self.budget.clone())
+            .retries_enabled(self.retries_enabled)
+            .nested_retries(self.nested_retries)
+            .reports(self.reports);
+        if let Some(seed) = self.seed {
+            options = options.jitter_seed(seed);
+        }
+        if let Some(Observer(observer)) = &self.observer {
+            options = options.observer(Arc::clone(observer));
+        }
+        options
+    }
+
     /// The generated client's settings.
     #[must_use]
     pub fn client(&self) -> AssetServiceSettings {
@@ -307,12 +312,8 @@ impl Setup {
             table = table.hedged(hedging.allow_non_idempotent());
         }
         let mut layer = RetryLayer::new(table.build().unwrap())
-            .compatibility(self.compatibility)
-            .server_timeouts_are_ours(self.server_timeouts_are_ours)
-            .nested_retries(self.nested_retries)
-            .retries_enabled(self.retries_enabled)
-            .reports(self.reports)
-            .retry_budget(self.budget.clone());
+            .options(self.options())
+            .server_timeouts_are_ours(self.server_timeouts_are_ours);
         if let Some(bytes) = self.max_replay_bytes {
             layer = layer.max_replay_bytes(bytes);
         }
@@ -321,12 +322,6 @@ impl Setup {
         }
         if let Some(replays) = self.replay_streams {
             layer = layer.replay_streams(replays);
-        }
-        if let Some(seed) = self.seed {
-            layer = layer.jitter_seed(seed);
-        }
-        if let Some(Observer(observer)) = &self.observer {
-            layer = layer.observer(Arc::clone(observer));
         }
         layer
     }

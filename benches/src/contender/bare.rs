@@ -71,7 +71,7 @@ impl<S: Wire> Service<http::Request<Body>> for BareService<S> {
     }
 }
 
-/// What another attempt would need: the message, the URI, a service, and when the first one started.
+/// The parts of another attempt: the message, the URI, a service, and when the first one started.
 type Kept<S> = (Bytes, Uri, S, Instant);
 
 pin_project! {

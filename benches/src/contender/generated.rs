@@ -10,7 +10,7 @@ use tonic_gax::{CodeSet, RetrySettings};
 
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
-    ("no_retry_params", gax::settings().initial_retry_delay(Duration::ZERO).build());
+    ("no_retry_params", gax::ConstSettings::new().initial_retry_delay(Duration::ZERO).build());
 static METHODS: [gax::MethodInfo; 1] =
     [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", crate::message::PATH)
         .with_codes(&CODES)
@@ -48,7 +48,7 @@ impl<S: Wire> Contender for Generated<S> {
     }
 }
 
-/// The same without any timeout, to see what the deadlines cost.
+/// The generated client without any timeout, to see what the deadlines cost.
 #[derive(Debug, Clone)]
 pub struct Untimed<S>(Generated<S>);
 

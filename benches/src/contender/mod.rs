@@ -49,7 +49,7 @@ pub type Outcome = Result<Response<ListAssetsResponse>, Status>;
 
 /// A way to make a call.
 pub trait Contender: Clone + Send + Sync + 'static {
-    /// What the tables call it.
+    /// Its name in the tables.
     const NAME: &'static str;
 
     /// Makes a call.

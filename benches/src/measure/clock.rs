@@ -3,7 +3,7 @@
 use rustix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// What is measured.
+/// The time that is measured.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_enums, reason = "time passes on the wall or in the processor")]
 pub enum Cost {
@@ -31,7 +31,7 @@ impl Stopwatch {
         Self { clock, start: now(clock) }
     }
 
-    /// What it has cost since.
+    /// The time since it was started.
     #[must_use]
     pub fn elapsed(self) -> Duration {
         now(self.clock).saturating_sub(self.start)

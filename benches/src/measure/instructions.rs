@@ -4,7 +4,7 @@ use std::process::{Command, Stdio};
 
 const VARIABLE: &str = "TONIC_GAX_BENCH_COUNT";
 
-/// What the parent asks of a process under valgrind.
+/// The task of a process under valgrind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a plain pair of numbers")]
 pub struct Counted {
@@ -15,7 +15,7 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// What this process was started for, if it runs under valgrind.
+    /// The task of this process, if it runs under valgrind.
     #[must_use]
     pub fn asked() -> Option<Self> {
         let asked = std::env::var(VARIABLE).ok()?;

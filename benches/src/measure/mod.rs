@@ -79,7 +79,7 @@ impl<'a> Lane<'a> {
         self.name
     }
 
-    /// The same, under another name and as `parts` parts of one unit.
+    /// This lane under another name.
     #[must_use]
     pub fn named(self, name: &'static str) -> Self {
         Self { name, ..self }
@@ -126,7 +126,7 @@ impl<'a> Lane<'a> {
     }
 }
 
-/// What somebody's turns came to.
+/// The result of a lane's turns.
 #[derive(Debug, Clone, Copy)]
 #[expect(clippy::exhaustive_structs, reason = "a plain row of numbers")]
 pub struct Summary {

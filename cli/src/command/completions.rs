@@ -1,8 +1,8 @@
-//! `gax completions`: what a shell completes.
+//! `gax completions`: commands and flags that a shell completes.
 
-use super::{Cli, print};
+use crate::command::print;
 use crate::failure::Failure;
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_complete::{Shell, generate};
 use std::process::ExitCode;
 
@@ -23,9 +23,9 @@ Examples:
   gax completions zsh > \"${fpath[1]}/_gax\"
   gax completions fish > ~/.config/fish/completions/gax.fish";
 
-pub(crate) fn run(args: &CompletionsArgs) -> Result<ExitCode, Failure> {
+pub(crate) fn run(args: &CompletionsArgs, mut command: Command) -> Result<ExitCode, Failure> {
     let mut script = Vec::new();
-    generate(args.shell, &mut Cli::command(), "gax", &mut script);
+    generate(args.shell, &mut command, "gax", &mut script);
     print(&String::from_utf8_lossy(&script))?;
     Ok(ExitCode::SUCCESS)
 }

@@ -1,6 +1,6 @@
 //! `gax conformance`: recorded cases, run through the engine.
 
-use super::{Format, print, print_json};
+use crate::command::{Format, print, print_json};
 use crate::conformance::{CaseFailure, CategoryCounts, Runner, Summary};
 use crate::failure::{FINDINGS, Failure};
 use crate::input::Input;
@@ -37,7 +37,7 @@ JSON:
     \"failures\":[{\"id\":..,\"kind\":..,\"category\":..,\"line\":..,\"place\":..,\"expected\":..,
       \"got\":..,\"message\":..},..]}
   unreadable: failed cases that could not be run. compared: recorded outcomes, of which a case can
-  have two. traced: those of them whose tracer calls were compared with what observers are told.";
+  have two. traced: those of them whose tracer calls were compared with what observers get.";
 
 /// The most failures that text lists; JSON has them all.
 const MOST: usize = 50;
@@ -47,7 +47,7 @@ pub(crate) fn run(args: &ConformanceArgs) -> Result<ExitCode, Failure> {
     for file in &args.files {
         let input = Input::read(file, "a file of recorded cases")?;
         runner.run_file(&input.name, &input.content).map_err(|error| {
-            Failure::Usage(format!("{error}; give files of the form that gax conformance --help tells"))
+            Failure::Usage(format!("{error}; give files of the form that gax conformance --help shows"))
         })?;
     }
     let summary = runner.summary();

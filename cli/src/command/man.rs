@@ -1,10 +1,10 @@
 //! `gax man`: manual pages.
 
-use super::{Cli, print};
+use crate::command::print;
 use crate::failure::Failure;
-use clap::{Args, CommandFactory as _};
+use clap::{Args, Command};
 use clap_mangen::{Man, generate_to};
-use gax_retry::__private::closest;
+use gax_text::closest;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -26,8 +26,7 @@ Examples:
   gax man table lint | man -l -
   gax man --out ~/.local/share/man/man1";
 
-pub(crate) fn run(args: &ManArgs) -> Result<ExitCode, Failure> {
-    let mut command = Cli::command();
+pub(crate) fn run(args: &ManArgs, mut command: Command) -> Result<ExitCode, Failure> {
     command.build();
     match &args.out {
         Some(directory) => write_all(command, directory)?,
@@ -36,7 +35,7 @@ pub(crate) fn run(args: &ManArgs) -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn write_all(command: clap::Command, directory: &Path) -> Result<(), Failure> {
+fn write_all(command: Command, directory: &Path) -> Result<(), Failure> {
     let written = std::fs::create_dir_all(directory).and_then(|()| generate_to(command, directory));
     written.map_err(|error| {
         let sentence = format!(
@@ -47,7 +46,7 @@ fn write_all(command: clap::Command, directory: &Path) -> Result<(), Failure> {
     })
 }
 
-fn page(gax: &clap::Command, names: &[String]) -> Result<String, Failure> {
+fn page(gax: &Command, names: &[String]) -> Result<String, Failure> {
     let mut command = gax;
     for name in names {
         command = command.find_subcommand(name).ok_or_else(|| unknown(command, name))?;
@@ -57,8 +56,8 @@ fn page(gax: &clap::Command, names: &[String]) -> Result<String, Failure> {
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
-fn unknown(command: &clap::Command, name: &str) -> Failure {
-    let known: Vec<&str> = command.get_subcommands().map(clap::Command::get_name).collect();
+fn unknown(command: &Command, name: &str) -> Failure {
+    let known: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
     let advice = match closest(name, known.iter().copied()) {
         Some(close) => format!("did you mean {close}?"),
         None if known.is_empty() => "leave it out".to_owned(),

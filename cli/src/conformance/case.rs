@@ -7,7 +7,7 @@ use gax_retry::{Code, CodeSet};
 use serde_json::Value;
 use std::time::Duration;
 
-/// What a case asks and what was recorded.
+/// A case: its settings, its script and the recorded result.
 pub(super) enum Case {
     Unary(Unary),
     Streaming(Streaming),
@@ -26,14 +26,14 @@ pub(super) struct Unary {
     pub(super) codes: CodeSet,
     pub(super) context: Context,
     pub(super) script: Vec<Reply>,
-    /// What the bare algorithm does; not recorded for call contexts.
+    /// The result of the bare algorithm; not recorded for call contexts.
     pub(super) bare: Option<Recorded>,
     pub(super) callable: Callable,
 }
 
-/// What a client's call does.
+/// The result of a client's call.
 pub(super) enum Callable {
-    /// What the bare algorithm does.
+    /// That of the bare algorithm.
     Same,
     Recorded(Recorded),
 }
@@ -61,7 +61,7 @@ pub(super) struct Validated {
     pub(super) error: Option<String>,
 }
 
-/// What one call brings along.
+/// The options of one call.
 #[derive(Default)]
 pub(super) struct Context {
     pub(super) settings: Option<RawSettings>,
@@ -70,14 +70,14 @@ pub(super) struct Context {
     pub(super) timeout: Duration,
 }
 
-/// What the server does with one attempt; without a time it never replies.
+/// The server's reply to one attempt; without a time it never replies.
 pub(super) struct Reply {
     pub(super) after: Option<Duration>,
     pub(super) code: Code,
     pub(super) delivers: bool,
 }
 
-/// What the server replies to one poll.
+/// The server's reply to one poll.
 pub(super) struct PollReply {
     pub(super) after: Option<Duration>,
     pub(super) result: PollResult,

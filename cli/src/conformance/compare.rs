@@ -8,9 +8,9 @@ use std::fmt::Display;
 pub(crate) struct Difference {
     /// The place in the case, such as `expected.attempts[1].end_us`.
     pub(crate) place: String,
-    /// What is recorded there.
+    /// The recorded value.
     pub(crate) expected: String,
-    /// What came out instead.
+    /// The value that came out instead.
     pub(crate) got: String,
 }
 
@@ -23,9 +23,9 @@ impl Difference {
 /// How much of the record counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Extent {
-    /// All that it tells, and whether an attempt was refused: records of the bare algorithm tell that.
+    /// All of it, and whether an attempt was refused: records of the bare algorithm have that.
     Whole,
-    /// All that it tells: many records of a client's operations don't tell of a refused attempt.
+    /// All of it: many records of a client's operations don't have the refused attempt.
     Attempts,
     /// All but the refused attempt and the sign of timeouts that are none: where a call is recorded to
     /// go the `"same"` as the algorithm alone, that is what it is the same in.

@@ -1,112 +1,32 @@
-//! Runs a case's script through the engine under a clock that only counts.
+//! Runs a case's script through the operation of a client, under a clock that only counts.
 
 use super::case::{Context, PollResult, Polled, Settings, Streaming, Unary};
 use super::fields::Fault;
 use super::record::{Counts, Denied, Record, Row};
 use super::tracer::{polling_call, streaming_call, unary_call};
-use gax_retry::__private::{Algorithm, Limit, Next};
 use gax_retry::gax_java::Polling;
 use gax_retry::{
-    Attempt, AttemptKind, AttemptResult, Code, CodeSet, End, Event, NoJitter, NotAttempted, Policy, Seen,
-    ServerDelay, Simulated, Simulation, StartedAttempt, StopReason,
+    Attempt, AttemptKind, AttemptResult, Code, CodeSet, End, Event, Next, NoJitter, NotAttempted, Policy,
+    Seen, Simulated, Simulation, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 
 /// The entries of a script; the last one repeats.
-fn endless<T>(script: &[T]) -> impl Iterator<Item = &T> {
+pub(super) fn endless<T>(script: &[T]) -> impl Iterator<Item = &T> {
     script.iter().chain(script.last().into_iter().cycle())
 }
 
-/// What a server without a script does.
+/// The reply of a server without a script: none.
 fn silence() -> (Option<Duration>, AttemptResult) {
     (None, AttemptResult::failed(Code::DeadlineExceeded))
 }
 
-fn too_many() -> Fault {
+pub(super) fn too_many() -> Fault {
     Fault(format!("the operation makes more than {} attempts", Simulation::MAX_ATTEMPTS))
 }
 
-fn micros(duration: Duration) -> i128 {
+pub(super) fn micros(duration: Duration) -> i128 {
     duration.as_micros().cast_signed()
-}
-
-/// The algorithm alone: no rule for methods without retries, timeouts as computed.
-pub(super) fn bare(case: &Unary) -> Result<Option<Record>, Fault> {
-    let algorithm = Algorithm::new(&case.settings.raw);
-    let mut attempts = Vec::new();
-    let mut next = algorithm.first();
-    let mut timeout = algorithm.first_timeout();
-    let mut now = Duration::ZERO;
-    for (count, reply) in (0_u32..).zip(endless(&case.script)).take(Simulation::MAX_ATTEMPTS) {
-        let number = i128::from(count) + 1;
-        let (took, code) = match (reply.after, whole_ms(timeout)) {
-            (Some(after), deadline) if deadline.is_none_or(|deadline| after < deadline) => {
-                (after, reply.code)
-            }
-            (_, Some(deadline)) => (deadline, Code::DeadlineExceeded),
-            _ => return Ok(None),
-        };
-        let start = now;
-        now = now.saturating_add(took);
-        attempts.push(Row {
-            attempt: number,
-            rpc_timeout_us: timeout / 1000,
-            retry_delay_us: i128::from(next.wait) * 1000,
-            start_us: micros(start),
-            end_us: micros(now),
-            outcome: code.name().to_owned(),
-            counts: None,
-        });
-        let end = match code {
-            Code::Ok => Some("success"),
-            code if !case.codes.contains(code) => Some("non_retryable"),
-            _ => None,
-        };
-        let mut record = Record {
-            attempts,
-            end: end.unwrap_or_default().to_owned(),
-            final_code: Some(code.name().to_owned()),
-            end_us: micros(now),
-            denied_next: None,
-            tracer: None,
-        };
-        if end.is_some() {
-            return Ok(Some(record));
-        }
-        let elapsed = now.as_nanos().cast_signed();
-        next = algorithm.next(count, next, elapsed, &mut NoJitter);
-        if let Some(limit) = algorithm.limit(count.saturating_add(1), next, elapsed, 1) {
-            limit_name(limit).clone_into(&mut record.end);
-            record.denied_next = Some(denied(number + 1, next));
-            return Ok(Some(record));
-        }
-        attempts = record.attempts;
-        timeout = i128::from(next.timeout) * 1_000_000;
-        now = now.saturating_add(Duration::from_millis(u64::try_from(next.wait).unwrap_or(0)));
-    }
-    Err(too_many())
-}
-
-/// A timeout as a deadline: whole milliseconds, none if it is not above zero.
-fn whole_ms(nanos: i128) -> Option<Duration> {
-    (nanos > 0).then(|| Duration::from_millis(u64::try_from(nanos / 1_000_000).unwrap_or(u64::MAX)))
-}
-
-fn denied(attempt: i128, next: Next) -> Denied {
-    Denied {
-        attempt,
-        retry_delay_us: i128::from(next.wait) * 1000,
-        rpc_timeout_us: Some(i128::from(next.timeout) * 1000),
-    }
-}
-
-fn limit_name(limit: Limit) -> &'static str {
-    match limit {
-        Limit::NoLimits => "no_limits",
-        Limit::Overflow => "arithmetic_exception",
-        Limit::TotalTimeout => "total_timeout",
-        Limit::MaxAttempts => "max_attempts",
-    }
 }
 
 /// A client's call.
@@ -157,13 +77,14 @@ pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
         |attempt| {
             let Some(reply) = script.next() else { return silence() };
             let result = match reply.result {
-                PollResult::NotDone => AttemptResult::not_done(),
+                PollResult::NotDone if case.done_before_first_look && attempt.number() == 1 => {
+                    AttemptResult::not_done(Next::Now)
+                }
+                PollResult::NotDone => AttemptResult::not_done(Next::Later),
                 PollResult::Done => AttemptResult::done(),
                 PollResult::Error(code) => AttemptResult::failed(code),
             };
-            let at_once = case.done_before_first_look && attempt.number() == 1;
-            let asked = if at_once { ServerDelay::Exactly(Duration::ZERO) } else { ServerDelay::None };
-            (reply.after, result.with_server_delay(asked))
+            (reply.after, result)
         },
     )?;
     Ok(record.map(as_polled))

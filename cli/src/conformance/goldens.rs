@@ -37,7 +37,7 @@ fn every_case_comes_out_as_recorded() {
     assert_eq!(count("validate"), (53, 53));
     let (total, cases) = (summary.total(), cases());
     assert_eq!(total.passed, cases.len() + 4);
-    // Every recorded list of tracer calls is compared with what observers are told.
+    // Every recorded list of tracer calls is compared with what observers get.
     let lists = cases.iter().map(|case| {
         let records = ["expected", "expected_callable"].map(|name| case[name]["tracer"].is_array());
         records.into_iter().filter(|is_list| *is_list).count()
@@ -106,7 +106,7 @@ fn a_refused_attempt_that_is_no_longer_recorded_makes_its_case_fail() {
         let Some(_denied) = expected.and_then(|expected| expected.remove("denied_next")) else { continue };
         let mut runner = Runner::new();
         runner.run_line(&case.to_string()).unwrap();
-        // Only records of the bare algorithm tell of refused attempts.
+        // Only records of the bare algorithm have refused attempts.
         assert_eq!(runner.summary().total().failed, 1, "{}", case["id"]);
         removed += 1;
     }

@@ -15,6 +15,7 @@
 //! An unknown kind, an unknown field, a missing or mistyped one is an error of that case and counted.
 //! A line that is no case at all is an error of the file: a [`NotCases`](runner::NotCases).
 
+mod bare;
 mod case;
 mod compare;
 mod drive;

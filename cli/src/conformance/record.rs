@@ -39,7 +39,7 @@ pub(super) struct Counts {
 pub(super) struct Denied {
     pub(super) attempt: i128,
     pub(super) retry_delay_us: i128,
-    /// The engine tells it of the bare algorithm only.
+    /// Known of the bare algorithm only.
     pub(super) rpc_timeout_us: Option<i128>,
 }
 

@@ -1,5 +1,6 @@
 //! Takes lines, runs the cases on them and keeps count.
 
+use super::bare::bare;
 use super::case::{Callable, Case, Polled, Streaming, Unary, Validated, unknown_kind};
 use super::compare::{Difference, Extent, difference};
 use super::drive;
@@ -128,7 +129,7 @@ impl fmt::Display for NotCases {
     }
 }
 
-/// What of a case was compared.
+/// The comparisons of a case.
 #[derive(Default)]
 struct Outcomes {
     differences: Vec<Difference>,
@@ -169,7 +170,7 @@ fn unary(case: &Unary) -> Result<Outcomes, Fault> {
     let mut outcomes = Outcomes::default();
     outcomes.differences.extend(logical_timeout(&case.settings));
     if let Some(expected) = &case.bare {
-        outcomes.compare("expected", expected, drive::bare(case)?.as_ref(), Extent::Whole);
+        outcomes.compare("expected", expected, bare(case)?.as_ref(), Extent::Whole);
     }
     let got = drive::callable(case)?;
     match (&case.callable, &case.bare) {

@@ -2,7 +2,7 @@
 
 use super::compare::Difference;
 use super::fields::Fault;
-use gax_retry::__private::Escaped;
+use gax_text::Escaped;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -64,7 +64,7 @@ pub(crate) struct CategoryCounts {
     pub(crate) unreadable: usize,
     /// Recorded outcomes that were compared. A unary case has up to two.
     pub(crate) compared: usize,
-    /// Those of them whose record of tracer calls was compared with what observers are told.
+    /// Those of them whose record of tracer calls was compared with what observers get.
     pub(crate) traced: usize,
 }
 
@@ -106,7 +106,7 @@ pub(super) enum Problem {
 }
 
 impl CaseFailure {
-    /// What differs; `None`: it could not be run.
+    /// The difference; `None`: the case could not be run.
     pub(crate) fn difference(&self) -> Option<&Difference> {
         match &self.problem {
             Problem::Different(difference) => Some(difference),

@@ -15,7 +15,7 @@ const UNARY: &str = r#"{"id": "u-1", "kind": "unary", "category": "mine",
         "denied_next": {"attempt": 3, "retry_delay_us": 3000, "rpc_timeout_us": 0}},
     "expected_callable": "same", "note": "made up"}"#;
 
-/// The same, with what the tracer of a client's call was told.
+/// That case with the calls of a client's tracer.
 fn traced() -> String {
     let calls = r#""tracer": ["attemptStarted(0)", "attemptFailed(UNAVAILABLE,delay_us=2000)", "attemptStarted(1)",
         "attemptFailedRetriesExhausted(UNAVAILABLE)"]}"#;

@@ -1,4 +1,4 @@
-//! What observers are told, in the words of gax-java's tracers, which count attempts from 0.
+//! Events as gax-java's tracers get them, which count attempts from 0.
 
 use gax_retry::{Attempt, AttemptEnd, Code, Event};
 

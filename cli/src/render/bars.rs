@@ -1,7 +1,8 @@
 //! Attempts that overlap, drawn in text.
 
+use super::milliseconds::Ms;
 use super::table::width;
-use super::{Ms, Named, Timeline};
+use super::timeline::{Named, Timeline};
 use gax_retry::Code;
 use std::fmt::Write as _;
 use std::time::Duration;

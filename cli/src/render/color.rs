@@ -1,34 +1,36 @@
 //! Colours. They are taken out again where the output is not a terminal.
 
 use anstyle::{AnsiColor, Style};
-use gax_retry::__private::Role;
 use gax_retry::Code;
 use gax_table::Severity;
+use gax_text::Role;
 
 /// The word before an error.
 pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 /// The head of a table or part.
 pub(crate) const HEAD: Style = Style::new().bold();
-/// What did not happen.
+/// Things that did not happen.
 pub(crate) const DIM: Style = Style::new().dimmed();
 
 /// The style of an attempt's code.
 pub(crate) fn of_code(code: Code) -> Style {
-    match code {
-        Code::Ok => AnsiColor::Green.on_default(),
-        Code::DeadlineExceeded => AnsiColor::Yellow.on_default(),
-        _ => AnsiColor::Red.on_default(),
-    }
+    of_role(code.into())
 }
 
-/// What stands before and after a cell of a table.
-pub(crate) fn painted(role: Role) -> [String; 2] {
-    let style = match role {
+fn of_role(role: Role) -> Style {
+    match role {
         Role::Plain => Style::new(),
         Role::Head => HEAD,
         Role::Faint => DIM,
-        Role::Code(code) => of_code(code),
-    };
+        Role::Good => AnsiColor::Green.on_default(),
+        Role::Late => AnsiColor::Yellow.on_default(),
+        Role::Bad => AnsiColor::Red.on_default(),
+    }
+}
+
+/// The escape sequences before and after a cell of a table.
+pub(crate) fn painted(role: Role) -> [String; 2] {
+    let style = of_role(role);
     [style.render().to_string(), style.render_reset().to_string()]
 }
 

@@ -1,6 +1,7 @@
 //! Why an operation ended as it did, in one sentence.
 
-use super::{Ms, Named, Row, Timeline};
+use super::milliseconds::Ms;
+use super::timeline::{Named, Row, Timeline};
 use gax_retry::{Code, CodeSet, Hedging, RetrySettings, StopReason};
 use std::time::Duration;
 

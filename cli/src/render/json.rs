@@ -1,8 +1,8 @@
 //! Data for programs.
 
-use gax_retry::__private::is_unprintable;
-use serde::Serialize;
-use serde_json::ser::{Formatter, Serializer};
+use gax_text::is_unprintable;
+use serde::{Serialize, Serializer};
+use serde_json::ser::{Formatter, Serializer as JsonSerializer};
 use std::io::{self, Write};
 
 /// Writes data as JSON, and a line break. What a terminal would act on is escaped: it stands in strings only.
@@ -11,8 +11,18 @@ pub(crate) fn write_json(
     value: &impl Serialize,
     formatter: impl Formatter,
 ) -> io::Result<()> {
-    value.serialize(&mut Serializer::with_formatter(&mut out, Printable(formatter)))?;
+    value.serialize(&mut JsonSerializer::with_formatter(&mut out, Printable(formatter)))?;
     out.write_all(b"\n")
+}
+
+/// An object whose members keep their order.
+#[derive(Debug, Clone)]
+pub(crate) struct Ordered<K, T>(pub(crate) Vec<(K, T)>);
+
+impl<K: Serialize, T: Serialize> Serialize for Ordered<K, T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(key, value)| (key, value)))
+    }
 }
 
 /// Escapes in strings what serde leaves as it is.

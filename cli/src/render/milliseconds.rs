@@ -1,7 +1,7 @@
 //! Durations as every output of the command gives them: JSON in milliseconds, text in units that fit.
 
-use super::Human;
-use gax_retry::__private::Milliseconds;
+use gax_retry::stored::Milliseconds;
+use gax_text::Human;
 use serde::{Serialize, Serializer};
 use std::fmt::{self, Write as _};
 use std::time::Duration;

@@ -1,7 +1,8 @@
 //! Tables in colours, as wide as the terminal.
 
 use super::color::painted;
-use gax_retry::__private::{AttemptTable, Grid};
+use gax_retry::report::AttemptTable;
+use gax_text::Grid;
 use std::io::IsTerminal as _;
 use terminal_size::{Width, terminal_size_of};
 

@@ -1,7 +1,7 @@
 //! One operation as it is shown: its attempts, and the one that was not made.
 
-use super::Ms;
-use gax_retry::__private::{AttemptRow, AttemptTable};
+use super::milliseconds::Ms;
+use gax_retry::report::{AttemptRow, AttemptTable};
 use gax_retry::{AttemptPlan, Code, NotAttempted, StopReason};
 use serde::{Serialize, Serializer};
 use tonic_gax::OperationReport;

@@ -1,7 +1,7 @@
 //! Status codes, by name or number.
 
-use gax_retry::__private::closest;
 use gax_retry::{Code, CodeSet};
+use gax_text::closest;
 
 /// A list of codes as one flag takes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

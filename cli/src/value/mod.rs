@@ -12,6 +12,6 @@ mod outcome;
 pub(crate) use address::address;
 pub(crate) use codes::{Codes, codes};
 pub(crate) use dialect::DialectName;
-pub(crate) use gax_retry::__private::parse_duration as duration;
-pub(crate) use number::{attempts, load, multiplier, samples, seed};
+pub(crate) use gax_text::parse_duration as duration;
+pub(crate) use number::{attempts, fresh_seed, load, multiplier, samples, seed};
 pub(crate) use outcome::outcome;

@@ -1,4 +1,6 @@
-//! Multipliers and counts.
+//! Multipliers, counts and seeds.
+
+use gax_retry::{JitterSource as _, ThreadJitter};
 
 /// A multiplier: a finite number, at least 1.
 pub(crate) fn multiplier(text: &str) -> Result<f64, String> {
@@ -29,7 +31,7 @@ pub(crate) fn samples(text: &str) -> Result<u32, String> {
     count(text, 1_000_000, "write 1 or more, such as 1000")
 }
 
-/// What random numbers start from.
+/// The number that random numbers start from.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
     whole(text, u64::MAX, "write a number such as 7")
 }
@@ -52,6 +54,11 @@ fn whole(text: &str, most: u64, advice: &str) -> Result<u64, String> {
 
 fn too_large(most: u64) -> String {
     format!("is too large; the most is {most}")
+}
+
+/// A seed nobody chose, short enough to be typed.
+pub(crate) fn fresh_seed() -> u64 {
+    ThreadJitter.next_u64() >> 40
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
-//! What the server does with an attempt, as a flag says it.
+//! The server's reply to an attempt, as a flag says it.
 
 use super::codes::code;
 use super::duration;
-use gax_retry::__private::closest;
 use gax_retry::{Code, Response};
+use gax_text::closest;
 use std::time::Duration;
 
 const ADVICE: &str =

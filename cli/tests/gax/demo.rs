@@ -62,7 +62,7 @@ fn overlapping(scene: &Value) {
     assert!([slow, late].iter().all(|lost| numbers(lost, "cancelled_ms") >= replied), "{scene}");
 }
 
-/// Every attempt of the report reached the server, with the deadline that the report tells.
+/// Every attempt of the report reached the server, with the deadline that the report has.
 fn both_ends_saw_the_same(scene: &Value) {
     let [attempts, server] = ["attempts", "server"].map(|side| scene[side].as_array().unwrap());
     assert_eq!(attempts.len(), server.len());
@@ -108,13 +108,13 @@ fn people_see_each_attempt_when_it_comes() {
         before.push(line);
     };
     assert!(arrival.ends_with(": no reply"), "{arrival}");
-    assert!(child.try_wait().unwrap().is_none(), "it was told while the attempt was still running");
+    assert!(child.try_wait().unwrap().is_none(), "it is shown while the attempt is still running");
     let rest: Vec<String> = lines.collect();
     assert!(child.wait().unwrap().success());
     assert!(rest.iter().any(|line| line == "      3 | not attempted |      400 ms"), "{rest:#?}");
     // The hedged scene: who is cancelled, and the attempts side by side.
-    for told in ["s  attempt 1 is cancelled", "s  attempt 3 is cancelled"] {
-        assert!(before.iter().any(|line| line.ends_with(told)), "{before:#?}");
+    for end in ["s  attempt 1 is cancelled", "s  attempt 3 is cancelled"] {
+        assert!(before.iter().any(|line| line.ends_with(end)), "{before:#?}");
     }
     let bars: Vec<&str> = before
         .iter()

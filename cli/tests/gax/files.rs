@@ -1,4 +1,4 @@
-//! What the command reads: files, pipes and standard input, up to a limit.
+//! Files, pipes and standard input are read up to a limit.
 
 use super::{folder, gax, session};
 use std::fs::{self, OpenOptions};

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 /// The flags of a run over the proto of the fixtures.
 pub(crate) const ECHO: &str = "--table generate/echo.toml --proto-path generate --proto echo.proto";
 
-/// What a run prints, with `OUT` for its directory.
+/// The output of a run, with `OUT` for its directory.
 pub(crate) fn run(flags: &str, out: &Path) -> String {
     let line = format!("generate {flags} --out {}", out.display());
     session_of(&line, line.split_whitespace()).replace(&out.display().to_string(), "OUT")

@@ -5,11 +5,11 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// What a hostile name is made of: C0, DEL, C1, and characters that turn the direction of writing.
+/// The characters of a hostile name: C0, DEL, C1, and those that turn the direction of writing.
 const EVIL: &str =
     "\u{1b}]0;PWNED\u{7}\r\u{8}\u{7f}\u{9b}2J\u{61c}\u{200e}\u{200f}\u{202a}\u{202e}\u{2066}\u{2069}";
 
-/// The same as a string of JSON, TOML and YAML has it.
+/// A hostile name as a string of JSON, TOML and YAML has it.
 fn evil() -> String {
     EVIL.chars()
         .map(|c| if c.is_ascii_graphic() { c.to_string() } else { format!("\\u{:04x}", c as u32) })
@@ -32,7 +32,7 @@ fn service_config() -> String {
     )
 }
 
-/// What the command prints on a terminal for those words, without its own colours. There must be no control
+/// The output of the command on a terminal for those words, without its own colours. There must be no control
 /// characters in it but ends of lines.
 fn harmless<'a>(args: impl IntoIterator<Item = &'a str>) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_gax"))

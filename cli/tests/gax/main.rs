@@ -43,7 +43,7 @@ fn gax<'a>(args: impl IntoIterator<Item = &'a str>) -> Output {
     gax_with([], args)
 }
 
-/// The same with these environment variables.
+/// Runs the command with these environment variables.
 fn gax_with<'a>(
     variables: impl IntoIterator<Item = (&'a str, &'a str)>,
     args: impl IntoIterator<Item = &'a str>,

@@ -111,7 +111,7 @@ fn empty_values_are_refused_too() {
     }
 }
 
-/// What each says; every one is one line, on standard error, with status 2.
+/// The errors of these flags; every one is one line, on standard error, with status 2.
 fn refused(flags: &[&str]) -> String {
     let mut text = String::new();
     for flags in flags {

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-/// What a property holds.
+/// The kind of a property's value.
 enum Kind {
     Text,
     /// One of these texts.
@@ -73,7 +73,7 @@ fn properties(object: &str) -> &'static [(&'static str, bool, Kind)] {
     }
 }
 
-/// What is wrong with a log.
+/// The faults of a log.
 pub(crate) fn faults(log: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     check(log, "sarifLog", &mut faults);

@@ -305,7 +305,7 @@ fn a_throttle_is_compared() {
     );
 }
 
-/// What is mixed in counts on both sides.
+/// Methods that are mixed in count on both sides.
 #[test]
 fn a_service_yaml_goes_with_both_sides() {
     let data = "../../../../codegen/tests/data/mixed";
@@ -324,4 +324,15 @@ fn a_service_yaml_goes_with_both_sides() {
     );
     let text = session_of(&line, line.split_whitespace());
     assert!(text.contains("\"method\":\"mixed.v1.Library/GetLocation\""), "{text}");
+}
+
+#[test]
+fn values_of_a_table_are_not_rounded() {
+    let folder = folder("diff_exact");
+    let [old, new] = ["5000s", "5001s"].map(|timeout| {
+        let text = table(&["a.B/Get"], timeout, 2, "1s", &["UNAVAILABLE"]);
+        written(&folder, &format!("{timeout}.json"), &text)
+    });
+    let text = stdout(&format!("table diff {old} {new}"));
+    assert!(text.contains("total timeout: 1 h 23 min 20 s -> 1 h 23 min 21 s"), "{text}");
 }

@@ -117,7 +117,7 @@ fn nobody_is_told_to_retry_the_start_of_an_operation() {
         let table = inputs.join(table);
         let found = lint(&table);
         assert!(!found.contains("retry-on-lro-start"), "{found}");
-        // What would be read from the advice to retry: the table with a retry policy for these methods.
+        // The advice to retry, taken: the table with a retry policy for these methods.
         let mut config: serde_json::Value =
             serde_json::from_str(&std::fs::read_to_string(&table).unwrap()).unwrap();
         let found: serde_json::Value = serde_json::from_str(&found).unwrap();

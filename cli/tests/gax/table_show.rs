@@ -185,7 +185,7 @@ fn definitions(json: &str) -> Vec<&str> {
     names.map(|(_, name)| *name).collect()
 }
 
-/// What `services` is for that command line, and what the published Java client has.
+/// Compares `services` of that command line with the published Java client.
 fn compare(api: &str, flags: &[&str], table: &str) {
     let Some(shared) = shared() else { return };
     let inputs = shared.join("retry-tables/inputs").join(api);

@@ -5,7 +5,7 @@ use std::process::Command;
 
 const LIBRARY: &str = "library_grpc_service_config.json";
 
-/// The same in a terminal of that width, as far as a test can have one.
+/// The output in a terminal of that width, as far as a test can have one.
 fn stdout_in(columns: &str, line: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_gax"))
         .args(line.split_whitespace())

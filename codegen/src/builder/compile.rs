@@ -1,6 +1,6 @@
 //! Runs the generator.
 
-use super::Builder;
+use super::options::Builder;
 use crate::Error;
 use crate::cargo;
 use crate::describe::{MethodOptions, decode_set, refuse_editions};
@@ -8,9 +8,9 @@ use crate::descriptors::Descriptors;
 use crate::emit::Emitter;
 use crate::generated::{Generated, GeneratedFile, write_if_changed};
 use crate::generator::Generator;
+use crate::generator_config::{GeneratorConfig, GeneratorOptions};
 use crate::include_file::{Include, include_file};
 use crate::includes::compiler;
-use crate::plan::{Plan, Wishes};
 use crate::tables::Loaded;
 use gax_retry::Compatibility;
 use gax_table::{Dialect, RetryThrottling};
@@ -32,8 +32,8 @@ struct Compiled {
 }
 
 impl Builder {
-    /// Compiles protos and writes the code, for a build script. Warnings and the files that were read are
-    /// told to cargo.
+    /// Compiles protos and writes the code, for a build script. Cargo gets the warnings and the files that
+    /// were read.
     ///
     /// Imports are looked for below `includes`; no `protoc` is needed. Messages and tonic's own code come
     /// out for imported files too, settings and client only for the protos named here and for services
@@ -53,7 +53,7 @@ impl Builder {
     }
 
     /// Writes the code for compiled protos, which must include their imports, for a build script. As
-    /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors don't tell which RPCs start
+    /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors don't say which RPCs start
     /// long-running operations, so that there are no settings for these:
     /// [`compile_encoded_fds`](Self::compile_encoded_fds) sees them.
     ///
@@ -80,7 +80,7 @@ impl Builder {
 
     /// Compiles protos and returns the code, without writing or printing anything.
     ///
-    /// The same input gives the same output, on every machine. The include file is written for a directory
+    /// The output depends on the input alone, on every machine. The include file is written for a directory
     /// that has all files in it.
     ///
     /// # Errors
@@ -131,9 +131,9 @@ impl Builder {
             (PathBuf::from(directory), Include::OutDir)
         };
         let descriptor_set_path = self.file_descriptor_set_path.clone();
-        let tells_cargo = self.emit_rerun_if_changed;
+        let is_build_script = self.emit_rerun_if_changed;
         let generated = self.generate_compiled(loaded, compiled, include)?;
-        if tells_cargo {
+        if is_build_script {
             cargo::rerun_if_changed(generated.inputs());
         }
         cargo::warn(generated.findings());
@@ -158,7 +158,7 @@ impl Builder {
             rust_path(&format!("extern_path({proto:?}, ..)"), rust)?;
         }
         let extern_paths: Vec<String> = self.extern_paths.iter().map(|(proto, _)| proto.clone()).collect();
-        let wishes = Wishes {
+        let options = GeneratorOptions {
             requested: compiled.requested.as_ref(),
             extern_paths: &extern_paths,
             tonic: self.build_client || self.build_server,
@@ -166,34 +166,36 @@ impl Builder {
             service_yaml: loaded.service_yaml.as_ref(),
         };
         let table = &loaded.table;
-        let options =
+        let methods =
             MethodOptions::decode(&compiled.encoded).map_err(|error| Error::generator(error.into()))?;
-        let plan = Rc::new(Plan::new(&Descriptors::new(&compiled.set), &options, table, &wishes));
-        if let Some(error) = plan.unusable.first() {
+        let config =
+            Rc::new(GeneratorConfig::new(&Descriptors::new(&compiled.set), &methods, table, &options));
+        if let Some(error) = config.unusable.first() {
             return Err(Error::table(error.clone(), "", None));
         }
-        if self.deny_unknown_methods && !plan.unknown.is_empty() {
-            return Err(Error::unknown_names(plan.unknown.clone()));
+        if self.deny_unknown_methods && !config.unknown.is_empty() {
+            return Err(Error::unknown_names(config.unknown.clone()));
         }
-        let findings = table.findings().iter().chain(&plan.unknown).chain(&plan.clashes).cloned().collect();
+        let findings =
+            table.findings().iter().chain(&config.unknown).chain(&config.clashes).cloned().collect();
         let inputs = self.sources.paths().chain(compiled.paths).collect();
         let include = self.include_file.clone().map(|name| (name, include));
-        let files = self.files(runtime, &plan, table.throttling(), compiled.set, include)?;
+        let files = self.files(runtime, &config, table.throttling(), compiled.set, include)?;
         Ok(Generated { files, findings, descriptor_set: compiled.encoded, inputs })
     }
 
     fn files(
         self,
         runtime: TokenStream,
-        plan: &Rc<Plan>,
+        config: &Rc<GeneratorConfig>,
         throttling: Option<RetryThrottling>,
         set: FileDescriptorSet,
         include: Option<(String, Include)>,
     ) -> Result<Vec<GeneratedFile>, Error> {
-        let mut config = self.prost;
-        config.type_attribute(".", r#"#[allow(clippy::all, reason = "generated")]"#);
+        let mut prost = self.prost;
+        prost.type_attribute(".", r#"#[allow(clippy::all, reason = "generated")]"#);
         for (proto, rust) in &self.extern_paths {
-            config.extern_path(proto, rust);
+            prost.extern_path(proto, rust);
         }
         let emitter = Emitter {
             compatibility: match self.dialect {
@@ -207,15 +209,15 @@ impl Builder {
             disable_comments: self.disable_comments,
         };
         let tonic = self.tonic.service_generator();
-        config.service_generator(Box::new(Generator::new(tonic, emitter, Rc::clone(plan))));
+        prost.service_generator(Box::new(Generator::new(tonic, emitter, Rc::clone(config))));
         let requests = set.file.into_iter().map(|mut file| {
-            if !plan.has_services(file.name()) {
+            if !config.has_services(file.name()) {
                 // prost can't handle a package whose services generate no code.
                 file.service.clear();
             }
             (Module::from_protobuf_package_name(file.package()), file)
         });
-        let modules = config.generate(requests.collect()).map_err(Error::generator)?;
+        let modules = prost.generate(requests.collect()).map_err(Error::generator)?;
         let is_code =
             |(_, content): &(Module, String)| content.lines().any(|line| !is_blank_or_comment(line));
         let mut modules: Vec<(Module, String)> = modules.into_iter().filter(is_code).collect();

@@ -1,6 +1,6 @@
 //! Options that are tonic's and prost's own.
 
-use super::Builder;
+use super::options::Builder;
 
 impl Builder {
     /// Starts from this configuration of prost, for options that have no method here.

@@ -1,4 +1,4 @@
-//! What protos say about services, for tools that check or compare retry tables.
+//! The services of protos, for tools that check or compare retry tables.
 
 mod options;
 mod protos;

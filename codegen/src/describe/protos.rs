@@ -38,7 +38,7 @@ impl Protos {
     }
 }
 
-/// Compiles protos and tells which services they have: how each method is called, whether it starts a long-running
+/// Compiles protos and describes their services: how each method is called, whether it starts a long-running
 /// operation, and whether it is idempotent.
 ///
 /// Imports are looked for below `includes`; no `protoc` is needed.

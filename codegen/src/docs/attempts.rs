@@ -1,12 +1,12 @@
-//! What settings lead to, in words and as a table of attempts.
+//! The attempts that settings lead to, in words and as a table.
 
-use super::DocLines;
+use super::lines::DocLines;
 use super::words::code;
-use gax_retry::__private::Human;
 use gax_retry::{
     AttemptPlan, CodeSet, Compatibility, Hedging, MethodKind, NoJitter, Policy, RetryDelays, RetrySettings,
 };
 use gax_table::SourceLocation;
+use gax_text::Human;
 use std::path::Path;
 use std::time::Duration;
 
@@ -145,7 +145,7 @@ fn row(attempt: &str, delay: Duration, timeout: &str, from: &str, to: &str) -> S
     format!("| {attempt} | {delay} | {timeout} | {from} | {to} |")
 }
 
-/// What happens where every attempt fails at once: it shows the delays, which a table of long timeouts
+/// The attempts if every one fails at once: they show the delays, which a table of long timeouts
 /// does not.
 fn refused(policy: &Policy, codes: CodeSet) -> Option<String> {
     if codes.is_empty() {

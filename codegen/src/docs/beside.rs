@@ -1,8 +1,8 @@
-//! What a table says beside retries: how operations are polled, and requests batched.
+//! The settings beside retries: how operations are polled, and requests batched.
 
-use super::DocLines;
-use gax_retry::__private::Human;
+use super::lines::DocLines;
 use gax_retry::{BatchingSettings, Compatibility, LimitExceeded, RetrySettings};
+use gax_text::Human;
 use std::time::Duration;
 
 /// The docs of the settings of the operations that a method starts.

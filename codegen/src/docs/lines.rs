@@ -1,6 +1,6 @@
 //! A doc comment, line by line.
 
-use gax_retry::__private::Escaped;
+use gax_text::Escaped;
 use proc_macro2::TokenStream;
 use quote::{ToTokens, quote};
 

@@ -52,11 +52,11 @@ struct Writer {
     lines: Vec<String>,
     /// The line that is being written; `None` at the start of a block.
     line: Option<String>,
-    /// What a list adds to the front of lines, by depth.
+    /// The indents that lists add to the front of lines, by depth.
     indents: Vec<usize>,
     /// Numbers of ordered lists, by depth.
     numbers: Vec<Option<u64>>,
-    /// What stands in front of the next line in place of the innermost indent.
+    /// The text in front of the next line in place of the innermost indent.
     marker: Option<String>,
     /// A block is over, and the next one wants an empty line before it.
     gap: bool,
@@ -274,7 +274,7 @@ fn references(text: &str) -> String {
     out
 }
 
-/// What stands in the brackets that a text begins with, and what comes after them.
+/// The text in the brackets that a text begins with, and the text after them.
 fn bracketed(text: &str) -> Option<(&str, &str)> {
     let (inside, after) = text.strip_prefix('[')?.split_once(']')?;
     (!inside.is_empty() && !inside.contains('[')).then_some((inside, after))

@@ -1,6 +1,6 @@
 //! A service's client.
 
-use super::Emitter;
+use super::emitter::Emitter;
 use super::rpc::Rpc;
 use crate::docs::{DocLines, rustdoc};
 use crate::names::ServiceNames;
@@ -114,7 +114,7 @@ fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_m
                 Self::connect_with_settings(destination, #settings::default()).await
             }
 
-            /// The same with these settings.
+            /// Connects, for a client with these settings.
             ///
             /// # Errors
             ///

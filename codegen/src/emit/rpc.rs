@@ -1,6 +1,6 @@
 //! One RPC, in the pieces that generated code is made of.
 
-use super::Emitter;
+use super::emitter::Emitter;
 use crate::docs::{DocLines, Source, batching_words, first_sentence, policy_docs, polling_docs};
 use crate::join::JoinedMethod;
 use gax_retry::MethodKind;
@@ -15,7 +15,7 @@ const BARE_TYPES: [&str; 8] = ["()", "bool", "i32", "i64", "u32", "u64", "f32", 
 pub(super) struct Rpc<'a> {
     /// Its place among the service's methods, without a suffix.
     pub(super) index: Literal,
-    /// What its functions are called.
+    /// The name of its functions.
     pub(super) ident: Ident,
     /// Such as `ListAssets`.
     pub(super) name: &'a str,
@@ -39,7 +39,7 @@ pub(super) struct Operation {
     pub(super) docs: DocLines,
 }
 
-/// What the settings of an RPC that takes a stream depend on.
+/// The note on an RPC that takes a stream.
 const REPLAYED: &str =
     "Its requests are a stream: they are sent again only where the client's settings say so.";
 

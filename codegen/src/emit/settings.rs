@@ -1,6 +1,6 @@
 //! A service's settings: those of its RPCs, and those of its client.
 
-use super::Emitter;
+use super::emitter::Emitter;
 use super::rpc::{Operation, Rpc};
 use crate::docs::DocLines;
 use crate::names::ServiceNames;
@@ -12,7 +12,7 @@ use quote::{format_ident, quote};
 pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &[Rpc<'_>]) -> TokenStream {
     let settings = format_ident!("{}", names.stub_settings);
     let builder = format_ident!("{}", names.builder);
-    let settings_docs = DocLines::new("What each RPC starts with: its retryable codes and retry settings.")
+    let settings_docs = DocLines::new("The retryable codes and retry settings that each RPC starts with.")
         .block([format!("They come from [`{settings}::builder`], which starts from the retry table.")]);
     let builder_docs =
         DocLines::new(format!("Makes [`{settings}`]: starts from the retry table, for one to change."));
@@ -59,7 +59,7 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
         }
 
         impl Default for #settings {
-            /// What the retry table says.
+            /// The settings of the retry table.
             fn default() -> Self {
                 Self { inner: #runtime::__private::StubSettings::new(&METHODS) }
             }
@@ -96,12 +96,12 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
     }
 }
 
-/// What an accessor hands out.
+/// The value of an accessor.
 #[derive(Clone, Copy)]
 enum Access {
-    /// What is there, of `XStubSettings`.
+    /// A shared reference, of `XStubSettings`.
     Reads,
-    /// The same to be changed, of its builder.
+    /// A mutable one, of its builder.
     Changes,
 }
 
@@ -141,7 +141,7 @@ fn accessors(runtime: &TokenStream, rpcs: &[Rpc<'_>], access: Access) -> TokenSt
     }
 }
 
-/// The budget that a client starts with, if the table has throttling, and what the docs say of it.
+/// The retry budget that a client starts with, if the table has throttling, and its documentation.
 fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
     let runtime = &emitter.runtime;
     let throttling = emitter.throttling.map(|throttling| (throttling.max_tokens(), throttling.token_ratio()));
@@ -150,11 +150,11 @@ fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
     let default = throttling.map_or_else(
         || "none".to_owned(),
         |(max, ratio)| {
-            format!("the retry table's throttling, {max} tokens of which a success puts back {ratio}; `None` is no budget")
+            format!("the retry table's throttling, {max} tokens of which a success puts back {ratio}; `None` is no retry budget")
         },
     );
     let docs = format!(
-        " What retries of all RPCs draw on, together. Default: {default}. Clones of these settings share it, and so do the clients made of them."
+        " The retry budget that all RPCs share. Default: {default}. Clones of these settings share it, and so do the clients made of them."
     );
     (budget, docs)
 }
@@ -162,6 +162,13 @@ fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
 /// The setters of what is on or off for every call.
 fn switches(runtime: &TokenStream) -> TokenStream {
     quote! {
+        /// Sets options over the ones that were set before: jitter, the environment, delays that servers ask for and
+        /// more.
+        #[must_use]
+        pub fn with_options(self, options: #runtime::OperationOptions) -> Self {
+            Self { inner: self.inner.with_options(options) }
+        }
+
         /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and options
         /// say; deadlines and reports stay. Default: yes.
         #[must_use]
@@ -169,32 +176,11 @@ fn switches(runtime: &TokenStream) -> TokenStream {
             Self { inner: self.inner.with_retries_enabled(enabled) }
         }
 
-        /// Lets operators bound all calls by environment variables, which override everything else, including call
-        /// options. Default: they are ignored.
-        #[must_use]
-        pub fn with_environment(self, environment: #runtime::Environment) -> Self {
-            Self { inner: self.inner.with_environment(environment) }
-        }
-
-        /// Whether the delays that servers ask for are heeded (`grpc-retry-pushback-ms`, `google.rpc.RetryInfo`,
-        /// `Retry-After`). Default: as the compatibility has it, which is yes by the documentation's rules.
-        #[must_use]
-        pub fn with_server_delays(self, heeded: bool) -> Self {
-            Self { inner: self.inner.with_server_delays(heeded) }
-        }
-
-        /// Whether attempts after the first tell the server how many came before them, in the header
+        /// Whether attempts after the first send the server the number of those before them, in the header
         /// `grpc-previous-rpc-attempts`. Default: yes, but not by gax-java's rules.
         #[must_use]
         pub fn with_previous_attempts_header(self, is_sent: bool) -> Self {
             Self { inner: self.inner.with_previous_attempts_header(is_sent) }
-        }
-
-        /// Whether calls that a server's handler makes are retried if the request that it serves is a retry itself.
-        /// With `false` such a call makes one attempt. Default: yes.
-        #[must_use]
-        pub fn with_nested_retries(self, allowed: bool) -> Self {
-            Self { inner: self.inner.with_nested_retries(allowed) }
         }
 
         /// Whether a server's own timeout counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
@@ -212,8 +198,8 @@ fn switches(runtime: &TokenStream) -> TokenStream {
             Self { inner: self.inner.with_method_extension(is_sent) }
         }
 
-        /// Whether the response of every call carries its report. Default: only if there is more to tell than
-        /// that the first attempt succeeded, or if the call asks for it. It takes three allocations a call.
+        /// Whether the response of every call carries its report. Default: only if it has more than
+        /// a first attempt that succeeded, or if the call asks for it. It takes three allocations a call.
         #[must_use]
         pub fn with_reports(self, reports: bool) -> Self {
             Self { inner: self.inner.with_reports(reports) }
@@ -221,7 +207,7 @@ fn switches(runtime: &TokenStream) -> TokenStream {
     }
 }
 
-/// What is buffered of requests, to be sent again.
+/// Accessors of what is buffered of requests, to be sent again.
 fn replaying() -> TokenStream {
     quote! {
         /// The longest request, in bytes, that is buffered for replay; a longer one is sent once.
@@ -253,11 +239,11 @@ fn replaying() -> TokenStream {
     }
 }
 
-/// How those are installed who are told of operations.
+/// The setter of observers.
 fn observing(emitter: &Emitter) -> TokenStream {
     let runtime = &emitter.runtime;
     quote! {
-        /// Installs an observer, which is told about every operation. Several are told in the order of installation.
+        /// Installs an observer, which is notified of every operation. Several are notified in the order of installation.
         /// Default: none, which costs nothing.
         #[must_use]
         pub fn with_observer(
@@ -265,15 +251,6 @@ fn observing(emitter: &Emitter) -> TokenStream {
             observer: ::std::sync::Arc<dyn #runtime::observe::OperationObserver>,
         ) -> Self {
             Self { inner: self.inner.with_observer(observer) }
-        }
-
-        /// Calls the closure whenever an attempt has failed and another one follows, for a line in the log.
-        #[must_use]
-        pub fn with_on_retry(
-            self,
-            log: impl Fn(&#runtime::observe::Retry<'_>) + Send + Sync + 'static,
-        ) -> Self {
-            Self { inner: self.inner.with_on_retry(log) }
         }
     }
 }
@@ -324,7 +301,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
                 Self { inner: self.inner.with_retry_budget(budget) }
             }
 
-            /// Shares one budget with everything that calls this server, through `budgets`. The first client or layer
+            /// Shares one retry budget with everything that calls this server, through `budgets`. The first client or layer
             /// to come brings the server's budget, and all others use that one. If you also call
             /// `with_retry_budget`, call it first.
             #[must_use]
@@ -344,7 +321,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
 
             /// Takes the settings of RPCs from a handle's table (a `SettingsHandle`, with the feature `live`), and
             /// from each table that replaces it, read by the same rules as when this code was generated.
-            /// What the stub settings have changed overrides the table, and so does a budget that is set here.
+            /// Changes of the stub settings override the table, and so does a retry budget that is set here.
             /// Default: the settings don't change.
             #[must_use]
             pub fn with_handle(self, handle: &impl #runtime::live::SettingsSource) -> Self {
@@ -365,24 +342,10 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             #switches
 
             #observing
-
-            /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact
-            /// times.
-            #[must_use]
-            pub fn without_jitter(self) -> Self {
-                Self { inner: self.inner.without_jitter() }
-            }
-
-            /// Draws the jitter of the client's n-th call from the sequence of this seed plus n, so that a
-            /// run can be repeated. Default: no seed; every thread has a generator of its own.
-            #[must_use]
-            pub fn with_jitter_seed(self, seed: u64) -> Self {
-                Self { inner: self.inner.with_jitter_seed(seed) }
-            }
         }
 
         impl Default for #settings {
-            /// What the retry table says.
+            /// The settings of the retry table.
             fn default() -> Self {
                 Self::create(#stub_settings::default())
             }

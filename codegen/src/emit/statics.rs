@@ -97,7 +97,7 @@ fn batching_settings(runtime: &TokenStream, settings: &BatchingSettings) -> Toke
             quote!(.limit_exceeded(#runtime::LimitExceeded::#limit))
         });
     quote! {
-        #runtime::__private::batching()
+        #runtime::BatchingSettings::builder()
             .element_count_threshold(#elements)
             .request_byte_threshold(#bytes)
             .delay_threshold(#delay)
@@ -164,7 +164,7 @@ fn retry_settings(runtime: &TokenStream, settings: &RetrySettings) -> TokenStrea
         time("total_timeout", settings.total_timeout()),
         set("max_attempts", attempts),
     ];
-    quote!(#runtime::__private::settings() #(#fields)* .build())
+    quote!(#runtime::__private::ConstSettings::new() #(#fields)* .build())
 }
 
 /// A duration in the unit that it is a whole number of. Seconds that make minutes are written with their

@@ -35,12 +35,13 @@
 //! # Ok::<(), gax_retry::SettingsError>(())
 //! ```
 
-pub(crate) mod algorithm;
+mod algorithm;
 mod polling;
 mod raw_settings;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use algorithm::{Algorithm, Limit, Next, deadline, millis};
+pub use algorithm::{Algorithm, Limit, Next};
+pub(crate) use algorithm::{deadline, millis};
 pub use polling::{Poll, PollOperation, Polling};
 pub use raw_settings::{InvalidRawSettings, RawSettings};

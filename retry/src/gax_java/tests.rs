@@ -205,7 +205,7 @@ fn a_caller_deadline_ends_attempts_that_java_would_let_run() {
     let plan = AttemptPlan::within(Some(10 * MS), &policy, &[unavailable(4 * MS)], &mut NoJitter);
     assert_eq!(rows(&plan), [(10_000, 0, 0, 4000), (6000, 0, 4000, 10_000)]);
     assert_eq!(plan.stop_reason(), Some(StopReason::TotalTimeout));
-    let late = ByHand::begin_late(&policy, Some(10 * MS), 10 * MS).stop();
+    let late = ByHand::of(&policy, Some(10 * MS), crate::Ready::Late(10 * MS)).stop();
     assert_eq!((late.reason(), late.attempt()), (StopReason::TotalTimeout, None));
 
     let waiting = RawSettings { initial_retry_delay_us: 6000, max_retry_delay_us: 6000, ..settings };

@@ -1,10 +1,10 @@
-//! What a protocol tells of an attempt that has ended.
+//! The facts that a protocol reports of an attempt that has ended.
 
 use crate::nanos::{FOREVER, bounded, limited};
-use crate::{Code, ServerDelay, StopReason};
+use crate::{Code, Next, ServerDelay, StopReason};
 use std::time::Duration;
 
-/// The facts of an attempt that has ended. What they mean is decided by the operation.
+/// The facts of an attempt that has ended. The operation decides their meaning.
 ///
 /// # Examples
 ///
@@ -27,6 +27,7 @@ pub struct AttemptResult {
     repetition: Repetition,
     pub(super) idempotent: bool,
     pub(super) timed_out: bool,
+    pub(super) progress: bool,
     pub(super) replayable: Replayable,
     asks: Asks,
     /// The delay that the server asks for: in two parts, beside the small fields above, it takes less than a `Duration`.
@@ -42,8 +43,8 @@ pub struct AttemptResult {
 pub enum Outcome {
     /// With the reply that the operation is made for.
     Done,
-    /// With a reply which says that a long-running operation is not done yet.
-    NotDone,
+    /// With a reply which says that what was asked for is not done yet: a long-running operation, a transfer.
+    NotDone(Next),
     /// With that code.
     Failed(Code),
 }
@@ -100,7 +101,7 @@ impl From<bool> for Replayable {
     }
 }
 
-/// What the caller, or the protocol on the caller's behalf, has received of the response.
+/// How much of the response the caller, or the protocol on the caller's behalf, has received.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "a response has headers, then messages")]
 pub enum Seen {
@@ -124,6 +125,10 @@ pub enum RetryFact {
     ByCode,
     /// Yes, whatever set its code is in.
     Yes,
+    /// Yes: our own stack has closed the connection for one response on it, and nobody knows whose it was. The wait before
+    /// another attempt is spread out, and a third such end in a row is the
+    /// [operation's doing](super::Operation::is_culprit). A [policy](super::Policy::permits) says whether that is retried.
+    ClosedByUs,
     /// No, for that reason, whatever set its code is in.
     No(StopReason),
 }
@@ -142,7 +147,7 @@ pub enum Repetition {
     No,
 }
 
-/// What a server asks for, but for how long: apart from the time it takes a byte.
+/// The kind of delay that a server asks for: apart from its length it takes a byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Asks {
     Nothing,
@@ -162,6 +167,7 @@ impl AttemptResult {
             repetition: Repetition::ByCode,
             idempotent: true,
             timed_out: false,
+            progress: false,
             replayable: Replayable::Yes,
             asks: Asks::Nothing,
             delay_seconds: 0,
@@ -176,9 +182,9 @@ impl AttemptResult {
         Self::new(Outcome::Done)
     }
 
-    /// It has a reply which says that a long-running operation is not done yet.
-    pub fn not_done() -> Self {
-        Self::new(Outcome::NotDone)
+    /// It has a reply which says that what was asked for is not done yet, and when to ask again.
+    pub fn not_done(next: Next) -> Self {
+        Self::new(Outcome::NotDone(next))
     }
 
     /// It ended with that code. `OK` is no failure: it counts as [`done`](Self::done).
@@ -192,7 +198,8 @@ impl AttemptResult {
         Self { end: limited(ended_at), ..self }
     }
 
-    /// The same, but that it ended with that code.
+    /// This result, but for the code.
+    #[cfg(feature = "plan")]
     pub(crate) fn with_code(self, code: Code) -> Self {
         Self { outcome: Self::failed(code).outcome, ..self }
     }
@@ -201,6 +208,12 @@ impl AttemptResult {
     /// was left of the operation's time, the operation ends there, whatever its codes.
     pub fn with_timed_out(self) -> Self {
         Self { timed_out: true, ..self }
+    }
+
+    /// Whether the attempt has brought the operation on, by itself or by messages that it delivered: back-off begins anew
+    /// then, although it failed. False unless said.
+    pub fn with_progress(self, progress: bool) -> Self {
+        Self { progress, ..self }
     }
 
     /// How far the request got; [`Delivery::Unknown`] unless said.
@@ -213,7 +226,7 @@ impl AttemptResult {
         Self { resend, ..self }
     }
 
-    /// What was received of the response; [`Seen::Nothing`] unless said.
+    /// How much was received of the response; [`Seen::Nothing`] unless said.
     pub fn with_seen(self, seen: Seen) -> Self {
         Self { seen, ..self }
     }
@@ -239,7 +252,7 @@ impl AttemptResult {
         Self { replayable: replayable.into(), ..self }
     }
 
-    /// What the server asks for; nothing unless said.
+    /// The delay that the server asks for; none unless said.
     pub fn with_server_delay(self, server_delay: ServerDelay) -> Self {
         let (asks, delay) = match server_delay {
             ServerDelay::None => (Asks::Nothing, Duration::ZERO),
@@ -269,7 +282,7 @@ impl AttemptResult {
         self.repetition == Repetition::No
     }
 
-    /// What the server asks for.
+    /// The delay that the server asks for.
     pub(super) fn server_delay(self) -> ServerDelay {
         let delay = || Duration::new(self.delay_seconds, self.delay_nanos);
         match self.asks {
@@ -301,9 +314,17 @@ impl AttemptResult {
     #[must_use]
     pub fn code(self) -> Code {
         match self.outcome {
-            Outcome::Done | Outcome::NotDone => Code::Ok,
+            Outcome::Done | Outcome::NotDone(_) => Code::Ok,
             Outcome::Failed(code) => code,
         }
+    }
+
+    /// Whether the operation is this attempt's, for all that is known of its end: the caller gets the response before it has
+    /// ended, or more of the request was sent than is buffered.
+    #[must_use]
+    pub fn is_committed(self) -> bool {
+        self.replayable == Replayable::OverLimit
+            || self.outcome == Outcome::Done && matches!(self.seen, Seen::Messages { .. })
     }
 
     /// How far the request got.

@@ -1,8 +1,8 @@
 //! Attempts that are sent before the ones in flight have got their replies (gRFC A6, hedging).
 
 use super::latencies::{ENOUGH, Latencies};
-use crate::text::Human;
 use crate::{CodeSet, IntoCodes, SettingsProblem};
+use gax_text::Human;
 use std::sync::Arc;
 use std::time::Duration;
 

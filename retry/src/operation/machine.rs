@@ -1,17 +1,18 @@
 //! One operation on its way.
 
 use super::action::FollowUp;
-use super::known::State;
+use super::state::State;
 use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy, World};
-use crate::StartedAttempt;
 use crate::nanos::{FOREVER, nanos_or_forever};
+use crate::{JitterSource, NoJitter, StartedAttempt, StopReason};
 use std::time::Duration;
 
-/// One operation: facts go in, and [`next`](Self::next) gives one action at a time out.
+/// One operation: facts go in, and one action at a time comes out.
 ///
-/// The driver carries actions out and reports what has happened: that an attempt [`ended`](Self::ended), that
-/// a response was [`committed`](Self::committed), that the caller [`cancelled`](Self::cancelled) the
-/// operation. After each fact it asks for actions until one of them is [`Action::Wait`] or [`Action::Finish`].
+/// [`begin`](Self::begin) gives the first action. The driver carries actions out and reports what has happened: that
+/// an attempt [`progressed`](Self::progressed) or [`ended`](Self::ended), that it [`committed`](Self::committed) the
+/// operation, that the caller [`cancelled`](Self::cancelled) it. After each fact the driver asks for the
+/// [`next`](Self::next) action until one of them is [`Action::Wait`] or [`Action::Finish`].
 /// All times count from the operation's start. An operation stays with the policy that it began with.
 ///
 /// # Examples
@@ -20,7 +21,8 @@ use std::time::Duration;
 ///
 /// ```
 /// use gax_retry::{
-///     Action, AttemptResult, Code, End, JitterSource, NoJitter, Operation, Policy, RetrySettings, StopReason, World,
+///     Action, AttemptResult, Code, End, JitterSource, NoJitter, Operation, Policy, Ready, RetrySettings, StopReason,
+///     World,
 /// };
 /// use std::time::Duration;
 ///
@@ -39,8 +41,8 @@ use std::time::Duration;
 /// let policy = Policy::new(&settings, Code::DeadlineExceeded);
 ///
 /// let mut world = Clock(ms(0), NoJitter);
-/// let mut operation = Operation::begin(&policy, None);
-/// let Action::Send(first) = operation.next(&policy, &mut world) else { panic!() };
+/// let (mut operation, action) = Operation::begin(&policy, None, Ready::Now);
+/// let Action::Send(first) = action else { panic!() };
 /// assert_eq!(first.rpc_timeout(), Some(ms(1500)));
 ///
 /// world.0 = ms(1500);
@@ -69,17 +71,17 @@ pub struct Operation<N = ()> {
     known: Known<N>,
 }
 
-/// What is known of it.
+/// All that is known of an operation.
 #[derive(Debug, Clone, PartialEq)]
 enum Known<N> {
-    /// Nothing has gone wrong.
+    /// Its first attempt is in flight, or has the reply, and nothing has gone wrong.
     Early {
         /// The caller's own deadline in nanoseconds, or [`FOREVER`].
         bound: u64,
         stage: Stage,
     },
-    /// All that an operation whose first attempt succeeds has no use for; it is made when something goes wrong,
-    /// since an operation is moved about with the future of every call.
+    /// An operation whose first attempt succeeds has no use for this; it is made when something goes wrong, since an
+    /// operation is moved about with the future of every call.
     Full(Box<FullState<N>>),
 }
 
@@ -90,90 +92,78 @@ struct FullState<N> {
     notes: Option<N>,
 }
 
-impl<N> FullState<N> {
-    /// What an operation knows that has come so far without anything going wrong.
-    #[cold]
-    fn after(policy: &Policy, bound: u64, reached: Stage) -> Box<Self> {
-        let state = match (reached, first(policy, bound)) {
-            (Stage::First, Some(first)) => State::after_first(policy, first, None),
-            (Stage::Committed, Some(first)) => State::after_first(policy, first, Some(1)),
-            (Stage::Replied, _) => State::ended_with(policy, End::Reply(1), false),
-            (Stage::Finished, _) => State::ended_with(policy, End::Reply(1), true),
-            (Stage::Begun | Stage::First | Stage::Committed, _) => {
-                State::before_first(policy, Duration::ZERO)
-            }
-        };
-        Box::new(Self { bound, state, notes: None })
-    }
-}
-
+/// How far the first attempt has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
-    /// Nothing has been sent.
-    Begun,
-    /// The first attempt is in flight.
-    First,
-    /// It is in flight, and its response is the operation's.
+    /// It was sent.
+    Sent,
+    /// It has delivered a message.
+    Progressed,
+    /// The operation is committed to it.
     Committed,
-    /// The first attempt has the reply.
+    /// It has the reply: the operation is over.
     Replied,
-    /// The reply was handed out.
-    Finished,
+}
+
+/// When the request of an operation is ready to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a request is ready, was late, or never comes")]
+pub enum Ready {
+    /// As the operation begins.
+    Now,
+    /// It had to be read first, on the operation's time, which took that long.
+    Late(Duration),
+    /// Never: no attempt is made, for that reason.
+    Never(StopReason),
 }
 
 impl Operation {
-    /// An operation that starts now. `bound` is how much time its caller gives it, whatever the settings
-    /// say; `None` means no limit of the caller's.
+    /// Begins an operation, and gives its first action: to send the first attempt, or to finish without one. `bound` is
+    /// how much time its caller gives it, whatever the settings say; `None` means no limit of the caller's.
     #[inline]
     #[must_use]
-    pub fn begin(policy: &Policy, bound: Option<Duration>) -> Self {
-        Self::with_notes(policy, bound)
+    pub fn begin(policy: &Policy, bound: Option<Duration>, ready: Ready) -> (Self, Action) {
+        Self::with_notes(policy, bound, ready)
     }
 }
 
 impl<N> Operation<N> {
-    /// The same operation with room for what its driver writes down.
+    /// Like [`begin`](Operation::begin), for a driver that writes down `N`.
     ///
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Operation, Policy, RetrySettings};
+    /// use gax_retry::{Code, Operation, Policy, Ready, RetrySettings};
     ///
     /// let policy = Policy::new(&RetrySettings::default(), Code::Unavailable);
-    /// let mut operation = Operation::<Vec<&str>>::with_notes(&policy, None);
+    /// let (mut operation, _) = Operation::<Vec<&str>>::with_notes(&policy, None, Ready::Now);
     /// assert_eq!(operation.notes(), None);
     /// operation.notes_mut(&policy).push("seen");
     /// assert_eq!(operation.take_notes(), Some(vec!["seen"]));
     /// ```
     #[inline]
     #[must_use]
-    pub fn with_notes(policy: &Policy, bound: Option<Duration>) -> Self {
-        let known = Known::Early { bound: nanos_or_forever(bound), stage: Stage::Begun };
-        let mut operation = Self { known };
-        if policy.hedging.is_some() {
-            operation.full(policy);
+    pub fn with_notes(policy: &Policy, bound: Option<Duration>, ready: Ready) -> (Self, Action) {
+        let bound = nanos_or_forever(bound);
+        if ready == Ready::Now
+            && policy.hedging.is_none()
+            && let Some(first) = first(policy, bound).filter(|first| !first.has_no_time())
+        {
+            return (Self { known: Known::Early { bound, stage: Stage::Sent } }, Action::Send(first));
         }
-        operation
+        Self::begin_full(policy, bound, ready)
     }
 
-    /// The fact, before the first action, that the first attempt can go out only now: its request had to be read
-    /// first.
-    pub fn late(&mut self, policy: &Policy, now: Duration) {
-        let (bound, notes) = (self.bound(), self.take_notes());
-        let state = State::before_first(policy, now);
-        self.known = Known::Full(Box::new(FullState { bound, state, notes }));
-    }
-
-    /// The fact, before the first action, that the request can't be made.
-    pub fn unsendable(&mut self, policy: &Policy) {
-        self.full(policy).state.unsendable();
-    }
-
-    /// The time at which the operation is over, whatever happens; `None`: no limit of time is set.
-    #[must_use]
-    pub fn time_limit(&self, policy: &Policy) -> Option<Duration> {
-        let limit = policy.rules.time_limit().min(self.bound());
-        (limit != FOREVER).then(|| Duration::from_nanos(limit))
+    /// Something stands in the way of the first attempt, or it may not be the only one in flight.
+    #[cold]
+    fn begin_full(policy: &Policy, bound: u64, ready: Ready) -> (Self, Action) {
+        let now = if let Ready::Late(now) = ready { now } else { Duration::ZERO };
+        let mut state = State::before_first(policy, now);
+        if let Ready::Never(reason) = ready {
+            state.stop(reason);
+        }
+        let action = state.next(policy, bound, &mut Beginning(now, NoJitter));
+        (Self { known: Known::Full(Box::new(FullState { bound, state, notes: None })) }, action)
     }
 
     /// An attempt that is in flight; also one that has the reply, and the one that was cancelled last.
@@ -182,7 +172,7 @@ impl<N> Operation<N> {
     pub fn attempt(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
         match &self.known {
             Known::Full(full) => full.state.in_flight(number),
-            Known::Early { .. } => self.first(policy).filter(|first| first.number() == number),
+            Known::Early { bound, .. } => first(policy, *bound).filter(|_| number == 1),
         }
     }
 
@@ -199,7 +189,7 @@ impl<N> Operation<N> {
         self.state().is_some_and(State::is_resending)
     }
 
-    /// What comes after the attempt that ended last, before anything else is done.
+    /// The follow-up of the attempt that ended last, before anything else is done.
     pub(super) fn follow_up(&self) -> FollowUp {
         match self.state() {
             Some(state) => state.follow_up(),
@@ -207,38 +197,14 @@ impl<N> Operation<N> {
         }
     }
 
-    /// The first attempt, to be sent now, where nothing stands in its way and it has time: what [`next`](Self::next)
-    /// would say, without the detour. `None`: `next` knows more.
-    #[inline]
-    pub fn send_first(&mut self, policy: &Policy) -> Option<StartedAttempt> {
-        let Known::Early { bound, stage: stage @ Stage::Begun } = &mut self.known else { return None };
-        let first = first(policy, *bound).filter(|first| !first.has_no_time())?;
-        *stage = Stage::First;
-        Some(first)
-    }
-
     /// The next thing to do.
     #[inline]
     pub fn next(&mut self, policy: &Policy, world: &mut impl World) -> Action {
-        let stage = match &mut self.known {
-            Known::Full(full) => return full.state.next(policy, full.bound, world),
-            Known::Early { stage, .. } => stage,
-        };
-        match *stage {
-            Stage::Begun => {
-                if let Some(first) = self.send_first(policy) {
-                    return Action::Send(first);
-                }
-            }
-            Stage::First | Stage::Committed => match self.wake_at(policy) {
+        if let Known::Early { .. } = self.known {
+            match self.wake_at(policy) {
                 Some(deadline) if world.now() >= deadline => {}
                 deadline => return Action::Wait(deadline),
-            },
-            Stage::Replied => {
-                *stage = Stage::Finished;
-                return Action::Finish(End::Reply(1));
             }
-            Stage::Finished => return Action::Wait(None),
         }
         let full = self.full(policy);
         full.state.next(policy, full.bound, world)
@@ -251,28 +217,34 @@ impl<N> Operation<N> {
     pub fn wake_at(&self, policy: &Policy) -> Option<Duration> {
         match &self.known {
             Known::Full(full) => full.state.wake_at(),
-            Known::Early { bound, stage: Stage::First | Stage::Committed } => {
-                first(policy, *bound)?.expires_at()
-            }
-            Known::Early { stage: Stage::Begun | Stage::Replied | Stage::Finished, .. } => None,
+            Known::Early { stage: Stage::Replied, .. } => None,
+            Known::Early { bound, .. } => first(policy, *bound)?.expires_at(),
         }
     }
 
-    /// The fact that an attempt has ended. One that was cancelled, or never made, changes nothing.
+    /// The fact that an attempt has ended. One that was cancelled, or never made, changes nothing. Returns whether the
+    /// operation is over with that attempt's reply, and nothing else is in flight: then there is no next action.
     #[inline]
-    pub fn ended(&mut self, policy: &Policy, attempt: u32, result: AttemptResult, world: &mut impl World) {
-        if let Known::Early { stage: stage @ (Stage::First | Stage::Committed), .. } = &mut self.known
+    pub fn ended(
+        &mut self,
+        policy: &Policy,
+        attempt: u32,
+        result: AttemptResult,
+        world: &mut impl World,
+    ) -> bool {
+        if let Known::Early { stage, .. } = &mut self.known
+            && *stage != Stage::Replied
             && attempt == 1
             && result.outcome == Outcome::Done
         {
             policy.succeeded(world);
             *stage = Stage::Replied;
-            return;
+            return true;
         }
-        self.ended_otherwise(policy, attempt, result, world);
+        self.ended_otherwise(policy, attempt, result, world)
     }
 
-    /// The same for all but the good end of an operation's only attempt, for which it would be in the way.
+    /// Out of the way of the good end of an operation's only attempt.
     #[inline(never)]
     fn ended_otherwise(
         &mut self,
@@ -280,28 +252,38 @@ impl<N> Operation<N> {
         attempt: u32,
         result: AttemptResult,
         world: &mut impl World,
-    ) {
+    ) -> bool {
         let full = self.full(policy);
-        full.state.ended(policy, full.bound, attempt, result, world);
+        full.state.ended(policy, full.bound, attempt, result, world)
     }
 
-    /// The fact that so much of an attempt's response has come in. If the policy commits there, the other
-    /// attempts in flight are cancelled and no further one is made. Returns whether this committed the operation.
+    /// The fact that an attempt in flight has delivered a message of a stream, which goes to the caller now. A hedged
+    /// operation is that attempt's then. Returns whether this committed the operation.
+    #[inline]
+    pub fn progressed(&mut self, policy: &Policy, attempt: u32) -> bool {
+        match &mut self.known {
+            Known::Full(full) => {
+                full.state.progressed(attempt);
+                policy.hedging.is_some() && full.state.committed(attempt)
+            }
+            Known::Early { stage, .. } => {
+                if *stage == Stage::Sent && attempt == 1 {
+                    *stage = Stage::Progressed;
+                }
+                false
+            }
+        }
+    }
+
+    /// The fact that an attempt in flight has come to that point. If the policy commits there, the other attempts in
+    /// flight are cancelled and no further one is made. Returns whether this committed the operation.
     pub fn committed(&mut self, policy: &Policy, attempt: u32, point: CommitPoint) -> bool {
-        point >= policy.commits_at && self.commit(attempt)
-    }
-
-    /// The fact that more of the request was sent with an attempt than is buffered, so that no other one could be sent
-    /// the whole of it (gRFC A6): the others in flight are cancelled and no further one is made. Returns whether this
-    /// committed the operation.
-    pub fn over_limit(&mut self, attempt: u32) -> bool {
-        self.commit(attempt)
-    }
-
-    fn commit(&mut self, attempt: u32) -> bool {
+        if point < policy.commits_at {
+            return false;
+        }
         match &mut self.known {
             Known::Full(full) => full.state.committed(attempt),
-            Known::Early { stage: stage @ Stage::First, .. } if attempt == 1 => {
+            Known::Early { stage: stage @ (Stage::Sent | Stage::Progressed), .. } if attempt == 1 => {
                 *stage = Stage::Committed;
                 true
             }
@@ -322,6 +304,13 @@ impl<N> Operation<N> {
         self.state()?.held()
     }
 
+    /// Whether the connection of two attempts in a row, or of all in flight at once, was closed by our own stack for one
+    /// response on it: if that happens once more, the response was this operation's, and no other attempt would do better.
+    #[must_use]
+    pub fn is_culprit(&self) -> bool {
+        self.state().is_some_and(State::is_culprit)
+    }
+
     /// Whether a hedge was due and the retry budget did not allow it.
     #[must_use]
     pub fn has_withheld_hedges(&self) -> bool {
@@ -333,7 +322,7 @@ impl<N> Operation<N> {
         self.full(policy).state.cancelled();
     }
 
-    /// What its driver has written down; `None`: nothing.
+    /// The notes of its driver; `None`: it has written nothing down.
     #[inline]
     #[must_use]
     pub fn notes(&self) -> Option<&N> {
@@ -343,7 +332,7 @@ impl<N> Operation<N> {
         }
     }
 
-    /// The same, to write down more.
+    /// The notes of its driver, to write down more.
     pub fn notes_mut(&mut self, policy: &Policy) -> &mut N
     where
         N: Default,
@@ -351,7 +340,7 @@ impl<N> Operation<N> {
         self.full(policy).notes.get_or_insert_default()
     }
 
-    /// What its driver has written down, which is forgotten here.
+    /// Takes the notes of its driver out.
     pub fn take_notes(&mut self) -> Option<N> {
         match &mut self.known {
             Known::Full(full) => full.notes.take(),
@@ -367,7 +356,7 @@ impl<N> Operation<N> {
         }
     }
 
-    /// What has happened so far, if anything has gone wrong.
+    /// Everything that has happened so far, if anything has gone wrong.
     fn state(&self) -> Option<&State> {
         match &self.known {
             Known::Early { .. } => None,
@@ -375,22 +364,46 @@ impl<N> Operation<N> {
         }
     }
 
-    /// The first attempt as it goes out, or went out, without delay; `None`: there is no time for it.
-    #[inline]
-    fn first(&self, policy: &Policy) -> Option<StartedAttempt> {
-        first(policy, self.bound())
-    }
-
-    /// What has happened so far, spelled out.
+    /// Everything that has happened so far, spelled out.
     #[inline]
     fn full(&mut self, policy: &Policy) -> &mut FullState<N> {
         if let Known::Early { bound, stage } = self.known {
-            self.known = Known::Full(FullState::after(policy, bound, stage));
+            self.known = Known::Full(after_first(policy, bound, stage));
         }
         match &mut self.known {
             Known::Full(full) => full,
-            Known::Early { .. } => unreachable!("it was made late just now"),
+            Known::Early { .. } => unreachable!("it was made full just now"),
         }
+    }
+}
+
+/// An operation whose first attempt is in flight.
+#[cold]
+fn after_first<N>(policy: &Policy, bound: u64, stage: Stage) -> Box<FullState<N>> {
+    let mut state = match first(policy, bound) {
+        Some(first) => State::after_first(policy, first),
+        // Of an operation that was given another policy than the one it began with.
+        None => State::before_first(policy, Duration::ZERO),
+    };
+    match stage {
+        Stage::Sent => {}
+        Stage::Progressed => state.progressed(1),
+        Stage::Committed => drop(state.committed(1)),
+        Stage::Replied => state.replied(),
+    }
+    Box::new(FullState { bound, state, notes: None })
+}
+
+/// The surroundings of an operation that begins: nothing is drawn before its first attempt.
+struct Beginning(Duration, NoJitter);
+
+impl World for Beginning {
+    fn now(&mut self) -> Duration {
+        self.0
+    }
+
+    fn jitter(&mut self) -> &mut dyn JitterSource {
+        &mut self.1
     }
 }
 
@@ -408,7 +421,7 @@ fn first(policy: &Policy, bound: u64) -> Option<StartedAttempt> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, JitterSource, RetrySettings};
+    use crate::{Code, RetrySettings};
 
     struct Clock(Duration);
 
@@ -427,16 +440,17 @@ mod tests {
     fn a_first_attempt_that_succeeds_makes_no_full_state() {
         let settings = RetrySettings::logical_timeout(Duration::from_millis(9));
         let policy = Policy::new(&settings, Code::Unavailable);
-        let mut operation = Operation::begin(&policy, None);
-        let mut clock = Clock(Duration::ZERO);
-        assert!(matches!(operation.next(&policy, &mut clock), Action::Send(_)));
-        clock.0 = Duration::from_millis(8);
+        let (mut operation, action) = Operation::begin(&policy, None, Ready::Now);
+        assert!(matches!(action, Action::Send(_)));
+        let mut clock = Clock(Duration::from_millis(8));
         let deadline = Some(Duration::from_millis(9));
         assert_eq!(operation.next(&policy, &mut clock), Action::Wait(deadline));
-        operation.committed(&policy, 1, CommitPoint::FirstMessage);
+        assert!(!operation.progressed(&policy, 1));
+        assert!(operation.committed(&policy, 1, CommitPoint::FirstMessage));
+        assert!(!operation.committed(&policy, 1, CommitPoint::OverLimit));
         assert_eq!(operation.next(&policy, &mut clock), Action::Wait(deadline));
-        operation.ended(&policy, 1, AttemptResult::done(), &mut clock);
-        assert_eq!(operation.next(&policy, &mut clock), Action::Finish(End::Reply(1)));
+        assert!(operation.ended(&policy, 1, AttemptResult::done(), &mut clock));
+        clock.0 = Duration::from_millis(9);
         assert_eq!(operation.next(&policy, &mut clock), Action::Wait(None));
         assert_eq!(operation.state(), None);
     }

@@ -1,7 +1,7 @@
 //! An operation under a clock that only counts: what plans and estimates run on.
 
 use crate::{
-    Action, Attempt, AttemptKind, AttemptResult, Code, End, Event, JitterSource, Operation, Policy,
+    Action, Attempt, AttemptKind, AttemptResult, Code, End, Event, JitterSource, Operation, Policy, Ready,
     StartedAttempt, World,
 };
 use std::fmt;
@@ -38,6 +38,8 @@ pub struct Simulation<'a> {
     policy: &'a Policy,
     world: Counted<'a>,
     operation: Operation,
+    /// The action that is already known: the first, or the end that nothing else stands before.
+    known: Option<Action>,
     in_flight: Vec<InFlight>,
     rows: Vec<Attempt>,
     /// How many attempts have ended.
@@ -96,10 +98,12 @@ impl<'a> Simulation<'a> {
     /// An operation by that policy, which has not begun.
     #[must_use]
     pub fn new(policy: &'a Policy, jitter: &'a mut dyn JitterSource) -> Self {
+        let (operation, first) = Operation::begin(policy, None, Ready::Now);
         Self {
             policy,
             world: Counted { now: Duration::ZERO, jitter },
-            operation: Operation::begin(policy, None),
+            operation,
+            known: Some(first),
             in_flight: Vec::new(),
             rows: Vec::new(),
             count: 0,
@@ -113,7 +117,8 @@ impl<'a> Simulation<'a> {
     /// as is the default: no such limit.
     #[must_use]
     pub fn within(self, bound: impl Into<Option<Duration>>) -> Self {
-        Self { operation: Operation::begin(self.policy, bound.into()), ..self }
+        let (operation, first) = Operation::begin(self.policy, bound.into(), Ready::Now);
+        Self { operation, known: Some(first), ..self }
     }
 
     /// An attempt that has used up its RPC timeout counts as if it had failed with that code.
@@ -168,9 +173,10 @@ impl<'a> Simulation<'a> {
         mut respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
     ) -> Simulated {
         loop {
-            match self.operation.next(self.policy, &mut self.world) {
+            let next = || self.operation.next(self.policy, &mut self.world);
+            match self.known.take().unwrap_or_else(next) {
                 Action::Send(attempt) => {
-                    self.tell(Event::started(attempt));
+                    self.notify(Event::started(attempt));
                     let (after, result) = respond(attempt);
                     let sent = match attempt.kind() {
                         AttemptKind::Resend => self.world.now,
@@ -188,7 +194,7 @@ impl<'a> Simulation<'a> {
                 Action::Cancel(number) => {
                     if let Some(cancelled) = self.take(number) {
                         self.push(self.row(cancelled.attempt, Code::Cancelled));
-                        self.tell(Event::cancelled(cancelled.attempt, self.world.now));
+                        self.notify(Event::cancelled(cancelled.attempt, self.world.now));
                     }
                 }
                 Action::Wait(until) => {
@@ -227,7 +233,7 @@ impl<'a> Simulation<'a> {
         Some(self.in_flight.remove(place))
     }
 
-    fn tell(&mut self, event: Event) {
+    fn notify(&mut self, event: Event) {
         if let Some(observer) = &mut self.observer {
             observer(event);
         }
@@ -242,7 +248,9 @@ impl<'a> Simulation<'a> {
         if let Some(InFlight { attempt, result, .. }) = self.take(number) {
             let result = as_seen(result);
             let row = self.row(attempt, result.code());
-            self.operation.ended(self.policy, number, result, &mut self.world);
+            if self.operation.ended(self.policy, number, result, &mut self.world) {
+                self.known = Some(Action::Finish(End::Reply(number)));
+            }
             if let Some(observer) = &mut self.observer {
                 Event::ended(self.policy, &self.operation, &row, result, *observer);
             }

@@ -2,9 +2,9 @@
 
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
-use crate::jitter::jittered;
+use crate::jitter::{jittered, uniform};
 use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, remaining, scaled};
-use crate::{Compatibility, JitterSource, RetrySettings, ServerDelay, StopReason};
+use crate::{Compatibility, JitterSource, Next, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// Settings in nanoseconds.
@@ -98,7 +98,41 @@ impl RuleSet for Documented {
         &self,
         progress: &mut DocumentedProgress,
         ask: Ask,
+        jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
+        self.wait(progress, ask, jitter, |delay, mut source| jittered(delay, &mut source))
+    }
+
+    /// A poll is not much earlier than its delay: it is drawn from the upper half.
+    fn poll_next(
+        &self,
+        progress: &mut DocumentedProgress,
+        next: Next,
+        ask: Ask,
+        jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
+        match next {
+            Next::Now => Ok(Wait(0)),
+            Next::Later => {
+                self.wait(progress, ask, jitter, |delay, mut source| uniform(delay / 2, delay, &mut source))
+            }
+        }
+    }
+
+    fn reset_backoff(&self, progress: &mut DocumentedProgress, bound: u64) {
+        progress.delay = self.initial_delay;
+        progress.timeout = self.initial_timeout.min(self.total).min(bound);
+    }
+}
+
+impl Documented {
+    /// The wait before another attempt. `draw` says how much of a delay is left to chance.
+    fn wait(
+        &self,
+        progress: &mut DocumentedProgress,
+        ask: Ask,
         mut jitter: &mut dyn JitterSource,
+        draw: impl Fn(u64, &mut dyn JitterSource) -> u64,
     ) -> Result<Wait, Refusal> {
         let total = self.total.min(ask.bound);
         if total == FOREVER && self.max_attempts.is_none() {
@@ -115,7 +149,7 @@ impl RuleSet for Documented {
         progress.delay = grown(delay, self.delay_multiplier).min(self.max_delay);
         let is_drawn = self.jittered && jitter.is_random();
         let is_lone = matches!(ask.server_delay, ServerDelay::None | ServerDelay::Never);
-        let drawn = if is_drawn && is_lone { jittered(delay, &mut jitter) } else { delay };
+        let drawn = if is_drawn && is_lone { draw(delay, jitter) } else { delay };
         match ask.server_delay {
             _ if is_lone && now.saturating_add(drawn) >= total => {
                 return Err(Refusal::of_wait(StopReason::TotalTimeout, Duration::from_nanos(drawn)));
@@ -141,13 +175,6 @@ impl RuleSet for Documented {
         Ok(Wait(wait))
     }
 
-    fn reset_backoff(&self, progress: &mut DocumentedProgress, bound: u64) {
-        progress.delay = self.initial_delay;
-        progress.timeout = self.initial_timeout.min(self.total).min(bound);
-    }
-}
-
-impl Documented {
     /// The RPC timeout that an attempt gets, of the one that growth would give it.
     ///
     /// It never exceeds what remains of the total nor, but for one case, the cap. The case: where the

@@ -4,7 +4,7 @@ use super::gax_java::within;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::gax_java::{PollOperation, Polling};
 use crate::nanos::{after, limited};
-use crate::{JitterSource, ServerDelay, StopReason};
+use crate::{JitterSource, Next, StopReason};
 use std::time::Duration;
 
 /// Polls by gax-java's settings. The first attempt is the call that starts the long-running operation.
@@ -41,19 +41,31 @@ impl RuleSet for Polls {
         within(progress.timeout, now, bound)
     }
 
-    /// A call whose reply was there before the poller first looked is said to ask for the next poll exactly
-    /// now: that poll then is what the algorithm counts as its first attempt.
+    /// Nothing but polls follows by these rules.
     fn next(
         &self,
         progress: &mut PollProgress,
         ask: Ask,
+        jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
+        self.poll_next(progress, Next::Later, ask, jitter)
+    }
+
+    /// A call whose reply was there before the poller first looked is followed by a poll at once, which then is the first
+    /// attempt that the algorithm counts.
+    fn poll_next(
+        &self,
+        progress: &mut PollProgress,
+        next: Next,
+        ask: Ask,
         mut jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
-        let poll = if ask.server_delay == ServerDelay::Exactly(Duration::ZERO) {
-            self.polling.at_once()
-        } else {
-            let now = Duration::from_nanos(ask.now);
-            self.polling.not_done(&mut progress.operation, now, &mut jitter).map_err(Refusal::new)?
+        let poll = match next {
+            Next::Now => self.polling.at_once(),
+            Next::Later => {
+                let now = Duration::from_nanos(ask.now);
+                self.polling.not_done(&mut progress.operation, now, &mut jitter).map_err(Refusal::new)?
+            }
         };
         let wait = limited(poll.wait());
         if after(ask.now, wait) >= ask.bound {

@@ -15,6 +15,33 @@ pub struct RetrySettingsBuilder {
     no_code: Option<ParseCodeError>,
 }
 
+impl RetrySettings {
+    /// Starts from the defaults.
+    pub fn builder() -> RetrySettingsBuilder {
+        RetrySettingsBuilder::default()
+    }
+
+    /// Starts from these settings, to change some of them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::RetrySettings;
+    /// use std::time::Duration;
+    ///
+    /// let patient = RetrySettings::no_retry(Duration::from_secs(5))
+    ///     .to_builder()
+    ///     .max_attempts(3)
+    ///     .build()?;
+    /// assert_eq!(patient.total_timeout(), Some(Duration::from_secs(5)));
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    pub fn to_builder(&self) -> RetrySettingsBuilder {
+        RetrySettingsBuilder::from(self.clone())
+    }
+}
+
 impl RetrySettingsBuilder {
     /// The time that all attempts and waits of an operation may take together. Must not be zero.
     pub fn total_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
@@ -133,8 +160,9 @@ impl RetrySettingsBuilder {
         self.checked(delays)
     }
 
-    /// The fields as they are.
-    pub(crate) fn unchecked(self) -> RetrySettings {
+    /// The fields as they are, for whoever has checked them, or writes them down as a table has them.
+    #[must_use]
+    pub fn build_unchecked(self) -> RetrySettings {
         self.settings
     }
 

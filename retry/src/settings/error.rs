@@ -23,6 +23,27 @@ pub struct SettingsError {
 }
 
 impl SettingsError {
+    /// The error of these problems, if there are any.
+    ///
+    /// # Errors
+    ///
+    /// There is a problem.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{SettingsError, settings::SettingsProblem};
+    ///
+    /// SettingsError::check(Vec::new())?;
+    /// let problem = SettingsProblem::new("polling", "none", "must have a limit").of_rpc("Export");
+    /// let error = SettingsError::check(vec![problem]).unwrap_err();
+    /// assert_eq!(error.to_string(), "retry settings are not valid: Export: polling is none, but must have a limit");
+    /// # Ok::<(), SettingsError>(())
+    /// ```
+    pub fn check(problems: Vec<SettingsProblem>) -> Result<(), Self> {
+        if problems.is_empty() { Ok(()) } else { Err(Self { problems }) }
+    }
+
     pub(crate) fn new(problems: Vec<SettingsProblem>) -> Self {
         Self { problems }
     }
@@ -59,16 +80,14 @@ pub struct SettingsProblem {
 }
 
 impl SettingsProblem {
-    pub(crate) fn new(
-        field: &'static str,
-        value: impl Into<String>,
-        reason: impl Into<Cow<'static, str>>,
-    ) -> Self {
+    /// A field with that value, which is wrong for that reason.
+    pub fn new(field: &'static str, value: impl Into<String>, reason: impl Into<Cow<'static, str>>) -> Self {
         Self { rpc: None, field, value: value.into(), reason: reason.into() }
     }
 
-    /// The same problem of one RPC among several.
-    pub(crate) fn of_rpc(self, rpc: &'static str) -> Self {
+    /// The problem of one RPC among several.
+    #[must_use]
+    pub fn of_rpc(self, rpc: &'static str) -> Self {
         Self { rpc: Some(rpc), ..self }
     }
 
@@ -97,7 +116,8 @@ impl SettingsProblem {
     }
 
     /// A retryable code that isn't a code.
-    pub(crate) fn of_code(error: &ParseCodeError) -> Self {
+    #[must_use]
+    pub fn of_code(error: &ParseCodeError) -> Self {
         Self::new("retryable_codes", error.text(), "gRPC status codes are numbered from 0 to 16")
     }
 

@@ -1,6 +1,7 @@
 //! Single fields of settings, changed for one call.
 
-use super::{RetrySettings, SettingsProblem, debug, debug_set};
+use super::debug::SetFields;
+use super::{RetrySettings, SettingsProblem};
 use std::fmt;
 use std::time::Duration;
 
@@ -26,11 +27,9 @@ impl<T> Override<T> {
             Override::Disabled => None,
         }
     }
-}
 
-impl<T: fmt::Debug> Override<T> {
-    /// What it is, unless it leaves its field as it is.
-    fn debug(&self) -> Option<&dyn fmt::Debug> {
+    /// The override, unless it leaves its field as it is.
+    fn set(&self) -> Option<&Self> {
         (!matches!(self, Override::Unset)).then_some(self)
     }
 }
@@ -66,18 +65,17 @@ pub struct SettingsOverrides {
     max_retry_delay: Option<Duration>,
 }
 
-/// Short: what stays as it is is left out.
+/// Short: fields that stay as they are have no place in it.
 impl fmt::Debug for SettingsOverrides {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let fields = [
-            ("total_timeout", self.total_timeout.debug()),
-            ("rpc_timeout", self.rpc_timeout.debug()),
-            ("max_attempts", self.max_attempts.debug()),
-            ("initial_retry_delay", debug(self.initial_retry_delay.as_ref())),
-            ("retry_delay_multiplier", debug(self.retry_delay_multiplier.as_ref())),
-            ("max_retry_delay", debug(self.max_retry_delay.as_ref())),
-        ];
-        debug_set(f, "SettingsOverrides", &fields)
+        SetFields::of(f, "SettingsOverrides")
+            .field("total_timeout", self.total_timeout.set())
+            .field("rpc_timeout", self.rpc_timeout.set())
+            .field("max_attempts", self.max_attempts.set())
+            .field("initial_retry_delay", self.initial_retry_delay)
+            .field("retry_delay_multiplier", self.retry_delay_multiplier)
+            .field("max_retry_delay", self.max_retry_delay)
+            .finish()
     }
 }
 
@@ -166,8 +164,9 @@ impl SettingsOverrides {
         *self == Self { total_timeout, rpc_timeout, ..Self::default() }
     }
 
-    /// What can't work over settings with that first and that longest delay.
-    pub(crate) fn problems(&self, initial: Option<Duration>, max: Option<Duration>) -> Vec<SettingsProblem> {
+    /// The fields that can't work over settings with that first and that longest delay.
+    #[must_use]
+    pub fn problems(&self, initial: Option<Duration>, max: Option<Duration>) -> Vec<SettingsProblem> {
         let changes_delays = self.initial_retry_delay.is_some() || self.max_retry_delay.is_some();
         let (initial, max) = (self.initial_retry_delay.or(initial), self.max_retry_delay.or(max));
         let problems = [

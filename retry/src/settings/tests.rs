@@ -1,4 +1,5 @@
-use super::*;
+use crate::{RetrySettings, SettingsProblem};
+use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 

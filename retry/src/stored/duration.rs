@@ -1,6 +1,6 @@
 //! Durations, in the two forms that programs read.
 
-use crate::text::{parse_duration, time_text};
+use gax_text::{parse_duration, time_text};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::borrow::Cow;
@@ -8,7 +8,8 @@ use std::time::Duration;
 
 /// A duration as tables in TOML have it: `"1500ms"`, `"1h30m"`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct DurationText(pub(super) Duration);
+#[expect(clippy::exhaustive_structs, reason = "a wrapper around one value, made where it is written")]
+pub struct DurationText(pub Duration);
 
 impl Serialize for DurationText {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {

@@ -1,21 +1,17 @@
 //! Settings and reports as programs store them (feature `serde`), in the words of tables in TOML.
+//!
+//! The types here are for what holds settings among other fields. Each is refused where it stands, so that the error has
+//! its place.
 
 mod budget;
-mod call;
+mod checked;
 mod codes;
 mod duration;
-#[cfg(feature = "http")]
-mod http_options;
-mod numbers;
-mod options;
-mod override_words;
 mod parts;
 mod rows;
+mod settings;
 #[cfg(test)]
 mod tests;
 
-pub use call::StoredCall;
-pub use duration::Milliseconds;
-#[cfg(feature = "http")]
-pub use http_options::StoredHttpOptions;
-pub use options::StoredOptions;
+pub use checked::{Attempts, Multiplier, Timeout};
+pub use duration::{DurationText, Milliseconds};

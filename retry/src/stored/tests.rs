@@ -1,9 +1,8 @@
-//! What is stored is read again as it was, and what has no meaning is refused.
+//! Stored values are read again as they were, and values without a meaning are refused.
 
-use super::{StoredCall, StoredOptions};
 use crate::{
-    Attempt, AttemptPlan, Code, CodeSet, Compatibility, Delivery, Hedging, LimitExceeded, NoJitter,
-    NotAttempted, Override, Policy, RetryBudget, RetrySettings, StopReason,
+    Attempt, AttemptPlan, Code, Compatibility, Delivery, NoJitter, NotAttempted, Policy, RetryBudget,
+    RetrySettings, StopReason,
 };
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -90,37 +89,6 @@ fn settings_that_have_no_meaning_are_refused() {
 }
 
 #[test]
-fn an_rpc_is_stored_in_one_table() {
-    let stored = concat!(
-        r#"{"total_timeout":"5s","codes":["ABORTED","UNAVAILABLE"],"#,
-        r#""hedging":{"max_attempts":3,"delay":"300ms","non_fatal_codes":["UNAVAILABLE"],"allow_non_idempotent":true},"#,
-        r#""batching":{"element_count_threshold":100,"request_byte_threshold":1048576,"delay_threshold":"10ms","#,
-        r#""max_outstanding_elements":1000,"limit_exceeded":"throw-exception"}}"#
-    );
-    let call = read::<StoredCall>(stored);
-    assert_eq!(call.codes, CodeSet::from([Code::Aborted, Code::Unavailable]));
-    let hedging = Hedging::new(3).delay(300 * MS).non_fatal_codes(Code::Unavailable).allow_non_idempotent();
-    assert_eq!(call.hedging, Some(hedging));
-    assert_eq!(call.batching.as_ref().unwrap().limit_exceeded(), LimitExceeded::ThrowException);
-    assert_eq!(text(&call), stored);
-    assert_eq!(
-        read::<StoredCall>(r#"{"codes":["unavailable",10]}"#).codes,
-        CodeSet::from([Code::Aborted, Code::Unavailable])
-    );
-    for (stored, reason) in [
-        (r#"{"codes":["NOPE"]}"#, r#""NOPE" is not a gRPC status code"#),
-        (r#"{"codes":[99]}"#, r#""99" is not a gRPC status code"#),
-        (r#"{"retryable_codes":[]}"#, "unknown field `retryable_codes`"),
-        (r#"{"hedging":{"max_attempts":0}}"#, "hedging.max_attempts is 0"),
-        (r#"{"hedging":{"max_attempts":2,"percentile":1.5}}"#, "hedging.percentile is 1.5"),
-        (r#"{"hedging":{"max_attempts":2,"dely":"1s"}}"#, "unknown field `dely`"),
-    ] {
-        let error = refused::<StoredCall>(stored);
-        assert!(error.starts_with(reason), "{stored}: {error}");
-    }
-}
-
-#[test]
 fn rows_have_milliseconds() {
     let settings = RetrySettings::builder()
         .initial_retry_delay(Duration::from_micros(200_500))
@@ -167,78 +135,6 @@ fn names_are_those_that_are_printed() {
     }
     assert_eq!(text(&Delivery::NotProcessed), "\"NOT_PROCESSED\"");
     assert_eq!(read::<Delivery>("\"UNKNOWN\""), Delivery::Unknown);
-}
-
-#[test]
-fn the_options_of_a_call_have_the_names_of_the_setters() {
-    let stored = concat!(
-        r#"{"timeout":"2s","attempt_timeout":"500ms","max_attempts":3,"initial_retry_delay":"0s","#,
-        r#""retry_delay_multiplier":2.0,"max_retry_delay":"1s","codes":["ABORTED"],"report":true,"#,
-        r#""retry_settings":{"total_timeout":"10s"}}"#
-    );
-    let options = read::<StoredOptions>(stored);
-    assert_eq!(options.overrides.total_timeout(), Override::Set(2000 * MS));
-    assert_eq!(options.overrides.rpc_timeout(), Override::Set(500 * MS));
-    assert_eq!(options.overrides.max_attempts(), Override::Set(3));
-    assert_eq!(options.overrides.initial_retry_delay(), Some(Duration::ZERO));
-    assert_eq!(options.codes, Some(CodeSet::from(Code::Aborted)));
-    assert_eq!(options.retry_settings.as_ref().unwrap().total_timeout(), Some(10_000 * MS));
-    assert_eq!(text(&options), stored);
-}
-
-#[test]
-fn an_option_is_unset_set_or_turned_off() {
-    let nothing = read::<StoredOptions>("{}");
-    assert_eq!((nothing.overrides.is_empty(), nothing.codes, nothing.report), (true, None, None));
-    assert_eq!(text(&nothing), "{}");
-    let stored = r#"{"no_timeout":true,"no_attempt_timeout":true,"no_max_attempts":true,"codes":[]}"#;
-    let options = read::<StoredOptions>(stored);
-    assert_eq!(options.overrides.total_timeout(), Override::Disabled);
-    assert_eq!(options.overrides.rpc_timeout(), Override::Disabled);
-    assert_eq!(options.overrides.max_attempts(), Override::Disabled);
-    assert_eq!(options.codes, Some(CodeSet::EMPTY));
-    assert_eq!(text(&options), stored);
-}
-
-#[test]
-fn options_that_have_no_meaning_are_refused_where_they_stand() {
-    for (stored, reason, column) in [
-        (r#"{"max_atempts":3}"#, "unknown field `max_atempts`, expected one of `timeout`, `no_timeout`", 15),
-        (r#"{"total_timeout":"3s"}"#, "unknown field `total_timeout`", 17),
-        (r#"{"timeout":"0s","report":true}"#, "a timeout of zero is no limit; leave it out", 16),
-        (r#"{"attempt_timeout":"0ms"}"#, "a timeout of zero is no limit; leave it out", 26),
-        (
-            r#"{"timeout":"3s","no_timeout":true}"#,
-            "timeout and no_timeout exclude each other; leave one out",
-            36,
-        ),
-        (r#"{"max_attempts":0}"#, "max_attempts must be at least 1 (the first attempt counts)", 19),
-        (
-            r#"{"retry_delay_multiplier":0.9}"#,
-            "a multiplier must be a finite number, at least 1, not 0.9",
-            31,
-        ),
-        (
-            r#"{"initial_retry_delay":"2s","max_retry_delay":"1s"}"#,
-            "retry settings are not valid: max_retry_delay is 1s, but must not be shorter than initial_retry_delay (2s)",
-            53,
-        ),
-        (
-            r#"{"retry_settings":{"initial_retry_delay":"2s"},"max_retry_delay":"1s"}"#,
-            "retry settings are not valid: max_retry_delay is 1s",
-            72,
-        ),
-        (r#"{"codes":["NOPE"]}"#, r#""NOPE" is not a gRPC status code"#, 17),
-    ] {
-        // In a list, as in a program's configuration. At the top of a text serde_json tells no place for some errors.
-        let error = serde_json::from_str::<[StoredOptions; 1]>(&format!("[{stored}]")).unwrap_err();
-        assert!(error.to_string().starts_with(reason), "{stored}: {error}");
-        assert_eq!((error.line(), error.column()), (1, column), "{stored}");
-    }
-    let overrides = crate::SettingsOverrides::default().with_total_timeout(Override::Set(Duration::ZERO));
-    let no_time = StoredOptions { overrides, ..read("{}") };
-    let error = serde_json::to_string(&no_time).unwrap_err().to_string();
-    assert_eq!(error, "a timeout of zero can't be stored: it says that no time is left");
 }
 
 #[test]

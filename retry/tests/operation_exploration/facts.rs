@@ -1,7 +1,8 @@
 //! What can happen in a step.
 
 use gax_retry::{
-    AttemptResult, Code, CommitPoint, Delivery, Replayable, Resend, RetryFact, Seen, ServerDelay, StopReason,
+    AttemptResult, Code, CommitPoint, Delivery, Next, Replayable, Resend, RetryFact, Seen, ServerDelay,
+    StopReason,
 };
 use std::time::Duration;
 
@@ -70,7 +71,7 @@ impl Ends {
         let unavailable = AttemptResult::failed(Code::Unavailable);
         match self {
             Ends::Done => AttemptResult::done(),
-            Ends::NotDone => AttemptResult::not_done(),
+            Ends::NotDone => AttemptResult::not_done(Next::Later),
             Ends::Unavailable => unavailable,
             Ends::DeadlineExceeded => AttemptResult::failed(Code::DeadlineExceeded),
             Ends::Internal => AttemptResult::failed(Code::Internal),

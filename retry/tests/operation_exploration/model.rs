@@ -3,8 +3,8 @@
 use crate::facts::{Ends, Fact, What};
 use crate::subjects::Subject;
 use gax_retry::{
-    Action, AttemptKind, End, JitterSource, Operation, Outcome, Policy, Resend, RetryBudget, StartedAttempt,
-    StopReason, World,
+    Action, AttemptKind, End, JitterSource, Operation, Outcome, Policy, Ready, Resend, RetryBudget,
+    StartedAttempt, StopReason, World,
 };
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher as _};
@@ -17,14 +17,17 @@ const MANY: usize = 40;
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     operation: Operation,
+    /// The action that is known already: the first, or the end that nothing else stands before.
+    known: Option<Action>,
     now: Duration,
     in_flight: Vec<InFlight>,
     /// The tokens of its budget.
     tokens: u32,
     /// The number of the attempt that was sent last.
     sent: u32,
-    /// The attempts since back-off last began.
+    /// The attempts since back-off last began, without polls.
     counted: u32,
+    polls: u32,
     /// The last start of an attempt.
     started: Duration,
     resends: Resends,
@@ -104,17 +107,17 @@ fn left(budget: &RetryBudget, max: u32) -> u32 {
 impl Run {
     pub(crate) fn begin(subject: &Subject) -> Self {
         let (policy, _) = subject.policy(0);
-        let mut operation = Operation::begin(&policy, subject.bound);
-        if let Some(late) = subject.late {
-            operation.late(&policy, late);
-        }
+        let ready = subject.late.map_or(Ready::Now, Ready::Late);
+        let (operation, first) = Operation::begin(&policy, subject.bound, ready);
         Self {
             operation,
+            known: Some(first),
             now: subject.late.unwrap_or_default(),
             in_flight: Vec::new(),
             tokens: subject.tokens_left,
             sent: 0,
             counted: 0,
+            polls: 0,
             started: Duration::ZERO,
             resends: Resends::default(),
             ended: None,
@@ -169,7 +172,9 @@ impl Run {
         let mut clock = Clock { now, jitter: subject.jitter };
         match (fact.what, attempt) {
             (What::Ends(how), Some(number)) => {
-                self.operation.ended(&policy, number, how.result(now), &mut clock);
+                if self.operation.ended(&policy, number, how.result(now), &mut clock) {
+                    self.known = Some(Action::Finish(End::Reply(number)));
+                }
                 self.note(number, how);
             }
             (What::Commits(point), Some(number)) => {
@@ -214,7 +219,7 @@ impl Run {
     /// Takes actions until there are none.
     fn actions(&mut self, subject: &Subject, policy: &Policy, clock: &mut impl World) -> Kept {
         for _ in 0..MANY {
-            let action = self.operation.next(policy, clock);
+            let action = self.known.take().unwrap_or_else(|| self.operation.next(policy, clock));
             let was_finished = self.is_finished;
             match action {
                 Action::Send(attempt) => self.sends(subject, attempt)?,
@@ -257,10 +262,15 @@ impl Run {
                 promise!(fits, "{attempt:?} does not follow from {ended:?}");
                 self.sent = attempt.number();
                 self.started = attempt.start();
-                // The attempt that broke off counts as the first.
-                self.counted = if kind == AttemptKind::Resume { 2 } else { self.counted + 1 };
+                match kind {
+                    // The attempt that broke off counts as the first.
+                    AttemptKind::Resume => self.counted = 2,
+                    AttemptKind::Poll => self.polls += 1,
+                    _ => self.counted += 1,
+                }
                 self.resends = Resends { refused: self.resends.refused, ..Resends::default() };
-                let within = subject.max_attempts.is_none_or(|most| self.counted <= most);
+                let within =
+                    subject.max_attempts.is_none_or(|most| self.counted <= most && self.polls < most);
                 promise!(within, "{attempt:?} is one too many");
                 let is_asked = ended.is_some_and(Ends::asks_for_a_delay);
                 let capped = subject.max_delay.is_none_or(|max| is_asked || attempt.delay() <= max);

@@ -1,8 +1,8 @@
 //! The layer, its service, and the future of a request.
 
-use super::DeadlineBody;
-use crate::grpc::methods::previous_attempts;
-use crate::grpc::methods::timeout;
+use crate::grpc::deadline::body::DeadlineBody;
+use crate::grpc::template::previous_attempts;
+use crate::grpc::template::timeout;
 use crate::operation::{Inbound, Serving};
 use http::{Request, Response};
 use pin_project_lite::pin_project;

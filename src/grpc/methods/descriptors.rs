@@ -1,13 +1,13 @@
 //! The kinds of methods, and whether they are idempotent, from compiled descriptors.
 //!
-//! Only the fields that tell this are read: a whole descriptor library would be a large thing to link for a few messages.
+//! Only the fields that say so are read: a whole descriptor library would be a large thing to link for a few messages.
 
 use gax_retry::MethodKind;
 use gax_table::{IdempotencyLevel, MethodDescription};
 use prost::Message;
 use std::collections::HashMap;
 
-/// What descriptors say of a method.
+/// The facts that descriptors have of a method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Described {
     pub(crate) kind: MethodKind,

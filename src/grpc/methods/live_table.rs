@@ -1,18 +1,15 @@
 //! The methods of a table that can be replaced.
 
-use super::descriptors::Descriptions;
-use super::table::{MethodOptions, Methods};
-use super::unknown::services;
+use crate::grpc::methods::descriptors::Descriptions;
+use crate::grpc::methods::table::{MethodOptions, Methods};
+use crate::grpc::methods::unknown::services;
 use crate::live::{CurrentTable, KnownMethods, Replaceable, SettingsHandle};
-use gax_retry::RetryBudget;
 use std::sync::Arc;
 
-/// What replaces a layer's table.
+/// A table that the handle replaces while the layer is used.
 #[derive(Debug, Clone)]
 pub(crate) struct LiveTable {
     pub(crate) handle: SettingsHandle,
-    /// Whether the program has set a budget, in place of the table's.
-    pub(crate) has_own_budget: bool,
     denies_unknown_methods: bool,
     /// The methods of the descriptors, once there are any.
     known: Option<Arc<KnownMethods>>,
@@ -21,7 +18,7 @@ pub(crate) struct LiveTable {
 impl LiveTable {
     /// The table of that handle.
     pub(crate) fn new(handle: &SettingsHandle) -> Self {
-        Self { handle: handle.clone(), has_own_budget: false, denies_unknown_methods: false, known: None }
+        Self { handle: handle.clone(), denies_unknown_methods: false, known: None }
     }
 
     /// Whether a table is refused that names other methods than these.
@@ -38,16 +35,10 @@ impl LiveTable {
     }
 
     /// The methods by whichever table the handle has.
-    pub(crate) fn methods(
-        &self,
-        options: MethodOptions,
-        own_budget: Option<RetryBudget>,
-    ) -> Replaceable<Methods> {
-        let own_budget = self.has_own_budget.then_some(own_budget);
+    pub(crate) fn methods(&self, options: MethodOptions) -> Replaceable<Methods> {
         let make = move |current: &CurrentTable, before: Option<&Methods>| {
-            let budget = own_budget.as_ref().unwrap_or(&current.budget);
             let version = Some(current.version);
-            let methods = Methods::new(current.table.clone(), version, budget.as_ref(), &options);
+            let methods = Methods::new(current.table.clone(), version, current.budget.as_ref(), &options);
             match before {
                 Some(before) => methods.with_latencies_of(before),
                 None => methods,

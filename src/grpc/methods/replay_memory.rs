@@ -1,4 +1,4 @@
-//! What the streams of requests of one client or layer may buffer together.
+//! The memory in which one client or layer buffers its streams of requests.
 
 use crate::settings::BufferLimits;
 use gax_retry::Compatibility;
@@ -13,7 +13,7 @@ pub(crate) struct ReplayMemory {
 }
 
 impl ReplayMemory {
-    /// What calls by these rules buffer streams of requests in; `None`: they don't.
+    /// The memory for streams of requests of calls by these rules; `None`: they are not buffered.
     pub(crate) fn of(&self, limits: &BufferLimits, compatibility: Compatibility) -> Option<Self> {
         let replays = limits.replays_streams.unwrap_or(compatibility == Compatibility::Grpc);
         (replays && limits.max_replay_bytes > 0).then(|| self.clone())

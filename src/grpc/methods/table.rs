@@ -1,81 +1,70 @@
-//! Which plan is for which path.
+//! Which config is for which path.
 
-use super::called::Called;
-use super::descriptors::{Described, Descriptions};
-use super::found::Found;
-use super::learned::Learned;
-use super::plan::MethodPlan;
-use super::replay_memory::ReplayMemory;
-use crate::operation::{JitterSeeds, Observers};
-use crate::settings::{BufferLimits, CallSettings};
+use crate::grpc::methods::config::MethodConfig;
+use crate::grpc::methods::descriptors::{Described, Descriptions};
+use crate::grpc::methods::method_map::MethodMap;
+use crate::grpc::methods::method_match::MethodMatch;
+use crate::grpc::methods::replay_memory::ReplayMemory;
+use crate::grpc::methods::shared_state::SharedState;
+use crate::settings::{BufferLimits, CallSettings, OperationOptions};
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{Dialect, RetryTable};
-use http::Uri;
-use std::collections::HashMap;
-use std::hash::{BuildHasher as _, BuildHasherDefault, Hasher};
 use std::sync::Arc;
 
-type Hash = BuildHasherDefault<PathHasher>;
-
-/// A retry table made ready for calls: one plan an entry, resolved once.
+/// A retry table made ready for calls: one config an entry, resolved once.
 #[derive(Debug)]
 pub(crate) struct Methods {
     table: RetryTable,
-    plans: Vec<Plans>,
+    configs: Vec<Configs>,
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
-    unlisted: Plans,
+    unlisted: Configs,
     described: Descriptions,
-    /// What the table names, by path without the leading slash: found without taking that apart.
-    named: HashMap<Box<str>, Found, Hash>,
-    learned: Learned,
-    called: Called,
+    /// MethodMatch without taking a path apart.
+    by_path: MethodMap,
 }
 
-/// What a layer is set to, besides its table.
+/// The options of a layer, besides its table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MethodOptions {
     pub(crate) described: Descriptions,
-    /// `None`: as the table's dialect has it.
-    pub(crate) compatibility: Option<Compatibility>,
+    pub(crate) operation: OperationOptions,
     pub(crate) limits: BufferLimits,
-    pub(crate) jitter: JitterSeeds,
-    pub(crate) observers: Observers,
     /// Of methods that may be hedged, and whose entries don't say how.
     pub(crate) hedging: Option<Hedging>,
     /// Shared by the layer's clones, and by the tables that replace each other.
     pub(crate) replay_memory: ReplayMemory,
 }
 
-/// What one entry means for its methods.
+/// The configs of one entry, for its methods.
 #[derive(Debug)]
-struct Plans {
+struct Configs {
     own: ByKind,
     /// For those of its methods that may be hedged, where the layer hedges.
     hedged: Option<ByKind>,
 }
 
-/// A plan for RPCs of different kinds.
+/// A config for RPCs of different kinds.
 #[derive(Debug)]
 struct ByKind {
     /// For a unary RPC, a stream of responses, and a stream of requests.
-    plans: [Arc<MethodPlan>; 3],
-    /// The same for hedged RPCs that change nothing.
-    reading: Option<[Arc<MethodPlan>; 3]>,
+    configs: [Arc<MethodConfig>; 3],
+    /// Those for hedged RPCs that change nothing.
+    reading: Option<[Arc<MethodConfig>; 3]>,
 }
 
 impl ByKind {
-    fn of(plan: &MethodPlan) -> Self {
+    fn of(config: &MethodConfig) -> Self {
         let kinds = [MethodKind::Unary, MethodKind::ServerStreaming, MethodKind::BidiStreaming];
-        let plans = kinds.map(|kind| Arc::new(plan.for_kind(kind)));
-        let is_hedged = plan.policy.hedging().is_some();
+        let configs = kinds.map(|kind| Arc::new(config.for_kind(kind)));
+        let is_hedged = config.policy.hedging().is_some();
         let reading =
-            is_hedged.then(|| plans.each_ref().map(|plan| Arc::new((**plan).clone().reading(true))));
-        Self { plans, reading }
+            is_hedged.then(|| configs.each_ref().map(|config| Arc::new((**config).clone().reading(true))));
+        Self { configs, reading }
     }
 
-    fn plan(&self, described: Option<Described>) -> Arc<MethodPlan> {
+    fn config(&self, described: Option<Described>) -> Arc<MethodConfig> {
         let reading = self.reading.as_ref().filter(|_| described.is_some_and(|method| method.is_read_only));
-        let [unary, response_stream, request_stream] = reading.unwrap_or(&self.plans);
+        let [unary, response_stream, request_stream] = reading.unwrap_or(&self.configs);
         Arc::clone(match described.map(|method| method.kind) {
             Some(kind) if kind.streams_requests() => request_stream,
             Some(MethodKind::ServerStreaming) => response_stream,
@@ -86,21 +75,21 @@ impl ByKind {
     #[cfg(feature = "live")]
     fn with_latencies_of(&self, before: &Self) -> Self {
         // They share the latencies of one method, or of an entry.
-        let [before, ..] = &before.plans;
-        let joined = |plans: &[Arc<MethodPlan>; 3]| {
-            plans.each_ref().map(|plan| Arc::new(MethodPlan::clone(plan).with_latencies_of(before)))
+        let [before, ..] = &before.configs;
+        let joined = |configs: &[Arc<MethodConfig>; 3]| {
+            configs.each_ref().map(|config| Arc::new(MethodConfig::clone(config).with_latencies_of(before)))
         };
-        Self { plans: joined(&self.plans), reading: self.reading.as_ref().map(joined) }
+        Self { configs: joined(&self.configs), reading: self.reading.as_ref().map(joined) }
     }
 
     #[cfg(feature = "live")]
     fn counts_latencies(&self) -> bool {
-        self.plans.iter().any(|plan| plan.counts_latencies())
+        self.configs.iter().any(|config| config.counts_latencies())
     }
 }
 
 #[cfg(feature = "live")]
-impl Plans {
+impl Configs {
     fn count_latencies(&self) -> bool {
         self.own.counts_latencies() || self.hedged.as_ref().is_some_and(ByKind::counts_latencies)
     }
@@ -115,120 +104,102 @@ impl Plans {
 }
 
 impl Methods {
-    /// A table's methods by what the layer is set to. The version is that of a table that can be replaced.
+    /// A table's methods by the layer's options. The version is that of a table that can be replaced.
     pub(crate) fn new(
         table: RetryTable,
         version: Option<u64>,
         budget: Option<&RetryBudget>,
         options: &MethodOptions,
     ) -> Self {
-        let MethodOptions { described, limits, jitter, observers, hedging, replay_memory, .. } = options;
-        let compatibility = options.compatibility.unwrap_or(match table.dialect() {
+        let MethodOptions { described, operation, limits, hedging, replay_memory } = options;
+        let compatibility = operation.compatibility.unwrap_or(match table.dialect() {
             Dialect::Grpc => Compatibility::Grpc,
             _ => Compatibility::Documented,
         });
         let names = method_names(&table);
-        let observers = observers.registering(names.iter().chain(described.keys())).shared();
-        let plan = |settings: &CallSettings| {
-            let plan = MethodPlan::new(settings, compatibility, *limits, jitter, budget);
-            let plan = plan.observed_by(observers.clone()).of_version(version);
-            ByKind::of(&plan.replaying(replay_memory.of(limits, compatibility)))
+        let shared = Arc::new(SharedState {
+            options: operation.clone(),
+            compatibility,
+            limits: *limits,
+            observers: operation.observers.registering(names.iter().chain(described.keys())).shared(),
+            replay_memory: replay_memory.of(limits, compatibility),
+            table_budget: budget.cloned(),
+            version,
+        });
+        let config = |settings: &CallSettings| {
+            ByKind::of(&MethodConfig::new(settings, MethodKind::Unary, Arc::clone(&shared)))
         };
-        let plans = |settings: CallSettings| {
+        let configs = |settings: CallSettings| {
             let hedging = hedging.filter(|_| settings.hedging().is_none());
-            let own = plan(&settings);
-            Plans { own, hedged: hedging.map(|hedging| plan(&settings.with_hedging(Some(hedging)))) }
+            let own = config(&settings);
+            Configs { own, hedged: hedging.map(|hedging| config(&settings.with_hedging(Some(hedging)))) }
         };
         let entries = (0..table.entry_count()).filter_map(|index| table.entry(index));
-        let entries: Vec<_> = entries.map(CallSettings::of_policy).map(plans).collect();
-        let unlisted = plans(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
+        let entries: Vec<_> = entries.map(CallSettings::of_policy).map(configs).collect();
+        let unlisted = configs(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
         let described = described.clone();
-        let mut methods = Self {
-            table,
-            plans: entries,
-            unlisted,
-            described,
-            named: HashMap::default(),
-            learned: Learned::default(),
-            called: Called::default(),
-        };
-        methods.keep(names);
+        let mut methods =
+            Self { table, configs: entries, unlisted, described, by_path: MethodMap::new(Vec::new()) };
+        methods.by_path = MethodMap::new(methods.named(names));
         methods
     }
 
-    /// Keeps the methods of these names to be found at once. Each has the latencies of its own calls; of the methods that
-    /// descriptors alone know, those are kept that need that.
-    fn keep(&mut self, names: Vec<Box<str>>) {
-        let described = self
-            .described
-            .keys()
-            .filter(|path| self.resolve(path).is_some_and(|found| found.plan.counts_latencies()));
-        let described: Vec<_> = described.cloned().collect();
-        for name in names.into_iter().chain(described) {
-            if let Some(found) = self.resolve(&name) {
-                let own = found.plan.with_own_latencies();
-                let plan = own.as_ref().unwrap_or(&found.plan).of_one_method();
-                self.named.insert(name, Found { plan: Arc::new(plan), ..found });
-            }
-        }
+    /// The methods of these names, each with the latencies of its own calls. Of the methods that descriptors alone know, those are
+    /// among them that need that.
+    fn named(&self, names: Vec<Box<str>>) -> Vec<(Box<str>, MethodMatch)> {
+        let counts =
+            |path: &Box<str>| self.resolve(path).is_some_and(|found| found.config.counts_latencies());
+        let described = self.described.keys().filter(|path| counts(path)).cloned();
+        let found = names.into_iter().chain(described).filter_map(|name| {
+            let found = self.resolve(&name)?;
+            let own = found.config.with_own_latencies();
+            let config = Arc::new(own.as_ref().unwrap_or(&found.config).of_one_method());
+            Some((name, MethodMatch { config, ..found }))
+        });
+        found.collect()
     }
 
-    /// The same in place of another table's. Where a method is hedged after the same percentile, its latencies go on to count;
+    /// Takes the place of another table's methods. Where a method is hedged after the same percentile, its latencies go on to count;
     /// where an entry has the same names, those that its other methods share.
     #[cfg(feature = "live")]
     pub(crate) fn with_latencies_of(mut self, before: &Self) -> Self {
-        for (name, found) in self.named.iter_mut().filter(|(_, found)| found.plan.counts_latencies()) {
-            if let Some(before) = before.named.get(name) {
-                found.plan = Arc::new(MethodPlan::clone(&found.plan).with_latencies_of(&before.plan));
+        let counts = |(_, found): &(&str, &mut MethodMatch)| found.config.counts_latencies();
+        for (name, found) in self.by_path.named_mut().filter(counts) {
+            if let Some(before) = before.by_path.named(name) {
+                found.config = Arc::new(MethodConfig::clone(&found.config).with_latencies_of(&before.config));
             }
         }
         let table = &self.table;
         let names = |table: &RetryTable, entry| -> Vec<String> {
             table.names_of(entry).map(|name| name.to_string()).collect()
         };
-        for (entry, (plans, others)) in self.plans.iter_mut().zip(&before.plans).enumerate() {
-            if plans.count_latencies() && names(table, entry) == names(&before.table, entry) {
-                plans.go_on_from(others);
+        for (entry, (configs, others)) in self.configs.iter_mut().zip(&before.configs).enumerate() {
+            if configs.count_latencies() && names(table, entry) == names(&before.table, entry) {
+                configs.go_on_from(others);
             }
         }
         self
     }
 
-    /// The method of a request to that URI, if it goes where requests to the method usually go, and was called before.
-    #[inline]
-    pub(crate) fn find_called(&self, uri: &Uri) -> Option<Found> {
-        self.called.find(uri)
-    }
-
-    /// The method of a request to that URI; `None` if the table has nothing to say about it.
+    /// The method of a request to that path; `None` if the table has nothing to say about it.
     ///
-    /// The last two segments of its path are the service and the method: an origin may put segments of its own before
-    /// them.
+    /// The last two segments of the path are the service and the method: an origin may put segments of its own before them.
+    #[inline]
+    pub(crate) fn find(&self, path: &str) -> Option<MethodMatch> {
+        self.by_path.find(path.strip_prefix('/').unwrap_or(path), || self.resolve(path))
+    }
+
     #[cold]
-    pub(crate) fn find(&self, uri: &Uri) -> Option<Found> {
-        let found = self.named(uri.path())?;
-        self.called.keep(uri, &found);
-        Some(found)
-    }
-
-    fn named(&self, path: &str) -> Option<Found> {
-        let name = path.strip_prefix('/').unwrap_or(path);
-        match self.named.get(name) {
-            Some(found) => Some(found.clone()),
-            None => self.learned.find(name, self.named.hasher().hash_one(name), || self.resolve(path)),
-        }
-    }
-
-    fn resolve(&self, path: &str) -> Option<Found> {
+    fn resolve(&self, path: &str) -> Option<MethodMatch> {
         let (service, method) = names(path)?;
         let entry = self.table.lookup(service, method).and_then(|policy| policy.entry());
-        let plans = match entry {
-            Some(entry) => self.plans.get(entry)?,
+        let configs = match entry {
+            Some(entry) => self.configs.get(entry)?,
             None => &self.unlisted,
         };
         let described = self.described(path, service, method);
-        let hedged = plans.hedged.as_ref().filter(|hedged| {
-            let is_allowed = entry.is_some() && hedged.plans[0].hedges_non_idempotent();
+        let hedged = configs.hedged.as_ref().filter(|hedged| {
+            let is_allowed = entry.is_some() && hedged.configs[0].hedges_non_idempotent();
             let is_described = entry.is_some() && described.is_some_and(|method| method.is_idempotent);
             is_allowed || self.table.idempotent(service, method).unwrap_or(is_described)
         });
@@ -236,14 +207,14 @@ impl Methods {
             return None;
         }
         let kind = described.map(|method| method.kind);
-        Some(Found { plan: hedged.unwrap_or(&plans.own).plan(described), kind })
+        Some(MethodMatch { config: hedged.unwrap_or(&configs.own).config(described), kind })
     }
 
     /// A method that the table has nothing to say about, but a call's options have.
-    pub(crate) fn unlisted(&self, path: &str) -> Found {
+    pub(crate) fn unlisted(&self, path: &str) -> MethodMatch {
         let described = names(path).and_then(|(service, method)| self.described(path, service, method));
         let kind = described.map(|method| method.kind);
-        Found { plan: self.unlisted.own.plan(described), kind }
+        MethodMatch { config: self.unlisted.own.config(described), kind }
     }
 
     fn described(&self, path: &str, service: &str, method: &str) -> Option<Described> {
@@ -266,36 +237,4 @@ fn method_names(table: &RetryTable) -> Vec<Box<str>> {
 fn names(path: &str) -> Option<(&str, &str)> {
     let (rest, method) = path.rsplit_once('/')?;
     Some((rest.rsplit('/').next()?, method))
-}
-
-/// A quick hash for paths: of their length and their end, where methods differ. They are the program's own:
-/// nobody outside can choose ones that collide.
-#[derive(Debug, Default)]
-struct PathHasher(u64);
-
-impl PathHasher {
-    fn mix(&mut self, word: u64) {
-        // FxHash's.
-        const MULTIPLIER: u64 = 0x517c_c1b7_2722_0a95;
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(MULTIPLIER);
-    }
-}
-
-impl Hasher for PathHasher {
-    #[inline]
-    fn write(&mut self, bytes: &[u8]) {
-        self.mix(bytes.len() as u64);
-        let (_, end) = bytes.as_rchunks();
-        match end.last_chunk::<2>() {
-            Some(two) => two.iter().for_each(|word| self.mix(u64::from_le_bytes(*word))),
-            None => bytes.iter().for_each(|byte| self.mix(u64::from(*byte))),
-        }
-    }
-
-    /// What ends a string is the same for all.
-    fn write_u8(&mut self, _: u8) {}
-
-    fn finish(&self) -> u64 {
-        self.0 ^ (self.0 >> 32)
-    }
 }

@@ -1,6 +1,6 @@
 //! Names in a table that descriptors don't have.
 
-use super::descriptors::Descriptions;
+use crate::grpc::methods::descriptors::Descriptions;
 use crate::live::unknown_methods::{self, UnknownMethodsError};
 use gax_table::{Finding, MethodDescription, RetryTable, ServiceDescription};
 use std::collections::BTreeMap;

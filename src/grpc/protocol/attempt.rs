@@ -1,21 +1,21 @@
 //! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
 
-use super::failed::{Bad, over_limit};
 use super::grpc_protocol::GrpcProtocol;
-use crate::grpc::methods::{AttemptTimeout, MethodPlan};
+use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
-use crate::grpc::status::{Failure, Suspect};
+use crate::grpc::status::Failure;
+use crate::grpc::template::AttemptTimeout;
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
-    Current, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Unsendable, earlier, until,
+    AttemptContext, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Step, Unsendable,
+    earlier, until,
 };
-use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Seen, StartedAttempt};
+use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Replayable, Seen, StartedAttempt};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use tokio::time::Instant;
 use tonic::body::Body;
 use tonic::client::GrpcService;
 use tonic::codegen::StdError;
@@ -33,8 +33,6 @@ pin_project! {
         Collecting { response: Box<http::Response<ResponseBody>> },
         // The service has failed.
         Broken { error: Option<StdError> },
-        // It failed, and whether its own response was the reason is not known yet.
-        Suspected { suspect: Option<Box<Suspect>>, until: Instant },
     }
 }
 
@@ -46,18 +44,18 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
     pub(crate) fn first(
         &mut self,
         service: &mut A::Service,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         started: StartedAttempt,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
         request: &mut http::Request<Body>,
     ) -> Option<GrpcAttempt<<A::Service as GrpcService<Body>>::Future>> {
-        self.begun(plan, started, current);
+        self.begun(config, started, context);
         let time = started.deadline();
-        let timeout = header(plan, time, false, current);
-        self.request.complete(plan, request, timeout);
+        let timeout = header(config, time, false, context);
+        self.request.write(request, config, started.number(), timeout, false);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
-                if let Some(outgoing) = current.sending() {
+                if let Some(outgoing) = context.sending() {
                     watched(request, *outgoing);
                 }
                 None
@@ -74,69 +72,90 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
 
 impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[inline]
-    fn begun(&mut self, plan: &MethodPlan, started: StartedAttempt, current: &mut Current<'_>) {
-        if let Some(note) = self.request.note(plan).filter(|_| started.number() == 1) {
-            current.note(note);
+    fn begun(&mut self, config: &MethodConfig, started: StartedAttempt, context: &mut AttemptContext<'_>) {
+        if let Some(note) = self.request.note(config).filter(|_| started.number() == 1) {
+            context.note(note);
         }
     }
 
     /// The response can't be handed to the caller.
     #[cold]
-    fn faulty(&mut self, plan: &MethodPlan, fault: Fault, current: &mut Current<'_>) -> Bad {
+    fn faulty(
+        &mut self,
+        config: &MethodConfig,
+        fault: Fault,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
         match fault {
-            Fault::Failed(failure) => Bad::Ended(self.failed(plan, failure, Seen::Headers, current)),
-            Fault::Broke(error, None) => self.broken(plan, error, Seen::Headers, current),
-            Fault::Broke(error, messages) => self.broken_behind(plan, error, messages, current),
-            Fault::Unreadable(failure) => Bad::Ended(self.unreadable(plan, failure, current)),
+            Fault::Failed(failure) => self.failed(config, failure, Seen::Headers, context),
+            Fault::Broke(error, None) => self.broken(config, error, Seen::Headers, context),
+            Fault::Broke(error, messages) => self.broken_behind(config, error, messages, context),
+            Fault::Unreadable(failure) => self.unreadable(config, failure, context),
         }
     }
 
-    /// More of the request may have been sent than is buffered: that is told as soon as it is known.
+    /// Nothing has come. More of the request may have been sent than is buffered, which is reported once.
     #[inline]
-    fn watch(&self, current: &mut Current<'_>, cx: &Context<'_>) {
-        if let Some(note) = self.request.watch(current.number(), cx) {
-            over_limit(note, current);
+    fn pending(&self, context: &mut AttemptContext<'_>, cx: &Context<'_>) -> Poll<Step> {
+        match self.request.watch(context.number(), cx) {
+            Some(note) if context.note(note) => Poll::Ready(Step::Committed(CommitPoint::OverLimit)),
+            _ => Poll::Pending,
         }
     }
 
-    /// The attempt has the reply.
+    /// The attempt has the reply, whose end may still be to come.
     #[inline]
-    fn replied(&self, current: &mut Current<'_>) {
-        if let Some(note) = self.request.replied(current.number()) {
-            over_limit(note, current);
+    fn replied(
+        &self,
+        response: &http::Response<ResponseBody>,
+        context: &mut AttemptContext<'_>,
+    ) -> Poll<Step> {
+        let mut result = AttemptResult::done();
+        if response.body().is_open() {
+            result = result.with_seen(Seen::Messages { resumable: false });
         }
+        if let Some(note) = self.request.replied(context.number()) {
+            context.note(note);
+            result = result.with_replayable(Replayable::OverLimit);
+        }
+        Poll::Ready(Step::Ended(result))
     }
 }
 
 impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
-    type Plan = MethodPlan;
+    type Config = MethodConfig;
     type Attempt = GrpcAttempt<<A::Service as GrpcService<Body>>::Future>;
-    type Reply = ReplySlot;
+    type Slot = ReplySlot;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Grpc;
 
-    fn name(&self, plan: &MethodPlan) -> Name {
-        Name::from(self.request.path(plan))
+    fn name(&self, config: &MethodConfig) -> Name {
+        Name::from(self.request.path(config))
     }
 
     #[inline]
-    fn observers<'a>(&'a self, plan: &'a MethodPlan) -> Option<&'a Observers> {
-        plan.observers.as_deref()
+    fn observers<'a>(&'a self, config: &'a MethodConfig) -> Option<&'a Observers> {
+        config.shared.observers.as_deref()
     }
 
     #[inline]
-    fn bound(&self, plan: &MethodPlan) -> Option<Duration> {
-        earlier(plan.timeout, self.request.bound())
+    fn bound(&self, config: &MethodConfig) -> Option<Duration> {
+        earlier(config.timeout, self.request.bound())
     }
 
     #[inline]
-    fn jitter(&self, plan: &MethodPlan) -> Jitter {
-        plan.jitter.next()
+    fn jitter(&self, config: &MethodConfig) -> Jitter {
+        config.shared.options.jitter.next()
     }
 
     #[inline]
-    fn prepare(&mut self, plan: &MethodPlan, cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
-        match self.request.prepare(plan, cx) {
+    fn is_prepared(&self) -> bool {
+        self.request.is_prepared()
+    }
+
+    #[inline]
+    fn prepare(&mut self, config: &MethodConfig, cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
+        match self.request.prepare(config, cx) {
             Poll::Ready(Ok(())) => {
                 self.failure = None;
                 Poll::Ready(Ok(()))
@@ -155,40 +174,40 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     #[inline]
     fn begin(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         started: StartedAttempt,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
-        self.begun(plan, started, current);
+        self.begun(config, started, context);
         GrpcAttempt::Ready { time: started.deadline(), is_late: started.kind() == AttemptKind::Resend }
     }
 
     #[inline]
     fn poll(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         mut attempt: Pin<&mut Self::Attempt>,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         reply: &mut ReplySlot,
-    ) -> Poll<AttemptResult> {
+    ) -> Poll<Step> {
         loop {
-            let bad = match attempt.as_mut().project() {
+            let result = match attempt.as_mut().project() {
                 AttemptProj::Ready { time, is_late } => {
                     let (time, was_late) = (*time, std::mem::replace(is_late, true));
                     let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
                     let ready = self.handle.when_ready(cx, |service| {
-                        let timeout = header(plan, time, was_late, current);
-                        let number = current.number();
-                        let request = self.request.write(plan, number, timeout, is_watched, |request| {
-                            // A transparent retry of the first attempt is late, too.
-                            if is_watched && (number > 1 || (was_late && current.is_resent())) {
-                                mark(request, current);
-                            }
-                            if let Some(outgoing) = current.sending() {
-                                watched(request, *outgoing);
-                            }
-                        });
+                        let timeout = header(config, time, was_late, context);
+                        let number = context.number();
+                        let mut request = http::Request::default();
+                        self.request.write(&mut request, config, number, timeout, is_watched);
+                        // A transparent retry of the first attempt is late, too.
+                        if is_watched && (number > 1 || (was_late && context.is_resent())) {
+                            mark(&mut request, context);
+                        }
+                        if let Some(outgoing) = context.sending() {
+                            watched(&mut request, *outgoing);
+                        }
                         if let Some(before) = &mut self.failure {
                             before.take_messages();
                         }
@@ -196,125 +215,80 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     });
                     match ready {
                         Poll::Ready(Ok(())) => continue,
-                        Poll::Ready(Err(error)) => self.broken(plan, error.into(), Seen::Nothing, current),
+                        Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, context),
                         Poll::Pending => return Poll::Pending,
                     }
                 }
                 AttemptProj::Sent { future } => match future.poll(cx) {
-                    Poll::Pending => {
-                        self.watch(current, cx);
-                        return Poll::Pending;
-                    }
+                    Poll::Pending => return self.pending(context, cx),
                     Poll::Ready(Ok(response)) => {
                         *reply = Poll::Ready(Ok(unread(response)));
                         let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
-                        match check_head(response, current) {
-                            Ok(()) => match read(response, self.extent, plan, current, cx) {
-                                Poll::Ready(Ok(())) => {
-                                    self.replied(current);
-                                    return Poll::Ready(AttemptResult::done());
-                                }
+                        match check_head(response, context) {
+                            Ok(()) => match read(response, self.extent, config, context, cx) {
+                                Poll::Ready(Ok(())) => return self.replied(response, context),
                                 Poll::Ready(Err(fault)) => {
                                     *reply = Poll::Pending;
-                                    self.faulty(plan, fault, current)
+                                    self.faulty(config, fault, context)
                                 }
                                 Poll::Pending => {
                                     if let Some(response) = taken(reply) {
                                         attempt.set(GrpcAttempt::Collecting { response });
                                     }
-                                    self.watch(current, cx);
-                                    return Poll::Pending;
+                                    return Poll::Ready(Step::Committed(CommitPoint::Headers));
                                 }
                             },
                             Err(failure) => {
                                 *reply = Poll::Pending;
-                                Bad::Ended(self.failed(plan, failure, Seen::Nothing, current))
+                                self.failed(config, failure, Seen::Nothing, context)
                             }
                         }
                     }
-                    Poll::Ready(Err(error)) => self.broken(plan, error.into(), Seen::Nothing, current),
+                    Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, context),
                 },
                 AttemptProj::Collecting { response } => {
-                    match read_on(response, self.extent, plan, current, cx) {
+                    match read_on(response, self.extent, config, context, cx) {
                         Poll::Ready(Ok(())) => {
+                            let step = self.replied(response, context);
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
-                            self.replied(current);
-                            return Poll::Ready(AttemptResult::done());
+                            return step;
                         }
-                        Poll::Ready(Err(fault)) => self.faulty(plan, fault, current),
-                        Poll::Pending => {
-                            self.watch(current, cx);
-                            return Poll::Pending;
-                        }
+                        Poll::Ready(Err(fault)) => self.faulty(config, fault, context),
+                        Poll::Pending => return self.pending(context, cx),
                     }
                 }
                 AttemptProj::Broken { error } => match error.take() {
-                    Some(error) => self.broken(plan, error, Seen::Nothing, current),
+                    Some(error) => self.broken(config, error, Seen::Nothing, context),
                     None => return Poll::Pending,
                 },
-                AttemptProj::Suspected { suspect, until } => {
-                    if current.clock().has_reached(*until) {
-                        match suspect.take() {
-                            Some(suspect) => Bad::Ended(self.cleared(plan, *suspect, current)),
-                            None => return Poll::Pending,
-                        }
-                    } else {
-                        return Poll::Pending;
-                    }
-                }
             };
-            match bad {
-                Bad::Ended(result) => return Poll::Ready(result),
-                Bad::Suspected(suspect) => {
-                    let until = suspect.until();
-                    attempt.set(GrpcAttempt::Suspected { suspect: Some(suspect), until });
-                }
-            }
+            return Poll::Ready(Step::Ended(result));
         }
     }
 
     fn expire(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         attempt: Option<Pin<&mut Self::Attempt>>,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
-            return self.timed_out(plan, Seen::Nothing, current).with_delivery(Delivery::NotSent);
+            return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
         };
         let seen = match attempt.project() {
             AttemptProj::Ready { .. } => {
                 // A place in the service's queue must not be held through a delay.
                 self.handle.renew();
-                return self.timed_out(plan, Seen::Nothing, current).with_delivery(Delivery::NotSent);
+                return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
             }
             AttemptProj::Collecting { .. } => Seen::Headers,
-            AttemptProj::Suspected { suspect, .. } => match suspect.take() {
-                Some(suspect) => return self.cleared(plan, *suspect, current),
-                None => Seen::Nothing,
-            },
             AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
         };
-        self.timed_out(plan, seen, current)
+        self.timed_out(config, seen, context)
     }
 
-    fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
-        match attempt {
-            GrpcAttempt::Suspected { until, .. } => Some(*until),
-            _ => None,
-        }
-    }
-
-    fn is_hedgeable(&self, plan: &MethodPlan) -> bool {
-        self.request.note(plan).is_none()
-    }
-
-    fn is_over_limit(&self, attempt: u32) -> bool {
-        self.request.committed() == Some(attempt)
-    }
-
-    fn reached(&self, attempt: &Self::Attempt) -> Option<CommitPoint> {
-        matches!(attempt, GrpcAttempt::Collecting { .. }).then_some(CommitPoint::Headers)
+    fn is_hedgeable(&self, config: &MethodConfig) -> bool {
+        self.request.note(config).is_none()
     }
 
     fn hold(&mut self) {
@@ -343,8 +317,8 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
 /// Tells interceptors and layers on the way to the server which attempt this is. The first is not marked, so that a call
 /// which succeeds at once pays nothing for it.
 #[cold]
-fn mark(request: &mut http::Request<Body>, current: &Current<'_>) {
-    if let Some(started) = current.started() {
+fn mark(request: &mut http::Request<Body>, context: &AttemptContext<'_>) {
+    if let Some(started) = context.started() {
         request.extensions_mut().insert(started);
     }
 }
@@ -361,9 +335,14 @@ fn watched(request: &mut http::Request<Body>, mut outgoing: Outgoing) {
 
 /// The `grpc-timeout` of an attempt.
 #[inline]
-fn header(plan: &MethodPlan, time: Option<Duration>, is_late: bool, current: &Current<'_>) -> AttemptTimeout {
+fn header(
+    config: &MethodConfig,
+    time: Option<Duration>,
+    is_late: bool,
+    context: &AttemptContext<'_>,
+) -> AttemptTimeout {
     if is_late {
-        return AttemptTimeout::of(time.and_then(|_| current.deadline()).map(until));
+        return AttemptTimeout::of(time.and_then(|_| context.deadline()).map(until));
     }
-    plan.headers.timeout(time)
+    config.headers.timeout(time)
 }

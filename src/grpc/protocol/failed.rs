@@ -1,14 +1,15 @@
 //! The facts of an attempt that brought no good response.
 
 use super::grpc_protocol::GrpcProtocol;
-use crate::grpc::methods::{MethodPlan, timeout};
+use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Remainder, ResponseBody};
-use crate::grpc::status::cause::{Nature, Reach};
-use crate::grpc::status::{Failure, Messages, Suspect};
+use crate::grpc::status::cause::Nature;
+use crate::grpc::status::{Failure, Messages};
+use crate::grpc::template::timeout;
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{ConnectProblem, Current, Driver, Note, OperationError, OperationReport};
-use crate::transport::blame;
+use crate::operation::{AttemptContext, ConnectProblem, Driver, Note, OperationError, OperationReport};
+use crate::transport::Reach;
 use gax_retry::{
     AttemptResult, Code, Delivery, Replayable, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop,
     StopReason,
@@ -17,35 +18,27 @@ use std::pin::Pin;
 use tonic::Status;
 use tonic::codegen::StdError;
 
-/// How an attempt went wrong.
-pub(crate) enum Bad {
-    /// It ended with that.
-    Ended(AttemptResult),
-    /// It is not known yet.
-    Suspected(Box<Suspect>),
-}
-
 impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     /// The facts of an attempt that ended with that failure, which is kept.
     pub(super) fn ended(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         mut failure: Box<Failure>,
         seen: Seen,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let replayable = self.request.replayable(plan, current.number());
+        let replayable = self.request.replayable(config, context.number());
         if replayable == Replayable::OverLimit
-            && let Some(note) = self.request.note(plan)
+            && let Some(note) = self.request.note(config)
         {
-            over_limit(note, current);
+            context.note(note);
         }
-        self.request.ended(current.number());
+        self.request.ended(context.number());
         let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
-        let result = result.with_repetition(plan.repetition());
+        let result = result.with_repetition(config.repetition());
         if self.failure.as_ref().is_none_or(|before| !before.is_held) {
             let mut before = self.failure.take();
-            if plan.policy.hedging().is_some()
+            if config.policy.hedging().is_some()
                 && let Some(before) = &mut before
             {
                 // This attempt was sent before that one ended.
@@ -59,135 +52,132 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
 
     pub(super) fn timed_out(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         seen: Seen,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let timeout = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
-        self.ended(plan, Box::new(Failure::timed_out(timeout)), seen, current).with_timed_out()
+        let timeout = context.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
+        self.ended(config, Box::new(Failure::timed_out(timeout)), seen, context).with_timed_out()
     }
 
     /// The attempt ended with a status, or with a response that has none.
     pub(crate) fn failed(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         failure: Box<Failure>,
         seen: Seen,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        if plan.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(current) {
-            current.note(Note::CountedAsDeadlineExceeded);
-            return self.timed_out(plan, seen, current);
+        if config.shared.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(context)
+        {
+            context.note(Note::CountedAsDeadlineExceeded);
+            return self.timed_out(config, seen, context);
         }
         let server_delay = failure.server_delay();
-        self.ended(plan, failure, seen, current).with_server_delay(server_delay)
+        self.ended(config, failure, seen, context).with_server_delay(server_delay)
     }
 
     /// The connection or the stream broke; `has_begun` says that the response had begun.
     pub(crate) fn broken(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         error: StdError,
         seen: Seen,
-        current: &mut Current<'_>,
-    ) -> Bad {
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
         if let Some(status) = self.request.error() {
             // Our own reset, since there is nothing to go on with.
             let failure = Failure::transport(status.into(), false).0;
-            return Bad::Ended(self.hopeless(plan, Box::new(failure), current));
+            return self.hopeless(config, Box::new(failure), context);
         }
         let problem = ConnectProblem::of(&*error);
         let (failure, classification) = Failure::transport(error, seen != Seen::Nothing);
         let failure = Box::new(failure);
         if let Some(problem) = problem {
-            current.note(Note::CannotConnect(problem));
+            context.note(Note::CannotConnect(problem));
             if !problem.may_recover() {
-                return Bad::Ended(self.hopeless(plan, failure, current).with_delivery(Delivery::NotSent));
+                return self.hopeless(config, failure, context).with_delivery(Delivery::NotSent);
             }
         }
-        if classification.code == Code::DeadlineExceeded && time_is_up(current) {
+        if classification.code == Code::DeadlineExceeded && time_is_up(context) {
             // tonic's own timer, which the header of the attempt has set.
-            return Bad::Ended(self.timed_out(plan, seen, current));
+            return self.timed_out(config, seen, context);
         }
         match classification.nature {
-            Nature::CancelledByServer if time_is_up(current) => {
-                current.note(Note::CountedAsDeadlineExceeded);
-                return Bad::Ended(self.timed_out(plan, seen, current));
+            Nature::CancelledByServer if time_is_up(context) => {
+                context.note(Note::CountedAsDeadlineExceeded);
+                return self.timed_out(config, seen, context);
             }
             Nature::Plain | Nature::CancelledByServer => {}
-            Nature::Unreadable => return Bad::Ended(self.unreadable(plan, failure, current)),
-            Nature::Suspect(code) => {
-                return Bad::Suspected(Box::new(Suspect::new(failure, code, seen, current.clock())));
-            }
+            Nature::Unreadable => return self.unreadable(config, failure, context),
+            Nature::ClosedByUs(code) => return self.closed_by_us(config, failure, code, seen, context),
         }
-        let result = self.ended(plan, failure, seen, current);
-        Bad::Ended(match classification.reach {
+        let result = self.ended(config, failure, seen, context);
+        match classification.reach {
             Reach::NeverSent => result.with_delivery(Delivery::NotSent).with_resend(Resend::Lost),
             Reach::Refused => result.with_delivery(Delivery::NotProcessed).with_resend(Resend::Refused),
             Reach::Unconnected => result.with_delivery(Delivery::NotSent),
             Reach::MaybeSent => result,
             Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
-        })
+        }
     }
 
     /// It broke behind messages that the caller could have read.
     #[cold]
     pub(crate) fn broken_behind(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         error: StdError,
         messages: Option<Messages>,
-        current: &mut Current<'_>,
-    ) -> Bad {
-        let mut bad = self.broken(plan, error, Seen::Headers, current);
-        let failure = match &mut bad {
-            Bad::Ended(_) => self.failure.as_mut(),
-            Bad::Suspected(suspect) => Some(&mut suspect.failure),
-        };
-        if let Some(failure) = failure {
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        let result = self.broken(config, error, Seen::Headers, context);
+        if let Some(failure) = &mut self.failure {
             failure.put_behind(messages);
         }
-        bad
+        result
     }
 
     /// The response can't be read, and no other attempt would read it better.
     pub(crate) fn unreadable(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         failure: Box<Failure>,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        current.note(Note::UnreadableResponse);
-        self.hopeless(plan, failure, current)
+        context.note(Note::UnreadableResponse);
+        self.hopeless(config, failure, context)
     }
 
     /// No other attempt can do better, whatever its code says.
     #[cold]
     fn hopeless(
         &mut self,
-        plan: &MethodPlan,
+        config: &MethodConfig,
         failure: Box<Failure>,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        self.ended(plan, failure, Seen::Nothing, current).with_retry(RetryFact::No(StopReason::NonRetryable))
+        self.ended(config, failure, Seen::Nothing, context)
+            .with_retry(RetryFact::No(StopReason::NonRetryable))
     }
 
-    /// Whether it was this call's own response that could not be read is known now.
+    /// Our own stack has closed the connection, for this response or for another one on it. If it was for this one, as the
+    /// operation knows at last, that code is the error's.
     #[cold]
-    pub(super) fn cleared(
+    fn closed_by_us(
         &mut self,
-        plan: &MethodPlan,
-        suspect: Suspect,
-        current: &mut Current<'_>,
+        config: &MethodConfig,
+        mut failure: Box<Failure>,
+        code: Code,
+        seen: Seen,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let Suspect { mut failure, code, seen, died, ended_at } = suspect;
-        let result = if blame::was_alone(died) {
+        if context.is_culprit() {
             failure.code = code;
-            self.unreadable(plan, failure, current)
-        } else {
-            self.ended(plan, failure, seen, current)
-        };
-        result.with_end(ended_at)
+            return self.unreadable(config, failure, context);
+        }
+        let result = self.ended(config, failure, seen, context);
+        if config.policy.permits(result) { result.with_retry(RetryFact::ClosedByUs) } else { result }
     }
 
     /// The status that the operation ends with.
@@ -236,20 +226,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
     #[cold]
     pub(crate) fn failed(mut self: Pin<&mut Self>, stop: Stop) -> Status {
         let report = self.as_mut().report(Some(stop));
-        let plan = self.plan();
-        self.protocol().status(plan.policy.problem(), stop, report)
+        let config = self.config();
+        self.protocol().status(config.policy.problem(), stop, report)
     }
 }
 
-/// More of the request was sent than is buffered: no other attempt follows.
-#[cold]
-pub(super) fn over_limit(note: Note, current: &mut Current<'_>) {
-    current.note(note);
-    current.committed();
-}
-
 /// Whether the attempt has used up its RPC timeout, or what the header said of it.
-fn time_is_up(current: &Current<'_>) -> bool {
-    let timeout = current.started().and_then(StartedAttempt::rpc_timeout).map(timeout::written);
-    timeout.is_some_and(|timeout| current.elapsed() >= timeout)
+fn time_is_up(context: &AttemptContext<'_>) -> bool {
+    let timeout = context.started().and_then(StartedAttempt::rpc_timeout).map(timeout::written);
+    timeout.is_some_and(|timeout| context.elapsed() >= timeout)
 }

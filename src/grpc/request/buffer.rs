@@ -20,7 +20,7 @@ pub(crate) struct RequestBuffer {
     has_ended: bool,
 }
 
-/// What reading has shown.
+/// The nature of a body, as reading has shown it.
 pub(crate) enum Read {
     /// The whole of it: one message.
     Whole,
@@ -28,10 +28,10 @@ pub(crate) enum Read {
     Stream(Note),
 }
 
-/// What was read of a body, and what that shows of it.
-pub(crate) type Unfinished = (RequestBuffer, Poll<Result<Read, Status>>);
+/// A body that is not just one message, read as far as it goes, and what that shows of it.
+pub(crate) type PartialRead = (RequestBuffer, Poll<Result<Read, Status>>);
 
-/// What came of polling a body.
+/// The result of polling a body.
 type Polled = Poll<Option<Result<Frame<Bytes>, Status>>>;
 
 impl RequestBuffer {
@@ -43,7 +43,7 @@ impl RequestBuffer {
         body: &mut Body,
         is_awaited: bool,
         limits: &BufferLimits,
-    ) -> Result<Bytes, Unfinished> {
+    ) -> Result<Bytes, PartialRead> {
         let mut cx = Context::from_waker(Waker::noop());
         let mut first = Pin::new(&mut *body).poll_frame(&mut cx);
         if let Poll::Ready(Some(Ok(frame))) = &mut first
@@ -64,7 +64,7 @@ impl RequestBuffer {
 
     /// Reads on after that.
     #[cold]
-    fn after<const N: usize>(mut self, polled: [Polled; N], limits: &BufferLimits) -> Unfinished {
+    fn after<const N: usize>(mut self, polled: [Polled; N], limits: &BufferLimits) -> PartialRead {
         let max_replay_bytes = limits.max_replay_bytes;
         for frame in polled {
             if let Some(read) = self.take_in(frame, max_replay_bytes) {
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
     use std::collections::VecDeque;
 
-    /// What comes of polling a body, in this order, and its end.
+    /// The results of polling a body, in this order, and its end.
     struct Script(VecDeque<Polled>);
 
     impl HttpBody for Script {
@@ -179,14 +179,14 @@ mod tests {
     const ONE: &[u8] = b"\0\0\0\0\x02ab";
     const HEAD: &[u8] = b"\0\0\0\0\x02";
 
-    /// What a body of an RPC that is known to take one message shows itself to be, or one of an RPC that nobody knows,
-    /// with what was read of it; what is left to read is read.
+    /// The nature of a body, of an RPC that is known to take one message or of one that nobody knows, and its bytes: those that
+    /// were read of it, and the rest.
     fn shown(script: impl IntoIterator<Item = Polled>, is_awaited: bool, max: usize) -> (String, Vec<u8>) {
         let mut body = Body::new(Script(script.into_iter().collect()));
         let limits = BufferLimits { max_replay_bytes: max, ..BufferLimits::default() };
         let (buffer, read) = match RequestBuffer::message_of(&mut body, is_awaited, &limits) {
             Ok(message) => return ("message".to_owned(), message.to_vec()),
-            Err(unfinished) => unfinished,
+            Err(partial) => partial,
         };
         let shown = match read {
             Poll::Ready(Ok(Read::Whole)) => return ("whole".to_owned(), buffer.into_message().to_vec()),
@@ -226,7 +226,7 @@ mod tests {
 
     /// A frame alone is a message of any length: whether that may be replayed is asked later.
     #[test]
-    fn what_comes_in_pieces_is_held_up_to_the_limit() {
+    fn pieces_of_a_message_are_held_up_to_the_limit() {
         let pieces = || [data(HEAD), data(b"a"), data(b"b")];
         assert_eq!(shown(pieces(), true, 7).0, "whole");
         assert_eq!(shown(pieces(), true, 6), ("RequestTooLargeToReplay".to_owned(), ONE.to_vec()));
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_is_told_wherever_it_comes() {
+    fn an_error_is_returned_wherever_it_comes() {
         let broken = || Poll::Ready(Some(Err(Status::internal("broken"))));
         for script in [vec![broken()], vec![data(ONE), broken()], vec![data(HEAD), broken()]] {
             for is_awaited in [true, false] {

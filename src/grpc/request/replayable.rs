@@ -1,11 +1,11 @@
 //! A request that can be sent several times.
 
-use crate::grpc::methods::{AttemptTimeout, MethodPlan};
+use crate::grpc::methods::MethodConfig;
+use crate::grpc::template::AttemptTimeout;
 use crate::operation::Note;
 use bytes::Bytes;
 use gax_retry::Replayable;
 use http::uri::PathAndQuery;
-use http::{HeaderMap, Method, Uri, Version};
 use http_body::Frame;
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -17,7 +17,7 @@ use tonic::body::Body;
 /// The request of one operation. Each attempt is written whole, from what was buffered of it.
 pub(crate) trait ReplayableRequest {
     /// The method's path, as reports name it.
-    fn path(&self, plan: &MethodPlan) -> PathAndQuery;
+    fn path(&self, config: &MethodConfig) -> PathAndQuery;
 
     /// The time that the caller gives the operation, from its start, where that is not said as it starts.
     #[inline]
@@ -25,33 +25,39 @@ pub(crate) trait ReplayableRequest {
         None
     }
 
+    /// Whether the first attempt can be sent: false for one that has to be read first.
+    #[inline]
+    fn is_prepared(&self) -> bool {
+        true
+    }
+
     /// Reads the request, where that was not done before the operation started.
     #[inline]
-    fn prepare(&mut self, _plan: &MethodPlan, _cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
+    fn prepare(&mut self, _plan: &MethodConfig, _cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
         Poll::Ready(Ok(()))
     }
 
-    /// The request of that attempt, once `finish` has had its way with it. It is large to move, so that it is finished
-    /// where it is made (bench `speed`, instructions). If it is watched, somebody on the way may look at its extensions.
+    /// Writes the request of that attempt, into the caller's own request or into a new one: see
+    /// [`Template::write`](crate::grpc::template::Template::write).
     fn write(
         &mut self,
-        plan: &MethodPlan,
+        into: &mut http::Request<Body>,
+        config: &MethodConfig,
         attempt: u32,
         timeout: AttemptTimeout,
         is_watched: bool,
-        finish: impl FnOnce(&mut http::Request<Body>),
-    ) -> http::Request<Body>;
+    );
 
     /// The caller's own request, written for the first attempt, has to wait.
     fn put_off(&mut self, _request: http::Request<Body>) {}
 
     /// Why it is sent once only; `None`: it may be sent again.
-    fn note(&self, plan: &MethodPlan) -> Option<Note>;
+    fn note(&self, config: &MethodConfig) -> Option<Note>;
 
     /// Whether it may be sent again after that attempt.
     #[inline]
-    fn replayable(&self, plan: &MethodPlan, _attempt: u32) -> Replayable {
-        self.note(plan).is_none().into()
+    fn replayable(&self, config: &MethodConfig, _attempt: u32) -> Replayable {
+        self.note(config).is_none().into()
     }
 
     /// Whether more of it was sent with that attempt than is buffered, so that no other can be sent it. While that may
@@ -82,7 +88,7 @@ pub(crate) trait ReplayableRequest {
         None
     }
 
-    /// Whether somebody on the way may look at its extensions.
+    /// Whether it has anything in its extensions that somebody on the way may look at.
     fn is_watched(&self) -> bool {
         true
     }
@@ -93,9 +99,9 @@ pub(crate) trait ReplayableRequest {
 
 /// Why a message is sent once only, if it is.
 #[inline]
-pub(crate) fn too_large(message: &Bytes, plan: &MethodPlan) -> Option<Note> {
+pub(crate) fn too_large(message: &Bytes, config: &MethodConfig) -> Option<Note> {
     // With a limit of zero even an empty message is too large.
-    (message.len().max(1) > plan.limits.max_replay_bytes).then_some(Note::RequestTooLargeToReplay)
+    (message.len().max(1) > config.shared.limits.max_replay_bytes).then_some(Note::RequestTooLargeToReplay)
 }
 
 /// Lets go of memory that a message's buffer has to spare.
@@ -109,28 +115,13 @@ pub(crate) fn shrink(message: &mut Bytes) {
     }
 }
 
-/// The method's path, as reports name it.
-pub(crate) fn path_of(uri: &Uri) -> PathAndQuery {
-    uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"))
-}
-
 /// The body of an attempt: a message in one frame.
 #[inline]
 pub(crate) fn one_frame(message: &Bytes) -> Body {
     Body::new(OneFrame((!message.is_empty()).then(|| message.clone())))
 }
 
-/// Makes a new request one of gRPC, with the headers that all have.
-#[inline]
-pub(crate) fn fill(request: &mut http::Request<Body>, uri: Uri, headers: HeaderMap) {
-    *request.method_mut() = Method::POST;
-    *request.version_mut() = Version::HTTP_2;
-    // The old ones hold nothing, and to drop them would be two calls (bench `speed`, instructions).
-    std::mem::forget(std::mem::replace(request.uri_mut(), uri));
-    std::mem::forget(std::mem::replace(request.headers_mut(), headers));
-}
-
-/// A body of one frame. It does not tell its length beforehand: gRPC has no use for a `content-length`, and
+/// A body of one frame. It does not say its length beforehand: gRPC has no use for a `content-length`, and
 /// tonic sends none.
 #[derive(Debug)]
 struct OneFrame(Option<Bytes>);

@@ -1,4 +1,4 @@
-//! The body of a request, of which observers are told.
+//! The body of a request that is observed.
 
 use crate::operation::{MessageCounter, Outbound};
 use bytes::Bytes;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use tonic::Status;
 use tonic::body::Body;
 
-/// The body of an attempt's request that tells what the connection reads of it.
+/// The body of an attempt's request, which notifies observers as the connection reads it.
 #[derive(Debug)]
 pub(crate) struct WatchedBody {
     body: Body,

@@ -1,7 +1,7 @@
 //! The body of a response that has come through the layer.
 
-use super::open_body::{OpenBody, Remainder};
-use crate::body::FrameBuffer;
+use crate::body::{BufferedBody, FrameBuffer};
+use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder};
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::pin::Pin;
@@ -12,28 +12,38 @@ use tonic::body::Body;
 /// The body of a response that has come through [`RetryService`](crate::RetryService): buffered and
 /// classified, or handed to the caller while it still comes in, under the attempt's deadline. The default is empty: tonic's
 /// interceptors put it in place of a response.
-#[derive(Debug, Default)]
-pub struct ResponseBody {
-    pub(crate) frames: FrameBuffer,
-    pub(crate) remainder: Remainder,
+#[derive(Debug)]
+pub struct ResponseBody(pub(crate) BufferedBody<Incoming, Status>);
+
+impl Default for ResponseBody {
+    #[inline]
+    fn default() -> Self {
+        Self::new(FrameBuffer::default(), Remainder::End)
+    }
 }
 
 impl ResponseBody {
     /// A body of what was buffered and what follows it.
     #[inline]
     pub(crate) fn new(frames: FrameBuffer, remainder: Remainder) -> Self {
-        Self { frames, remainder }
+        Self(BufferedBody { frames, remainder })
     }
 
     /// A body of which nothing has been read.
     #[inline]
     pub(super) fn unread(body: Body) -> Self {
-        Self::new(FrameBuffer::default(), Remainder::Unread(body))
+        Self::new(FrameBuffer::default(), Remainder::Open(Incoming::Unread(body)))
+    }
+
+    /// Whether it was handed on before its end.
+    #[inline]
+    pub(crate) fn is_open(&self) -> bool {
+        matches!(self.0.remainder, Remainder::Open(Incoming::HandedOn(_)))
     }
 
     /// A body of which nothing was buffered.
     pub(crate) fn open(open_body: OpenBody) -> Self {
-        Self::new(FrameBuffer::default(), Remainder::Open(Box::new(open_body)))
+        Self::new(FrameBuffer::default(), Remainder::Open(Incoming::HandedOn(Box::new(open_body))))
     }
 }
 
@@ -42,46 +52,17 @@ impl HttpBody for ResponseBody {
     type Error = Status;
 
     fn poll_frame(
-        self: Pin<&mut Self>,
+        mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Self::Data>, Self::Error>>> {
-        let this = self.get_mut();
-        if let Some(data) = this.frames.pop() {
-            if let Remainder::Open(open_body) = &mut this.remainder {
-                open_body.pass_on(&data);
-            }
-            return Poll::Ready(Some(Ok(Frame::data(data))));
-        }
-        // They are moved once: see bench `speed`, instructions.
-        if let Remainder::Trailers(_) = &this.remainder
-            && let Remainder::Trailers(trailers) = std::mem::take(&mut this.remainder)
-        {
-            return Poll::Ready(Some(Ok(Frame::trailers(trailers))));
-        }
-        match &mut this.remainder {
-            Remainder::Open(open_body) => open_body.poll_frame(cx),
-            Remainder::Unread(body) => Pin::new(body).poll_frame(cx),
-            Remainder::Failed(_) => Poll::Ready(this.remainder.take_error().map(Err)),
-            Remainder::Trailers(_) | Remainder::End => Poll::Ready(None),
-        }
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        self.0.poll_frame(cx)
     }
 
     fn is_end_stream(&self) -> bool {
-        self.frames.is_empty()
-            && match &self.remainder {
-                Remainder::End => true,
-                Remainder::Trailers(_) | Remainder::Failed(_) => false,
-                Remainder::Open(open_body) => open_body.is_end_stream(),
-                Remainder::Unread(body) => body.is_end_stream(),
-            }
+        self.0.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {
-        match &self.remainder {
-            Remainder::Open(_) | Remainder::Unread(_) => SizeHint::default(),
-            Remainder::End | Remainder::Trailers(_) | Remainder::Failed(_) => {
-                SizeHint::with_exact(u64::try_from(self.frames.len()).unwrap_or(u64::MAX))
-            }
-        }
+        self.0.size_hint()
     }
 }

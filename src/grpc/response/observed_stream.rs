@@ -1,20 +1,20 @@
 //! A stream of responses that somebody observes, until its end.
 
 use crate::body::FrameBuffer;
-use crate::grpc::methods::MethodPlan;
+use crate::grpc::methods::MethodConfig;
 use crate::operation::{MessageCounter, Observed};
 use gax_retry::Code;
 use std::fmt;
 use std::sync::Arc;
 
-/// What is told of a response that was handed to the caller before its end. Dropped before that end, its operation was
+/// Notifies observers of a response that was handed to the caller before its end. Dropped before that end, its operation was
 /// cancelled.
 pub(crate) struct ObservedStream {
-    /// Until the end is told.
+    /// `None` once they were notified of the end.
     observed: Option<Box<Observed>>,
     /// `None`: the response is one message, which is no stream.
     messages: Option<MessageCounter>,
-    plan: Arc<MethodPlan>,
+    config: Arc<MethodConfig>,
     /// Its deadline is the operation's.
     has_all_the_time: bool,
 }
@@ -24,11 +24,11 @@ impl ObservedStream {
     pub(crate) fn new(
         observed: Box<Observed>,
         is_stream: bool,
-        plan: Arc<MethodPlan>,
+        config: Arc<MethodConfig>,
         has_all_the_time: bool,
     ) -> Self {
         let messages = is_stream.then(MessageCounter::default);
-        Self { observed: Some(observed), messages, plan, has_all_the_time }
+        Self { observed: Some(observed), messages, config, has_all_the_time }
     }
 
     /// The caller is about to get these bytes.
@@ -49,7 +49,7 @@ impl ObservedStream {
     /// The stream has ended with that code, which our own clock did if it `timed_out`.
     pub(super) fn ended(&mut self, code: Code, timed_out: bool) {
         if let Some(observed) = self.observed.take() {
-            let reason = self.plan.policy.reason_after_commit(code, timed_out && self.has_all_the_time);
+            let reason = self.config.policy.reason_after_commit(code, timed_out && self.has_all_the_time);
             observed.stream_ended(code, reason);
         }
     }

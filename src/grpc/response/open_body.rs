@@ -1,11 +1,11 @@
-//! What is still to come of a response that was handed to the caller before its end.
+//! The part that is still to come of a response that was handed to the caller before its end.
 
-use super::ObservedStream;
+use crate::body::OpenPart;
+use crate::grpc::response::observed_stream::ObservedStream;
 use crate::grpc::status::{CodeExt as _, cause, received};
 use crate::operation::Timer;
 use bytes::Bytes;
 use gax_retry::Code;
-use http::HeaderMap;
 use http_body::{Body as _, Frame};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -13,27 +13,49 @@ use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
 
-/// What follows the data of a response that was buffered.
-#[derive(Debug, Default)]
-pub(crate) enum Remainder {
-    /// Nothing.
-    #[default]
-    End,
-    Trailers(HeaderMap),
-    /// It is still being read.
+/// The part that follows the buffered data of a response.
+pub(crate) type Remainder = crate::body::Remainder<Incoming, Status>;
+
+/// The part of a response that still comes in.
+#[derive(Debug)]
+pub(crate) enum Incoming {
+    /// Nobody has the response yet.
     Unread(Body),
     /// The response was handed to the caller before its end.
-    Open(Box<OpenBody>),
-    /// The error that it ended with.
-    Failed(Box<Status>),
+    HandedOn(Box<OpenBody>),
 }
 
-impl Remainder {
-    #[cold]
-    pub(super) fn take_error(&mut self) -> Option<Status> {
-        match std::mem::take(self) {
-            Remainder::Failed(status) => Some(*status),
-            _ => None,
+impl Incoming {
+    /// Observers are notified of what comes.
+    pub(crate) fn observe(&mut self, observed: ObservedStream) {
+        if let Self::HandedOn(open_body) = self {
+            open_body.observed = Some(Box::new(observed));
+        }
+    }
+}
+
+impl OpenPart for Incoming {
+    type Error = Status;
+
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        match self {
+            Self::Unread(body) => Pin::new(body).poll_frame(cx),
+            Self::HandedOn(open_body) => open_body.poll_frame(cx),
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
+        match self {
+            Self::Unread(body) => body.is_end_stream(),
+            Self::HandedOn(open_body) => open_body.body.is_end_stream(),
+        }
+    }
+
+    fn handing_on(&mut self, data: &[u8]) {
+        if let Self::HandedOn(open_body) = self
+            && let Some(observed) = &mut open_body.observed
+        {
+            observed.data(data);
         }
     }
 }
@@ -48,7 +70,7 @@ pub(crate) struct OpenBody {
     timer: Timer,
     /// The deadline has passed.
     timed_out: bool,
-    /// Told last, after the stream itself is gone.
+    /// Notified last, after the stream itself is gone.
     observed: Option<Box<ObservedStream>>,
 }
 
@@ -57,28 +79,12 @@ impl OpenBody {
         Self { body, deadline, names_errors, timer: Timer::default(), timed_out: false, observed: None }
     }
 
-    pub(crate) fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
-    }
-
-    /// Somebody is told of what comes.
-    pub(crate) fn observe(&mut self, observed: ObservedStream) {
-        self.observed = Some(Box::new(observed));
-    }
-
-    /// The caller is about to get data that was buffered before.
-    pub(super) fn pass_on(&mut self, data: &[u8]) {
-        if let Some(observed) = &mut self.observed {
-            observed.data(data);
-        }
-    }
-
     // Of its own, since responses that are buffered whole have no use for it (bench `speed`, instructions).
     #[inline(never)]
-    pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
         let frame = ready!(self.poll_body(cx));
         if let Some(observed) = &mut self.observed {
-            tell(observed, frame.as_ref(), self.timed_out);
+            notify(observed, frame.as_ref(), self.timed_out);
         }
         Poll::Ready(frame)
     }
@@ -108,9 +114,9 @@ impl OpenBody {
     }
 }
 
-/// What a frame, or the end, means to those who are told of the stream.
+/// Notifies observers of a frame, or of the end.
 #[cold]
-fn tell(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Status>>, timed_out: bool) {
+fn notify(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Status>>, timed_out: bool) {
     match frame {
         Some(Ok(frame)) => match (frame.data_ref(), frame.trailers_ref()) {
             (Some(data), _) => observed.arrived(data),
@@ -124,7 +130,7 @@ fn tell(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Statu
     }
 }
 
-/// The same status under the code that its cause has, where tonic says UNKNOWN or CANCELLED of a broken
+/// The status under the code that its cause has, where tonic says UNKNOWN or CANCELLED of a broken
 /// connection.
 fn named(status: Status) -> Status {
     let code = received::tonic_code(cause::classify(&status, true).code);

@@ -1,11 +1,12 @@
 //! A response that comes in.
 
-use super::body::ResponseBody;
-use super::open_body::{OpenBody, Remainder};
-use crate::body::FrameBuffer;
-use crate::grpc::methods::MethodPlan;
+use crate::body::{BufferedBody, FrameBuffer};
+use crate::grpc::methods::MethodConfig;
+use crate::grpc::response::body::ResponseBody;
+use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder};
 use crate::grpc::status::{Failure, Messages, received};
-use crate::operation::{Current, Note};
+use crate::operation::{AttemptContext, Note};
+use crate::without_drop::put_without_drop;
 use bytes::Bytes;
 use gax_retry::{Code, CommitPoint, MethodKind};
 use http::{HeaderMap, StatusCode};
@@ -36,15 +37,16 @@ impl ReadExtent {
         match commit_point {
             _ if kind.is_unary() => ReadExtent::Whole,
             CommitPoint::Headers => ReadExtent::Head,
-            CommitPoint::FirstMessage => ReadExtent::FirstMessage,
+            CommitPoint::FirstMessage | CommitPoint::OverLimit => ReadExtent::FirstMessage,
         }
     }
 
     /// The extent of an RPC that takes a stream. If it replies with one as well, they may take turns, so that nothing
     /// is buffered; a single reply may be, where another attempt can follow it.
     #[cold]
-    pub(crate) fn of_request_stream(kind: Option<MethodKind>, plan: &MethodPlan) -> Self {
-        let may_wait = plan.replay_memory.is_some() && plan.policy.commit_point() != CommitPoint::Headers;
+    pub(crate) fn of_request_stream(kind: Option<MethodKind>, config: &MethodConfig) -> Self {
+        let may_wait =
+            config.shared.replay_memory.is_some() && config.policy.commit_point() != CommitPoint::Headers;
         match kind {
             Some(MethodKind::ClientStreaming) if may_wait => ReadExtent::Whole,
             _ => ReadExtent::Head,
@@ -70,11 +72,11 @@ pub(crate) enum Fault {
 #[inline(always)]
 pub(crate) fn check_head<B>(
     response: &mut http::Response<B>,
-    current: &mut Current<'_>,
+    context: &mut AttemptContext<'_>,
 ) -> Result<(), Box<Failure>> {
     match received::code(response.headers()) {
         None if response.status() == StatusCode::OK => Ok(()),
-        code => check_status(response.status(), code, response.headers_mut(), current),
+        code => check_status(response.status(), code, response.headers_mut(), context),
     }
 }
 
@@ -84,12 +86,12 @@ fn check_status(
     status: StatusCode,
     code: Option<Code>,
     headers: &mut HeaderMap,
-    current: &mut Current<'_>,
+    context: &mut AttemptContext<'_>,
 ) -> Result<(), Box<Failure>> {
     let Some(code) = code else {
         return Err(Box::new(Failure::without_status(status, std::mem::take(headers))));
     };
-    sanitize(headers, current);
+    sanitize(headers, context);
     if code == Code::Ok {
         return Ok(());
     }
@@ -114,17 +116,17 @@ where
 pub(crate) fn read(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    plan: &MethodPlan,
-    current: &mut Current<'_>,
+    config: &MethodConfig,
+    context: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
     if extent == ReadExtent::Head {
-        pass_on(response, Note::Committed, current);
+        pass_on(response, Note::Committed, context);
         return Poll::Ready(Ok(()));
     }
     loop {
-        let ResponseBody { frames, remainder } = response.body_mut();
-        let Remainder::Unread(body) = remainder else {
+        let BufferedBody { frames, remainder } = &mut response.body_mut().0;
+        let Remainder::Open(Incoming::Unread(body)) = remainder else {
             return Poll::Ready(Ok(()));
         };
         // Data is taken out of its frame, which leaves nothing to drop: to move the frame would be more than all that is
@@ -136,15 +138,15 @@ pub(crate) fn read(
         };
         let Some(data) = data else {
             let Poll::Ready(Some(Ok(frame))) = polled else {
-                return stopped(polled, response, extent, current);
+                return stopped(polled, response, extent, context);
             };
             let Ok(trailers) = frame.into_trailers() else { continue };
             // They are written where they stay, and looked at there: to hand them on would copy them twice more. The body
             // goes first, so that nothing is left to drop.
             *remainder = Remainder::End;
-            std::mem::forget(std::mem::replace(remainder, Remainder::Trailers(trailers)));
+            put_without_drop(remainder, Remainder::Trailers(trailers), |slot| matches!(slot, Remainder::End));
             let is_good = match remainder {
-                Remainder::Trailers(trailers) => are_good(trailers, current),
+                Remainder::Trailers(trailers) => are_good(trailers, context),
                 _ => false,
             };
             return Poll::Ready(if is_good { Ok(()) } else { Err(failed(response, extent)) });
@@ -154,32 +156,32 @@ pub(crate) fn read(
         if data.is_empty() {
             continue;
         }
-        current.received(&data);
+        context.received(&data);
         frames.push(data);
         if extent == ReadExtent::Whole {
             if frames.has_more_than_a_message() {
                 return Poll::Ready(Err(Fault::Unreadable(Box::new(Failure::two_messages()))));
             }
         } else if is_stream(frames, extent) {
-            pass_on(response, Note::Committed, current);
+            pass_on(response, Note::Committed, context);
             return Poll::Ready(Ok(()));
         }
-        if frames.len() > plan.limits.max_response_buffer {
-            pass_on(response, plan.too_large, current);
+        if frames.len() > config.max_response_buffer {
+            pass_on(response, config.too_large, context);
             return Poll::Ready(Ok(()));
         }
     }
 }
 
-/// The same for a response that did not come at once.
+/// Reads a response that did not come at once.
 pub(crate) fn read_on(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    plan: &MethodPlan,
-    current: &mut Current<'_>,
+    config: &MethodConfig,
+    context: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
-    read(response, extent, plan, current, cx)
+    read(response, extent, config, context, cx)
 }
 
 /// No frame has come: the body has ended, is broken, or there is more to come.
@@ -187,7 +189,7 @@ fn stopped(
     polled: Poll<Option<Result<Frame<Bytes>, Status>>>,
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
-    current: &mut Current<'_>,
+    context: &mut AttemptContext<'_>,
 ) -> Poll<Result<(), Fault>> {
     match polled {
         Poll::Ready(Some(Err(status))) => {
@@ -195,8 +197,8 @@ fn stopped(
             Poll::Ready(Err(Fault::Broke(status.into(), messages)))
         }
         Poll::Ready(_) => Poll::Ready(ended(response, extent)),
-        Poll::Pending if extent == ReadExtent::MessageOrWhole && response.body().frames.has_message() => {
-            pass_on(response, Note::Committed, current);
+        Poll::Pending if extent == ReadExtent::MessageOrWhole && response.body().0.frames.has_message() => {
+            pass_on(response, Note::Committed, context);
             Poll::Ready(Ok(()))
         }
         Poll::Pending => Poll::Pending,
@@ -206,7 +208,7 @@ fn stopped(
 /// The body ended without trailers: fine only if the head had the status.
 fn ended(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Result<(), Fault> {
     if received::code(response.headers()).is_some() {
-        response.body_mut().remainder = Remainder::End;
+        response.body_mut().0.remainder = Remainder::End;
         return Ok(());
     }
     let messages = messages(response, extent);
@@ -224,24 +226,24 @@ fn is_stream(frames: &FrameBuffer, extent: ReadExtent) -> bool {
     }
 }
 
-/// What came of a response before it failed, where a caller could have read a message of it.
+/// The messages of a response before it failed, where a caller could have read a message of it.
 #[cold]
 fn messages(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Option<Messages> {
-    if extent != ReadExtent::MessageOrWhole || !response.body().frames.has_message() {
+    if extent != ReadExtent::MessageOrWhole || !response.body().0.frames.has_message() {
         return None;
     }
     let headers = response.headers().clone();
-    let messages = std::mem::take(response).map(|body| body.frames);
+    let messages = std::mem::take(response).map(|body| body.0.frames);
     *response.headers_mut() = headers;
     Some(Box::new(messages))
 }
 
 /// Whether the trailers that a body ended with have the status of a success.
 #[inline]
-fn are_good(trailers: &mut HeaderMap, current: &mut Current<'_>) -> bool {
+fn are_good(trailers: &mut HeaderMap, context: &mut AttemptContext<'_>) -> bool {
     let code = received::code(trailers);
     if code.is_some() {
-        sanitize(trailers, current);
+        sanitize(trailers, context);
     }
     code == Some(Code::Ok)
 }
@@ -249,9 +251,9 @@ fn are_good(trailers: &mut HeaderMap, current: &mut Current<'_>) -> bool {
 /// The trailers that the body ended with have a status that is none of success, or none at all.
 #[cold]
 fn failed(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Fault {
-    let trailers = match std::mem::take(&mut response.body_mut().remainder) {
+    let trailers = match std::mem::take(&mut response.body_mut().0.remainder) {
         Remainder::Trailers(trailers) => trailers,
-        Remainder::End | Remainder::Unread(_) | Remainder::Open(_) | Remainder::Failed(_) => HeaderMap::new(),
+        Remainder::End | Remainder::Open(_) | Remainder::Failed(_) => HeaderMap::new(),
     };
     let messages = messages(response, extent);
     let mut headers = std::mem::take(response.headers_mut());
@@ -266,19 +268,18 @@ fn failed(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Fa
 }
 
 /// The response goes out with its end still to come.
-fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, current: &mut Current<'_>) {
-    current.note(note);
-    current.committed();
-    let remainder = &mut response.body_mut().remainder;
-    if let Remainder::Unread(body) = remainder {
-        let open = OpenBody::new(std::mem::take(body), current.deadline(), true);
-        *remainder = Remainder::Open(Box::new(open));
+fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, context: &mut AttemptContext<'_>) {
+    context.note(note);
+    let remainder = &mut response.body_mut().0.remainder;
+    if let Remainder::Open(Incoming::Unread(body)) = remainder {
+        let open = OpenBody::new(std::mem::take(body), context.deadline(), true);
+        *remainder = Remainder::Open(Incoming::HandedOn(Box::new(open)));
     }
 }
 
 #[inline]
-fn sanitize(headers: &mut HeaderMap, current: &mut Current<'_>) {
+fn sanitize(headers: &mut HeaderMap, context: &mut AttemptContext<'_>) {
     if received::sanitize(headers) {
-        current.note(Note::MalformedStatusDetails);
+        context.note(Note::MalformedStatusDetails);
     }
 }

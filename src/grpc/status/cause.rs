@@ -1,30 +1,16 @@
-//! What a transport error means, read from its chain of sources.
+//! The meaning of a transport error, read from its chain of sources.
 //!
 //! Codes are no help: tonic makes UNKNOWN of a broken connection, CANCELLED of its own timeout, and of an
 //! HTTP/2 reset whatever its compile-time features say.
 
-use super::CodeExt as _;
+use crate::grpc::status::CodeExt as _;
+use crate::transport::{H2Cause, Reach};
 use gax_retry::Code;
 use std::error::Error;
 use std::io;
 use tonic::Status;
 
-/// How far a request got before the error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// It never left: the connection was lost before its HEADERS went out.
-    NeverSent,
-    /// The server said that it has not looked at it: `REFUSED_STREAM`, or a GOAWAY below its stream.
-    Refused,
-    /// There was no connection to send it over.
-    Unconnected,
-    /// It may have been carried out.
-    MaybeSent,
-    /// The channel under the client is gone for good, and takes no request any more.
-    ChannelClosed,
-}
-
-/// What an error means for the operation.
+/// The meaning of an error for the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Classification {
     pub(crate) code: Code,
@@ -32,7 +18,7 @@ pub(crate) struct Classification {
     pub(crate) nature: Nature,
 }
 
-/// What the code does not say of an error.
+/// A side of an error that its code does not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nature {
     /// Nothing: the code says it all.
@@ -43,7 +29,7 @@ pub(crate) enum Nature {
     Unreadable,
     /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
     /// this one, that code is the error's.
-    Suspect(Code),
+    ClosedByUs(Code),
 }
 
 impl Classification {
@@ -55,11 +41,9 @@ impl Classification {
 /// Classifies an error of an attempt. `has_begun` says that the response's headers had arrived, after which
 /// nothing counts as not sent.
 pub(crate) fn classify(error: &(dyn Error + 'static), has_begun: bool) -> Classification {
-    let mut classification = from_chain(error);
-    if has_begun && matches!(classification.reach, Reach::NeverSent | Reach::Refused) {
-        classification.reach = Reach::MaybeSent;
-    }
-    classification
+    let classification = from_chain(error);
+    let reach = if has_begun { classification.reach.of_begun() } else { classification.reach };
+    Classification { reach, ..classification }
 }
 
 fn from_chain(error: &(dyn Error + 'static)) -> Classification {
@@ -110,30 +94,16 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
 
 /// The code of an HTTP/2 error, by its reason and by who raised it.
 fn from_h2(error: &h2::Error) -> Classification {
-    let Some(reason) = error.reason() else {
-        return Classification::new(Code::Unavailable, Reach::MaybeSent);
-    };
-    // h2 has no method for errors raised on this side: they are those that are neither remote nor of the library.
-    let is_local = !error.is_remote() && (error.is_reset() || error.is_go_away());
-    match (is_local, error.is_go_away()) {
-        // h2 reports a GOAWAY only to streams above the last one that the server has taken.
-        (false, true) => Classification::new(Code::Unavailable, Reach::Refused),
-        (true, true) => Classification {
-            nature: Nature::Suspect(code_of(reason)),
-            ..Classification::new(Code::Unavailable, Reach::MaybeSent)
-        },
-        (true, false) => Classification {
-            nature: Nature::Unreadable,
-            ..Classification::new(code_of(reason), Reach::MaybeSent)
-        },
-        (false, false) => match reason {
-            h2::Reason::REFUSED_STREAM => Classification::new(Code::Unavailable, Reach::Refused),
-            h2::Reason::CANCEL => Classification {
-                nature: Nature::CancelledByServer,
-                ..Classification::new(Code::Cancelled, Reach::MaybeSent)
-            },
-            _ => Classification::new(code_of(reason), Reach::MaybeSent),
-        },
+    let of = |code, nature| Classification { nature, ..Classification::new(code, Reach::MaybeSent) };
+    match (H2Cause::from(error), error.reason()) {
+        (H2Cause::Refused, _) => Classification::new(Code::Unavailable, Reach::Refused),
+        (_, None) => of(Code::Unavailable, Nature::Plain),
+        (H2Cause::ConnectionClosed, Some(reason)) => {
+            of(Code::Unavailable, Nature::ClosedByUs(code_of(reason)))
+        }
+        (H2Cause::Unreadable | H2Cause::Request, Some(reason)) => of(code_of(reason), Nature::Unreadable),
+        (H2Cause::Broken, Some(h2::Reason::CANCEL)) => of(Code::Cancelled, Nature::CancelledByServer),
+        (H2Cause::Broken, Some(reason)) => of(code_of(reason), Nature::Plain),
     }
 }
 

@@ -1,6 +1,6 @@
 //! gRPC status codes of this crate and of tonic.
 
-use super::received;
+use crate::grpc::status::received;
 use gax_retry::Code;
 
 /// Turns codes of tonic into codes of this crate and back.

@@ -1,19 +1,18 @@
 //! An attempt that failed, kept as it came until somebody needs its status.
 
-use super::CodeExt as _;
-use super::headers::StatusHeaders;
-use super::{cause, received, server_delay};
 use crate::body::FrameBuffer;
-use crate::operation::{Clock, ConnectProblem, OperationError, OperationReport, RequestEnded};
-use crate::transport::{blame, chain};
-use gax_retry::__private::{Escaped, Human};
-use gax_retry::{Attempt, Code, Seen, ServerDelay, SettingsError};
+use crate::grpc::status::code_ext::CodeExt as _;
+use crate::grpc::status::headers::StatusHeaders;
+use crate::grpc::status::{cause, received, server_delay};
+use crate::operation::{ConnectProblem, OperationError, OperationReport, RequestEnded};
+use crate::transport::chain;
+use gax_retry::{Attempt, Code, ServerDelay, SettingsError};
+use gax_text::{Escaped, Human};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::time::Instant;
 use tonic::Status;
 use tonic::codegen::StdError;
 
@@ -25,7 +24,7 @@ pub(crate) struct Failure {
     /// The operation ends with it, whatever fails after it, unless an attempt in flight has a reply.
     pub(crate) is_held: bool,
     kind: Kind,
-    /// What a server last sent, before an attempt that got no response.
+    /// The last response of a server, before an attempt that got no response.
     said: Option<Box<Failure>>,
     /// Messages that came before it, as long as no other attempt has been sent.
     messages: Option<Messages>,
@@ -33,34 +32,6 @@ pub(crate) struct Failure {
 
 /// The head of a response, and messages that came before it failed.
 pub(crate) type Messages = Box<http::Response<FrameBuffer>>;
-
-/// A failure that may be that of another call on the same connection.
-#[derive(Debug)]
-pub(crate) struct Suspect {
-    /// As which it counts then.
-    pub(crate) failure: Box<Failure>,
-    /// The code if it is the call's own.
-    pub(crate) code: Code,
-    pub(crate) seen: Seen,
-    pub(crate) died: Instant,
-    pub(crate) ended_at: Duration,
-}
-
-impl Suspect {
-    /// The response can't be read, or another one on the same connection. A moment shows whether other calls got
-    /// the same error.
-    #[cold]
-    pub(crate) fn new(failure: Box<Failure>, code: Code, seen: Seen, clock: Clock) -> Self {
-        let (died, ended_at) = clock.now();
-        blame::died(died);
-        Self { failure, code, seen, died, ended_at }
-    }
-
-    /// When it is known.
-    pub(crate) fn until(&self) -> Instant {
-        self.died + blame::MOMENT
-    }
-}
 
 #[derive(Debug)]
 enum Kind {

@@ -8,4 +8,4 @@ pub(super) mod received;
 mod server_delay;
 
 pub use code_ext::CodeExt;
-pub(crate) use failure::{Failure, Messages, Suspect, not_sent};
+pub(crate) use failure::{Failure, Messages, not_sent};

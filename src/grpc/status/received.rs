@@ -32,7 +32,7 @@ pub(crate) fn value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a
     headers.values().nth(place)
 }
 
-/// The same, out of the way of the usual case.
+/// Looks a header up by its hash, out of the way of the usual case.
 #[cold]
 fn hashed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     headers.get(name)
@@ -111,7 +111,7 @@ fn add_metadata(status: &mut Status, headers: HeaderMap) {
     *status.metadata_mut() = MetadataMap::from_headers(all);
 }
 
-/// The same code in tonic's type.
+/// The code in tonic's type.
 pub(crate) fn tonic_code(code: Code) -> tonic::Code {
     tonic::Code::from_i32(code.number())
 }

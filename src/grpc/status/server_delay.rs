@@ -1,6 +1,6 @@
 //! The wait that a server asks for with a status, or a proxy in front of it with an HTTP error.
 
-use super::received::{self, BASE64};
+use crate::grpc::status::received::{self, BASE64};
 use crate::transport::retry_after_in;
 use base64::Engine as _;
 use bytes::Bytes;
@@ -13,7 +13,7 @@ use tonic::Status;
 /// gRFC A6: milliseconds, or a negative number for "never".
 const PUSHBACK: HeaderName = HeaderName::from_static("grpc-retry-pushback-ms");
 
-/// What the trailers of a status ask for: a pushback, or else the `google.rpc.RetryInfo` in its details.
+/// The delay that the trailers of a status ask for: a pushback, or else the `google.rpc.RetryInfo` in its details.
 pub(super) fn in_trailers(trailers: &HeaderMap) -> ServerDelay {
     // Most have neither, and one look at the names shows it (bench `speed`, instructions).
     if !trailers.keys().any(|name| *name == PUSHBACK || *name == Status::GRPC_STATUS_DETAILS) {
@@ -22,7 +22,7 @@ pub(super) fn in_trailers(trailers: &HeaderMap) -> ServerDelay {
     pushback(trailers).or_else(|| retry_info(trailers).map(ServerDelay::AtLeast)).unwrap_or_default()
 }
 
-/// What an HTTP error without a `grpc-status` asks for.
+/// The delay that an HTTP error without a `grpc-status` asks for.
 pub(super) fn in_http_error(headers: &HeaderMap) -> ServerDelay {
     pushback(headers).or_else(|| retry_after_in(headers).map(ServerDelay::AtLeast)).unwrap_or_default()
 }

@@ -1,8 +1,8 @@
 //! Where an operation has its service from.
 
-use super::service::Transport;
 #[cfg(feature = "tables")]
 use crate::grpc::methods::Methods;
+use crate::grpc::transport::service::Transport;
 #[cfg(feature = "tables")]
 use crate::live::Replaceable;
 #[cfg(feature = "tables")]
@@ -63,7 +63,7 @@ impl<S: Transport> ServiceHandle for OwnService<S> {
     }
 }
 
-/// What clones of a service made by the layer share: one count, not two, goes up and down with each call and each clone.
+/// The part that clones of a service made by the layer share: one count, not two, goes up and down with each call and each clone.
 #[cfg(feature = "tables")]
 pub(crate) struct SharedParts<S> {
     pub(crate) spare: SharedService<S>,

@@ -1,4 +1,4 @@
-//! What an operation can run over.
+//! The services that an operation can run over.
 
 use bytes::Bytes;
 use http_body::Body as HttpBody;

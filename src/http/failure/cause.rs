@@ -1,11 +1,10 @@
-//! What an error below HTTP means, read from its chain of sources.
+//! The meaning of an error below HTTP, read from its chain of sources.
 
 #[cfg(feature = "reqwest")]
-use super::first_hop::FirstHop;
-use crate::http::BoxError;
+use crate::http::failure::FirstHop;
 use crate::operation::ConnectProblem;
-use crate::transport::chain;
-use gax_retry::{Delivery, TransportFailure};
+use crate::transport::{BoxError, H2Cause, Reach, chain};
+use gax_retry::TransportFailure;
 use hyper_util::client::legacy;
 use std::error::Error;
 use std::fmt;
@@ -21,7 +20,7 @@ pub(crate) enum Part {
     Body,
 }
 
-/// What an error means for the operation.
+/// The meaning of an error for the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cause {
     /// The kind of failure; `None` if the fault is the caller's own, so that another attempt is no use.
@@ -29,46 +28,16 @@ pub(crate) struct Cause {
     pub(crate) reach: Reach,
     /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
     /// this one, the response is unreadable.
-    pub(crate) is_suspect: bool,
+    pub(crate) is_closed_by_us: bool,
     /// Why there is no connection, where the error says it.
     pub(crate) problem: Option<ConnectProblem>,
 }
 
-/// How far a request got before the error.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Reach {
-    /// There was no connection to send it over.
-    Unconnected,
-    /// The connection was lost before it left.
-    NeverSent,
-    /// The server said that it has not looked at it: `REFUSED_STREAM`, or a GOAWAY below its stream.
-    Refused,
-    /// It may have been carried out.
-    MaybeSent,
-    /// The client under the layer takes no request any more.
-    ClientClosed,
-}
-
-impl Reach {
-    /// The same in the operation's terms.
-    pub(crate) fn delivery(self) -> Delivery {
-        match self {
-            Reach::Unconnected | Reach::NeverSent => Delivery::NotSent,
-            Reach::Refused => Delivery::NotProcessed,
-            Reach::MaybeSent | Reach::ClientClosed => Delivery::Unknown,
-        }
-    }
-
-    /// Whether no server can have carried the request out.
-    fn is_unprocessed(self) -> bool {
-        matches!(self, Reach::Unconnected | Reach::NeverSent | Reach::Refused)
-    }
-}
-
 impl Cause {
-    const FAULT: Self = Self { failure: None, reach: Reach::MaybeSent, is_suspect: false, problem: None };
+    const FAULT: Self =
+        Self { failure: None, reach: Reach::MaybeSent, is_closed_by_us: false, problem: None };
 
-    /// The same, if that is why there is no connection.
+    /// The cause of an error with that problem of connecting, if it has one.
     fn with_problem(self, problem: Option<ConnectProblem>) -> Self {
         let cause = match problem {
             Some(ConnectProblem::IncompleteUri | ConnectProblem::UnsupportedScheme) => Self::FAULT,
@@ -85,7 +54,7 @@ impl Cause {
     pub(crate) const UNREADABLE: Self = Self::new(TransportFailure::Unreadable, Reach::MaybeSent);
 
     pub(crate) const fn new(failure: TransportFailure, reach: Reach) -> Self {
-        Self { failure: Some(failure), reach, is_suspect: false, problem: None }
+        Self { failure: Some(failure), reach, is_closed_by_us: false, problem: None }
     }
 }
 
@@ -96,8 +65,8 @@ pub(crate) fn classify(error: &(dyn Error + 'static), part: Part) -> Cause {
         cause = cause.with_problem(ConnectProblem::of(error));
     }
     // Once a response has begun, the request was sent. If redirects are followed, this may not be the first hop.
-    if cause.reach.is_unprocessed() && (part == Part::Body || may_have_been_redirected(error)) {
-        cause.reach = Reach::MaybeSent;
+    if part == Part::Body || may_have_been_redirected(error) {
+        cause.reach = cause.reach.of_begun();
     }
     cause
 }
@@ -156,7 +125,7 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
             return Cause::FAULT;
         }
         if current.is::<Closed>() || current.is::<ServiceError>() {
-            return Cause::new(TransportFailure::Connect, Reach::ClientClosed);
+            return Cause::new(TransportFailure::Connect, Reach::ChannelClosed);
         }
         if current.is::<tokio::time::error::Elapsed>() {
             return Cause::new(TransportFailure::Timeout, reach);
@@ -181,23 +150,15 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
     Cause::new(if is_of_reqwests_clock(error) { TransportFailure::Timeout } else { broken }, reach)
 }
 
-/// What an HTTP/2 error means.
+/// The cause of an HTTP/2 error.
 fn from_h2(error: &h2::Error, broken: TransportFailure, reach: Reach) -> Cause {
-    if is_refused_by_h2(error) {
-        return Cause::FAULT;
+    match H2Cause::from(error) {
+        H2Cause::Request => Cause::FAULT,
+        H2Cause::Unreadable => Cause::UNREADABLE,
+        H2Cause::ConnectionClosed => Cause { is_closed_by_us: true, ..Cause::new(broken, reach) },
+        H2Cause::Refused => Cause::new(broken, Reach::Refused),
+        H2Cause::Broken => Cause::new(broken, reach),
     }
-    if error.is_library() {
-        let is_suspect = error.is_go_away();
-        return if is_suspect {
-            Cause { is_suspect, ..Cause::new(broken, reach) }
-        } else {
-            Cause::UNREADABLE
-        };
-    }
-    // h2 reports a GOAWAY only to streams above the last one that the server has taken.
-    let is_refused =
-        error.is_remote() && (error.is_go_away() || error.reason() == Some(h2::Reason::REFUSED_STREAM));
-    Cause::new(broken, if is_refused { Reach::Refused } else { reach })
 }
 
 /// Whether reqwest's own clock ended the request, where no connection is found below that timed out.
@@ -238,12 +199,6 @@ fn is_refused_by_client(error: &legacy::Error) -> bool {
 /// hyper counts it among the mistakes of its users, and nothing but the text tells it from theirs.
 fn is_lost_with_connection(error: &hyper::Error) -> bool {
     error.to_string().starts_with("dispatch task is gone")
-}
-
-/// Whether HTTP/2 can't express the request, or its body failed, at which the client itself reset the stream.
-fn is_refused_by_h2(error: &h2::Error) -> bool {
-    let is_ours = !error.is_remote() && !error.is_library();
-    is_ours && (error.is_reset() || (error.reason().is_none() && !error.is_io()))
 }
 
 /// Errors of sockets that could not connect.

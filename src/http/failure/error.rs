@@ -1,10 +1,9 @@
 //! The error of an HTTP operation.
 
-use crate::http::BoxError;
 use crate::operation::{ConnectProblem, OperationReport, RequestEnded};
-use crate::transport::chain;
-use gax_retry::__private::{Escaped, Human};
+use crate::transport::{BoxError, chain};
 use gax_retry::{Attempt, Code, HttpFailure, SettingsError, Stop, StopReason, TransportFailure};
+use gax_text::{Escaped, Human};
 use std::error::Error;
 use std::fmt;
 use std::time::Duration;
@@ -70,7 +69,7 @@ impl HttpError {
         Self::new(report, Broken::Failed { failure: None, problem: None, source }, None)
     }
 
-    /// What the operation did.
+    /// The report of the operation.
     #[must_use]
     pub fn report(&self) -> &OperationReport {
         &self.report
@@ -82,7 +81,7 @@ impl HttpError {
         self.report.stop_reason()
     }
 
-    /// What went wrong below HTTP; `None` if it was the request's own fault (its body failed, its URI has
+    /// The failure below HTTP; `None` if it was the request's own fault (its body failed, its URI has
     /// no host).
     #[must_use]
     pub fn failure(&self) -> Option<TransportFailure> {
@@ -151,7 +150,7 @@ impl fmt::Display for HttpError {
     }
 }
 
-/// What an error comes from.
+/// The error that the others come from.
 fn innermost<'a>(error: &'a (dyn Error + 'static)) -> &'a (dyn Error + 'static) {
     chain(error).last().unwrap_or(error)
 }

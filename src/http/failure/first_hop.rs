@@ -1,6 +1,6 @@
 //! Errors of a reqwest client that may follow redirects.
 
-use crate::http::BoxError;
+use crate::transport::BoxError;
 use std::error::Error;
 use std::fmt;
 

@@ -6,7 +6,7 @@ mod error;
 #[cfg(feature = "reqwest")]
 mod first_hop;
 
-pub(crate) use cause::{BodyNotOpened, Cause, NoBody, Part, Reach, classify};
+pub(crate) use cause::{BodyNotOpened, Cause, NoBody, Part, classify};
 pub(crate) use connections::Connections;
 pub(crate) use error::Broken;
 pub use error::HttpError;

@@ -1,4 +1,4 @@
-//! What requests of different rules have of their own.
+//! Plans of their own for the requests of different rules.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -39,7 +39,7 @@ impl<P: Clone> ByRule<P> {
         }
     }
 
-    /// The same, each plan made of its own and of the other's for the same rule.
+    /// These plans, each joined: made of its own and of the other's for the same rule.
     #[cfg(feature = "live")]
     pub(super) fn joined(&self, other: &Self, join: impl Fn(P, &P) -> P) -> Self {
         let joined = |plan: &Arc<P>, other: &P| Arc::new(join(P::clone(plan), other));
@@ -61,7 +61,7 @@ impl<P: Clone> ByRule<P> {
         self.is_of_request = true;
     }
 
-    /// The same with other plans.
+    /// These plans, each changed.
     pub(super) fn map(&self, change: impl Fn(P) -> P) -> Self {
         let changed = |plan: &Arc<P>| Arc::new(change(P::clone(plan)));
         let own = if self.is_of_request {

@@ -1,6 +1,6 @@
 //! The plan of a request.
 
-use super::by_rule::ByRule;
+use crate::http::plan::by_rule::ByRule;
 use crate::operation::earlier;
 use crate::settings::CallOptions;
 use gax_retry::{
@@ -14,7 +14,7 @@ use http::request::Parts;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What all calls of a layer share; a call that brings options of its own has one more.
+/// The configuration that all calls of a layer share; a call that brings options of its own has one more.
 #[derive(Debug, Clone)]
 pub(crate) struct HttpPlan {
     pub(crate) policy: Policy,
@@ -29,13 +29,13 @@ pub(crate) struct HttpPlan {
     pub(crate) limits: HttpLimits,
     /// Whether the report of a success is wanted even where one attempt was enough.
     pub(crate) reports: bool,
-    /// The same for requests that can be hedged.
+    /// The plans for requests that can be hedged.
     hedged: Option<ByRule<HttpPlan>>,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
 }
 
-/// What is kept of a call, and how long its response may pause.
+/// How much of a call is buffered, and how long its response may pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct HttpLimits {
     pub(crate) max_replay_bytes: usize,
@@ -152,7 +152,7 @@ impl HttpPlan {
         self.reports = options.report.unwrap_or(self.reports);
     }
 
-    /// The same, with no more time, attempts or retries than operators allow.
+    /// This plan with no more time, attempts or retries than operators allow.
     pub(crate) fn bounded_by(mut self, environment: &Environment) -> Self {
         if !environment.is_empty() {
             self.policy = self.policy.with_environment(environment);
@@ -163,7 +163,7 @@ impl HttpPlan {
         self
     }
 
-    /// What the table says of a request.
+    /// How the idempotency table classifies a request.
     pub(crate) fn classify(&self, parts: &Parts, body: &[u8]) -> Classification {
         let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
         let headers = Headers(&parts.headers);

@@ -1,4 +1,4 @@
-//! What is retried, how, and whether it is safe.
+//! Which requests are retried, how, and whether it is safe.
 
 mod by_rule;
 mod http_plan;
@@ -6,5 +6,5 @@ mod layer_options;
 mod plans;
 
 pub(crate) use http_plan::{HttpLimits, HttpPlan};
-pub(crate) use layer_options::{Basis, LayerOptions};
+pub(crate) use layer_options::{ConfigSource, LayerOptions};
 pub(crate) use plans::Plans;

@@ -1,6 +1,6 @@
 //! The plans of a layer's requests.
 
-use super::http_plan::HttpPlan;
+use crate::http::plan::http_plan::HttpPlan;
 use gax_retry::Environment;
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Plans {
     pub(in crate::http) bounded: Arc<HttpPlan>,
-    /// The same without what operators allow at most, over which a call's options go.
+    /// That plan without the caps of operators, over which a call's options go.
     pub(in crate::http) unbounded: Arc<HttpPlan>,
 }
 

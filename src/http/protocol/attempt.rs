@@ -1,20 +1,18 @@
 //! Attempts over an HTTP service: requests go out, responses and errors become facts.
 
-use super::failed::Suspect;
-use super::http_protocol::{AttemptOutcome, HttpProtocol};
-use crate::http::BoxError;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
 use crate::http::plan::HttpPlan;
+use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
 use crate::http::response::Redirected;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
 use crate::operation::{
-    Current, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Timer, earlier, until,
+    AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Step, earlier, until,
 };
-use crate::transport::retry_after_in;
+use crate::transport::{BoxError, retry_after_in};
 use gax_retry::{
-    AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, ServerDelay, StartedAttempt,
+    AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, Seen, ServerDelay, StartedAttempt,
     retry_info_in_json,
 };
 use http::StatusCode;
@@ -25,6 +23,7 @@ use std::borrow::Cow;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use tokio::time::Instant;
 use tower_service::Service;
 
 pin_project! {
@@ -37,9 +36,7 @@ pin_project! {
         // The request was sent, and the response's headers are awaited.
         Sent { #[pin] future: F, cut: Option<CutOff> },
         // The body of a success is being read. Any other status has ended the attempt already.
-        Collecting { reader: ResponseReader<R>, extent: ReadExtent, timer: Timer, ended_at: Option<Duration> },
-        // It failed, and whether its own response was the reason is not known yet.
-        Suspected { suspect: Suspect, timer: Timer },
+        Collecting { reader: ResponseReader<R>, ended_at: Option<Duration> },
         // It has ended.
         Done,
     }
@@ -53,16 +50,16 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         status: StatusCode,
         ended_at: Duration,
-        current: &Current<'_>,
+        context: &AttemptContext<'_>,
     ) -> Option<ReadExtent> {
         if status.is_success() {
             return Some(ReadExtent::to_end(plan.limits.max_response_buffer));
         }
         let result = self.result(plan, Some(HttpFailure::Status(status.as_u16())));
         // The response of a hedge may be held, for longer than its connection should be.
-        let may_wait = plan.policy.permits(result) || current.number() > 1 && plan.policy.may_hold(result);
+        let may_wait = plan.policy.permits(result) || context.number() > 1 && plan.policy.may_hold(result);
         let is_drained = self.request.is_replayable() && may_wait;
-        is_drained.then(|| ReadExtent::drain(current.clock().at(ended_at.saturating_add(DRAIN_TIME))))
+        is_drained.then(|| ReadExtent::drain(context.clock().at(ended_at.saturating_add(DRAIN_TIME))))
     }
 
     /// A response whose status is no success, as far as it was read.
@@ -71,11 +68,11 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         response: http::Response<HttpResponseBody<R>>,
         ended_at: Duration,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
         let delay = asked_for(&response).map_or(ServerDelay::None, ServerDelay::AtLeast);
-        self.failed(plan, Some(failure), AttemptOutcome::Response(Box::new(response)), current)
+        self.failed(plan, Some(failure), AttemptOutcome::Response(Box::new(response)), context)
             .with_server_delay(delay)
             .with_end(ended_at)
     }
@@ -112,25 +109,26 @@ where
         reader: ResponseReader<R>,
         read: Read,
         ended_at: Option<Duration>,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
         reply: &mut Option<http::Response<HttpResponseBody<R>>>,
     ) -> AttemptResult {
         if let Some(ended_at) = ended_at {
-            let response = reader.into_response(read, current.deadline());
-            return self.response(plan, response, ended_at, current);
+            let response = reader.into_response(read, context.deadline());
+            return self.response(plan, response, ended_at, context);
         }
         match read {
-            Read::Early(EndedEarly::TimedOut) => self.timed_out(plan, current),
-            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(plan, why.into_error(), current),
-            Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, current),
+            Read::Early(EndedEarly::TimedOut) => self.timed_out(plan, context),
+            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(plan, why.into_error(), context),
+            Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, context),
             // The operation's clock stops: the rest of the body may take as long as it likes.
             Read::NotYet | Read::Whole | Read::TooLong => {
+                let mut result = AttemptResult::done();
                 if !matches!(read, Read::Whole) {
-                    current.note(Note::ResponseTooLargeToBuffer);
-                    current.committed();
+                    context.note(Note::ResponseTooLargeToBuffer);
+                    result = result.with_seen(Seen::Messages { resumable: false });
                 }
                 *reply = Some(reader.into_response(read, None));
-                AttemptResult::done()
+                result
             }
         }
     }
@@ -144,9 +142,9 @@ where
     R: Body,
     R::Error: Into<BoxError>,
 {
-    type Plan = HttpPlan;
+    type Config = HttpPlan;
     type Attempt = HttpAttempt<S::Future, R>;
-    type Reply = Option<http::Response<HttpResponseBody<R>>>;
+    type Slot = Option<http::Response<HttpResponseBody<R>>>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Http;
 
@@ -164,10 +162,10 @@ where
     }
 
     fn jitter(&self, _: &HttpPlan) -> Jitter {
-        self.shared.jitter.next()
+        self.shared.options.jitter.next()
     }
 
-    fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut Current<'_>) -> Self::Attempt {
+    fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Self::Attempt {
         let failure = self.failure.take();
         // An attempt whose request is sent again at once has not failed.
         self.http.failures.extend(failure.filter(|_| started.kind() != AttemptKind::Resend));
@@ -181,27 +179,32 @@ where
         &mut self,
         plan: &HttpPlan,
         mut attempt: Pin<&mut Self::Attempt>,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
-        reply: &mut Self::Reply,
-    ) -> Poll<AttemptResult> {
+        reply: &mut Self::Slot,
+    ) -> Poll<Step> {
         loop {
             match attempt.as_mut().project() {
                 AttemptProj::Ready => {
                     if let Err(error) = ready!(self.request.poll_open(cx)) {
                         let error: BoxError = Box::new(BodyNotOpened(error));
-                        return Poll::Ready(self.broken(plan, error, Part::Head, current));
+                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, context)));
                     }
                     if let Err(error) = ready!(self.service.poll_ready(cx)) {
                         // A service that has failed is neither called nor asked again.
                         self.service = self.spare.copy();
-                        return Poll::Ready(self.broken(plan, error.into(), Part::Head, current));
+                        return Poll::Ready(Step::Ended(self.broken(
+                            plan,
+                            error.into(),
+                            Part::Head,
+                            context,
+                        )));
                     }
-                    let Some((mut request, cut)) = self.request.write(current.started()) else {
+                    let Some((mut request, cut)) = self.request.write(context.started()) else {
                         let error: BoxError = Box::new(NoBody);
-                        return Poll::Ready(self.broken(plan, error, Part::Head, current));
+                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, context)));
                     };
-                    if let Some(mut outgoing) = current.sending() {
+                    if let Some(mut outgoing) = context.sending() {
                         outgoing.add_headers(request.headers_mut());
                     }
                     let future = self.service.call(request);
@@ -213,58 +216,43 @@ where
                         self.shared.connections.remember(response.extensions());
                         #[cfg(feature = "reqwest")]
                         if response.extensions().get::<Redirected>().is_some() {
-                            current.note(Note::FollowedRedirects);
+                            context.note(Note::FollowedRedirects);
                         }
-                        let ended_at = current.clock().elapsed();
+                        let ended_at = context.clock().elapsed();
                         let method = &self.request.parts().method;
                         let idle_timeout = plan.limits.body_idle_timeout;
                         let reader = ResponseReader::new(method, response, idle_timeout, cut.take());
                         let status = reader.status();
                         if is_parting {
-                            let response = reader.into_response(Read::NotYet, current.deadline());
-                            let result = self.response(plan, response, ended_at, current);
-                            return Poll::Ready(result.with_resend(Resend::Stale));
+                            let response = reader.into_response(Read::NotYet, context.deadline());
+                            let result = self.response(plan, response, ended_at, context);
+                            return Poll::Ready(Step::Ended(result.with_resend(Resend::Stale)));
                         }
-                        let Some(extent) = self.extent(plan, status, ended_at, current) else {
-                            let response = reader.into_response(Read::NotYet, current.deadline());
-                            return Poll::Ready(self.response(plan, response, ended_at, current));
+                        let Some(extent) = self.extent(plan, status, ended_at, context) else {
+                            let response = reader.into_response(Read::NotYet, context.deadline());
+                            return Poll::Ready(Step::Ended(
+                                self.response(plan, response, ended_at, context),
+                            ));
                         };
                         let ended_at = (!status.is_success()).then_some(ended_at);
-                        let timer = Timer::default();
-                        attempt.set(HttpAttempt::Collecting { reader, extent, timer, ended_at });
+                        attempt.set(HttpAttempt::Collecting { reader: reader.reading(extent), ended_at });
                     }
-                    Err(error) => match Suspect::of(error.into(), Part::Head, current) {
-                        Ok(suspect) => attempt.set(waiting(suspect)),
-                        Err(error) => return Poll::Ready(self.broken(plan, error, Part::Head, current)),
-                    },
+                    Err(error) => {
+                        return Poll::Ready(Step::Ended(self.broken(
+                            plan,
+                            error.into(),
+                            Part::Head,
+                            context,
+                        )));
+                    }
                 },
-                AttemptProj::Collecting { reader, extent, timer, .. } => {
-                    let read = ready!(reader.poll(*extent, timer, cx));
+                AttemptProj::Collecting { reader, .. } => {
+                    let read = ready!(reader.poll(cx));
                     let owned = attempt.as_mut().project_replace(HttpAttempt::Done);
-                    let AttemptOwned::Collecting { reader, ended_at, .. } = owned else {
+                    let AttemptOwned::Collecting { reader, ended_at } = owned else {
                         return Poll::Pending;
                     };
-                    let read = match read {
-                        Read::Early(EndedEarly::Broke(error)) if ended_at.is_none() => {
-                            match Suspect::of(error, Part::Body, current) {
-                                Ok(suspect) => {
-                                    attempt.set(waiting(suspect));
-                                    continue;
-                                }
-                                Err(error) => Read::Early(EndedEarly::Broke(error)),
-                            }
-                        }
-                        read => read,
-                    };
-                    return Poll::Ready(self.read(plan, reader, read, ended_at, current, reply));
-                }
-                AttemptProj::Suspected { suspect, timer } => {
-                    ready!(timer.poll_at(Some(suspect.until()), cx));
-                    let AttemptOwned::Suspected { suspect, .. } = attempt.project_replace(HttpAttempt::Done)
-                    else {
-                        return Poll::Pending;
-                    };
-                    return Poll::Ready(self.cleared(plan, suspect, current));
+                    return Poll::Ready(Step::Ended(self.read(plan, reader, read, ended_at, context, reply)));
                 }
                 AttemptProj::Done => return Poll::Pending,
             }
@@ -275,27 +263,33 @@ where
         &mut self,
         plan: &HttpPlan,
         attempt: Option<Pin<&mut Self::Attempt>>,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
-            return self.timed_out(plan, current).with_delivery(Delivery::NotSent);
+            return self.timed_out(plan, context).with_delivery(Delivery::NotSent);
         };
         match attempt.project_replace(HttpAttempt::Done) {
             AttemptOwned::Ready => {
                 // A place in the service's queue must not be held through a delay.
                 self.service = self.service.clone();
             }
-            AttemptOwned::Collecting { reader, ended_at, .. } => {
+            AttemptOwned::Collecting { reader, ended_at } => {
                 if let Some(ended_at) = ended_at {
                     let late = Read::Early(EndedEarly::TimedOut);
-                    let response = reader.into_response(late, current.deadline());
-                    return self.response(plan, response, ended_at, current);
+                    let response = reader.into_response(late, context.deadline());
+                    return self.response(plan, response, ended_at, context);
                 }
             }
-            AttemptOwned::Suspected { suspect, .. } => return self.cleared(plan, suspect, current),
             AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
         }
-        self.timed_out(plan, current)
+        self.timed_out(plan, context)
+    }
+
+    fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
+        match attempt {
+            HttpAttempt::Collecting { reader, .. } => reader.due(),
+            HttpAttempt::Ready | HttpAttempt::Sent { .. } | HttpAttempt::Done => None,
+        }
     }
 
     fn hold(&mut self) {
@@ -314,8 +308,4 @@ where
 fn asked_for<R>(response: &http::Response<HttpResponseBody<R>>) -> Option<Duration> {
     let in_body = response.body().with_bytes(retry_info_in_json);
     retry_after_in(response.headers()).max(in_body)
-}
-
-fn waiting<F, R>(suspect: Suspect) -> HttpAttempt<F, R> {
-    HttpAttempt::Suspected { suspect, timer: Timer::default() }
 }

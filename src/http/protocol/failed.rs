@@ -1,46 +1,12 @@
 //! The facts of an attempt that brought no whole response.
 
-use super::http_protocol::{AttemptOutcome, HttpProtocol};
-use crate::http::BoxError;
-use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, Reach, classify};
+use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, classify};
 use crate::http::plan::HttpPlan;
+use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
-use crate::operation::{Current, Note};
-use crate::transport::blame;
+use crate::operation::{AttemptContext, Note};
+use crate::transport::{BoxError, Reach};
 use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
-use std::time::Duration;
-use tokio::time::Instant;
-
-/// A failure that may be that of another request on the same connection.
-pub(crate) struct Suspect {
-    cause: Cause,
-    error: BoxError,
-    died: Instant,
-    ended_at: Duration,
-}
-
-impl Suspect {
-    /// The response can't be read, or another one on the same connection. A moment shows whether other requests
-    /// got the same error.
-    ///
-    /// # Errors
-    ///
-    /// Any other error, as it came.
-    pub(crate) fn of(error: BoxError, part: Part, current: &Current<'_>) -> Result<Self, BoxError> {
-        let cause = classify(&*error, part);
-        if !cause.is_suspect {
-            return Err(error);
-        }
-        let (died, ended_at) = current.clock().now();
-        blame::died(died);
-        Ok(Self { cause, error, died, ended_at })
-    }
-
-    /// When it is known.
-    pub(crate) fn until(&self) -> Instant {
-        self.died + blame::MOMENT
-    }
-}
 
 impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// The request or its response broke.
@@ -49,24 +15,18 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         error: BoxError,
         part: Part,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let cause = classify(&*error, part);
+        let mut cause = classify(&*error, part);
+        if cause.is_closed_by_us && context.is_culprit() {
+            cause = Cause::UNREADABLE;
+        }
         let resend = if cause.is_final() { Resend::No } else { self.resend(cause, part, &error) };
-        self.lost(plan, cause, error, current).with_resend(resend)
-    }
-
-    /// Whether a suspect's own response could not be read is known now.
-    #[cold]
-    pub(crate) fn cleared(
-        &mut self,
-        plan: &HttpPlan,
-        suspect: Suspect,
-        current: &mut Current<'_>,
-    ) -> AttemptResult {
-        let Suspect { cause, error, died, ended_at } = suspect;
-        let cause = if blame::was_alone(died) { Cause::UNREADABLE } else { cause };
-        self.lost(plan, cause, error, current).with_end(ended_at)
+        let result = self.lost(plan, cause, error, context).with_resend(resend);
+        if cause.is_closed_by_us && plan.policy.permits(result) {
+            return result.with_retry(RetryFact::ClosedByUs);
+        }
+        result
     }
 
     /// The body of the response stopped coming.
@@ -74,9 +34,9 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         &mut self,
         plan: &HttpPlan,
         error: BoxError,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        self.lost(plan, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, current)
+        self.lost(plan, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, context)
     }
 
     fn lost(
@@ -84,22 +44,22 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         plan: &HttpPlan,
         cause: Cause,
         source: BoxError,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let source = BodyNotOpened::unwrap(source);
         #[cfg(feature = "reqwest")]
         let source = crate::http::failure::FirstHop::unwrap(source);
         if cause == Cause::UNREADABLE {
-            current.note(Note::UnreadableResponse);
+            context.note(Note::UnreadableResponse);
         }
         if let Some(problem) = cause.problem {
-            current.note(Note::CannotConnect(problem));
+            context.note(Note::CannotConnect(problem));
         }
         let failure = cause.failure.map(HttpFailure::Transport);
         let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };
-        let result = self.failed(plan, failure, AttemptOutcome::Broken(broken), current);
+        let result = self.failed(plan, failure, AttemptOutcome::Broken(broken), context);
         match cause.reach {
-            Reach::ClientClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
+            Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
             _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),
             // A request that no server has carried out is safe to retry, whatever it is.
             reach if self.http.may_be_retried() => result.with_delivery(reach.delivery()),
@@ -120,7 +80,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
                     && self.shared.connections.remembers(&**error);
                 if is_stale { Resend::Stale } else { Resend::No }
             }
-            Reach::Unconnected | Reach::ClientClosed => Resend::No,
+            Reach::Unconnected | Reach::ChannelClosed => Resend::No,
         }
     }
 }

@@ -6,7 +6,7 @@ use crate::http::report::HttpReport;
 use crate::http::request::{Replay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
 use crate::http::shared_state::SharedState;
-use crate::operation::{Current, inbound_deadline};
+use crate::operation::{AttemptContext, inbound_deadline};
 use crate::transport::SharedService;
 use gax_retry::{AttemptResult, Code, HttpFailure, Repetition, RetryFact, StartedAttempt, StopReason};
 use std::sync::Arc;
@@ -24,13 +24,13 @@ pub(crate) struct HttpProtocol<S, B, R> {
     pub(crate) http: Box<HttpReport>,
     /// How the last attempt failed.
     pub(super) failure: Option<HttpFailure>,
-    /// What it ended with.
+    /// The outcome of that attempt.
     pub(super) ended: Option<AttemptOutcome<R>>,
-    /// What a hedge ended with that the operation ends with, unless an attempt in flight has a reply.
+    /// The outcome of a hedge that the operation ends with, unless an attempt in flight has a reply.
     pub(super) held: Option<AttemptOutcome<R>>,
 }
 
-/// What an attempt ended with.
+/// The outcome of an attempt that failed.
 pub(crate) enum AttemptOutcome<R> {
     Response(Box<http::Response<HttpResponseBody<R>>>),
     Broken(Broken),
@@ -80,12 +80,12 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         Some(hedged)
     }
 
-    /// What is left of an operation that has failed.
+    /// The outcome of an operation that has failed.
     pub(crate) fn take_outcome(&mut self) -> Option<AttemptOutcome<R>> {
         self.held.take().or_else(|| self.ended.take())
     }
 
-    /// What the report says besides the attempts.
+    /// The part of the report that only HTTP has.
     pub(crate) fn details(&mut self) -> HttpReport {
         self.http.failures.extend(self.failure.take());
         (*self.http).clone()
@@ -115,13 +115,13 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         if is_refused && !self.request.parts().method.is_safe() { Repetition::Yes } else { Repetition::No }
     }
 
-    /// The attempt failed so, and that is what is left of it.
+    /// The attempt failed so, with that outcome.
     pub(crate) fn failed(
         &mut self,
         plan: &HttpPlan,
         failure: Option<HttpFailure>,
         ended: AttemptOutcome<R>,
-        current: &mut Current<'_>,
+        context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         // Of several attempts in flight, another one may have failed meanwhile.
         let before = std::mem::replace(&mut self.failure, failure);
@@ -129,16 +129,16 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         self.ended = Some(ended);
         let result = self.result(plan, failure);
         if plan.policy.permits(result) && !self.request.is_replayable() {
-            current.note(self.request.note());
+            context.note(self.request.note());
         }
         result
     }
 
     /// The attempt's time was up before it had a status.
-    pub(super) fn timed_out(&mut self, plan: &HttpPlan, current: &mut Current<'_>) -> AttemptResult {
-        let after = current.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
+    pub(super) fn timed_out(&mut self, plan: &HttpPlan, context: &mut AttemptContext<'_>) -> AttemptResult {
+        let after = context.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         let broken = Broken::TimedOut { after };
         let failure = broken.failure().map(HttpFailure::Transport);
-        self.failed(plan, failure, AttemptOutcome::Broken(broken), current).with_timed_out()
+        self.failed(plan, failure, AttemptOutcome::Broken(broken), context).with_timed_out()
     }
 }

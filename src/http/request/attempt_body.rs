@@ -1,7 +1,7 @@
 //! The body of one attempt, which ends with it.
 
-use super::cut_off::Cut;
-use crate::http::BoxError;
+use crate::http::request::cut_off::Cut;
+use crate::transport::BoxError;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use std::error::Error;

@@ -1,4 +1,4 @@
-//! What ends the body of a request with its attempt.
+//! A request's body ends with its attempt.
 
 use std::fmt;
 use std::sync::Arc;

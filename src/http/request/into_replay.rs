@@ -1,10 +1,10 @@
-//! What can be the body of a request through the layer.
+//! Bodies of requests through the layer.
 
-use super::replay::Replay;
-use super::replay_body::ReplayBody;
+use crate::http::request::replay::Replay;
+use crate::http::request::replay_body::ReplayBody;
 use bytes::Bytes;
 
-/// What a request through the layer may have as its body.
+/// The types that a request through the layer may have as its body.
 ///
 /// A body that can be [replayed](Replay) stays as it is. Whatever else is in memory ([`String`], [`Vec<u8>`],
 /// [`Bytes`], a static text or slice, `()` for no body) becomes a [`ReplayBody`], which all attempts share: it is never

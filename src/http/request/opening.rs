@@ -1,6 +1,6 @@
 //! Bodies that may have to be opened first.
 
-use crate::http::BoxError;
+use crate::transport::BoxError;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;

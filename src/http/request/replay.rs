@@ -1,7 +1,7 @@
-//! What makes a request body one that can be sent more than once.
+//! Request bodies that can be sent more than once.
 
-use super::cut_off::CutOff;
-use crate::http::BoxError;
+use crate::http::request::cut_off::CutOff;
+use crate::transport::BoxError;
 use bytes::Bytes;
 use http_body::Body;
 use http_body_util::{Empty, Full};

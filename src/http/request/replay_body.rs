@@ -1,10 +1,10 @@
 //! The request body for every purpose.
 
-use super::attempt_body::AttemptBody;
-use super::cut_off::CutOff;
-use super::opening::{OpenBody, Opening};
-use super::replay::Replay;
-use crate::http::BoxError;
+use crate::http::request::attempt_body::AttemptBody;
+use crate::http::request::cut_off::CutOff;
+use crate::http::request::opening::{OpenBody, Opening};
+use crate::http::request::replay::Replay;
+use crate::transport::BoxError;
 use bytes::{Bytes, BytesMut};
 use http_body::{Body, Frame, SizeHint};
 use http_body_util::BodyExt as _;
@@ -48,15 +48,15 @@ const LONG: usize = 1024 * 1024;
 /// ```
 pub struct ReplayBody {
     kind: Kind,
-    /// What is left of a frame that was too long.
+    /// The rest of a frame that was too long.
     rest: Bytes,
     /// Whether that frame was so long that others are copied from it.
     is_long: bool,
-    /// What came behind small frames that go out as one.
+    /// The frame behind small ones that go out as one.
     behind: Option<Next>,
 }
 
-/// What a body has next, where it has anything.
+/// The next frame of a body, where it has one.
 type Next = Option<Result<Frame<Bytes>, BoxError>>;
 
 enum Kind {

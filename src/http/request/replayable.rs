@@ -1,9 +1,9 @@
 //! A request that can be sent several times.
 
-use super::cut_off::CutOff;
-use super::replay::Replay;
-use crate::http::BoxError;
+use crate::http::request::cut_off::CutOff;
+use crate::http::request::replay::Replay;
 use crate::operation::Note;
+use crate::transport::BoxError;
 use bytes::Bytes;
 use gax_retry::{AttemptKind, StartedAttempt};
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
@@ -15,7 +15,7 @@ use std::task::{Context, Poll, ready};
 #[derive(Debug)]
 pub(crate) struct ReplayableRequest<B> {
     parts: Parts,
-    /// What bodies are made from; none once a body that can't be replayed is out.
+    /// The body that those of attempts are made from; none once a body that can't be replayed is out.
     body: Option<B>,
     /// The body of the next attempt, while it is opened.
     next: Option<B>,

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// The same body, which can be sent again if all of it is in memory.
+/// The body of a reqwest request, which can be sent again if all of it is in memory.
 ///
 /// reqwest tells that of bytes only. A multipart form is a stream for it, also where its parts are in memory; such a
 /// stream has all its frames ready, and is taken apart here, without a copy, if its length is announced. One that has

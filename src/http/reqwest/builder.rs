@@ -1,9 +1,9 @@
 //! A request that is made as with reqwest.
 
-use super::ReqwestService;
-use super::execution::{Sent, run};
 use crate::http::failure::HttpError;
 use crate::http::request::ReplayBody;
+use crate::http::reqwest::execution::{Sent, run};
+use crate::http::reqwest::service::ReqwestService;
 use crate::http::service::HttpRetryService;
 use crate::settings::CallOptions;
 use ::reqwest::multipart::Form;

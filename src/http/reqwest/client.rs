@@ -1,9 +1,9 @@
 //! A reqwest client under the layer, used as reqwest's own.
 
-use super::ReqwestRequestBuilder;
-use super::ReqwestService;
-use super::execution::{Sent, run};
 use crate::http::failure::HttpError;
+use crate::http::reqwest::builder::ReqwestRequestBuilder;
+use crate::http::reqwest::execution::{Sent, run};
+use crate::http::reqwest::service::ReqwestService;
 use crate::http::service::HttpRetryService;
 use ::reqwest::{IntoUrl, Request, Response};
 use http::Method;

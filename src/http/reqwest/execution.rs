@@ -1,9 +1,9 @@
 //! A request of reqwest's on its way through the layer.
 
-use super::ReqwestService;
-use super::body::replayable;
 use crate::http::failure::HttpError;
 use crate::http::request::ReplayBody;
+use crate::http::reqwest::body::replayable;
+use crate::http::reqwest::service::ReqwestService;
 use crate::http::service::HttpRetryService;
 use ::reqwest::{Body, Response};
 use http::header::CONTENT_LENGTH;

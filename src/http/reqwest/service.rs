@@ -1,9 +1,9 @@
 //! A reqwest client as a tower service.
 
-use crate::http::BoxError;
 use crate::http::failure::FirstHop;
 use crate::http::request::{Replay, ReplayBody};
 use crate::http::response::Redirected;
+use crate::transport::BoxError;
 use ::reqwest::redirect::Policy;
 use ::reqwest::{Body, Client, ClientBuilder, Request, ResponseBuilderExt as _, Url};
 use bytes::Bytes;
@@ -88,7 +88,7 @@ impl ReqwestService {
         if let Some(bytes) = in_memory(&body).filter(|bytes| !bytes.is_empty()) {
             return (Body::from(bytes), None);
         }
-        // What is always safe to retry needs no proof that it was not sent.
+        // A request that is always safe to retry needs no proof that it was not sent.
         let is_safe = [Method::GET, Method::HEAD].contains(method);
         let begun = (!is_safe).then(|| Arc::new(AtomicBool::new(false)));
         (Body::wrap(Shared { body: Mutex::new(body), begins: begun.clone() }), begun)

@@ -1,8 +1,9 @@
 //! The part of a response's body that is still to come.
 
-use crate::http::BoxError;
+use crate::body::OpenPart;
 use crate::http::request::CutOff;
 use crate::operation::{Clock, Timer, earlier};
+use crate::transport::BoxError;
 use bytes::{Buf as _, Bytes};
 use http::header::{CONTENT_LENGTH, TRANSFER_ENCODING};
 use http::response::Parts;
@@ -20,12 +21,16 @@ pub(crate) struct OpenBody<B> {
     body: Pin<Box<B>>,
     /// Its length as announced, if it was.
     announced: Option<u64>,
-    /// What has come of it.
+    /// The bytes of it that have come.
     seen: u64,
     idle_timeout: Option<Duration>,
     /// When it is given up if nothing comes; set while somebody waits.
     idle_until: Option<Instant>,
-    /// What ends the request's body, whose response this is: not before this one has ended, since a connection breaks by that.
+    /// When it has to have ended.
+    deadline: Option<Instant>,
+    /// For the caller, who has the body without its operation.
+    timer: Timer,
+    /// Ends the request's body, whose response this is: not before this one has ended, since a connection breaks by that.
     request: Option<CutOff>,
 }
 
@@ -40,7 +45,20 @@ where
         idle_timeout: Option<Duration>,
         request: Option<CutOff>,
     ) -> Self {
-        Self { body: Box::pin(body), announced, seen: 0, idle_timeout, idle_until: None, request }
+        Self {
+            body: Box::pin(body),
+            announced,
+            seen: 0,
+            idle_timeout,
+            idle_until: None,
+            deadline: None,
+            timer: Timer::default(),
+            request,
+        }
+    }
+
+    pub(crate) fn set_deadline(&mut self, deadline: Option<Instant>) {
+        self.deadline = deadline;
     }
 
     /// The request's body is sent to its end.
@@ -50,15 +68,14 @@ where
         }
     }
 
-    /// The next frame, its data in one piece, if it comes before the deadline.
-    pub(crate) fn poll_frame(
+    /// The next frame, its data in one piece, if it comes before the deadline. Whoever waits for it polls again when the body
+    /// is [due](Self::due).
+    pub(crate) fn poll_in_time(
         &mut self,
-        deadline: Option<Instant>,
-        timer: &mut Timer,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, EndedEarly>>> {
         let Poll::Ready(frame) = self.body.as_mut().poll_frame(cx) else {
-            return self.poll_time(deadline, timer, cx).map(|late| Some(Err(late)));
+            return self.late().map_or(Poll::Pending, |late| Poll::Ready(Some(Err(late))));
         };
         Poll::Ready(match frame {
             Some(Ok(frame)) => {
@@ -75,37 +92,57 @@ where
         })
     }
 
-    /// What is wrong if the body ends here: HTTP/2 connections, for one, end a body in silence that the server
+    /// The error of a body that ends here too early: HTTP/2 connections, for one, end a body in silence that the server
     /// has broken off without an error.
     fn missing(&self) -> Option<EndedEarly> {
         let announced = self.announced.filter(|announced| self.seen < *announced)?;
         Some(EndedEarly::Short { seen: self.seen, announced })
     }
 
-    /// Ready once it has taken too long.
-    fn poll_time(
-        &mut self,
-        deadline: Option<Instant>,
-        timer: &mut Timer,
-        cx: &mut Context<'_>,
-    ) -> Poll<EndedEarly> {
-        let Some(idle_timeout) = self.idle_timeout else {
-            ready!(timer.poll_at(deadline, cx));
-            return Poll::Ready(EndedEarly::TimedOut);
-        };
-        if self.idle_until.is_none() {
-            self.idle_until = Clock::start().at(idle_timeout);
-        }
-        let until = earlier(deadline, self.idle_until);
-        ready!(timer.poll_at(until, cx));
-        Poll::Ready(if until == deadline { EndedEarly::TimedOut } else { EndedEarly::Idle(idle_timeout) })
+    /// The moment at which a body is late of which nothing comes.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        earlier(self.deadline, self.idle_until)
     }
 
-    pub(crate) fn is_end_stream(&self) -> bool {
+    /// Which time was up, now that nothing has come.
+    fn late(&mut self) -> Option<EndedEarly> {
+        if self.deadline.is_none() && self.idle_timeout.is_none() {
+            return None;
+        }
+        let now = Clock::start();
+        self.idle_until = self.idle_until.or_else(|| now.at(self.idle_timeout?));
+        let due = self.due();
+        due.filter(|due| now.has_reached(*due))?;
+        Some(match self.idle_timeout {
+            Some(timeout) if due != self.deadline => EndedEarly::Idle(timeout),
+            _ => EndedEarly::TimedOut,
+        })
+    }
+}
+
+impl<B> OpenPart for OpenBody<B>
+where
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    type Error = BoxError;
+
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        loop {
+            match self.poll_in_time(cx) {
+                Poll::Ready(frame) => {
+                    return Poll::Ready(frame.map(|frame| frame.map_err(EndedEarly::into_error)));
+                }
+                Poll::Pending => ready!(self.timer.poll_at(self.due(), cx)),
+            }
+        }
+    }
+
+    fn is_end_stream(&self) -> bool {
         self.body.is_end_stream() && self.missing().is_none()
     }
 
-    pub(crate) fn size_hint(&self) -> SizeHint {
+    fn size_hint(&self) -> SizeHint {
         self.body.size_hint()
     }
 }

@@ -1,11 +1,10 @@
 //! A response that comes in.
 
-use super::body::{HttpResponseBody, Remainder};
-use super::open_body::{EndedEarly, OpenBody, announced_length};
-use crate::body::FrameBuffer;
-use crate::http::BoxError;
+use crate::body::{FrameBuffer, Remainder};
 use crate::http::request::CutOff;
-use crate::operation::Timer;
+use crate::http::response::body::HttpResponseBody;
+use crate::http::response::open_body::{EndedEarly, OpenBody, announced_length};
+use crate::transport::BoxError;
 use http::response::Parts;
 use http::{HeaderMap, Method, StatusCode};
 use http_body::Body;
@@ -43,6 +42,8 @@ pub(crate) struct ResponseReader<B> {
     frames: FrameBuffer,
     trailers: Option<HeaderMap>,
     body: OpenBody<B>,
+    /// The most bytes that are read.
+    most: usize,
 }
 
 /// How reading ended.
@@ -71,16 +72,23 @@ where
     ) -> Self {
         let (parts, body) = response.into_parts();
         let body = OpenBody::new(body, announced_length(method, &parts), idle_timeout, request);
-        Self { parts, frames: FrameBuffer::default(), trailers: None, body }
+        Self { parts, frames: FrameBuffer::default(), trailers: None, body, most: 0 }
+    }
+
+    /// The response, to be read as far as that.
+    pub(crate) fn reading(mut self, extent: ReadExtent) -> Self {
+        self.most = extent.most;
+        self.body.set_deadline(extent.until);
+        self
     }
 
     pub(crate) fn status(&self) -> StatusCode {
         self.parts.status
     }
 
-    /// Reads on, as far as that.
-    pub(crate) fn poll(&mut self, extent: ReadExtent, timer: &mut Timer, cx: &mut Context<'_>) -> Poll<Read> {
-        while let Some(frame) = ready!(self.body.poll_frame(extent.until, timer, cx)) {
+    /// Reads on.
+    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Read> {
+        while let Some(frame) = ready!(self.body.poll_in_time(cx)) {
             let frame = match frame {
                 Ok(frame) => frame,
                 Err(why) => return Poll::Ready(Read::Early(why)),
@@ -90,7 +98,7 @@ where
                     if !data.is_empty() {
                         self.frames.push(data);
                     }
-                    if self.frames.len() > extent.most {
+                    if self.frames.len() > self.most {
                         return Poll::Ready(Read::TooLong);
                     }
                 }
@@ -102,6 +110,11 @@ where
             }
         }
         Poll::Ready(Read::Whole)
+    }
+
+    /// The moment at which it is given up if nothing comes.
+    pub(crate) fn due(&self) -> Option<Instant> {
+        self.body.due()
     }
 
     /// The response, read so far. What is still to come of it has to come before the deadline.
@@ -117,9 +130,10 @@ where
         let remainder = match read {
             Read::Whole => self.trailers.map_or(Remainder::End, Remainder::Trailers),
             Read::NotYet | Read::TooLong | Read::Early(EndedEarly::TimedOut | EndedEarly::Idle(_)) => {
-                Remainder::open(self.body, deadline)
+                self.body.set_deadline(deadline);
+                Remainder::Open(self.body)
             }
-            Read::Early(why) => Remainder::Broken(why),
+            Read::Early(why) => Remainder::Failed(Box::new(why.into_error())),
         };
         http::Response::from_parts(self.parts, HttpResponseBody::new(self.frames, remainder))
     }

@@ -1,6 +1,6 @@
 //! Watches a file.
 
-use super::folders::folders;
+use crate::live::watch::folders::folders;
 use crate::live::watch_state::Working;
 use crate::live::{ReplaceError, SettingsEvent, SettingsHandle};
 use gax_table::RetryTable;
@@ -18,7 +18,7 @@ use std::{io, thread};
 const QUIET: Duration = Duration::from_millis(50);
 /// How many changes are waited for in all, so that a busy folder delays nothing for long.
 const MOST_CHANGES: usize = 100;
-/// How often the file is read though nothing was seen to happen: some file systems tell nothing.
+/// How often the file is read though nothing was seen to happen: some file systems report nothing.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Reads the handle's table from a file, now and whenever the file changes, in the dialect of the table that the handle has.

@@ -1,12 +1,12 @@
 //! The spans and events of one operation.
 
-use super::sentence::{Sentence, why};
-use super::span_options::SpanOptions;
+use crate::observe::spans::sentence::{Sentence, why};
+use crate::observe::spans::span_options::SpanOptions;
 use crate::observe::{
     OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport, WireMessage,
 };
-use gax_retry::__private::Human;
 use gax_retry::{Attempt, AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
+use gax_text::Human;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
@@ -46,7 +46,7 @@ impl OperationSpan {
         })
     }
 
-    /// The same; the operation's, if it has none.
+    /// The attempt's span; the operation's, if it has none.
     fn attempt(&self, number: u32) -> Span {
         self.in_flight(number).unwrap_or_else(|| self.span.clone())
     }
@@ -242,7 +242,7 @@ impl OperationObserver for OperationSpan {
     }
 }
 
-/// What a request waits for, as far as a client can tell.
+/// The reasons that a request may wait for, as far as a client knows.
 const DELAY_REASON: &str = "waiting for a connection, or for a free stream on one";
 
 /// The event of a message, by gRFC A72.

@@ -1,8 +1,8 @@
 //! An operation that failed, in one sentence.
 
 use crate::observe::{OperationInfo, OperationSummary};
-use gax_retry::__private::{Escaped, Human};
 use gax_retry::StopReason;
+use gax_text::{Escaped, Human};
 use std::fmt;
 
 /// One sentence for somebody who was woken by it.

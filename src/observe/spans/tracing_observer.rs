@@ -1,7 +1,7 @@
 //! The observer for `tracing`.
 
-use super::operation_span::{OperationSpan, integer, prefixed};
-use super::span_options::SpanOptions;
+use crate::observe::spans::operation_span::{OperationSpan, integer, prefixed};
+use crate::observe::spans::span_options::SpanOptions;
 use crate::observe::{OperationInfo, OperationObserver, OutgoingHeaders, Transport};
 use gax_retry::{IntoCodes, ParseCodeError};
 use std::fmt;

@@ -43,9 +43,9 @@ impl Drop for Entered {
 ///
 /// * Operations over gRPC and HTTP, and those of closures, blocking ones too, have no more time than the request.
 /// * When the request has ended, tasks in its scope are dropped, and with them their operations, whose observers are
-///   told that they were cancelled; operations of threads end with
+///   notified that they were cancelled; operations of threads end with
 ///   [`StopReason::Cancelled`](crate::StopReason::Cancelled).
-/// * Where [retries inside retries](crate::RetryLayer::nested_retries) are refused, that holds there too.
+/// * Where [retries inside retries](crate::OperationOptions::nested_retries) are refused, that holds there too.
 ///
 /// A request has ended when its handler was dropped, as happens when the caller goes away, or when its response has been
 /// sent to its end: a stream of responses may be fed by tasks. What is to go on after the response is not run in the scope.
@@ -144,7 +144,7 @@ impl Inbound {
         INBOUND.sync_scope(Self { is_entered: true, ..self.clone() }, work)
     }
 
-    /// The same for a future that is polled by somebody else.
+    /// Runs a future for the request that somebody else polls.
     pub(super) fn around<F: Future>(self, work: F) -> TaskLocalFuture<Self, F> {
         INBOUND.scope(Self { is_entered: false, ..self }, work)
     }

@@ -1,4 +1,4 @@
-//! What becomes of work that nobody waits for any more.
+//! The end of work that nobody waits for any more.
 
 use std::fmt;
 

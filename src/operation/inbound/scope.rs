@@ -1,6 +1,7 @@
 //! Work that is dropped with the request that it is done for.
 
-use super::{Inbound, RequestEnded};
+use crate::operation::inbound::handle::Inbound;
+use crate::operation::inbound::request_ended::RequestEnded;
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;

@@ -1,7 +1,7 @@
 //! A request while it is served.
 
-use super::Inbound;
-use crate::operation::Clock;
+use crate::operation::clock::Clock;
+use crate::operation::inbound::handle::Inbound;
 use std::time::Duration;
 use tokio::task::futures::TaskLocalFuture;
 

@@ -3,7 +3,7 @@
 use crate::operation::report::Name;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What an operation runs over.
+/// The transport of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Transport {
@@ -62,7 +62,7 @@ impl OperationInfo {
         }
     }
 
-    /// What it runs over.
+    /// The transport that it runs over.
     #[must_use]
     pub fn transport(&self) -> Transport {
         self.transport

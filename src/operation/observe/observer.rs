@@ -1,11 +1,15 @@
 //! The trait that observers implement.
 
-use super::{AttemptTransfer, OperationInfo, OperationSummary, OutgoingHeaders, WireMessage};
+use crate::operation::observe::info::OperationInfo;
+use crate::operation::observe::summary::OperationSummary;
+use crate::operation::observe::transfer::{AttemptTransfer, WireMessage};
 use gax_retry::{Attempt, ServerDelay, StartedAttempt, StopReason};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Is told what happens to operations, as it happens.
+/// Is notified of operations, as they happen.
 ///
 /// Every method has an empty default. All are called synchronously, in the order of gax-java's tracers, by the task that
 /// polls the operation (`operation_started` of a call through the layer by whoever makes the call; `request_read` and
@@ -126,12 +130,12 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// [watches](Self::watches_transfers).
     fn message_received(&self, operation: &OperationInfo, attempt: StartedAttempt, message: WireMessage) {}
 
-    /// What has gone over the wire with an attempt that is over; the attempt's end follows. Where somebody
+    /// An attempt is over, and this much has gone over the wire with it; the attempt's end follows. Where somebody
     /// [watches](Self::watches_transfers), but never for closures.
     fn attempt_transferred(&self, operation: &OperationInfo, attempt: &Attempt, transfer: AttemptTransfer) {}
 
-    /// A stream of responses has brought a message. A layer without descriptors can't tell one response from a
-    /// stream of one, and tells of it too.
+    /// A stream of responses has brought a message. A layer without descriptors can't distinguish one response from a
+    /// stream of one, and notifies of it too.
     fn response_received(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
     /// The caller gets the response before its end is known, so that no other attempt can follow.
@@ -141,7 +145,7 @@ pub trait OperationObserver: Send + Sync + 'static {
     fn transparent_retry(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
     /// The server of an attempt that failed asks for a delay (`grpc-retry-pushback-ms`, `Retry-After`), or for no
-    /// further attempt. Only what the operation heeds is told; the attempt's end follows.
+    /// further attempt. Only what the operation heeds counts; the attempt's end follows.
     fn pushback_received(&self, operation: &OperationInfo, attempt: &Attempt, asked: ServerDelay) {}
 
     /// An attempt that failed would be retried, but the retry budget is spent; the attempt's end follows.
@@ -167,4 +171,31 @@ pub trait OperationObserver: Send + Sync + 'static {
 
     /// An attempt was dropped: another one won, or the caller has dropped the operation.
     fn attempt_cancelled(&self, operation: &OperationInfo, attempt: &Attempt) {}
+}
+
+/// The headers of one attempt's request, just before it goes out. An observer can add headers, but can't read any.
+///
+/// Whoever carries the context of a trace to the server writes it here, once for each attempt (see
+/// [`OperationObserver::attempt_headers`](OperationObserver::attempt_headers)).
+pub struct OutgoingHeaders<'a> {
+    headers: &'a mut HeaderMap,
+}
+
+impl<'a> OutgoingHeaders<'a> {
+    pub(crate) fn new(headers: &'a mut HeaderMap) -> Self {
+        Self { headers }
+    }
+
+    /// Sets a header, and replaces those of the same name. An invalid name or value is ignored.
+    pub fn set(&mut self, name: &str, value: &str) {
+        if let (Ok(name), Ok(value)) = (HeaderName::try_from(name), HeaderValue::try_from(value)) {
+            self.headers.insert(name, value);
+        }
+    }
+}
+
+impl fmt::Debug for OutgoingHeaders<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OutgoingHeaders").finish_non_exhaustive()
+    }
 }

@@ -1,8 +1,9 @@
 //! A line for the log at each retry.
 
-use super::{OperationInfo, OperationObserver};
-use gax_retry::__private::{Escaped, Human};
+use crate::operation::observe::info::OperationInfo;
+use crate::operation::observe::observer::OperationObserver;
 use gax_retry::Attempt;
+use gax_text::{Escaped, Human};
 use std::fmt;
 use std::time::Duration;
 
@@ -48,7 +49,7 @@ impl fmt::Display for Retry<'_> {
     }
 }
 
-/// Tells a closure of retries.
+/// Calls a closure at each retry.
 pub(crate) struct OnRetry<F>(pub(super) F);
 
 impl<F: Fn(&Retry<'_>) + Send + Sync + 'static> OperationObserver for OnRetry<F> {

@@ -18,6 +18,21 @@ pub struct OperationSummary {
 }
 
 impl OperationSummary {
+    /// The summary of an operation that has just begun.
+    pub(super) fn begun() -> Self {
+        Self {
+            code: Code::Ok,
+            stop_reason: None,
+            not_attempted: None,
+            elapsed: Duration::ZERO,
+            attempts: 0,
+            hedges: 0,
+            transparent_retries: 0,
+            retry_delay: Duration::ZERO,
+            retry_budget: None,
+        }
+    }
+
     /// The code that the caller got; `OK` after a success, `CANCELLED` if the caller dropped it.
     #[must_use]
     pub fn code(&self) -> Code {
@@ -66,7 +81,7 @@ impl OperationSummary {
         self.transparent_retries
     }
 
-    /// What was there of the retry budget when the operation ended, as
+    /// The tokens left in the retry budget when the operation ended, as
     /// [`RetryBudget::available`](gax_retry::RetryBudget::available) has it; `None`: there is no budget.
     #[must_use]
     pub fn retry_budget(&self) -> Option<f64> {

@@ -1,4 +1,4 @@
-//! What a transport adds to a report.
+//! The part of a report that only one transport has.
 
 use std::any::Any;
 use std::fmt;
@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub(crate) struct Detail(Arc<dyn AnyDetail>);
 
-/// What a report needs of such a value.
+/// The traits that a report needs of such a value.
 trait AnyDetail: Any + fmt::Debug + fmt::Display + Send + Sync {
     fn is_equal(&self, other: &dyn Any) -> bool;
 }

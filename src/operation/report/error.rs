@@ -1,6 +1,6 @@
 //! The error of an operation.
 
-use super::operation_report::OperationReport;
+use crate::operation::report::operation_report::OperationReport;
 use gax_retry::{Delivery, StopReason};
 use std::error::Error;
 use std::fmt;
@@ -31,7 +31,7 @@ impl OperationError {
         Self { report: Box::new(report), cause }
     }
 
-    /// What the operation did.
+    /// The report of the operation.
     #[must_use]
     pub fn report(&self) -> &OperationReport {
         &self.report

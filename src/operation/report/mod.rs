@@ -1,11 +1,8 @@
-//! What an operation did: its attempts, why it ended, and what else is worth knowing.
+//! Reports of operations: the attempts, why an operation ended, and what else is worth knowing.
 
 mod connect_problem;
 mod detail;
-mod ends;
 mod error;
-mod ledger;
-mod name;
 mod note;
 mod operation_report;
 mod rows;
@@ -15,11 +12,11 @@ mod stored;
 mod tests;
 
 pub use connect_problem::ConnectProblem;
-pub(crate) use detail::Detail;
 #[cfg(feature = "http")]
-pub(crate) use ends::Ends;
+pub(crate) use detail::Detail;
 pub use error::OperationError;
-pub(crate) use ledger::Ledger;
-pub(crate) use name::Name;
 pub use note::Note;
 pub use operation_report::OperationReport;
+pub(crate) use operation_report::{Ledger, Name};
+#[cfg(feature = "http")]
+pub(crate) use rows::FirstAndLast;

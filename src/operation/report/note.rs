@@ -1,9 +1,9 @@
-//! What else is worth knowing of an operation.
+//! Notes: whatever else is worth knowing of an operation.
 
-use super::ConnectProblem;
+use crate::operation::report::connect_problem::ConnectProblem;
 use std::fmt;
 
-/// Something about an operation that the attempts alone don't tell.
+/// Something about an operation that the attempts alone don't show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Note {
@@ -43,7 +43,7 @@ pub enum Note {
     /// The response breaks the rules of HTTP or gRPC, so that it can't be read: the operation ended there,
     /// whatever codes are retryable.
     UnreadableResponse,
-    /// The HTTP client below followed redirects, so that an attempt was more than one request. reqwest does not tell how many.
+    /// The HTTP client below followed redirects, so that an attempt was more than one request. reqwest does not say how many.
     FollowedRedirects,
     /// No connection can be made, for that reason.
     CannotConnect(ConnectProblem),

@@ -1,9 +1,13 @@
-//! What an operation did.
+//! The report of an operation, and how it is written.
 
-use super::rows::parts;
-use super::{Detail, Ledger, Name, Note};
-use gax_retry::__private::{AttemptTable, Human};
+use crate::operation::report::detail::Detail;
+use crate::operation::report::note::Note;
+use crate::operation::report::rows::{Rows, parts};
+use gax_retry::report::AttemptTable;
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
+use gax_text::{Escaped, Human};
+use http::uri::PathAndQuery;
+use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU64;
 use std::time::Duration;
@@ -13,7 +17,7 @@ use std::time::Duration;
 /// It keeps the first 32 and the last 32 attempts, and counts the others, so that it stays small however long an
 /// operation goes on.
 ///
-/// A response carries it in its extensions if there is more to tell than that the first attempt succeeded, or if it
+/// A response carries it in its extensions if there is more to say than that the first attempt succeeded, or if it
 /// was asked for (see [`CallOptions::report`](crate::CallOptions::report)); an error carries it in its
 /// [`OperationError`](crate::OperationError).
 ///
@@ -57,7 +61,7 @@ impl OperationReport {
         Self { method: method.into(), ledger }
     }
 
-    /// What is written down in it, to be completed in its place.
+    /// The ledger, to be completed in its place.
     pub(crate) fn ledger_mut(&mut self) -> &mut Ledger {
         &mut self.ledger
     }
@@ -68,23 +72,23 @@ impl OperationReport {
         Self::new(method, ledger)
     }
 
-    /// The same report with what a transport adds to it.
+    /// This report with a transport's detail.
     #[cfg(feature = "http")]
     pub(crate) fn with_detail(mut self, detail: Detail) -> Self {
         self.ledger.detail = Some(detail);
         self
     }
 
-    /// What a transport has added to it.
+    /// The detail that a transport has added.
     pub(crate) fn detail(&self) -> Option<&Detail> {
         self.ledger.detail.as_ref()
     }
 
-    /// The same operation, whose response turned out to be no message: it failed with that code after all.
+    /// The report of this operation, whose response turned out to be no message: it failed with that code after all.
     pub(crate) fn unreadable(mut self, code: Code) -> Self {
         self.ledger.attempts.unreadable(code);
         self.ledger.stop_reason = Some(StopReason::NonRetryable);
-        // What is only too long for this client breaks no rules.
+        // A message that is only too long for this client breaks no rules.
         if !self.notes().contains(&Note::MessageAboveDecodingLimit) {
             self.ledger.note(Note::UnreadableResponse);
         }
@@ -186,7 +190,7 @@ impl OperationReport {
         Ok(())
     }
 
-    /// The attempts as people read them, and what else there is to tell.
+    /// The attempts as people read them, and what else there is to say.
     pub(crate) fn table(&self) -> AttemptTable {
         let mut table = AttemptTable::new();
         self.first_attempts().iter().for_each(|attempt| table.attempt(attempt.into()));
@@ -206,7 +210,7 @@ impl OperationReport {
         table
     }
 
-    /// What else is worth knowing, in the order in which it happened.
+    /// Notes on what else is worth knowing, in the order in which it happened.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.ledger.notes
@@ -214,11 +218,108 @@ impl OperationReport {
 }
 
 impl fmt::Display for OperationReport {
-    /// How the operation ended, its attempts as a table, and under it what else there is to tell: requests that
+    /// How the operation ended, its attempts as a table, and under it what else there is to say: requests that
     /// were sent again at once, and the notes. The last line has no line break.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_outcome(f)?;
         let table = self.table().to_string();
         write!(f, "\n{}", table.trim_end_matches('\n'))
+    }
+}
+
+/// A report being written, but for the name of its operation: that is known, and would take room while it waits.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Ledger {
+    attempts: Rows,
+    pub(crate) stop_reason: Option<StopReason>,
+    pub(crate) not_attempted: Option<NotAttempted>,
+    pub(crate) transparent_retries: u32,
+    /// How far the request got, over all attempts.
+    delivery: Delivery,
+    /// Of settings that can be replaced.
+    pub(crate) settings_version: Option<NonZeroU64>,
+    detail: Option<Detail>,
+    notes: Vec<Note>,
+}
+
+impl Default for Ledger {
+    fn default() -> Self {
+        Self {
+            attempts: Rows::default(),
+            stop_reason: None,
+            not_attempted: None,
+            transparent_retries: 0,
+            delivery: Delivery::NotSent,
+            settings_version: None,
+            detail: None,
+            notes: Vec::new(),
+        }
+    }
+}
+
+impl Ledger {
+    pub(crate) fn push(&mut self, attempt: Attempt, delivery: Delivery) {
+        self.attempts.push(attempt);
+        self.delivery = self.delivery.max(delivery);
+    }
+
+    /// Puts attempts that overlapped into the order in which they were sent.
+    pub(crate) fn sort(&mut self) {
+        self.attempts.sort();
+    }
+
+    /// Returns whether the note is new.
+    pub(crate) fn note(&mut self, note: Note) -> bool {
+        let is_new = !self.notes.contains(&note);
+        if is_new {
+            self.notes.push(note);
+        }
+        is_new
+    }
+
+    /// The attempts that are kept.
+    pub(crate) fn attempts(&self) -> &[Attempt] {
+        self.attempts.as_slice()
+    }
+
+    /// How many attempts were made.
+    pub(crate) fn attempt_count(&self) -> u32 {
+        // No more than 64 are kept.
+        let kept = u32::try_from(self.attempts().len()).unwrap_or(u32::MAX);
+        kept.saturating_add(self.attempts.left_out())
+    }
+}
+
+/// The path of a method, or the name that its caller gave it. Prints with control characters escaped.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum Name {
+    Path(PathAndQuery),
+    Text(Cow<'static, str>),
+}
+
+impl Name {
+    pub(crate) fn as_str(&self) -> &str {
+        match self {
+            Name::Path(path) => path.as_str(),
+            Name::Text(text) => text,
+        }
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", Escaped(self.as_str()))
+    }
+}
+
+impl From<PathAndQuery> for Name {
+    fn from(path: PathAndQuery) -> Self {
+        Name::Path(path)
+    }
+}
+
+impl From<Cow<'static, str>> for Name {
+    fn from(text: Cow<'static, str>) -> Self {
+        Name::Text(text)
     }
 }

@@ -1,7 +1,7 @@
-//! The attempts of a ledger.
+//! The attempts of a report: both ends of very many.
 
-use super::ends::{Ends, KEPT};
 use gax_retry::{Attempt, Code};
+use std::fmt;
 
 /// The first two attempts live inline: most retries succeed at once. Of very many both ends are kept.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -10,7 +10,7 @@ pub(crate) enum Rows {
     None,
     One(Attempt),
     Two([Attempt; 2]),
-    Many(Ends<Attempt>),
+    Many(FirstAndLast<Attempt>),
 }
 
 impl Rows {
@@ -18,7 +18,9 @@ impl Rows {
         *self = match self {
             Rows::None => Rows::One(attempt),
             Rows::One(first) => Rows::Two([first.clone(), attempt]),
-            Rows::Two([first, second]) => Rows::Many(Ends::new(vec![first.clone(), second.clone(), attempt])),
+            Rows::Two([first, second]) => {
+                Rows::Many(FirstAndLast::new(vec![first.clone(), second.clone(), attempt]))
+            }
             Rows::Many(rows) => return rows.push(attempt),
         };
     }
@@ -66,4 +68,95 @@ impl Rows {
 /// The attempts that are kept, in two parts: nothing was left out within either.
 pub(crate) fn parts(kept: &[Attempt]) -> (&[Attempt], &[Attempt]) {
     kept.split_at(KEPT.min(kept.len()))
+}
+
+/// How many values are kept of either end.
+pub(crate) const KEPT: usize = 32;
+
+/// The first and the last values of a sequence, and how many there were in between. It never takes more room
+/// than twice [`KEPT`] values do, however long an operation goes on.
+#[derive(Clone, PartialEq, Eq)]
+pub(crate) struct FirstAndLast<T> {
+    kept: Vec<T>,
+    left_out: u32,
+}
+
+impl<T> FirstAndLast<T> {
+    #[inline]
+    pub(crate) fn new(kept: Vec<T>) -> Self {
+        Self { kept, left_out: 0 }
+    }
+
+    pub(crate) fn push(&mut self, value: T) {
+        if self.kept.len() >= 2 * KEPT {
+            self.kept.remove(KEPT);
+            self.left_out = self.left_out.saturating_add(1);
+        }
+        self.kept.push(value);
+    }
+
+    pub(crate) fn as_mut_slice(&mut self) -> &mut [T] {
+        &mut self.kept
+    }
+
+    pub(crate) fn sort_by_key<K: Ord>(&mut self, key: impl FnMut(&T) -> K) {
+        self.kept.sort_by_key(key);
+    }
+
+    /// The values that are kept, in their order.
+    pub(crate) fn as_slice(&self) -> &[T] {
+        &self.kept
+    }
+
+    /// How many values were between the first and the last that are kept.
+    pub(crate) fn left_out(&self) -> u32 {
+        self.left_out
+    }
+}
+
+impl<T> Extend<T> for FirstAndLast<T> {
+    fn extend<I: IntoIterator<Item = T>>(&mut self, values: I) {
+        values.into_iter().for_each(|value| self.push(value));
+    }
+}
+
+impl<T> Default for FirstAndLast<T> {
+    #[inline]
+    fn default() -> Self {
+        Self::new(Vec::new())
+    }
+}
+
+impl<T: fmt::Debug> fmt::Debug for FirstAndLast<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut entries = f.debug_list();
+        if self.left_out == 0 {
+            return entries.entries(&self.kept).finish();
+        }
+        let (first, last) = self.kept.split_at(KEPT.min(self.kept.len()));
+        entries.entries(first).entry(&format_args!("{} left out", self.left_out)).entries(last).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_ends_are_kept_and_the_rest_is_counted() {
+        let mut kept = FirstAndLast::default();
+        for number in 0..64 {
+            kept.push(number);
+        }
+        assert!(kept.as_slice().iter().copied().eq(0..64));
+        assert_eq!(kept.left_out(), 0);
+        for number in 64..1_000_000 {
+            kept.push(number);
+        }
+        assert!(kept.as_slice().iter().copied().eq((0..32).chain(999_968..1_000_000)));
+        assert_eq!(kept.left_out(), 999_936);
+        assert_eq!(kept.kept.capacity(), 64);
+        let text = format!("{kept:?}");
+        assert!(text.contains("31, 999936 left out, 999968"), "{text}");
+    }
 }

@@ -1,7 +1,8 @@
 //! Reports as programs store them (feature `serde`).
 
-use super::{Note, OperationReport};
-use gax_retry::__private::Milliseconds;
+use crate::operation::report::note::Note;
+use crate::operation::report::operation_report::OperationReport;
+use gax_retry::stored::Milliseconds;
 use gax_retry::{Attempt, Delivery, NotAttempted, StopReason};
 use serde::{Serialize, Serializer};
 

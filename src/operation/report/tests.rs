@@ -1,6 +1,6 @@
-//! What a report says to people.
+//! Reports as people read them.
 
-use super::{Ledger, Note, OperationReport};
+use crate::operation::report::{Ledger, Note, OperationReport};
 use gax_retry::{AttemptPlan, Code, Delivery, NoJitter, Policy, Response, RetrySettings};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -23,12 +23,12 @@ fn plan(responses: &[Response]) -> AttemptPlan {
     AttemptPlan::new(&Policy::new(&settings, codes), responses, &mut NoJitter)
 }
 
-fn report(method: &'static str, plan: &AttemptPlan, tell: impl FnOnce(&mut Ledger)) -> OperationReport {
+fn report(method: &'static str, plan: &AttemptPlan, write: impl FnOnce(&mut Ledger)) -> OperationReport {
     let mut ledger = Ledger::default();
     plan.attempts().iter().for_each(|attempt| ledger.push(attempt.clone(), Delivery::Unknown));
     ledger.stop_reason = plan.stop_reason();
     ledger.not_attempted = plan.not_attempted();
-    tell(&mut ledger);
+    write(&mut ledger);
     OperationReport::new(Cow::Borrowed(method), ledger)
 }
 

@@ -1,7 +1,8 @@
 //! A protocol without a transport.
 
 use crate::operation::{
-    Clock, Current, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Unsendable,
+    AttemptContext, Clock, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Step,
+    Unsendable,
 };
 use gax_retry::{
     AttemptResult, Code, CodeSet, CommitPoint, Compatibility, Hedging, Policy, RetryBudget, RetrySettings,
@@ -61,29 +62,29 @@ impl Script {
     }
 }
 
-pub(crate) struct Plan {
+pub(crate) struct Config {
     policy: Policy,
     pub(crate) observers: Option<Arc<Observers>>,
 }
 
-impl AsRef<Policy> for Plan {
+impl AsRef<Policy> for Config {
     fn as_ref(&self) -> &Policy {
         &self.policy
     }
 }
 
-pub(crate) fn plan(
+pub(crate) fn config(
     settings: &RetrySettings,
     codes: impl Into<CodeSet>,
     compatibility: Compatibility,
     hedging: Option<Hedging>,
-) -> Plan {
+) -> Config {
     let codes: CodeSet = codes.into();
     let policy = Policy::with_compatibility(settings, codes, compatibility).with_hedging(hedging);
-    Plan { policy, observers: None }
+    Config { policy, observers: None }
 }
 
-impl Plan {
+impl Config {
     pub(crate) fn with_budget(self, budget: Option<RetryBudget>) -> Self {
         Self { policy: self.policy.with_budget(budget), ..self }
     }
@@ -95,41 +96,28 @@ pub(crate) struct Fake {
     pub(crate) waits: usize,
     /// The attempts that used up their time, where they were begun.
     pub(crate) expired: Vec<Option<u32>>,
-    over_limit: Option<u32>,
     /// Held by every attempt that is alive.
     pub(crate) alive: Arc<()>,
 }
 
 impl Fake {
     pub(crate) fn new(script: Script) -> Self {
-        Self {
-            script,
-            preparing: None,
-            waits: 0,
-            expired: Vec::new(),
-            over_limit: None,
-            alive: Arc::default(),
-        }
+        Self { script, preparing: None, waits: 0, expired: Vec::new(), alive: Arc::default() }
     }
 
-    pub(crate) fn attempt(&mut self, current: &Current<'_>) -> Attempt {
-        assert_eq!(current.elapsed(), Duration::ZERO);
+    pub(crate) fn attempt(&mut self, current: &AttemptContext<'_>) -> Attempt {
+        // A hedge goes out past the moment that it was due, which a timer rounds up to a millisecond.
+        let passed = current.elapsed();
+        assert!(passed <= Duration::from_millis(1), "{passed:?}");
         let act = self.script.acts.pop_front().expect("no attempt beyond the script");
         let sleep = match act {
             Act::Ends(after, _) | Act::Overflows(after, _) | Act::Heads(after, ..) if !after.is_zero() => {
-                Some(Box::pin(sleep(after)))
+                Some(Box::pin(sleep(after.saturating_sub(passed))))
             }
             _ => None,
         };
         let number = current.number();
-        Attempt {
-            number,
-            act,
-            clock: Clock::start(),
-            sleep,
-            has_headers: false,
-            _alive: Arc::clone(&self.alive),
-        }
+        Attempt { number, act, clock: Clock::start(), sleep, _alive: Arc::clone(&self.alive) }
     }
 }
 
@@ -139,34 +127,37 @@ pub(crate) struct Attempt {
     act: Act,
     clock: Clock,
     sleep: Option<Pin<Box<Sleep>>>,
-    has_headers: bool,
     _alive: Arc<()>,
 }
 
 impl Protocol for Fake {
-    type Plan = Plan;
+    type Config = Config;
     type Attempt = Attempt;
-    type Reply = ();
+    type Slot = ();
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
 
-    fn name(&self, _: &Plan) -> Name {
+    fn name(&self, _: &Config) -> Name {
         Name::from(Cow::Borrowed("fake"))
     }
 
-    fn observers<'a>(&'a self, plan: &'a Plan) -> Option<&'a Observers> {
-        plan.observers.as_deref()
+    fn observers<'a>(&'a self, config: &'a Config) -> Option<&'a Observers> {
+        config.observers.as_deref()
     }
 
-    fn bound(&self, _: &Plan) -> Option<Duration> {
+    fn bound(&self, _: &Config) -> Option<Duration> {
         self.script.bound
     }
 
-    fn jitter(&self, _: &Plan) -> Jitter {
+    fn jitter(&self, _: &Config) -> Jitter {
         self.script.jitter.next()
     }
 
-    fn prepare(&mut self, _: &Plan, cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
+    fn is_prepared(&self) -> bool {
+        !self.script.is_unsendable && self.script.prepared_after.is_none()
+    }
+
+    fn prepare(&mut self, _: &Config, cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
         if self.script.is_unsendable {
             return Poll::Ready(Err(Unsendable));
         }
@@ -179,38 +170,37 @@ impl Protocol for Fake {
         }
     }
 
-    fn begin(&mut self, _: &Plan, _: StartedAttempt, current: &mut Current<'_>) -> Attempt {
+    fn begin(&mut self, _: &Config, _: StartedAttempt, current: &mut AttemptContext<'_>) -> Attempt {
         self.attempt(current)
     }
 
     fn poll(
         &mut self,
-        _: &Plan,
+        _: &Config,
         mut attempt: Pin<&mut Attempt>,
-        _: &mut Current<'_>,
+        _: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         (): &mut (),
-    ) -> Poll<AttemptResult> {
-        if let Act::Overflows(..) = attempt.act {
-            self.over_limit = Some(attempt.number);
-        }
+    ) -> Poll<Step> {
         match attempt.act {
-            Act::Ends(_, result) | Act::Overflows(_, result) => match &mut attempt.sleep {
-                Some(sleep) => sleep.as_mut().poll(cx).map(|()| result),
-                None => Poll::Ready(result),
+            Act::Ends(_, result) => match &mut attempt.sleep {
+                Some(sleep) => sleep.as_mut().poll(cx).map(|()| Step::Ended(result)),
+                None => Poll::Ready(Step::Ended(result)),
             },
+            Act::Overflows(after, result) => {
+                attempt.act = Act::Ends(after, result);
+                Poll::Ready(Step::Committed(CommitPoint::OverLimit))
+            }
             Act::Asks(after) if attempt.clock.elapsed() >= after => {
-                Poll::Ready(AttemptResult::failed(Code::Unavailable))
+                Poll::Ready(Step::Ended(AttemptResult::failed(Code::Unavailable)))
             }
             Act::Heads(head, end, result) => {
-                let Some(sleep) = &mut attempt.sleep else { return Poll::Ready(result) };
+                let Some(sleep) = &mut attempt.sleep else { return Poll::Ready(Step::Ended(result)) };
                 ready!(sleep.as_mut().poll(cx));
                 let at = sleep.deadline() + end.saturating_sub(head);
                 sleep.as_mut().reset(at);
-                let is_over = sleep.as_mut().poll(cx).is_ready();
                 attempt.act = Act::Ends(end, result);
-                attempt.has_headers = true;
-                if is_over { Poll::Ready(result) } else { Poll::Pending }
+                Poll::Ready(Step::Committed(CommitPoint::Headers))
             }
             Act::Asks(_) | Act::Hangs => Poll::Pending,
         }
@@ -218,9 +208,9 @@ impl Protocol for Fake {
 
     fn expire(
         &mut self,
-        _: &Plan,
+        _: &Config,
         attempt: Option<Pin<&mut Attempt>>,
-        current: &mut Current<'_>,
+        current: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let number = attempt.map(|attempt| attempt.number);
         assert!(number.is_none_or(|number| number == current.number()));
@@ -235,16 +225,8 @@ impl Protocol for Fake {
         }
     }
 
-    fn is_hedgeable(&self, _: &Plan) -> bool {
+    fn is_hedgeable(&self, _: &Config) -> bool {
         self.script.is_hedgeable
-    }
-
-    fn is_over_limit(&self, attempt: u32) -> bool {
-        self.over_limit == Some(attempt)
-    }
-
-    fn reached(&self, attempt: &Attempt) -> Option<CommitPoint> {
-        attempt.has_headers.then_some(CommitPoint::Headers)
     }
 
     fn before_wait(&mut self) {

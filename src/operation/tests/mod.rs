@@ -4,10 +4,11 @@ mod fake;
 mod hedging;
 mod observed;
 mod start;
+mod steps;
 mod surroundings;
 
 use crate::operation::report::OperationReport;
-use crate::operation::{Clock, Driver};
+use crate::operation::{Clock, Driver, Output};
 use fake::{Act, Fake, Script};
 use gax_retry::{AttemptResult, Code, Compatibility, Resend, RetrySettings, Stop, StopReason};
 use std::future::poll_fn;
@@ -78,9 +79,9 @@ impl Outcome {
 
 fn driver(settings: &RetrySettings, script: Script) -> Driver<Fake> {
     let codes = [Code::Unavailable, Code::DeadlineExceeded];
-    let plan = fake::plan(settings, codes, script.compatibility, script.hedging);
-    let plan = plan.with_budget(script.budget.clone());
-    Driver::new(Fake::new(script), Arc::new(plan))
+    let config = fake::config(settings, codes, script.compatibility, script.hedging);
+    let config = config.with_budget(script.budget.clone());
+    Driver::new(Fake::new(script), Arc::new(config))
 }
 
 async fn run(settings: &RetrySettings, script: Script) -> Outcome {
@@ -92,11 +93,16 @@ async fn finish(driver: Driver<Fake>) -> Outcome {
     let began = Clock::start();
     let mut driver = pin!(driver);
     let mut polls = 0;
-    let stop = poll_fn(|cx| {
+    let output = poll_fn(|cx| {
         polls += 1;
         driver.as_mut().poll(cx, &mut ())
     })
     .await;
+    let stop = match output {
+        Output::Failed(stop) => Some(stop),
+        Output::Reply => None,
+        Output::Item => panic!("nothing was delivered"),
+    };
     let has_news = driver.has_news();
     let report = driver.as_mut().report(stop);
     let fake = driver.as_mut().protocol();
@@ -236,14 +242,14 @@ async fn by_grpcs_rules_the_deadline_is_waited_for_and_the_cap_is_told() {
 
 #[tokio::test(start_paused = true)]
 async fn after_the_end_it_is_pending_for_ever() {
-    let plan = fake::plan(&five_seconds(), [Code::Unavailable], Compatibility::Documented, None);
-    let mut driver = Driver::new(Fake::new(Script::of([done()])), Arc::new(plan));
-    assert!(driver.start(None).is_some());
+    let config = fake::config(&five_seconds(), [Code::Unavailable], Compatibility::Documented, None);
+    let mut driver = Driver::new(Fake::new(Script::of([done()])), Arc::new(config));
+    assert!(driver.begin(None).is_some());
     let (fake, _, current) = driver.parts();
     let attempt = fake.attempt(&current);
     driver.sent(attempt);
     let mut driver = pin!(driver);
-    assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, None);
+    assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
     let again = poll_fn(|cx| std::task::Poll::Ready(driver.as_mut().poll(cx, &mut ()))).await;
     assert!(again.is_pending());
 }

@@ -4,9 +4,11 @@ use super::fake::{self, Act, Fake, Script};
 use super::{MS, done, five_seconds};
 use crate::operation::{
     Driver, InProgress, Jitter, Name, ObservedTransport, Observers, OperationInfo, OperationObserver,
-    OperationSummary, OutgoingHeaders, WireMessage,
+    OperationSummary, OutgoingHeaders, Output, WireMessage,
 };
-use gax_retry::{Attempt, AttemptResult, Code, Compatibility, Hedging, Policy, StartedAttempt};
+use gax_retry::{
+    Action, Attempt, AttemptResult, Code, Compatibility, Hedging, Policy, Ready, StartedAttempt,
+};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
@@ -51,11 +53,11 @@ fn observed(script: Script) -> (Arc<Drops>, Driver<Fake>) {
     let mut observers = Observers::default();
     observers.push(drops.clone());
     let codes = [Code::Unavailable];
-    let mut plan = fake::plan(&five_seconds(), codes, script.compatibility, script.hedging);
-    plan.observers = observers.shared();
+    let mut config = fake::config(&five_seconds(), codes, script.compatibility, script.hedging);
+    config.observers = observers.shared();
     let fake = Fake::new(script);
     *drops.alive.lock().unwrap() = Some(Arc::clone(&fake.alive));
-    (drops, Driver::new(fake, Arc::new(plan)))
+    (drops, Driver::new(fake, Arc::new(config)))
 }
 
 /// Drops an operation after that time; what was told.
@@ -104,7 +106,7 @@ async fn an_operation_that_was_never_polled_is_none() {
 async fn whoever_has_the_reply_tells_what_it_is_worth() {
     let (drops, driver) = observed(Script::of([done()]));
     let mut driver = Box::pin(driver);
-    assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, None);
+    assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
     let taken = driver.as_mut().take_observed().unwrap();
     drop(driver);
     assert!(drops.told.lock().unwrap().is_empty());
@@ -123,7 +125,7 @@ async fn observers_are_told_once_whose_the_operation_is() {
         let (drops, driver) =
             observed(Script { compatibility, hedging, ..Script::of([Act::Hangs, second, Act::Hangs]) });
         let mut driver = Box::pin(driver);
-        assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, None);
+        assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
         let told = drops.told.lock().unwrap();
         let commits: Vec<_> = told.iter().filter(|(what, _)| what.starts_with("committed")).collect();
         assert_eq!(commits, [&("committed to attempt 2".to_owned(), commits[0].1)], "{compatibility}");
@@ -156,10 +158,11 @@ async fn observers_get_at_the_headers_that_go_out_and_the_messages_that_come_in(
     let mut observers = Observers::default();
     observers.push(wire.clone());
     let policy = Policy::new(&five_seconds(), Code::Unavailable);
-    let mut progress = InProgress::new(&policy);
-    progress.begin(&policy, None, Jitter::default());
+    let mut progress = InProgress::new();
+    progress.begin(Jitter::default());
     progress.observe(&policy, &observers, Name::from(Cow::Borrowed("wire")), ObservedTransport::Grpc);
-    let first = progress.send_first(&policy).unwrap();
+    let Action::Send(first) = progress.start(&policy, None, Ready::Now) else { panic!("no attempt") };
+    progress.sends(first);
     let mut headers = http::HeaderMap::new();
     progress.sending(first.number()).unwrap().add_headers(&mut headers);
     assert_eq!(headers["x-attempt"], "1");

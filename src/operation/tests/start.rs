@@ -10,7 +10,7 @@ use std::time::Duration;
 async fn start(settings: &RetrySettings, script: Script) -> (Option<u32>, Outcome) {
     let bound = script.bound;
     let mut driver = driver(settings, script);
-    let first = driver.start(bound);
+    let first = driver.begin(bound);
     if first.is_some() {
         let (fake, _, current) = driver.parts();
         let attempt = fake.attempt(&current);
@@ -72,11 +72,11 @@ async fn a_hedged_operation_begins_with_one_attempt() {
 async fn an_operation_waits_for_its_request_unless_its_options_can_not_work() {
     let script = || Script { prepared_after: Some(600 * MS), ..Script::of([done()]) };
     let mut waiting = driver(&five_seconds(), script());
-    waiting.prepare(None);
+    assert_eq!(waiting.begin(None), None);
     assert_eq!(finish(waiting).await.rows(), [(1, 600, 600, Code::Ok)]);
     let mut refused =
         driver(&five_seconds(), Script { hedging: Some(Hedging::new(2).percentile(2.0)), ..script() });
-    refused.prepare(None);
+    assert_eq!(refused.begin(None), None);
     let outcome = finish(refused).await;
     assert_eq!((outcome.took, outcome.stop_reason()), (Duration::ZERO, Some(StopReason::InvalidOptions)));
 }

@@ -1,9 +1,9 @@
-//! What an operation asks for: random numbers, the time that the process has run, whether anybody waits for it.
+//! The world of an operation: random numbers, the time that the process has run, whether anybody waits for it.
 
 use super::fake::{Act, Script};
 use super::{at_once, done, five_seconds, run, unavailable};
 use crate::operation::{InProgress, Jitter, JitterSeeds, Name, Serving, run_blocking};
-use gax_retry::{Action, AttemptResult, Code, End, Policy, RetryBudget, Stop, StopReason};
+use gax_retry::{Action, AttemptResult, Code, End, Policy, Ready, RetryBudget, Stop, StopReason};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -40,15 +40,19 @@ async fn a_budgets_seconds_go_by_between_operations() {
 #[test]
 fn an_attempt_that_follows_at_once_starts_at_the_end_of_the_one_before() {
     let policy = Policy::new(&at_once(4), Code::Unavailable);
-    let mut progress = InProgress::new(&policy);
-    progress.begin(&policy, None, Jitter::default());
+    let mut progress = InProgress::new();
+    progress.begin(Jitter::default());
+    let mut action = progress.start(&policy, None, Ready::Now);
     let stop = loop {
-        match progress.next(&policy) {
-            Action::Send(attempt) => progress.sends(attempt),
+        match action {
+            Action::Send(attempt) => {
+                progress.sends(attempt);
+                progress.ended(&policy, attempt.number(), AttemptResult::failed(Code::Unavailable));
+            }
             Action::Finish(End::Failure(stop)) => break stop,
             other => panic!("{other:?}"),
         }
-        progress.ended(&policy, AttemptResult::failed(Code::Unavailable));
+        action = progress.next(&policy);
     };
     let report = progress.report(&policy, Some(stop), Name::from(Cow::Borrowed("at once")));
     let [first, second, third, fourth] = report.attempts() else { panic!("{report}") };

@@ -8,7 +8,6 @@ use crate::model::EntryName;
 use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy};
 use crate::values::seconds_text;
 use crate::{Finding, RetryTable};
-use gax_retry::__private::unchecked;
 use gax_retry::{Code, Compatibility, RetrySettings};
 use std::fmt;
 use std::time::Duration;
@@ -119,7 +118,7 @@ fn with_delays(method: &MethodConfig, policy: &RetryPolicy, losses: &mut Losses<
         .initial_retry_delay(time(policy.initial_backoff))
         .retry_delay_multiplier(policy.multiplier.map(|multiplier| multiplier.value))
         .max_retry_delay(time(policy.max_backoff));
-    let delays = unchecked(builder).retry_delays(Compatibility::Documented);
+    let delays = builder.build_unchecked().retry_delays(Compatibility::Documented);
     let here = |time: Duration| Located { value: nanos(time), span: method.span };
     if policy.initial_backoff.is_none() || policy.multiplier.is_none() || policy.max_backoff.is_none() {
         let help = "gRPC has no delays of its own, and refuses a policy without them";

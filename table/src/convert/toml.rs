@@ -8,8 +8,8 @@ use crate::model::EntryName;
 use crate::model::written::{HedgingPolicy, MethodConfig};
 use crate::values::seconds_text;
 use crate::{Finding, RetryTable};
-use gax_retry::__private::time_text;
 use gax_retry::{BatchingSettings, Code, LimitExceeded, RetrySettings};
+use gax_text::time_text;
 use std::fmt;
 use std::time::Duration;
 

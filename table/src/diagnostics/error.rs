@@ -1,7 +1,7 @@
 //! Why a table can't be read.
 
 use super::source_location::SourceLocation;
-use gax_retry::__private::{Escaped, is_unprintable};
+use gax_text::{Escaped, is_unprintable};
 use std::error::Error;
 use std::fmt;
 use std::io;

@@ -2,7 +2,7 @@
 
 use super::error::TableError;
 use super::source_location::SourceLocation;
-use gax_retry::__private::Escaped;
+use gax_text::Escaped;
 use std::borrow::Cow;
 use std::fmt;
 

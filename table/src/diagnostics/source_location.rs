@@ -1,6 +1,6 @@
 //! Where in a file something stands.
 
-use gax_retry::__private::Escaped;
+use gax_text::Escaped;
 use std::fmt;
 use std::num::NonZeroU32;
 use std::ops::Range;

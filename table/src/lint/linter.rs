@@ -6,7 +6,7 @@ use super::rules::{check, check_load, rules, unused_suppressions};
 use super::subject::Subject;
 use super::suppressed::Suppressions;
 use crate::{Finding, RetryTable, ServiceDescription, Severity, SourceLocation};
-use gax_retry::__private::closest;
+use gax_text::closest;
 use std::collections::HashSet;
 use std::str::FromStr;
 

@@ -2,7 +2,7 @@
 
 use super::version::{package, without_version};
 use crate::{MethodDescription, ServiceDescription};
-use gax_retry::__private::closest;
+use gax_text::closest;
 use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 

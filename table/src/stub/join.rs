@@ -5,7 +5,6 @@ use super::getter::getter_name;
 use super::service::{MethodDescription, ServiceDescription};
 use crate::model::TableEntry;
 use crate::{MethodPolicy, RetryTable};
-use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, MethodKind, RetrySettings};
 use std::collections::HashSet;
 use std::time::Duration;
@@ -90,7 +89,7 @@ fn default_polling() -> RetrySettings {
         .initial_retry_delay(Duration::from_secs(5))
         .retry_delay_multiplier(1.5)
         .max_retry_delay(Duration::from_secs(45));
-    unchecked(builder)
+    builder.build_unchecked()
 }
 
 fn row(

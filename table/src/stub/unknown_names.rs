@@ -3,7 +3,7 @@
 use super::service::{MethodDescription, ServiceDescription};
 use crate::model::UnusableEntry;
 use crate::{Finding, RetryTable, Severity, TableError, TableName};
-use gax_retry::__private::closest;
+use gax_text::closest;
 use std::collections::{HashMap, HashSet};
 
 impl RetryTable {

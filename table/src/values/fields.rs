@@ -3,7 +3,7 @@
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Member, Node, Source, Span};
 use crate::{Dialect, Finding, Severity, TableError};
-use gax_retry::__private::closest;
+use gax_text::closest;
 
 /// Values in the order in which their names were asked for; `null` counts as absent.
 pub(crate) type Fields<'n, const N: usize> = [Option<&'n Node>; N];

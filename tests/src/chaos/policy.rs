@@ -8,7 +8,7 @@ use gax_table::RetryTable;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic_gax::observe::{FacadeMetrics, MetricNames};
-use tonic_gax::{HttpRetryLayer, RetryLayer};
+use tonic_gax::{HttpRetryLayer, OperationOptions, RetryLayer};
 
 /// How the calls of a run are retried or hedged.
 #[derive(Debug, Clone)]
@@ -133,6 +133,15 @@ impl RandomPolicy {
         self.budget.map(RandomBudget::budget)
     }
 
+    fn options(&self, witness: &Witness) -> OperationOptions {
+        OperationOptions::new()
+            .compatibility(self.compatibility)
+            .retry_budget(self.budget())
+            .reports(true)
+            .jitter_seed(self.jitter_seed)
+            .observer(Arc::new(witness.clone()))
+    }
+
     /// The layer whose table says so of every method of Talk, with the kinds of its methods or without.
     #[must_use]
     pub fn layer(&self, witness: &Witness, is_described: bool) -> RetryLayer {
@@ -140,12 +149,7 @@ impl RandomPolicy {
         if let Some(hedging) = self.hedging {
             table = table.hedged(hedging.allow_non_idempotent());
         }
-        let mut layer = RetryLayer::new(table.build().unwrap())
-            .compatibility(self.compatibility)
-            .retry_budget(self.budget())
-            .reports(true)
-            .jitter_seed(self.jitter_seed)
-            .observer(Arc::new(witness.clone()));
+        let mut layer = RetryLayer::new(table.build().unwrap()).options(self.options(witness));
         if let Some(bytes) = self.max_replay_bytes {
             layer = layer.max_replay_bytes(bytes);
         }
@@ -162,11 +166,7 @@ impl RandomPolicy {
         stub.listen().set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
         stub.listen().set_hedging(hedging);
         let settings = TalkSettings::create(stub.build().unwrap())
-            .with_compatibility(self.compatibility)
-            .with_retry_budget(self.budget())
-            .with_reports(true)
-            .with_jitter_seed(self.jitter_seed)
-            .with_observer(Arc::new(witness.clone()))
+            .with_options(self.options(witness))
             .with_observer(Arc::new(FacadeMetrics::new(MetricNames::new())));
         match self.max_replay_bytes {
             Some(bytes) => settings.with_max_replay_bytes(bytes),
@@ -178,12 +178,8 @@ impl RandomPolicy {
     #[must_use]
     pub fn http_layer(&self, witness: &Witness) -> HttpRetryLayer {
         let layer = HttpRetryLayer::new(&self.settings, self.codes)
-            .compatibility(self.compatibility)
-            .retry_budget(self.budget())
-            .hedging(self.hedging)
-            .reports(true)
-            .jitter_seed(self.jitter_seed)
-            .observer(Arc::new(witness.clone()));
+            .options(self.options(witness))
+            .hedging(self.hedging);
         match self.max_replay_bytes {
             Some(bytes) => layer.max_replay_bytes(bytes),
             None => layer,

@@ -200,7 +200,7 @@ fn a_calls_future_is_small() {
 }
 
 static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
-static PARAMS: (&str, gax_retry::RetrySettings) = ("params", gax::settings().build());
+static PARAMS: (&str, gax_retry::RetrySettings) = ("params", gax::ConstSettings::new().build());
 static METHODS: [gax::MethodInfo; 1] =
     [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", message::PATH)
         .with_codes(&CODES)

@@ -1,6 +1,6 @@
 //! The first recipes of the README and of the generator's page as a newcomer takes them: each is copied into an empty package,
 //! exactly as it stands there, and runs against the demo's service.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use serde_json::Value;
@@ -69,9 +69,13 @@ fn package(name: &str, dependencies: &str) -> PathBuf {
         format!("[package]\nname = \"{name}\"\nedition = \"2024\"\n\n{dependencies}\n[workspace]\n\n");
     // As in the workspace, so that what both have is compiled once.
     manifest.push_str("[profile.dev]\ndebug = false\n\n[patch.crates-io]\n");
-    for (crate_name, folder) in
-        [("gax-retry", "retry"), ("gax-table", "table"), ("tonic-gax", ""), ("tonic-gax-build", "codegen")]
-    {
+    for (crate_name, folder) in [
+        ("gax-text", "text"),
+        ("gax-retry", "retry"),
+        ("gax-table", "table"),
+        ("tonic-gax", ""),
+        ("tonic-gax-build", "codegen"),
+    ] {
         let path = repository().join(folder);
         manifest.extend([crate_name, &format!(" = {{ path = {:?} }}\n", path.to_str().unwrap())]);
     }

@@ -4,9 +4,11 @@ use crate::NOTHING;
 use crate::texts::texts;
 
 /// Every folder with Rust in it.
-const FOLDERS: [&str; 8] = ["benches", "cli", "codegen", "examples", "retry", "src", "table", "tests"];
+pub(crate) const FOLDERS: [&str; 9] =
+    ["benches", "cli", "codegen", "examples", "retry", "src", "table", "tests", "text"];
 /// Folders and files that still have such comments.
-const NOT_YET: [&str; 7] = ["benches/", "cli/", "codegen/", "examples/", "retry/", "src/", "table/"];
+const NOT_YET: [&str; 6] =
+    ["retry/", "src/grpc/protocol/", "src/lib.rs", "src/observe/", "src/operation/", "table/"];
 /// Beginnings that make a reader look for the subject.
 const VAGUE: [&str; 2] = ["What", "The same"];
 

@@ -30,8 +30,8 @@ fn repository() -> PathBuf {
 }
 
 /// The modules of the crates, the roots first.
-fn crates() -> [(&'static str, Vec<Module>); 3] {
-    ["src/", "retry/src/", "table/src/"].map(|folder| {
+fn crates() -> [(&'static str, Vec<Module>); 5] {
+    ["src/", "retry/src/", "codegen/src/", "cli/src/", "table/src/"].map(|folder| {
         let read = |file: &str| fs::read_to_string(repository().join(file)).ok();
         (folder, modules(folder, &read))
     })
@@ -79,7 +79,7 @@ fn modules_know_only_those_below_them() {
         );
         let wrong: Vec<_> = rest.iter().flat_map(|module| arrows(module, &root, &order)).collect();
         assert_eq!(wrong, NOTHING, "the order of modules is in docs/src/architecture.md");
-        assert!(rest.len() > 50, "{folder} has more files than {}", rest.len());
+        assert!(rest.len() > 30, "{folder} has more files than {}", rest.len());
     }
 }
 

@@ -9,8 +9,8 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::convert::Infallible;
 use tonic_gax::{
-    CallOptions, Code, HttpError, HttpResponseBody, HttpRetryLayer, HttpRetryService, Note, OperationReport,
-    RetrySettings, StopReason, TransportFailure, presets,
+    CallOptions, Code, HttpError, HttpResponseBody, HttpRetryLayer, HttpRetryService, Note, OperationOptions,
+    OperationReport, RetrySettings, StopReason, TransportFailure, presets,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, RawFrame, RawServer, delays, ms};
 use tower_layer::Layer as _;
@@ -230,8 +230,10 @@ async fn time_in_which_nobody_reads_is_not_idle() {
 
 #[tokio::test(start_paused = true)]
 async fn an_idle_timeout_ends_an_attempt_whose_body_is_still_read() {
-    let storage =
-        HttpRetryLayer::preset(&presets::storage()).reports(true).body_idle_timeout(ms(5000)).jitter_seed(1);
+    let storage = HttpRetryLayer::preset(&presets::storage())
+        .reports(true)
+        .body_idle_timeout(ms(5000))
+        .options(OperationOptions::new().jitter_seed(1));
     let get = || http::Request::get("http://server/storage/v1/b").body(Full::default()).unwrap();
     let (mut again, _) = client(&storage, [HttpAct::StallInBody(200)]);
     let response = again.call(get()).await.unwrap();

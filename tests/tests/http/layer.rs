@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic_gax::{
     CallOptions, Code, Compatibility, HttpError, HttpFailure, HttpResponseBody, HttpRetryLayer,
-    IdempotencyStrategy, Note, OperationReport, ReplayBody, RetrySettings, StopReason, TransportFailure,
-    presets,
+    IdempotencyStrategy, Note, OperationOptions, OperationReport, ReplayBody, RetrySettings, StopReason,
+    TransportFailure, presets,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, codes, delays, ms};
 use tower_layer::Layer as _;
@@ -212,7 +212,7 @@ async fn back_off_comes_on_top_of_retry_after() {
         let seen = sent(&layer(), [act.clone()], get()).await;
         assert_eq!(seen.server.times(), [0, wait], "{act:?}");
     }
-    let off = layer().server_delays(false);
+    let off = layer().options(OperationOptions::new().server_delays(false));
     assert_eq!(sent(&off, [asking("2")], get()).await.server.times(), [0, 100]);
     let twice = sent(&layer(), [asking("2"), HttpAct::status(503)], get()).await;
     assert_eq!(twice.server.times(), [0, 2100, 2300]);
@@ -441,7 +441,11 @@ async fn to_drop_a_call_stops_it() {
 #[tokio::test(start_paused = true)]
 async fn a_seed_repeats_the_waits() {
     let jittered = settings().to_builder().jittered(true).build().unwrap();
-    let layer = || HttpRetryLayer::new(&jittered, [Code::Unavailable]).reports(true).jitter_seed(7);
+    let layer = || {
+        HttpRetryLayer::new(&jittered, [Code::Unavailable])
+            .reports(true)
+            .options(OperationOptions::new().jitter_seed(7))
+    };
     let acts = || vec![HttpAct::status(503); 4];
     let first = sent(&layer(), acts(), get()).await.server.times();
     assert_eq!(sent(&layer(), acts(), get()).await.server.times(), first);

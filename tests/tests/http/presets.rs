@@ -8,7 +8,7 @@ use serde_json::Value;
 use std::time::Duration;
 use tonic_gax::{
     CallOptions, Code, HttpError, HttpRetryLayer, IdempotencyStrategy, IdempotencyTable, OperationClass,
-    OperationReport, Preset, StopReason, presets,
+    OperationOptions, OperationReport, Preset, StopReason, presets,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
 use tower_service::Service as _;
@@ -91,7 +91,7 @@ async fn every_row_is_retried_as_its_class_and_the_strategy_say() {
                     let layer = HttpRetryLayer::preset(&presets::storage().with_host("server"))
                         .reports(true)
                         .strategy(*strategy)
-                        .jitter_seed(1);
+                        .options(OperationOptions::new().jitter_seed(1));
                     let request = operation.request(with_precondition);
                     let (result, report, server) =
                         sent(&layer, HttpScript::new([fault.clone()]), request).await;
@@ -184,7 +184,9 @@ async fn every_preset_waits_over_http_as_planned() {
             if preset.backoff_strategy().limits().time().is_none() {
                 request.extensions_mut().insert(CallOptions::new().timeout(BOUND));
             }
-            let layer = HttpRetryLayer::preset(&preset).reports(true).jitter_seed(seed);
+            let layer = HttpRetryLayer::preset(&preset)
+                .reports(true)
+                .options(OperationOptions::new().jitter_seed(seed));
             let (result, report, server) =
                 sent(&layer, HttpScript::always(HttpAct::status(503)), request).await;
             let case = format!("{} {seed}:\n{report}", preset.name());
@@ -216,7 +218,8 @@ async fn waits_of_whole_milliseconds_are_kept_to_the_millisecond() {
     {
         let preset = presets::named(name).unwrap().with_host("server");
         let plan = planned(&preset, 11);
-        let layer = HttpRetryLayer::preset(&preset).reports(true).jitter_seed(11);
+        let layer =
+            HttpRetryLayer::preset(&preset).reports(true).options(OperationOptions::new().jitter_seed(11));
         let (_, report, server) =
             sent(&layer, HttpScript::always(HttpAct::status(503)), safe_request()).await;
         assert_eq!(report.attempts().len(), plan.attempts().len(), "{name}");
@@ -250,7 +253,8 @@ async fn the_storage_preset_without_its_random_part_waits_powers_of_two_for_ten_
 async fn presets_retry_their_own_statuses_over_http() {
     for preset in presets::all().map(|preset| preset.with_host("server")) {
         for status in [408, 429, 500, 501, 502, 503, 504, 404] {
-            let layer = HttpRetryLayer::preset(&preset).reports(true).jitter_seed(1);
+            let layer =
+                HttpRetryLayer::preset(&preset).reports(true).options(OperationOptions::new().jitter_seed(1));
             let (result, _, _) =
                 sent(&layer, HttpScript::new([HttpAct::status(status)]), safe_request()).await;
             let expected = if preset.statuses().contains(status) { 200 } else { status };
@@ -265,7 +269,7 @@ async fn said(preset: &Preset, method: &str, uri: &str, headers: &[(&str, &str)]
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let layer = HttpRetryLayer::preset(preset).reports(true).jitter_seed(1);
+    let layer = HttpRetryLayer::preset(preset).reports(true).options(OperationOptions::new().jitter_seed(1));
     let request = request.body(Full::default()).unwrap();
     let (_, report, server) = sent(&layer, HttpScript::new([HttpAct::status(503)]), request).await;
     let classification = report.idempotency().unwrap();

@@ -4,7 +4,10 @@
 use bytes::Bytes;
 use http_body_util::Full;
 use std::time::Duration;
-use tonic_gax::{Code, Compatibility, HttpRetryLayer, OperationReport, RetrySettings, StopReason, presets};
+use tonic_gax::{
+    Code, Compatibility, HttpRetryLayer, OperationOptions, OperationReport, RetrySettings, StopReason,
+    presets,
+};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, delays, ms};
 use tower_service::Service as _;
 
@@ -56,12 +59,16 @@ async fn documents_heed_it_and_libraries_do_not() {
     for preset in presets::all().filter(|preset| preset.statuses().contains(503)) {
         let is_document =
             ["storage", "docs", "docs-32", "docs-legacy", "memorystore-doc"].contains(&preset.name());
-        let (times, _) =
-            sent(&HttpRetryLayer::preset(&preset).reports(true).jitter_seed(1), asking("40")).await;
+        let (times, _) = sent(
+            &HttpRetryLayer::preset(&preset).reports(true).options(OperationOptions::new().jitter_seed(1)),
+            asking("40"),
+        )
+        .await;
         assert_eq!(times[1] >= 40_000, is_document, "{}: {times:?}", preset.name());
         assert_eq!(preset.heeds_server_delays(), is_document, "{}", preset.name());
-        let switched =
-            HttpRetryLayer::preset(&preset).reports(true).jitter_seed(1).server_delays(!is_document);
+        let switched = HttpRetryLayer::preset(&preset)
+            .reports(true)
+            .options(OperationOptions::new().jitter_seed(1).server_delays(!is_document));
         let (times, _) = sent(&switched, asking("40")).await;
         assert_eq!(
             times.get(1).is_some_and(|time| *time < 40_000),
@@ -80,7 +87,11 @@ async fn neither_gax_java_nor_grpc_heed_it_unless_it_is_switched_on() {
         let layer =
             HttpRetryLayer::new(&settings(), [Code::Unavailable]).reports(true).compatibility(compatibility);
         assert_eq!(sent(&layer, asking("9")).await.0, [0, second], "{compatibility}");
-        assert_eq!(sent(&layer.server_delays(true), asking("9")).await.0, [0, 9100], "{compatibility}");
+        assert_eq!(
+            sent(&layer.options(OperationOptions::new().server_delays(true)), asking("9")).await.0,
+            [0, 9100],
+            "{compatibility}"
+        );
     }
 }
 
@@ -94,7 +105,9 @@ async fn a_herd_that_gets_one_moment_comes_back_apart() {
     let date = asking("Sat, 21 Nov 2026 09:01:00 GMT").with_header("date", "Sat, 21 Nov 2026 09:00:00 GMT");
     for act in [date, asking("60")] {
         let (server, connector) = FaultServer::in_memory(HttpScript::new(vec![act.clone(); CLIENTS]));
-        let layer = HttpRetryLayer::new(&settings, [Code::Unavailable]).reports(true).jitter_seed(7);
+        let layer = HttpRetryLayer::new(&settings, [Code::Unavailable])
+            .reports(true)
+            .options(OperationOptions::new().jitter_seed(7));
         let service = layer.layer(FaultServer::full_client(connector));
         let calls: Vec<_> = (0..CLIENTS)
             .map(|_| {

@@ -7,7 +7,8 @@ use std::cell::Cell;
 use std::time::Duration;
 use tonic::Status;
 use tonic_gax::{
-    CallOptions, HttpRetryLayer, OperationReport, RequestExt as _, Retryer, retry, retry_blocking,
+    CallOptions, HttpRetryLayer, OperationOptions, OperationReport, RequestExt as _, Retryer, retry,
+    retry_blocking,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ExportAssetsRequest,
@@ -23,7 +24,7 @@ use tower_service::Service as _;
 async fn codes_on_a_method_without_a_policy_come_with_delays() {
     let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let mut settings = AssetServiceSettings::create(AssetServiceStubSettings::builder().build().unwrap());
-    settings = settings.with_jitter_seed(3);
+    settings = settings.with_options(OperationOptions::new().jitter_seed(3));
     let client = AssetServiceClient::with_settings(server.channel(), settings);
     let options = CallOptions::new().timeout(ms(2000)).retryable_codes([Code::Unavailable]);
     let request = tonic::Request::new(ExportAssetsRequest::default()).with_call_options(options);

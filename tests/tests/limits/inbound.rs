@@ -17,7 +17,9 @@ use tonic::codegen::BoxStream;
 use tonic::transport::Server;
 use tonic_gax::deadline::{Inbound, RequestEnded};
 use tonic_gax::observe::{OperationInfo, OperationObserver};
-use tonic_gax::{CallOptions, DeadlineLayer, HttpResponseExt as _, HttpRetryLayer, Retryer};
+use tonic_gax::{
+    CallOptions, DeadlineLayer, HttpResponseExt as _, HttpRetryLayer, OperationOptions, Retryer,
+};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
@@ -297,7 +299,9 @@ async fn a_thread_s_wait_ends_with_the_request() {
     let (inbound, handler) = droppable().await;
     let recorder = Recorder::default();
     let (waits, notified) = mpsc::channel();
-    let retryer = hourly().observer(recorder.shared()).on_retry(move |_| waits.send(()).unwrap());
+    let retryer = hourly()
+        .observer(recorder.shared())
+        .options(OperationOptions::new().on_retry(move |_| waits.send(()).unwrap()));
     let thread = std::thread::spawn(move || {
         inbound.enter(|| retryer.run_blocking(|_| Err::<(), _>(Status::unavailable("down"))).unwrap_err())
     });
@@ -416,7 +420,7 @@ async fn an_async_call_that_a_thread_blocks_on_ends_with_the_request() {
 
     // During a wait as well; and in the scope of the request the work is dropped, as ever.
     let (sender, begun) = mpsc::channel();
-    let retryer = hourly().on_retry(move |_| sender.send(()).unwrap());
+    let retryer = hourly().options(OperationOptions::new().on_retry(move |_| sender.send(()).unwrap()));
     let closure = async move {
         retryer.run(|_| async { Err::<(), _>(Status::unavailable("down")) }).await.unwrap_err()
     };
@@ -482,7 +486,8 @@ async fn http_requests_inside_a_retry_are_one_attempt_where_that_is_asked_for() 
     {
         let settings = steady().to_builder().max_attempts(3).build().unwrap();
         let (server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::status(503)));
-        let layer = HttpRetryLayer::new(&settings, [Code::Unavailable]).nested_retries(allowed);
+        let layer = HttpRetryLayer::new(&settings, [Code::Unavailable])
+            .options(OperationOptions::new().nested_retries(allowed));
         let client = layer.layer(FaultServer::full_client(connector));
         let stopped = nested("1", async move {
             let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
@@ -500,9 +505,19 @@ async fn closures_inside_a_retry_are_called_once_where_that_is_asked_for() {
     let policy = Policy::new(&settings, CodeSet::EMPTY).with_nested_retries(false);
     for (retryer, attempts, reason) in [
         (Retryer::new(&settings, [Code::Unavailable]), 3, StopReason::MaxAttempts),
-        (Retryer::new(&settings, [Code::Unavailable]).nested_retries(false), 1, StopReason::NestedRetry),
+        (
+            Retryer::new(&settings, [Code::Unavailable])
+                .options(OperationOptions::new().nested_retries(false)),
+            1,
+            StopReason::NestedRetry,
+        ),
         (Retryer::with_policy(policy.clone(), [Code::Unavailable]), 1, StopReason::NestedRetry),
-        (Retryer::with_policy(policy, [Code::Unavailable]).nested_retries(true), 3, StopReason::MaxAttempts),
+        (
+            Retryer::with_policy(policy, [Code::Unavailable])
+                .options(OperationOptions::new().nested_retries(true)),
+            3,
+            StopReason::MaxAttempts,
+        ),
     ] {
         let errors = nested("1", async move {
             let down = |_| async { Err::<(), _>(Status::unavailable("")) };

@@ -7,7 +7,7 @@ use http_body_util::Full;
 use std::error::Error as _;
 use tonic::Status;
 use tonic::metadata::AsciiMetadataValue;
-use tonic_gax::{HttpRetryLayer, OperationError, OperationReport};
+use tonic_gax::{HttpRetryLayer, OperationError, OperationOptions, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
     Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of,
@@ -325,7 +325,9 @@ async fn clients_that_get_the_same_moment_come_back_over_half_of_the_wait() {
         let acts = vec![HttpAct::status(503).with_header("retry-after", "4"); 200];
         let (server, connector) = FaultServer::in_memory(HttpScript::new(acts));
         let layer = HttpRetryLayer::new(&jittered, [Code::Unavailable]);
-        let layer = layer.compatibility(compatibility).server_delays(true).jitter_seed(7);
+        let layer = layer
+            .compatibility(compatibility)
+            .options(OperationOptions::new().server_delays(true).jitter_seed(7));
         let client = layer.layer(FaultServer::full_client(connector));
         let get = |_| {
             let request = http::Request::get("http://server/v1/things").body(Full::<Bytes>::default());

@@ -17,7 +17,7 @@ use tonic::Status;
 use tonic_gax::observe::{
     AttemptTransfer, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, WireMessage,
 };
-use tonic_gax::{HttpRetryLayer, RetryLayer, Retryer};
+use tonic_gax::{HttpRetryLayer, OperationOptions, RetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, ListAssetsRequest,
@@ -325,7 +325,7 @@ fn the_first_panic_of_an_observer_is_one_event_at_the_level_error() {
     let at_once = RetrySettings::builder().max_attempts(3).initial_retry_delay(ms(0)).build().unwrap();
     let retryer = Retryer::new(&at_once, [Code::Unavailable])
         .observer(Arc::new(panics.clone()))
-        .on_retry(|_| panic!("of on_retry: {}", 7));
+        .options(OperationOptions::new().on_retry(|_| panic!("of on_retry: {}", 7)));
     for _ in 0..2 {
         retryer.run_blocking(|_| Err::<(), _>(Status::unavailable(""))).unwrap_err();
     }

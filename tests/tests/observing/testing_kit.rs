@@ -11,8 +11,8 @@ use tonic_gax::testing::{
     Attempts, Fault, FaultLayer, Recording, Reply, Script, VirtualServer, assert_attempts,
 };
 use tonic_gax::{
-    Code, HttpRetryLayer, OperationError, OperationReport, RetryBudget, RetryLayer, RetrySettings,
-    RetryTable, Retryer, StopReason,
+    Code, HttpRetryLayer, OperationError, OperationOptions, OperationReport, RetryBudget, RetryLayer,
+    RetrySettings, RetryTable, Retryer, StopReason,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
@@ -39,7 +39,9 @@ fn client(server: &VirtualServer) -> AssetServiceClient<Channel> {
     stub.list_assets()
         .set_retry_settings(settings())
         .set_retryable_codes([Code::Unavailable, Code::DeadlineExceeded]);
-    let settings = AssetServiceSettings::create(stub.build().unwrap()).without_jitter().with_reports(true);
+    let settings = AssetServiceSettings::create(stub.build().unwrap())
+        .with_options(OperationOptions::new().without_jitter())
+        .with_reports(true);
     AssetServiceClient::with_settings(server.channel(), settings)
 }
 
@@ -167,14 +169,17 @@ async fn a_recording_does_again_what_a_server_did() {
 #[tokio::test(start_paused = true)]
 async fn closures_and_http_clients_follow_scripts_too() {
     let script = Script::new().on("save", [Reply::unavailable(), Reply::pushback(1)]);
-    let retryer = Retryer::new(&settings(), [Code::Unavailable]).without_jitter();
+    let retryer =
+        Retryer::new(&settings(), [Code::Unavailable]).options(OperationOptions::new().without_jitter());
     let saved = retryer.run(|_| script.attempt("save")).await.unwrap();
     assert_attempts!(saved, [(0, 0, 0, DOWN), (200, 200, 200, DOWN), (400, 600, 600, Code::Ok)]);
 
     let server = VirtualServer::start(Script::of([Reply::http(503, &[("retry-after", "2")])]));
     let http =
         Client::builder(TokioExecutor::new()).http2_only(true).build::<_, Full<Bytes>>(server.connector());
-    let mut http = HttpRetryLayer::new(&settings(), [Code::Unavailable]).without_jitter().layer(http);
+    let mut http = HttpRetryLayer::new(&settings(), [Code::Unavailable])
+        .options(OperationOptions::new().without_jitter())
+        .layer(http);
     let request = http::Request::get("http://server/things").body(Full::default()).unwrap();
     let response = http.call(request).await;
     assert_attempts!(response, [(0, 0, 0, DOWN), (2200, 2200, 2200, Code::Ok)]);
@@ -214,7 +219,9 @@ async fn faults_lie_under_the_layer_that_retries() {
         .service("google.cloud.asset.v1.AssetService", settings(), [Code::Unavailable])
         .build()
         .unwrap();
-    let layer = RetryLayer::new(table).without_jitter().retry_budget(RetryBudget::tokens(4, 0.1));
+    let layer = RetryLayer::new(table)
+        .options(OperationOptions::new().without_jitter())
+        .retry_budget(RetryBudget::tokens(4, 0.1));
     let server = VirtualServer::start(Script::new());
     let mut client = TonicClient::new(layer.layer(faults.layer(server.channel())));
     let status = client.list_assets(ListAssetsRequest::default()).await.unwrap_err();

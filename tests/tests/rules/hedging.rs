@@ -5,7 +5,7 @@ use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopRe
 use std::time::Duration;
 use tokio::time::sleep;
 use tonic::Status;
-use tonic_gax::{Note, OperationReport, RetryLayer, RetryTable};
+use tonic_gax::{Note, OperationOptions, OperationReport, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
@@ -349,8 +349,9 @@ async fn a_layer_leaves_the_hedging_of_an_entry_as_it_is() {
         .method("/test.talk.v1.Talk/Guess", settings, BUSY)
         .idempotent(true)
         .hedged(Hedging::new(4).delay(ms(30)));
-    let layer =
-        RetryLayer::new(table.build().unwrap()).hedging(Hedging::new(2).delay(ms(100))).without_jitter();
+    let layer = RetryLayer::new(table.build().unwrap())
+        .hedging(Hedging::new(2).delay(ms(100)))
+        .options(OperationOptions::new().without_jitter());
     let server = VirtualServer::start(Script::always(Reply::Hang));
     let mut client = StockTalk::new(layer.layer(server.channel()));
     tokio::time::timeout(ms(1000), client.guess(Line::default())).await.unwrap_err();

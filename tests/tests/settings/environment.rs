@@ -5,7 +5,9 @@ use bytes::Bytes;
 use gax_retry::{Code, Compatibility, Environment, Hedging, RetrySettings, StopReason};
 use http_body_util::Full;
 use tonic::Request;
-use tonic_gax::{CallOptions, HttpRetryLayer, OperationReport, RequestExt as _, Retryer, presets};
+use tonic_gax::{
+    CallOptions, HttpRetryLayer, OperationOptions, OperationReport, RequestExt as _, Retryer, presets,
+};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::{
@@ -34,9 +36,10 @@ async fn calls(
 ) -> [(u32, u128); 2] {
     let request = || Request::new(ListAssetsRequest::default()).with_call_options(options.clone());
     let server = VirtualServer::start(Script::always(reply));
-    let generated = setup.client().with_environment(environment);
+    let bounded = OperationOptions::new().environment(environment);
+    let generated = setup.client().with_options(bounded.clone());
     let generated = AssetServiceClient::with_settings(server.channel(), generated);
-    let layered = TonicClient::new(setup.layer().environment(environment).layer(server.channel()));
+    let layered = TonicClient::new(setup.layer().options(bounded).layer(server.channel()));
     let mut layered = layered;
     let reports = [
         error_report(&generated.list_assets(request()).await.unwrap_err()),
@@ -92,7 +95,8 @@ async fn http_requests_and_closures_are_bounded_as_well() {
     for layer in [HttpRetryLayer::new(&settings(), codes), HttpRetryLayer::preset(&presets::storage())] {
         for (environment, attempts) in [(lower, 2), (environment(&[("GAX_RETRIES", "off")]), 1)] {
             let (_server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::status(503)));
-            let layer = layer.clone().without_jitter().environment(environment);
+            let layer =
+                layer.clone().options(OperationOptions::new().without_jitter().environment(environment));
             let client = layer.layer(FaultServer::full_client(connector));
             let mut request = get();
             request.extensions_mut().insert(CallOptions::new().max_attempts(7));
@@ -102,7 +106,7 @@ async fn http_requests_and_closures_are_bounded_as_well() {
         }
     }
 
-    let retryer = Retryer::new(&settings(), codes).environment(lower);
+    let retryer = Retryer::new(&settings(), codes).options(OperationOptions::new().environment(lower));
     let failed = retryer.run(|_| async { Err::<(), _>(tonic::Status::unavailable("")) }).await.unwrap_err();
     assert_eq!(failed.report().attempt_count(), 2);
     assert_eq!(failed.report().stop_reason(), Some(StopReason::MaxAttempts));

@@ -4,9 +4,9 @@ use std::io;
 use std::time::Duration;
 use tonic_gax::{
     AttemptKind, CallOptions, Code, CodeExt as _, CodeSet, Compatibility, HttpCallOptions,
-    HttpResponseExt as _, HttpRetryLayer, IntoCodes as _, OperationError, OperationReport, ReplayBody,
-    RequestExt as _, ReqwestService, RetryLayer, RetrySettings, RetryTable, Retryer, StartedAttempt,
-    StopReason, presets,
+    HttpResponseExt as _, HttpRetryLayer, IntoCodes as _, OperationError, OperationOptions, OperationReport,
+    ReplayBody, RequestExt as _, ReqwestService, RetryLayer, RetrySettings, RetryTable, Retryer,
+    StartedAttempt, StopReason, presets,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,
@@ -57,14 +57,14 @@ fn codes_of_tonic_and_ours() {
 
 #[test]
 fn setters_of_layers_and_settings() {
+    let options = OperationOptions::new().server_delays(true).nested_retries(false);
     let layer = RetryLayer::new(RetryTable::parse(r#"{"methodConfig": []}"#).unwrap())
         .compatibility(Compatibility::Grpc)
         .max_replay_bytes(0)
         .reports(true)
         .retries_enabled(false)
-        .server_delays(true)
+        .options(options.clone())
         .previous_attempts_header(false)
-        .nested_retries(false)
         .deny_unknown_methods(true)
         .unwrap();
     let settings = AssetServiceSettings::create(AssetServiceStubSettings::builder().build().unwrap())
@@ -72,9 +72,8 @@ fn setters_of_layers_and_settings() {
         .with_max_replay_bytes(0)
         .with_reports(true)
         .with_retries_enabled(false)
-        .with_server_delays(true)
         .with_previous_attempts_header(false)
-        .with_nested_retries(false);
+        .with_options(options);
     drop((layer, settings));
 }
 

@@ -6,9 +6,9 @@ use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonic_gax::client::{MessageCall, StreamingCall, UnaryCall};
 use tonic_gax::{
-    CallOptions, CallSettings, OperationCallSettings, OperationError, OperationReport, RequestExt as _,
-    ResponseBody, ResponseFuture, RetryLayer, RetryService, RetrySettingsBuilder, RetryTable, Retryer,
-    SettingsError,
+    CallOptions, CallSettings, OperationCallSettings, OperationError, OperationOptions, OperationReport,
+    RequestExt as _, ResponseBody, ResponseFuture, RetryLayer, RetryService, RetrySettingsBuilder,
+    RetryTable, Retryer, SettingsError,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
@@ -84,7 +84,8 @@ async fn delays_that_servers_ask_for_are_switched() {
     ] {
         let setup = Setup::new(settings()).compatible(compatibility);
         let server = VirtualServer::start(Script::of([(ms(0), pushback())]));
-        let layer = switch.into_iter().fold(setup.layer(), RetryLayer::server_delays);
+        let options = switch.into_iter().fold(OperationOptions::new(), OperationOptions::server_delays);
+        let layer = setup.layer().options(options.clone());
         TonicClient::new(layer.layer(server.channel()))
             .list_assets(ListAssetsRequest::default())
             .await
@@ -92,7 +93,7 @@ async fn delays_that_servers_ask_for_are_switched() {
         assert_eq!(server.seen()[1].0, second, "{compatibility:?} {switch:?}");
 
         let server = VirtualServer::start(Script::of([(ms(0), pushback())]));
-        let client = switch.into_iter().fold(setup.client(), AssetServiceSettings::with_server_delays);
+        let client = setup.client().with_options(options);
         let client = AssetServiceClient::with_settings(server.channel(), client);
         client.list_assets(ListAssetsRequest::default()).await.unwrap();
         assert_eq!(server.seen()[1].0, second, "{compatibility:?} {switch:?}");

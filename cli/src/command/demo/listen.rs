@@ -1,30 +1,35 @@
 //! `gax demo --listen`: the demo's service for a client of the user's own.
 
-use super::{arrived, scene};
+use super::server::{log, serve};
+use super::stage::Seen;
+use super::{scene, text};
 use crate::command::print;
 use crate::failure::Failure;
 use crate::render::{HEAD, prose};
-use crate::server::{Event, Script, serve};
 use std::net::SocketAddr;
 use std::process::ExitCode;
-use tokio::sync::mpsc;
+use std::time::Duration;
+use tonic_gax::testing::Script;
 
 /// Serves the first scene's outage again and again, and prints a line for each request.
 pub(super) async fn run(address: SocketAddr) -> Result<ExitCode, Failure> {
     let [outage, ..] = scene::all().map_err(|error| Failure::Run(error.to_string()))?;
-    let (sender, mut events) = mpsc::unbounded_channel();
-    let script = Script::new(sender);
-    script.cycle(&outage.turns);
-    let address = serve(address, script)?;
+    let (log, mut arrivals) = log();
+    let address = serve(address, Script::cycle(outage.turns.iter().copied()), log)?;
     let turns: Vec<String> = outage.turns.iter().map(ToString::to_string).collect();
     let opening = format!(
         "{HEAD}An AssetService listens on {address}{HEAD:#} until Ctrl-C.\nCalls get in turn: {}.\n\n",
         turns.join(", ")
     );
     print(&prose(&opening, 0))?;
-    while let Some(event) = events.recv().await {
-        if let Event::Arrived(arrival) = event {
-            print(&arrived(&arrival, arrival.previous_attempts.saturating_add(1)))?;
+    let mut turns = outage.turns.iter().copied().cycle();
+    while let Some(arrival) = arrivals.recv().await {
+        if arrival.is_open()
+            && let Some(turn) = turns.next()
+        {
+            let previous = arrival.header("grpc-previous-rpc-attempts").and_then(|text| text.parse().ok());
+            let attempt = previous.unwrap_or(0_usize).saturating_add(1);
+            print(&text::arrives(&Seen::new(&arrival, attempt, turn, Duration::ZERO)))?;
         }
     }
     Err(Failure::Run("the server has stopped".to_owned()))

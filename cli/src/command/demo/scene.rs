@@ -1,6 +1,6 @@
 //! The scenes of the demo: which RPC, with which settings, against which outage.
 
-use crate::server::Turn;
+use super::turn::Turn;
 use gax_retry::{Code, CodeSet, Hedging, RetrySettings, SettingsError};
 use std::time::Duration;
 
@@ -27,7 +27,7 @@ impl Rpc {
 pub(super) struct Scene {
     pub(super) title: &'static str,
     pub(super) rpc: Rpc,
-    /// What the program sets; `None`: what the retry table says.
+    /// The program's settings; `None`: those of the retry table.
     pub(super) settings: Option<(RetrySettings, CodeSet)>,
     /// How the call is hedged, in place of being retried.
     pub(super) hedging: Option<Hedging>,

@@ -1,46 +1,80 @@
 //! Where scenes are played: a server on this machine, and the generated client.
 
 use super::scene::{Rpc, Scene};
+use super::server::{log, serve};
+use super::turn::{self, Turn};
 use crate::failure::Failure;
 use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ExportAssetsRequest,
     ListAssetsRequest, asset_service_gax::AssetServiceStubSettingsBuilder,
 };
-use crate::server::{Arrival, Event, Script, serve};
+use crate::render::Ms;
+use gax_retry::Code;
+use serde::Serialize;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
 use std::time::Duration;
-use tokio::sync::mpsc::{self, UnboundedReceiver};
+use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Response, Status};
-use tonic_gax::{CallSettings, OperationError, OperationReport};
+use tonic_gax::testing::{Arrival, Log, Reply, Script};
+use tonic_gax::{CallSettings, OperationError, OperationOptions, OperationReport};
 
 /// A server that is running, and a channel to it.
 pub(super) struct Stage {
     pub(super) address: SocketAddr,
     script: Script,
-    events: UnboundedReceiver<Event>,
+    log: Log,
+    arrivals: UnboundedReceiver<Arrival>,
     channel: Channel,
-    /// What the next scene's waits are drawn with.
+    /// The next scene's waits are drawn with it.
     seed: u64,
 }
 
-/// What came of a scene.
+/// A scene that is over.
 pub(super) struct Played {
     pub(super) call: CallSettings,
     pub(super) report: OperationReport,
-    pub(super) arrivals: Vec<Seen>,
+    pub(super) seen: Vec<Seen>,
     /// The error that the caller gets; `None`: a response.
     pub(super) error: Option<Status>,
 }
 
 /// A request as the server saw it.
+#[derive(Debug, Serialize)]
 pub(super) struct Seen {
-    pub(super) arrival: Arrival,
-    /// When the server was told to stop, if it was.
-    pub(super) cancelled: Option<Duration>,
-    is_over: bool,
+    pub(super) attempt: usize,
+    pub(super) at_ms: Ms,
+    /// The header's text.
+    pub(super) grpc_timeout: Option<String>,
+    pub(super) reply: Turn,
+    /// When the client gave it up, if it did.
+    pub(super) cancelled_ms: Option<Ms>,
+    #[serde(skip)]
+    pub(super) is_over: bool,
+}
+
+impl Seen {
+    /// An attempt of a scene that began at that time of the log.
+    pub(super) fn new(arrival: &Arrival, attempt: usize, reply: Turn, began: Duration) -> Self {
+        let since = |time: Duration| Ms(time.saturating_sub(began));
+        Self {
+            attempt,
+            at_ms: since(arrival.at),
+            grpc_timeout: arrival.grpc_timeout().map(str::to_owned),
+            reply,
+            cancelled_ms: arrival.gone.map(since),
+            is_over: !arrival.is_open(),
+        }
+    }
+}
+
+impl Played {
+    /// The code that the caller got.
+    pub(super) fn code(&self) -> Code {
+        self.error.as_ref().map_or(Code::Ok, |status| Code::from_wire(status.code().into()))
+    }
 }
 
 /// How long the server has to hear of the last attempts that were cancelled.
@@ -49,69 +83,67 @@ const PATIENCE: Duration = Duration::from_millis(500);
 impl Stage {
     /// Starts the server on a free port.
     pub(super) async fn set(seed: u64) -> Result<Self, Failure> {
-        let (sender, events) = mpsc::unbounded_channel();
-        let script = Script::new(sender);
-        let address = serve((Ipv4Addr::LOCALHOST, 0).into(), script.clone())?;
+        let (log, arrivals) = log();
+        let script = Script::always(Reply::Hang);
+        let address = serve((Ipv4Addr::LOCALHOST, 0).into(), script.clone(), log.clone())?;
         let channel = Endpoint::from_shared(format!("http://{address}"))
             .map_err(|error| run(format!("{address} can't be called ({error})")))?
             .connect()
             .await
             .map_err(|error| run(format!("the server on {address} can't be reached ({error})")))?;
-        Ok(Self { address, script, events, channel, seed })
+        Ok(Self { address, script, log, arrivals, channel, seed })
     }
 
-    /// Plays a scene; hands each arrival, and each cancellation, out when it comes.
+    /// Plays a scene; shows each request when it comes and when it is over.
     pub(super) async fn play(
         &mut self,
         scene: &Scene,
         call: CallSettings,
-        mut show: impl FnMut(&Event) -> Result<(), Failure>,
+        mut show: impl FnMut(&Seen) -> Result<(), Failure>,
     ) -> Result<Played, Failure> {
         let mut stub = AssetServiceStubSettings::builder();
         *of(&mut stub, scene.rpc) = call.clone();
         let stub = stub.build().map_err(|error| run(error.to_string()))?;
-        let settings = AssetServiceSettings::create(stub).with_jitter_seed(self.seed).with_reports(true);
+        let settings = AssetServiceSettings::create(stub)
+            .with_options(OperationOptions::new().jitter_seed(self.seed))
+            .with_reports(true);
         self.seed = self.seed.wrapping_add(1);
         let client = AssetServiceClient::with_settings(self.channel.clone(), settings);
 
-        let start = self.script.restart(&scene.turns);
-        let mut arrivals: Vec<Seen> = Vec::new();
-        let mut see = |event: Event, arrivals: &mut Vec<Seen>| {
-            match &event {
-                Event::Arrived(arrival) => {
-                    arrivals.push(Seen { arrival: arrival.clone(), cancelled: None, is_over: false });
-                }
-                // The end of a request of an earlier scene.
-                Event::Over { request, .. } if request.start != start => return Ok(()),
-                Event::Over { request, at, is_cancelled } => {
-                    let seen = arrivals.iter_mut().find(|seen| seen.arrival.request == *request);
-                    if let Some(seen) = seen {
-                        seen.is_over = true;
-                        seen.cancelled = is_cancelled.then_some(*at);
-                    }
-                }
+        let (first, began) = (self.log.arrivals().len(), self.log.elapsed());
+        self.script.replace(&turn::script(&scene.turns));
+        let mut seen: Vec<Seen> = Vec::new();
+        let mut see = |arrival: &Arrival, all: &mut Vec<Seen>| {
+            // Or else it is the end of a request of an earlier scene.
+            let Some(index) = arrival.index.checked_sub(first) else { return Ok(()) };
+            let turn = scene.turns.get(index).or(scene.turns.last()).copied().unwrap_or(Turn::Hang);
+            let seen = Seen::new(arrival, index + 1, turn, began);
+            let shown = show(&seen);
+            match all.get_mut(index) {
+                Some(known) => *known = seen,
+                None => all.push(seen),
             }
-            show(&event)
+            shown
         };
         let mut outcome = pin!(operation(&client, scene.rpc));
         let outcome = loop {
             tokio::select! {
                 biased;
-                Some(event) = self.events.recv() => see(event, &mut arrivals)?,
+                Some(arrival) = self.arrivals.recv() => see(&arrival, &mut seen)?,
                 outcome = &mut outcome => break outcome,
             }
         };
-        while arrivals.iter().any(|seen| !seen.is_over)
-            && let Ok(Some(event)) = timeout(PATIENCE, self.events.recv()).await
+        while seen.iter().any(|seen| !seen.is_over)
+            && let Ok(Some(arrival)) = timeout(PATIENCE, self.arrivals.recv()).await
         {
-            see(event, &mut arrivals)?;
+            see(&arrival, &mut seen)?;
         }
         let (report, error) = match outcome {
             Ok(report) => (report, None),
             Err(status) => (OperationError::of(&status).map(|error| error.report().clone()), Some(status)),
         };
         let report = report.ok_or_else(|| run("the client gave no report".to_owned()))?;
-        Ok(Played { call, report, arrivals, error })
+        Ok(Played { call, report, seen, error })
     }
 }
 

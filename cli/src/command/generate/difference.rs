@@ -1,4 +1,4 @@
-//! What a file would have to change, as a unified diff.
+//! The changes that a file needs, as a unified diff.
 
 use super::directory::{File, State};
 use similar::TextDiff;

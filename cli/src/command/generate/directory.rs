@@ -23,9 +23,9 @@ const MARKS: [&str; 2] =
 pub(super) struct File {
     pub(super) name: String,
     pub(super) state: State,
-    /// What is there; empty where nothing is.
+    /// The file's content; empty where there is no file.
     pub(super) old: Vec<u8>,
-    /// What the generator makes; empty where it makes nothing.
+    /// The generated content; empty where there is none.
     pub(super) new: String,
 }
 

@@ -1,4 +1,4 @@
-//! What happened to the files, or would happen.
+//! The changes to the files, made or left to be made.
 
 use super::args::GenerateArgs;
 use super::difference::unified;
@@ -6,8 +6,8 @@ use super::directory::{File, State};
 use crate::command::{print, print_json};
 use crate::failure::Failure;
 use crate::render::FindingRow;
-use gax_retry::__private::Escaped;
 use gax_table::Finding;
+use gax_text::Escaped;
 use serde::Serialize;
 use std::fmt::Write as _;
 

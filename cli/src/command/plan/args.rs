@@ -42,7 +42,7 @@ pub(crate) struct PlanArgs {
     #[arg(long, value_enum, help_heading = "Table")]
     pub(super) dialect: Option<DialectName>,
 
-    /// What the server does with an attempt; repeat the flag for further attempts
+    /// The server's reply to an attempt; repeat the flag for further attempts
     ///
     /// 300ms:UNAVAILABLE is a reply after 300 ms, UNAVAILABLE a reply at once, hang no reply. A reply that
     /// would come at the RPC timeout or later is too late. In place of a code, lost means that the connection
@@ -183,9 +183,9 @@ pub(super) struct SettingsFlags {
 pub(super) enum Compat {
     /// The documentation of Google's client libraries
     Documented,
-    /// What gax-java does, attempt for attempt
+    /// As gax-java does, attempt for attempt
     GaxJava,
-    /// What gRPC itself does with a service config (gRFC A6)
+    /// As gRPC itself does with a service config (gRFC A6)
     Grpc,
 }
 

@@ -7,8 +7,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
 
-/// What many operations have in common.
-#[derive(Debug, Serialize)]
+/// The spread of many operations.
+#[derive(Debug, Default, Serialize)]
 pub(super) struct Samples {
     #[serde(rename = "samples")]
     operations: u32,
@@ -19,11 +19,11 @@ pub(super) struct Samples {
     end_ms: Option<Ends>,
     /// The attempts of an operation, on average.
     load: f64,
-    /// The same where the table's retry throttling stops some.
+    /// With the table's retry throttling, which stops some.
     throttled: Option<Throttled>,
 }
 
-/// What retry throttling makes of the same operations, one after the other, from a full bucket on.
+/// These operations under retry throttling, one after the other, from a full bucket on.
 #[derive(Debug, Clone, Copy, Serialize)]
 struct Throttled {
     load: f64,
@@ -63,16 +63,7 @@ impl Samples {
     /// Draws operations one after the other from the sequence of one seed.
     pub(super) fn draw(policy: &Policy, outcomes: &[Response], seed: u64, samples: u32) -> Self {
         let mut jitter = SeededJitter::new(seed);
-        let mut drawn = Self {
-            operations: samples,
-            seed,
-            attempts: Vec::new(),
-            attempt_counts: BTreeMap::new(),
-            stop_reasons: BTreeMap::new(),
-            end_ms: None,
-            load: 0.0,
-            throttled: None,
-        };
+        let mut drawn = Self { operations: samples, seed, ..Self::default() };
         let mut ends = Vec::new();
         for _ in 0..samples {
             let plan = AttemptPlan::new(policy, outcomes, &mut jitter);
@@ -96,7 +87,7 @@ impl Samples {
         drawn
     }
 
-    /// The same, and what becomes of these operations under a budget.
+    /// With these operations under a retry budget, too.
     pub(super) fn throttled(
         self,
         budget: Option<RetryBudget>,

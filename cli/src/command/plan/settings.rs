@@ -1,7 +1,7 @@
 //! The settings that are planned.
 
 use super::args::{Compat, HedgingFlags, PlanArgs, SettingsFlags};
-use super::{Subject, table};
+use super::table::{TableMethod, method};
 use crate::failure::Failure;
 use gax_retry::{Code, CodeSet, Hedging, RetrySettings, RetrySettingsBuilder, SettingsError};
 
@@ -17,9 +17,18 @@ const NAMES: [&str; 8] = [
     "max_rpc_timeout",
 ];
 
-/// What the flags, and the table if they name one, come to.
+/// The settings of one RPC, wherever they came from.
+pub(super) struct Subject {
+    pub(super) settings: RetrySettings,
+    pub(super) codes: CodeSet,
+    pub(super) hedging: Option<Hedging>,
+    /// The method that they are of, where they are from a table.
+    pub(super) method: Option<TableMethod>,
+}
+
+/// The settings by the flags and, if they name one, the table.
 pub(super) fn subject(args: &PlanArgs) -> Result<Subject, Failure> {
-    let found = table::method(args)?;
+    let found = method(args)?;
     let (start, codes) = match &found {
         Some(found) => (found.settings.clone(), found.codes),
         None => (RetrySettings::default(), CodeSet::from([Code::DeadlineExceeded, Code::Unavailable])),

@@ -4,16 +4,16 @@ use super::args::PlanArgs;
 use crate::command::table::close_method;
 use crate::failure::Failure;
 use crate::input::Input;
-use gax_retry::__private::Escaped;
 use gax_retry::{CodeSet, Hedging, RetryBudget, RetrySettings};
 use gax_table::{Finding, HedgingPolicy, RetryTable, RetryThrottling, Severity};
+use gax_text::Escaped;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write as _;
 
-/// What a table says about a method.
+/// A method with its settings in a table.
 #[derive(Debug)]
-pub(super) struct Found {
+pub(super) struct TableMethod {
     /// `pkg.Service/Method`.
     pub(super) name: String,
     pub(super) settings: RetrySettings,
@@ -25,13 +25,13 @@ pub(super) struct Found {
     throttling: Option<RetryThrottling>,
 }
 
-impl Found {
+impl TableMethod {
     /// The table's retry throttling, from a full bucket on.
     pub(super) fn budget(&self) -> Option<RetryBudget> {
         self.throttling.map(|throttling| throttling.budget())
     }
 
-    /// What is wrong with the table goes to standard error, and the plan goes on.
+    /// Prints findings about the table to standard error; the plan goes on.
     pub(super) fn warn(&self) {
         let mut err = anstream::stderr().lock();
         for finding in self.findings.iter().filter(|finding| finding.severity() >= Severity::Warning) {
@@ -40,7 +40,7 @@ impl Found {
     }
 }
 
-impl fmt::Display for Found {
+impl fmt::Display for TableMethod {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { name, params_key, place, .. } = self;
         write!(f, "{}", Escaped(format_args!("{name}, {params_key} at {place}")))
@@ -48,7 +48,7 @@ impl fmt::Display for Found {
 }
 
 /// The method that the flags name, if they name a table.
-pub(super) fn method(args: &PlanArgs) -> Result<Option<Found>, Failure> {
+pub(super) fn method(args: &PlanArgs) -> Result<Option<TableMethod>, Failure> {
     let (file, method) = match (&args.table, &args.method) {
         (Some(file), Some(method)) => (file, method),
         (Some(_), None) => {
@@ -67,7 +67,7 @@ pub(super) fn method(args: &PlanArgs) -> Result<Option<Found>, Failure> {
     let file = file.name.as_str();
     let (service, method) = named(&table, method, file)?;
     let policy = table.lookup(&service, &method).ok_or_else(|| unknown(&table, &service, &method, file))?;
-    Ok(Some(Found {
+    Ok(Some(TableMethod {
         name: format!("{service}/{method}"),
         settings: policy.settings().clone(),
         codes: policy.codes(),

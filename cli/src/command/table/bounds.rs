@@ -1,4 +1,4 @@
-//! What environment variables make of a policy.
+//! The limits of a policy that environment variables lower.
 
 use crate::failure::Failure;
 use crate::render::Ms;
@@ -39,7 +39,7 @@ impl Bounds {
         lower(own, self.environment().max_attempts(), Environment::MAX_ATTEMPTS)
     }
 
-    /// What there is to say of the variables.
+    /// A sentence about the variables.
     pub(super) fn sentence(&self) -> Option<String> {
         let environment = self.environment?;
         Some(if environment.is_empty() {

@@ -1,13 +1,13 @@
-//! What policies lead to, worked out once for those that say the same.
+//! Estimates of policies, made once for equal ones.
 
-use gax_retry::__private::SettingsKey;
 use gax_retry::CodeSet;
+use gax_retry::settings::SettingsKey;
 use gax_table::{HedgingPolicy, MethodPolicy};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;
 
-/// Of how many policies it is remembered what they lead to.
+/// Of how many policies the values are remembered.
 const REMEMBERED: usize = 256;
 
 /// Values by the policies that they belong to. Only some are remembered: a table may have thousands of policies.

@@ -16,8 +16,8 @@ use std::process::ExitCode;
 
 /// Write a retry table in another form
 ///
-/// What the other form can't express (not-expressible), or can only approximate (approximated), is reported
-/// on standard error, with its place in the table; docs/src/convert.md says what each form can carry.
+/// Values that the other form can't express (not-expressible), or can only approximate (approximated), are reported
+/// on standard error, with their place in the table; docs/src/convert.md says what each form can carry.
 /// With --deny such a finding is an error: nothing is written, and the exit status is 1.
 ///
 /// The forms grpc and toml get exactly what the table says, whatever the dialect; the others get the settings
@@ -82,16 +82,16 @@ pub(crate) fn run(args: &ConvertArgs) -> Result<ExitCode, Failure> {
         let findings = found(findings);
         let denied = findings.iter().filter(|finding| finding.severity() == Severity::Error).count();
         if denied > 0 {
-            tell(&table, &findings);
+            warn(&table, &findings);
             return Err(Failure::Run(refusal(args.to, denied)));
         }
     }
-    tell(&table, &found(write(args, &table, &services)?));
+    warn(&table, &found(write(args, &table, &services)?));
     Ok(ExitCode::SUCCESS)
 }
 
-/// Tells what the reader warns of, and what the other form does not say.
-fn tell(table: &RetryTable, findings: &[Finding]) {
+/// Prints warnings of the reader, and what the other form does not say.
+fn warn(table: &RetryTable, findings: &[Finding]) {
     let warnings = table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning);
     let mut err = BufWriter::new(anstream::stderr().lock());
     for finding in warnings.chain(findings) {

@@ -1,43 +1,15 @@
 //! `gax table`: retry tables, shown, checked and compared.
 
-mod beside;
 mod bounds;
 mod by_policy;
+mod command;
 mod convert;
 mod diff;
 mod explain;
-mod hedged;
 mod lint;
-mod methods;
 mod show;
 mod source;
+mod view;
 
-pub(super) use methods::close_method;
-
-use crate::failure::Failure;
-use clap::Subcommand;
-use std::process::ExitCode;
-
-/// Show, check and compare retry tables
-///
-/// A retry table says, per method, which codes are retried, with which limits and back-off. It is a
-/// gRPC service config, GAPIC YAML, a client config of Google's Node generator, or this project's own
-/// TOML; the format is recognised.
-#[derive(Debug, Subcommand)]
-pub(crate) enum TableCommand {
-    Show(show::ShowArgs),
-    Explain(explain::ExplainArgs),
-    Lint(lint::LintArgs),
-    Convert(convert::ConvertArgs),
-    Diff(diff::DiffArgs),
-}
-
-pub(crate) fn run(command: &TableCommand) -> Result<ExitCode, Failure> {
-    match command {
-        TableCommand::Show(args) => show::run(args),
-        TableCommand::Explain(args) => explain::run(args),
-        TableCommand::Lint(args) => lint::run(args),
-        TableCommand::Convert(args) => convert::run(args),
-        TableCommand::Diff(args) => diff::run(args),
-    }
-}
+pub(crate) use command::{TableCommand, run};
+pub(super) use view::close_method;

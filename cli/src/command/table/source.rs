@@ -131,7 +131,7 @@ impl Reading {
     }
 }
 
-/// What a table says beside retries, in a file of its own.
+/// The file of an API's GAPIC YAML, which says more than retries.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tables")]
 pub(super) struct GapicFlag {
@@ -160,7 +160,7 @@ impl ProtoFlags {
         Ok(tables)
     }
 
-    /// The same, if there are any.
+    /// The tables, if there are any.
     pub(super) fn tables_if_any(&self, given: &[PathBuf]) -> Vec<PathBuf> {
         let following = self.proto.iter().filter(|path| !is_proto(path));
         given.iter().chain(following).cloned().collect()

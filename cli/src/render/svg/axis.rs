@@ -1,7 +1,8 @@
 //! The axis of time.
 
+use super::layout::{LEFT, RIGHT, TOP};
 use super::paper::{Paper, width_of};
-use super::{LEFT, Ms, RIGHT, TOP};
+use crate::render::Ms;
 
 /// Maps milliseconds to places.
 pub(super) struct Axis {

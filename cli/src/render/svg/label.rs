@@ -1,7 +1,7 @@
 //! The texts of a lane: on no bar but their own, on no name, and not across the total timeout.
 
+use super::layout::{LEFT, RIGHT};
 use super::paper::{Paper, width_of};
-use super::{LEFT, RIGHT};
 
 /// The space between a text and what is beside it.
 const GAP: f64 = 8.0;

@@ -2,9 +2,10 @@
 
 use super::axis::Axis;
 use super::label::Parts;
+use super::layout::{BAR, LANE, LEFT, RIGHT};
 use super::paper::{Paper, width_of};
-use super::{BAR, LANE, LEFT, Ms, Picture, RIGHT};
-use crate::render::{Named, Refused, Row};
+use super::picture::Picture;
+use crate::render::{Ms, Named, Refused, Row};
 use gax_retry::Code;
 use std::time::Duration;
 

@@ -1,7 +1,9 @@
-//! What the colours and patterns mean; only those that are in the picture.
+//! The meaning of colours and patterns: only those that are in the picture.
 
+use super::lane;
+use super::layout::MOST;
 use super::paper::{Paper, width_of};
-use super::{Picture, lane};
+use super::picture::Picture;
 
 const NAMES: [(&str, &str); 8] = [
     ("ok", "success"),
@@ -15,7 +17,7 @@ const NAMES: [(&str, &str); 8] = [
 ];
 
 pub(super) fn draw(paper: &mut Paper, y: f64, picture: &Picture<'_>, with_total: bool) {
-    let rows = || picture.timeline.attempts.iter().take(super::MOST);
+    let rows = || picture.timeline.attempts.iter().take(MOST);
     let used = |class: &str| match class {
         "wait" => rows().any(|row| row.retry_delay_ms.as_f64() > 0.0),
         "granted" => rows().any(|row| match (row.rpc_timeout_ms, row.end_ms) {

@@ -1,6 +1,6 @@
 //! The file itself: elements, numbers and text as SVG wants them.
 
-use gax_retry::__private::is_unprintable;
+use gax_text::is_unprintable;
 use std::fmt::Write as _;
 
 /// Colours for light pages and for dark ones. The ground is painted too, so that both stay readable

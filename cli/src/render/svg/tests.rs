@@ -1,5 +1,9 @@
-use super::*;
-use gax_retry::{AttemptPlan, Code, Hedging, NoJitter, Policy, Response, RetrySettings};
+use super::layout::{LEFT, MOST, RIGHT};
+use super::paper;
+use super::picture::Picture;
+use crate::render::{Ms, Timeline};
+use gax_retry::{AttemptPlan, Code, CodeSet, Hedging, NoJitter, Policy, Response, RetrySettings};
+use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
 

@@ -1,7 +1,7 @@
 //! Presets by name.
 
 use super::Preset;
-use crate::text::closest;
+use gax_text::closest;
 
 const ALL: &[fn() -> Preset] = &[
     super::storage,

@@ -1,6 +1,7 @@
 //! What operators change of every policy.
 
 use super::Policy;
+#[cfg(feature = "strategy")]
 use crate::rules::Rules;
 use crate::{Environment, Hedging, Override, RetrySettings, SettingsOverrides};
 use std::time::Duration;
@@ -54,6 +55,7 @@ impl Policy {
     /// The time and the attempts that its own settings, hedging or strategy allow.
     fn own_limits(&self) -> (Option<Duration>, Option<u32>) {
         let (total, attempts) = match (&self.rules, self.settings.as_deref()) {
+            #[cfg(feature = "strategy")]
             (Rules::Strategy(rules), _) => {
                 let limits = rules.strategy().limits();
                 (limits.time().map(|(time, _)| time), limits.max_attempts())

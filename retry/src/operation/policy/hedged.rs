@@ -130,6 +130,7 @@ impl Policy {
     }
 
     /// How many attempts of one operation can be in flight at once: one, or the hedges that start before the total timeout.
+    #[cfg(feature = "plan")]
     pub(crate) fn most_attempts_at_once(&self) -> u32 {
         let most = self.most_hedged().max(1);
         // A percentile may turn out to be any delay.

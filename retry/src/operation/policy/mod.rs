@@ -1,4 +1,4 @@
-//! What the operations of one RPC have in common.
+//! The rules that the operations of one RPC have in common.
 
 mod environment;
 mod hedged;
@@ -9,13 +9,15 @@ use super::hedging::Hedging;
 use super::latencies::Latencies;
 use super::{AttemptResult, RetryFact, World};
 use crate::gax_java::{Polling, RawSettings};
-use crate::nanos::FOREVER;
-use crate::rules::{
-    Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, Strategy, longest, longest_of,
-};
+use crate::nanos::{FOREVER, bounded, nanos_or_forever};
+#[cfg(feature = "strategy")]
+use crate::rules::Strategy;
+use crate::rules::{Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, longest, longest_of};
+#[cfg(feature = "strategy")]
+use crate::strategy::BackoffStrategy;
 use crate::{
-    BackoffStrategy, Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget, RetrySettings,
-    ServerDelay, SettingsError, SettingsProblem, StartedAttempt, StopReason,
+    Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget, RetrySettings, ServerDelay,
+    SettingsError, SettingsProblem, StartedAttempt, StopReason,
 };
 use nested::Nested;
 use std::num::NonZeroU64;
@@ -48,7 +50,7 @@ pub struct Policy {
     pub(super) rules: Rules,
     pub(super) codes: CodeSet,
     pub(super) hedging: Option<Hedging>,
-    /// What a percentile of the latencies is worked out from.
+    /// The latencies that a percentile is worked out from.
     latencies: Option<Arc<Latencies>>,
     pub(super) budget: Option<RetryBudget>,
     pub(super) commits_at: CommitPoint,
@@ -58,7 +60,7 @@ pub struct Policy {
     pub(super) max_server_delay: Duration,
     /// The codes that count only where the server asks for a delay.
     only_with_server_delay: CodeSet,
-    /// What the rules were made of, for calls that change single fields; `None`: of no settings.
+    /// The settings that the rules were made of, for calls that change single fields; `None`: of no settings.
     pub(super) settings: Option<Arc<RetrySettings>>,
     /// The program left no time for any attempt: it passed a timeout of zero.
     is_spent: bool,
@@ -73,14 +75,20 @@ pub struct Policy {
     pub(super) after_first: Progress,
 }
 
-/// How much of a response makes it the operation's, so that no other attempt may follow.
+/// How far an attempt comes until the operation is its own, and no other attempt may follow. Later points are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[expect(clippy::exhaustive_enums, reason = "a response has headers, then messages")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "a response has headers, then messages, and a request has its buffer"
+)]
 pub enum CommitPoint {
-    /// Its headers (gRFC A6).
+    /// The headers of its response (gRFC A6).
     Headers,
-    /// Its first message.
+    /// The first message of its response.
     FirstMessage,
+    /// More of the request was sent than is buffered, so that no other attempt could be sent the whole of it (gRFC A6). This
+    /// commits under every policy.
+    OverLimit,
 }
 
 /// Which of the server's wishes count.
@@ -124,6 +132,7 @@ impl Policy {
     }
 
     /// The policy that waits and gives up as another tool or library does.
+    #[cfg(feature = "strategy")]
     #[must_use]
     pub fn from_strategy<K>(strategy: &BackoffStrategy, codes: impl IntoCodes<K>) -> Self {
         let policy = Self::of(Rules::Strategy(Strategy::new(*strategy)), codes.into_codes());
@@ -132,6 +141,7 @@ impl Policy {
     }
 
     /// Whether no wait is longer than the back-off's delay, jitter or not.
+    #[cfg(feature = "plan")]
     pub(crate) fn waits_no_longer_than_delays(&self) -> bool {
         matches!(self.rules, Rules::Documented(_) | Rules::GaxJava(_))
     }
@@ -146,9 +156,7 @@ impl Policy {
         let (commits_at, heeds) = match rules {
             Rules::Grpc(_) => (CommitPoint::Headers, Heeds::Pushback),
             Rules::GaxJava(_) => (CommitPoint::FirstMessage, Heeds::Nothing),
-            Rules::Documented(_) | Rules::Strategy(_) | Rules::Polls(_) => {
-                (CommitPoint::FirstMessage, Heeds::All)
-            }
+            _ => (CommitPoint::FirstMessage, Heeds::All),
         };
         let (first, after_first) = first(&rules);
         let max_server_delay = longest(None, None);
@@ -254,7 +262,7 @@ impl Policy {
         match (&self.rules, self.hedging) {
             (Rules::Grpc(_), Some(hedging)) => Grpc::cap(Some(hedging.max_attempts())),
             (Rules::Grpc(rules), None) => rules.attempts_cap(),
-            (Rules::Documented(_) | Rules::GaxJava(_) | Rules::Strategy(_) | Rules::Polls(_), _) => None,
+            _ => None,
         }
     }
 
@@ -264,7 +272,7 @@ impl Policy {
         self.first.ok()
     }
 
-    /// How much of a response makes it the operation's.
+    /// How far an attempt comes until the operation is its own.
     #[must_use]
     pub fn commit_point(&self) -> CommitPoint {
         self.commits_at
@@ -320,7 +328,7 @@ impl Policy {
         match retry {
             RetryFact::ByCode if counts && self.recoverable_codes().contains(code) => Ok(()),
             RetryFact::ByCode => Err(StopReason::NonRetryable),
-            RetryFact::Yes => Ok(()),
+            RetryFact::Yes | RetryFact::ClosedByUs => Ok(()),
             RetryFact::No(reason) => Err(reason),
         }
     }
@@ -339,12 +347,18 @@ impl Policy {
         self.rules.start(progress, is_first, now, bound)
     }
 
+    /// The time at which an operation is over, whatever happens, that its caller gives so much time; `None`: no limit is set.
+    #[must_use]
+    pub fn time_limit(&self, bound: Option<Duration>) -> Option<Duration> {
+        bounded(self.rules.time_limit().min(nanos_or_forever(bound)))
+    }
+
     /// Whether an operation is over with that attempt, if our clock ends it. `bound` is the caller's deadline.
     pub(super) fn ends_with(&self, attempt: StartedAttempt, bound: u64) -> bool {
         attempt.lasts_until(self.rules.clock_limit().min(bound))
     }
 
-    /// What remains of the server's wishes by this policy's rules.
+    /// The part of the server's wishes that counts by this policy's rules.
     pub(super) fn heeded(&self, asked: ServerDelay) -> ServerDelay {
         match (self.heeds, asked) {
             // No delay at all is nothing to heed.

@@ -15,13 +15,11 @@ impl Policy {
     #[must_use]
     pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
         let rules = match self.rules {
-            Rules::Documented(_) | Rules::Strategy(_) | Rules::Polls(_) => {
-                Rules::Documented(Documented::new(settings))
-            }
             Rules::GaxJava(_) => {
                 return self.with_raw_settings(&RawSettings::from(settings)).made_of(settings);
             }
             Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
+            _ => Rules::Documented(Documented::new(settings)),
         };
         self.with_rules(rules).made_of(settings)
     }
@@ -31,9 +29,7 @@ impl Policy {
     pub fn with_raw_settings(self, settings: &RawSettings) -> Self {
         let mut rules = match &self.rules {
             Rules::GaxJava(rules) => rules.clone(),
-            Rules::Documented(_) | Rules::Grpc(_) | Rules::Strategy(_) | Rules::Polls(_) => {
-                GaxJava::new(settings, self.codes)
-            }
+            _ => GaxJava::new(settings, self.codes),
         };
         rules.replace_settings(settings);
         let mut policy = self.spent(false);
@@ -88,11 +84,12 @@ impl Policy {
         let (initial, max) = self.delays();
         let problems = overrides.problems(initial, max);
         let changed = match &self.rules {
+            #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => {
                 let strategy = rules.with_overrides(overrides);
                 self.with_rules(Rules::Strategy(strategy))
             }
-            Rules::Documented(_) | Rules::GaxJava(_) | Rules::Grpc(_) | Rules::Polls(_) => {
+            _ => {
                 let changed = match &self.settings {
                     Some(own) => overrides.over(own),
                     None => overrides.over(&RetrySettings::default()),
@@ -125,6 +122,7 @@ impl Policy {
     /// The first and the longest delay that are set.
     fn delays(&self) -> (Option<Duration>, Option<Duration>) {
         match (&self.rules, &self.settings) {
+            #[cfg(feature = "strategy")]
             (Rules::Strategy(rules), _) => {
                 let backoff = rules.strategy().backoff();
                 (Some(backoff.initial()), Some(backoff.max()))
@@ -142,7 +140,7 @@ impl Policy {
                 Rules::GaxJava(rules.with_changed(&RawSettings::from(settings), is_timeouts_only))
             }
             // No call changes when an operation is polled.
-            Rules::Strategy(_) | Rules::Polls(_) => return self,
+            _ => return self,
         };
         self.with_rules(rules).made_of(settings)
     }
@@ -170,6 +168,7 @@ impl Policy {
             Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
             Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),
             Rules::Grpc(rules) => rules.set_attempt_timeout(timeout),
+            #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => rules.set_attempt_timeout(timeout),
             Rules::Polls(rules) => rules.set_attempt_timeout(timeout),
         }
@@ -186,6 +185,7 @@ impl Policy {
         match &mut rules {
             Rules::Documented(rules) => rules.remove_rpc_timeouts(),
             Rules::Grpc(rules) => rules.remove_attempt_timeout(),
+            #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => rules.remove_attempt_timeout(),
             Rules::GaxJava(_) | Rules::Polls(_) => {}
         }

@@ -1,7 +1,7 @@
 //! The documented rules: when attempts start and how long they may take.
 
 use super::ByHand;
-use crate::operation::known::State;
+use crate::operation::state::State;
 use crate::{
     Attempt, AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Delivery,
     End, Limits, NoJitter, Operation, Outcome, Policy, Response, RetrySettings, RetrySettingsBuilder,
@@ -424,7 +424,9 @@ fn facts_can_be_read_back() {
     assert_eq!((result.code(), result.outcome()), (Code::Aborted, Outcome::Failed(Code::Aborted)));
     assert_eq!(result.delivery(), Delivery::Unknown);
     assert_eq!(result.with_delivery(Delivery::NotSent).delivery(), Delivery::NotSent);
-    for reply in [AttemptResult::done(), AttemptResult::not_done(), AttemptResult::failed(Code::Ok)] {
+    for reply in
+        [AttemptResult::done(), AttemptResult::not_done(crate::Next::Later), AttemptResult::failed(Code::Ok)]
+    {
         assert_eq!(reply.code(), Code::Ok);
     }
     let mut operation = ByHand::begin(&policy(&settings(|builder| builder.total_timeout(9 * MS))));

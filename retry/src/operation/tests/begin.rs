@@ -3,8 +3,9 @@
 use super::{ByHand, MS, base, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
 use crate::{
-    AttemptKind, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Hedging, Limits,
-    Operation, Policy, RetryFact, RetrySettings, StartedAttempt, TimeRule,
+    Action, AttemptKind, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, CommitPoint, Compatibility,
+    End, Hedging, Limits, Operation, Policy, Ready, RetryFact, RetrySettings, StartedAttempt, StopReason,
+    TimeRule,
 };
 use std::time::Duration;
 
@@ -29,24 +30,23 @@ fn an_operation_that_succeeds_asks_for_nothing() {
 fn a_late_first_attempt_has_what_is_left() {
     let policy = Policy::new(&timed(), Code::Unavailable);
     for (late, timeout) in [(0, 400), (600, 400), (700, 300), (999, 1)] {
-        let mut operation = ByHand::begin_late(&policy, None, late * MS);
-        assert_eq!(operation.wake_at(), Some(late * MS));
+        let mut operation = ByHand::of(&policy, None, Ready::Late(late * MS));
         let first = operation.send();
         assert_eq!((first.number(), first.kind()), (1, AttemptKind::Original));
         assert_eq!((first.start(), first.delay()), (late * MS, Duration::ZERO));
         assert_eq!(first.rpc_timeout(), Some(timeout * MS), "{late}");
         assert_eq!(first.expires_at(), Some((late + timeout) * MS));
     }
-    let mut operation = ByHand::begin_late(&policy, None, 1000 * MS);
+    let mut operation = ByHand::of(&policy, None, Ready::Late(1000 * MS));
     assert_eq!(operation.now(), ["1000 stop TOTAL_TIMEOUT"]);
-    let mut bounded = ByHand::begin_late(&policy, Some(700 * MS), 500 * MS);
+    let mut bounded = ByHand::of(&policy, Some(700 * MS), Ready::Late(500 * MS));
     assert_eq!(bounded.send().rpc_timeout(), Some(200 * MS));
 }
 
 #[test]
 fn a_late_operation_goes_on_as_any_other() {
     let policy = Policy::new(&timed(), Code::Unavailable);
-    let mut operation = ByHand::begin_late(&policy, None, 100 * MS);
+    let mut operation = ByHand::of(&policy, None, Ready::Late(100 * MS));
     operation.send();
     operation.at(250 * MS).ends(unavailable());
     assert_eq!(operation.until(350 * MS), ["350 retry 2"]);
@@ -64,15 +64,15 @@ fn a_late_first_attempt_keeps_its_timeout_by_javas_rules() {
         ..RawSettings::default()
     };
     let policy = Policy::gax_java(&settings, CodeSet::from(Code::Unavailable));
-    assert_eq!(ByHand::begin_late(&policy, None, 900 * MS).send().rpc_timeout(), Some(400 * MS));
-    let mut bounded = ByHand::begin_late(&policy, Some(1000 * MS), 900 * MS);
+    assert_eq!(ByHand::of(&policy, None, Ready::Late(900 * MS)).send().rpc_timeout(), Some(400 * MS));
+    let mut bounded = ByHand::of(&policy, Some(1000 * MS), Ready::Late(900 * MS));
     assert_eq!(bounded.send().rpc_timeout(), Some(100 * MS));
 }
 
 #[test]
 fn hedges_follow_a_late_first_attempt() {
     let policy = documented().with_hedging(Hedging::new(3).delay(100 * MS));
-    let mut operation = ByHand::begin_late(&policy, None, 50 * MS);
+    let mut operation = ByHand::of(&policy, None, Ready::Late(50 * MS));
     assert_eq!(operation.until(1000 * MS), ["50 send 1", "150 hedge 2", "250 hedge 3"]);
 }
 
@@ -87,7 +87,6 @@ fn an_operation_without_time_sends_nothing() {
 fn the_shorter_of_settings_and_caller_counts() {
     for (bound, timeout) in [(Duration::from_nanos(1), Duration::from_nanos(1)), (500 * MS, 400 * MS)] {
         let mut operation = ByHand::bounded(&Policy::new(&timed(), Code::Unavailable), bound);
-        assert_eq!(operation.wake_at(), None);
         assert_eq!(operation.send().rpc_timeout(), Some(timeout));
         assert_eq!(operation.wake_at(), Some(timeout));
         assert_eq!(operation.wait(), timeout);
@@ -110,8 +109,7 @@ fn an_attempt_is_asked_once_what_its_timeout_amounts_to() {
 #[test]
 fn facts_of_attempts_that_are_not_in_flight_change_nothing() {
     let mut operation = ByHand::begin(&documented());
-    operation.ended(1, unavailable());
-    assert_eq!(operation.now(), ["0 send 1"]);
+    operation.send();
     operation.ended(2, unavailable()).ended(0, unavailable());
     assert_eq!(operation.now(), [] as [&str; 0]);
     operation.ended(1, unavailable()).ended(1, AttemptResult::done());
@@ -122,10 +120,10 @@ fn facts_of_attempts_that_are_not_in_flight_change_nothing() {
 
 #[test]
 fn a_request_that_can_not_be_made_ends_the_operation() {
-    let mut operation = ByHand::begin(&documented());
-    assert_eq!(operation.unsendable().until(1000 * MS), ["0 stop NON_RETRYABLE"]);
-    let mut late = ByHand::begin_late(&documented(), None, 70 * MS);
-    assert_eq!(late.unsendable().until(1000 * MS), ["70 stop NON_RETRYABLE"]);
+    for reason in [StopReason::NonRetryable, StopReason::Cancelled] {
+        let mut operation = ByHand::of(&documented(), None, Ready::Never(reason));
+        assert_eq!(operation.until(1000 * MS), [format!("0 stop {reason}")]);
+    }
 }
 
 /// Zero that a program passes is no time, by any rules.
@@ -135,7 +133,7 @@ fn a_timeout_of_zero_sends_nothing() {
         let policy = Policy::with_compatibility(&timed(), Code::Unavailable, rules);
         let none = policy.clone().with_attempt_timeout(Duration::ZERO);
         assert_eq!(ByHand::begin(&none).now(), ["0 stop TOTAL_TIMEOUT"], "{rules}");
-        assert_eq!(ByHand::begin_late(&none, None, MS).now(), ["1 stop TOTAL_TIMEOUT"], "{rules}");
+        assert_eq!(ByHand::of(&none, None, Ready::Late(MS)).now(), ["1 stop TOTAL_TIMEOUT"], "{rules}");
         let hedged = none.clone().with_hedging(Hedging::new(3));
         assert_eq!(ByHand::begin(&hedged).now(), ["0 stop TOTAL_TIMEOUT"], "{rules}");
         // The settings of a call replace it, a timeout of a call does not.
@@ -152,10 +150,7 @@ fn a_timeout_of_zero_sends_nothing() {
 
 #[test]
 fn the_shorter_of_total_and_bound_is_the_limit_of_time() {
-    let limit = |policy: &Policy, bound| {
-        let operation = Operation::begin(policy, bound);
-        operation.time_limit(policy)
-    };
+    let limit = Policy::time_limit;
     let timed_by = |rules| Policy::with_compatibility(&timed(), Code::Unavailable, rules);
     for rules in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
         assert_eq!(limit(&timed_by(rules), None), Some(1000 * MS), "{rules}");
@@ -197,43 +192,55 @@ fn attempts_in_flight_are_known() {
     assert_eq!(attempt(single.ends(AttemptResult::done()), 1), Some(first));
 }
 
-/// The same first attempt as `next` gives, and only while there is none.
+/// The first action is known as the operation begins.
 #[test]
-fn the_first_attempt_can_be_had_without_an_action() {
+fn an_operation_begins_with_its_first_attempt_or_its_end() {
     let policy = Policy::new(&timed(), Code::Unavailable);
-    let mut operation = Operation::begin(&policy, Some(300 * MS));
-    let first = operation.send_first(&policy).unwrap();
-    assert_eq!(
-        (first.number(), first.kind(), first.rpc_timeout()),
-        (1, AttemptKind::Original, Some(300 * MS))
-    );
-    assert_eq!(operation.wake_at(&policy), Some(300 * MS));
-    assert_eq!(operation.send_first(&policy), None);
-    // What stands in its way is for `next` to say.
-    assert_eq!(Operation::begin(&policy, Some(Duration::ZERO)).send_first(&policy), None);
-    let mut late = Operation::begin(&policy, None);
-    late.late(&policy, MS);
-    assert_eq!(late.send_first(&policy), None);
-    let hedged = policy.with_hedging(Hedging::new(2));
-    assert_eq!(Operation::begin(&hedged, None).send_first(&hedged), None);
-    // By gax-java's rules this one has no millisecond, so that it is over before it is sent.
+    let begin = |policy: &Policy, bound, ready| match Operation::begin(policy, bound, ready).1 {
+        Action::Send(first) => Ok((first.start(), first.rpc_timeout())),
+        other => Err(other),
+    };
+    let (now, third) = (Duration::ZERO, Some(300 * MS));
+    assert_eq!(begin(&policy, Some(300 * MS), Ready::Now), Ok((now, third)));
+    assert_eq!(begin(&policy, Some(900 * MS), Ready::Late(600 * MS)), Ok((600 * MS, third)));
+    assert_eq!(begin(&policy, None, Ready::Late(now)), Ok((now, Some(400 * MS))));
+    let hedged = policy.clone().with_hedging(Hedging::new(2));
+    assert_eq!(begin(&hedged, Some(300 * MS), Ready::Now), Ok((now, third)));
+    // By gax-java's rules this one has no millisecond: it is over before it is sent.
     let java = Policy::with_compatibility(&timed(), Code::Unavailable, Compatibility::GaxJava);
-    let of_java = |bound| Operation::begin(&java, Some(bound)).send_first(&java).map(StartedAttempt::number);
-    assert_eq!((of_java(MS), of_java(Duration::from_micros(999))), (Some(1), None));
+    let (mut operation, first) = Operation::begin(&java, Some(Duration::from_micros(999)), Ready::Now);
+    assert!(matches!(first, Action::Send(first) if first.has_no_time()));
+    assert_eq!(
+        ByHand::of(&java, Some(Duration::from_micros(999)), Ready::Now).now(),
+        ["0 send 1", "0 expire 1"]
+    );
+    operation.cancelled(&java);
+    for (bound, ready, reason) in [
+        (Some(now), Ready::Now, StopReason::TotalTimeout),
+        (None, Ready::Late(1000 * MS), StopReason::TotalTimeout),
+        (None, Ready::Never(StopReason::NonRetryable), StopReason::NonRetryable),
+        (Some(now), Ready::Never(StopReason::Cancelled), StopReason::Cancelled),
+    ] {
+        for policy in [&policy, &hedged] {
+            let Err(Action::Finish(End::Failure(stop))) = begin(policy, bound, ready) else {
+                panic!("{bound:?} {ready:?}")
+            };
+            assert_eq!((stop.reason(), stop.attempt()), (reason, None), "{bound:?} {ready:?}");
+        }
+    }
 }
 
 #[test]
 fn a_drivers_notes_stay_until_they_are_taken() {
     let policy = Policy::new(&timed(), Code::Unavailable);
-    let mut operation = Operation::<u32>::with_notes(&policy, None);
+    let (mut operation, _) = Operation::<u32>::with_notes(&policy, None, Ready::Now);
     *operation.notes_mut(&policy) += 3;
-    operation.late(&policy, MS);
+    assert!(operation.committed(&policy, 1, CommitPoint::OverLimit));
     *operation.notes_mut(&policy) += 4;
-    assert_eq!((operation.notes(), operation.wake_at(&policy)), (Some(&7), Some(MS)));
+    assert_eq!((operation.notes(), operation.wake_at(&policy)), (Some(&7), Some(400 * MS)));
     assert_eq!(operation.take_notes(), Some(7));
     assert_eq!(operation.notes(), None);
     assert_eq!(operation.take_notes(), None);
-    assert_eq!(operation.wake_at(&policy), Some(MS));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::{
     Action, AttemptKind, AttemptResult, Code, CommitPoint, End, JitterSource, NoJitter, Operation, Policy,
-    StartedAttempt, Stop, World,
+    Ready, StartedAttempt, Stop, World,
 };
 use std::time::Duration;
 
@@ -12,6 +12,8 @@ pub(crate) struct ByHand<J = NoJitter> {
     policy: Policy,
     operation: Operation,
     clock: Clock<J>,
+    /// The first action, or the end that nothing else stands before, until it is taken.
+    first: Option<Action>,
     /// The number of the attempt that was sent last.
     sent: u32,
 }
@@ -34,40 +36,43 @@ impl<J: JitterSource> World for Clock<J> {
 
 impl ByHand {
     pub(crate) fn begin(policy: &Policy) -> Self {
-        Self::of(policy, Operation::begin(policy, None), Duration::ZERO)
+        Self::of(policy, None, Ready::Now)
     }
 
     /// With a caller's deadline.
     pub(crate) fn bounded(policy: &Policy, bound: Duration) -> Self {
-        Self::of(policy, Operation::begin(policy, Some(bound)), Duration::ZERO)
+        Self::of(policy, Some(bound), Ready::Now)
     }
 
-    /// Its request took so long to read.
-    pub(crate) fn begin_late(policy: &Policy, bound: Option<Duration>, now: Duration) -> Self {
-        let mut operation = Operation::begin(policy, bound);
-        operation.late(policy, now);
-        Self::of(policy, operation, now)
-    }
-
-    fn of(policy: &Policy, operation: Operation, now: Duration) -> Self {
-        Self { policy: policy.clone(), operation, clock: Clock { now, jitter: NoJitter }, sent: 0 }
+    pub(crate) fn of(policy: &Policy, bound: Option<Duration>, ready: Ready) -> Self {
+        let (operation, first) = Operation::begin(policy, bound, ready);
+        let now = if let Ready::Late(now) = ready { now } else { Duration::ZERO };
+        let clock = Clock { now, jitter: NoJitter };
+        Self { policy: policy.clone(), operation, clock, first: Some(first), sent: 0 }
     }
 
     pub(crate) fn with_jitter<J: JitterSource>(self, jitter: J) -> ByHand<J> {
-        let Self { policy, operation, clock, sent } = self;
-        ByHand { policy, operation, clock: Clock { now: clock.now, jitter }, sent }
+        let Self { policy, operation, clock, first, sent } = self;
+        ByHand { policy, operation, clock: Clock { now: clock.now, jitter }, first, sent }
     }
 }
 
 impl<J: JitterSource> ByHand<J> {
-    /// What follows happens at that time.
+    /// Sets the clock: all that follows happens at that time.
     pub(crate) fn at(&mut self, now: Duration) -> &mut Self {
         self.clock.now = now;
         self
     }
 
+    /// Lets that much time pass.
+    pub(crate) fn after(&mut self, time: Duration) -> &mut Self {
+        self.clock.now += time;
+        self
+    }
+
     pub(crate) fn next(&mut self) -> Action {
-        let action = self.operation.next(&self.policy, &mut self.clock);
+        let next = || self.operation.next(&self.policy, &mut self.clock);
+        let action = self.first.take().unwrap_or_else(next);
         if let Action::Send(attempt) = action {
             self.sent = attempt.number();
         }
@@ -135,7 +140,9 @@ impl<J: JitterSource> ByHand<J> {
 
     /// The attempt of that number has ended.
     pub(crate) fn ended(&mut self, attempt: u32, result: AttemptResult) -> &mut Self {
-        self.operation.ended(&self.policy, attempt, result, &mut self.clock);
+        if self.operation.ended(&self.policy, attempt, result, &mut self.clock) {
+            self.first = Some(Action::Finish(End::Reply(attempt)));
+        }
         self
     }
 
@@ -154,8 +161,8 @@ impl<J: JitterSource> ByHand<J> {
         self
     }
 
-    pub(crate) fn over_limit(&mut self, attempt: u32) -> &mut Self {
-        self.operation.over_limit(attempt);
+    pub(crate) fn progressed(&mut self, attempt: u32) -> &mut Self {
+        self.operation.progressed(&self.policy, attempt);
         self
     }
 
@@ -167,12 +174,6 @@ impl<J: JitterSource> ByHand<J> {
 
     pub(crate) fn cancelled(&mut self) -> &mut Self {
         self.operation.cancelled(&self.policy);
-        self
-    }
-
-    /// Its request can't be made.
-    pub(crate) fn unsendable(&mut self) -> &mut Self {
-        self.operation.unsendable(&self.policy);
         self
     }
 

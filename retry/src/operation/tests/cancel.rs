@@ -26,14 +26,6 @@ fn during_a_delay_nothing_more_is_sent() {
 }
 
 #[test]
-fn before_the_first_attempt_nothing_is_sent() {
-    for mut operation in [ByHand::begin(&documented()), ByHand::begin_late(&documented(), None, 70 * MS)] {
-        operation.at(70 * MS).cancelled();
-        assert_eq!(operation.until(1000 * MS), ["70 stop CANCELLED"]);
-    }
-}
-
-#[test]
 fn a_retry_that_is_due_is_not_sent() {
     let mut operation = ByHand::begin(&documented());
     operation.send();

@@ -75,8 +75,7 @@ fn a_committed_attempt_still_has_its_deadline_and_its_reply() {
 #[test]
 fn a_commit_of_an_attempt_that_is_not_in_flight_is_none() {
     let mut operation = ByHand::begin(&documented());
-    operation.committed(1, CommitPoint::FirstMessage);
-    assert_eq!(operation.now(), ["0 send 1"]);
+    operation.send();
     operation.committed(2, CommitPoint::FirstMessage);
     operation.at(5 * MS).ends(unavailable()).committed(1, CommitPoint::FirstMessage);
     assert_eq!(operation.until(105 * MS), ["105 retry 2"]);
@@ -124,12 +123,15 @@ fn a_request_over_the_limit_cancels_the_others() {
     let hedging = Hedging::new(4).delay(100 * MS).non_fatal_codes(Code::Unavailable);
     let mut operation = ByHand::begin(&documented().with_hedging(hedging));
     assert_eq!(operation.until(110 * MS), ["0 send 1", "100 hedge 2"]);
-    operation.over_limit(1);
+    operation.committed(1, CommitPoint::OverLimit);
     assert_eq!(operation.until(1000 * MS), ["110 cancel 2"]);
     assert_eq!(operation.clone().ended(1, AttemptResult::done()).now(), ["1000 reply 1"]);
     assert_eq!(operation.ended(1, unavailable()).until(2000 * MS), ["1000 stop of 1 COMMITTED"]);
 
     let mut alone = ByHand::begin(&documented());
     alone.send();
-    assert_eq!(alone.at(5 * MS).over_limit(1).ends(unavailable()).now(), ["5 stop of 1 COMMITTED"]);
+    assert_eq!(
+        alone.at(5 * MS).committed(1, CommitPoint::OverLimit).ends(unavailable()).now(),
+        ["5 stop of 1 COMMITTED"]
+    );
 }

@@ -9,6 +9,7 @@ use crate::{
 use std::time::Duration;
 
 const NONE: [&str; 0] = [];
+const NS: Duration = Duration::from_nanos(1);
 const LONG: Duration = Duration::from_secs(100);
 
 /// Four attempts, 100 ms apart, UNAVAILABLE is not fatal.
@@ -70,8 +71,9 @@ fn a_hedge_is_an_attempt_of_its_own() {
     let policy = Policy::new(&settings, CodeSet::EMPTY).with_hedging(base());
     let mut operation = ByHand::begin(&policy);
     assert_eq!(operation.send().rpc_timeout(), Some(150 * MS));
-    assert_eq!(operation.wait(), 100 * MS);
-    let hedge = operation.at(100 * MS).send();
+    // A reply that is there as it is due wins.
+    assert_eq!(operation.wait(), 100 * MS + NS);
+    let hedge = operation.at(100 * MS + NS).send();
     assert_eq!((hedge.number(), hedge.delay(), hedge.start()), (2, 100 * MS, 100 * MS));
     assert_eq!(hedge.rpc_timeout(), Some(150 * MS));
     assert_eq!(operation.until(160 * MS), ["150 expire 1"]);
@@ -93,7 +95,7 @@ fn h05_h07_the_last_failure_is_the_operations_and_no_more_are_made() {
     assert_eq!(operation.ended(4, unavailable()).until(LONG), ["0 stop of 4 MAX_ATTEMPTS"]);
 
     let mut operation = begin();
-    assert_eq!(operation.until(300 * MS).len(), 4);
+    assert_eq!(operation.until(300 * MS + NS).len(), 4);
     for number in [4, 1, 3] {
         assert_eq!(operation.ended(number, unavailable()).now(), NONE);
     }
@@ -156,7 +158,7 @@ fn a_failure_does_not_cut_the_servers_delay_short() {
         operation.ended(1, pushback(ServerDelay::Exactly(200 * MS)));
         assert_eq!(operation.until(250 * MS), NONE);
         operation.ended(2, pushback(ServerDelay::Exactly(asked * MS)));
-        assert_eq!(operation.until(400 * MS), [sent], "{asked}");
+        assert_eq!(operation.until(400 * MS + NS), [sent], "{asked}");
     }
 }
 
@@ -178,7 +180,7 @@ fn a_servers_delay_beyond_the_deadline_ends_the_operation_now() {
         let mut operation = ByHand::begin(&bounded(Some(500 * MS), base()));
         assert_eq!(operation.until(30 * MS), ["0 send 1"]);
         operation.ended(1, pushback(ServerDelay::Exactly(asked * MS)));
-        assert_eq!(operation.until(499 * MS), [end]);
+        assert_eq!(operation.until(499 * MS + NS), [end]);
     }
     // Those in flight may still win; there are no more hedges.
     let mut operation = ByHand::begin(&bounded(Some(500 * MS), base()));
@@ -247,7 +249,8 @@ fn by_gax_javas_rules_no_hedge_outlives_the_total() {
     let policy = Policy::with_compatibility(&settings, CodeSet::EMPTY, Compatibility::GaxJava);
     let policy = policy.with_hedging(base().non_fatal_codes([Code::DeadlineExceeded]));
     let mut operation = ByHand::begin(&policy);
-    let sent: Vec<_> = [0, 100, 200].map(|at| operation.at(at * MS).send().rpc_timeout()).into();
+    let sent: Vec<_> =
+        [Duration::ZERO, 100 * MS + NS, 200 * MS + NS].map(|at| operation.at(at).send().rpc_timeout()).into();
     assert_eq!(sent, [Some(250 * MS), Some(150 * MS), Some(50 * MS)]);
     let expected = ["250 expire 1", "250 expire 2", "250 expire 3"];
     assert_eq!(operation.until(250 * MS), expected);
@@ -302,7 +305,7 @@ fn a_withheld_hedge_without_a_delay_is_asked_for_again_after_a_millisecond() {
     let policy = hedged(Hedging::new(2)).with_budget(budget.clone());
     let mut operation = ByHand::begin(&policy);
     operation.send();
-    assert_eq!(operation.wait(), MS);
+    assert_eq!(operation.wait(), MS + NS);
     budget.succeeded(|| Duration::ZERO);
     assert_eq!(operation.until(5 * MS), ["1 hedge 2"]);
 }
@@ -363,7 +366,7 @@ fn a_hedge_that_was_lost_is_sent_again() {
     let mut operation = begin();
     assert_eq!(operation.until(150 * MS), ["0 send 1", "100 hedge 2"]);
     operation.ended(1, unavailable().with_resend(Resend::Lost));
-    assert_eq!(operation.until(200 * MS), ["150 resend 1", "200 hedge 3"]);
+    assert_eq!(operation.until(200 * MS + NS), ["150 resend 1", "200 hedge 3"]);
     operation.ended(2, AttemptResult::done());
     assert_eq!(operation.now(), ["200 cancel 1", "200 cancel 3", "200 reply 2"]);
 }
@@ -380,8 +383,8 @@ fn one_attempt_is_no_hedging() {
 fn time_beyond_all_clocks_ends_hedging() {
     let budget = RetryBudget::tokens(1, 1.0);
     budget.failed();
-    let last = Duration::from_nanos(u64::MAX - 1);
-    for (delay, wake) in [(last, Some(last)), (Duration::MAX, None)] {
+    let last = Duration::from_nanos(u64::MAX - 2);
+    for (delay, wake) in [(last, Some(last + NS)), (Duration::MAX, None)] {
         let policy = hedged(base().delay(delay)).with_budget(budget.clone());
         let mut operation = ByHand::begin(&policy);
         operation.send();
@@ -440,4 +443,16 @@ fn a_percentile_is_that_of_first_attempts() {
         }
         assert_eq!(ByHand::begin(&policy).until(100 * MS), ["0 send 1", expected]);
     }
+}
+
+/// A plan says so, and a driver that is woken then does as it says.
+#[test]
+fn a_reply_that_is_there_as_a_hedge_is_due_wins() {
+    let mut operation = begin();
+    assert_eq!(operation.until(100 * MS), ["0 send 1"]);
+    assert_eq!(operation.clone().ended(1, AttemptResult::done()).now(), ["100 reply 1"]);
+    // The hedge itself counts from when it was due, so that those after it don't drift.
+    let hedge = operation.at(101 * MS).send();
+    assert_eq!((hedge.start(), hedge.delay()), (100 * MS, 100 * MS));
+    assert_eq!(operation.wait(), 99 * MS + NS);
 }

@@ -5,6 +5,7 @@ mod begin;
 mod budget;
 mod by_hand;
 mod cancel;
+mod closed;
 mod commit;
 mod gates;
 mod hedging;

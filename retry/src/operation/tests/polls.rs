@@ -2,7 +2,7 @@
 
 use super::{ByHand, MS, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
-use crate::{AttemptKind, AttemptResult, Code, Policy, RetryBudget, ServerDelay};
+use crate::{AttemptKind, AttemptResult, Code, Next, Policy, RetryBudget, ScriptedJitter, ServerDelay};
 use std::time::Duration;
 
 /// 100 ms x 2, a second in all.
@@ -25,8 +25,11 @@ fn policy() -> Policy {
 fn what_is_not_done_is_asked_again_until_it_is() {
     let mut operation = ByHand::begin(&policy());
     assert_eq!(operation.now(), ["0 send 1"]);
-    assert_eq!(operation.at(20 * MS).ends(AttemptResult::not_done()).until(130 * MS), ["120 poll 2"]);
-    operation.ends(AttemptResult::not_done());
+    assert_eq!(
+        operation.at(20 * MS).ends(AttemptResult::not_done(Next::Later)).until(130 * MS),
+        ["120 poll 2"]
+    );
+    operation.ends(AttemptResult::not_done(Next::Later));
     assert_eq!(operation.wait(), 200 * MS);
     let poll = operation.at(330 * MS).send();
     assert_eq!((poll.number(), poll.kind(), poll.rpc_timeout()), (3, AttemptKind::Poll, None));
@@ -38,10 +41,10 @@ fn what_is_not_done_is_asked_again_until_it_is() {
 fn polls_end_with_their_time() {
     let mut operation = ByHand::begin(&policy());
     assert_eq!(operation.until(300 * MS), ["0 send 1"]);
-    assert_eq!(operation.ends(AttemptResult::not_done()).until(400 * MS), ["400 poll 2"]);
-    assert_eq!(operation.ends(AttemptResult::not_done()).until(600 * MS), ["600 poll 3"]);
-    assert_eq!(operation.ends(AttemptResult::not_done()).until(1000 * MS), ["1000 poll 4"]);
-    let end = operation.ends(AttemptResult::not_done()).now();
+    assert_eq!(operation.ends(AttemptResult::not_done(Next::Later)).until(400 * MS), ["400 poll 2"]);
+    assert_eq!(operation.ends(AttemptResult::not_done(Next::Later)).until(600 * MS), ["600 poll 3"]);
+    assert_eq!(operation.ends(AttemptResult::not_done(Next::Later)).until(1000 * MS), ["1000 poll 4"]);
+    let end = operation.ends(AttemptResult::not_done(Next::Later)).now();
     assert_eq!(end, ["1000 stop of 4 TOTAL_TIMEOUT"]);
 }
 
@@ -49,7 +52,10 @@ fn polls_end_with_their_time() {
 fn an_error_of_a_poll_is_the_operations() {
     let mut operation = ByHand::begin(&policy());
     operation.send();
-    assert_eq!(operation.at(20 * MS).ends(AttemptResult::not_done()).until(120 * MS), ["120 poll 2"]);
+    assert_eq!(
+        operation.at(20 * MS).ends(AttemptResult::not_done(Next::Later)).until(120 * MS),
+        ["120 poll 2"]
+    );
     assert_eq!(operation.ends(unavailable()).now(), ["120 stop of 2 NON_RETRYABLE"]);
 }
 
@@ -61,7 +67,7 @@ fn not_done_passes_the_gates_and_fills_the_budget() {
     let mut operation = ByHand::begin(&policy().with_budget(budget.clone()));
     operation.send();
     // Nothing of this is asked of a reply.
-    let reply = AttemptResult::not_done().with_replayable(false).with_idempotent(false);
+    let reply = AttemptResult::not_done(Next::Later).with_replayable(false).with_idempotent(false);
     operation.ends(reply.with_server_delay(ServerDelay::Never));
     assert_eq!(operation.until(100 * MS), ["100 poll 2"]);
     assert!(budget.allows(|| Duration::ZERO));
@@ -72,21 +78,19 @@ fn not_done_passes_the_gates_and_fills_the_budget() {
 fn a_poll_at_once_is_the_first_attempt() {
     let mut operation = ByHand::begin(&policy());
     operation.send();
-    operation
-        .at(5 * MS)
-        .ends(AttemptResult::not_done().with_server_delay(ServerDelay::Exactly(Duration::ZERO)));
+    operation.at(5 * MS).ends(AttemptResult::not_done(Next::Now));
     assert_eq!(operation.now(), ["5 poll 2"]);
-    assert_eq!(operation.ends(AttemptResult::not_done()).until(300 * MS), ["105 poll 3"]);
+    assert_eq!(operation.ends(AttemptResult::not_done(Next::Later)).until(300 * MS), ["105 poll 3"]);
 }
 
 #[test]
 fn a_callers_deadline_bounds_polls() {
     let mut operation = ByHand::bounded(&policy(), 300 * MS);
     assert_eq!(operation.send().rpc_timeout(), Some(300 * MS));
-    operation.at(10 * MS).ends(AttemptResult::not_done());
+    operation.at(10 * MS).ends(AttemptResult::not_done(Next::Later));
     assert_eq!(operation.until(110 * MS), ["110 poll 2"]);
     assert_eq!(operation.wait(), 190 * MS);
-    let end = operation.ends(AttemptResult::not_done()).now();
+    let end = operation.ends(AttemptResult::not_done(Next::Later)).now();
     assert_eq!(end, ["110 stop of 2 TOTAL_TIMEOUT before 3 after 200"]);
     assert_eq!(ByHand::bounded(&policy(), Duration::ZERO).now(), ["0 stop TOTAL_TIMEOUT"]);
 }
@@ -95,7 +99,7 @@ fn a_callers_deadline_bounds_polls() {
 fn a_timeout_of_the_call_bounds_each_poll() {
     let mut operation = ByHand::begin(&policy().with_attempt_timeout(50 * MS));
     assert_eq!(operation.send().rpc_timeout(), Some(50 * MS));
-    operation.ends(AttemptResult::not_done());
+    operation.ends(AttemptResult::not_done(Next::Later));
     assert_eq!(operation.at(100 * MS).send().rpc_timeout(), Some(50 * MS));
 }
 
@@ -104,16 +108,66 @@ fn polls_without_any_limit_end_at_once() {
     let settings = RawSettings { total_timeout_us: 0, ..settings() };
     let mut operation = ByHand::begin(&Policy::polling(Polling::new(&settings)));
     operation.send();
-    assert_eq!(operation.ends(AttemptResult::not_done()).now(), ["0 stop of 1 NO_LIMITS"]);
+    assert_eq!(operation.ends(AttemptResult::not_done(Next::Later)).now(), ["0 stop of 1 NO_LIMITS"]);
 }
 
-/// Any rules can poll: their delays, their limits.
+/// Any rules can poll: by their delays and their limits, and apart from retries.
 #[test]
-fn the_documented_rules_poll_as_they_retry() {
+fn by_the_documented_rules_polls_and_retries_have_each_their_back_off() {
+    let not_done = AttemptResult::not_done(Next::Later);
     let mut operation = ByHand::begin(&documented());
     operation.send();
-    assert_eq!(operation.ends(AttemptResult::not_done()).until(100 * MS), ["100 poll 2"]);
-    assert_eq!(operation.ends(AttemptResult::not_done()).until(300 * MS), ["300 poll 3"]);
-    assert_eq!(operation.fails(Code::Unavailable).until(700 * MS), ["700 retry 4"]);
-    assert_eq!(operation.ends(AttemptResult::not_done()).now(), ["700 stop of 4 MAX_ATTEMPTS"]);
+    assert_eq!(operation.ends(not_done).until(100 * MS), ["100 poll 2"]);
+    assert_eq!(operation.ends(not_done).until(300 * MS), ["300 poll 3"]);
+    assert_eq!(operation.fails(Code::Unavailable).until(400 * MS), ["400 retry 4"]);
+    assert_eq!(operation.ends(not_done).until(800 * MS), ["800 poll 5"]);
+    assert_eq!(operation.fails(Code::Unavailable).until(1000 * MS), ["1000 retry 6"]);
+    assert_eq!(operation.ends(not_done).now(), ["1000 stop of 6 MAX_ATTEMPTS"]);
+}
+
+/// A poll is drawn from the upper half of its delay.
+#[test]
+fn by_the_documented_rules_polls_are_jittered_by_half() {
+    let settings = super::base().to_builder().jittered(true).build().unwrap();
+    let policy = Policy::new(&settings, Code::Unavailable);
+    let wait = |draw, result: AttemptResult| {
+        let mut operation = ByHand::begin(&policy).with_jitter(ScriptedJitter::new([draw]));
+        operation.send();
+        operation.ends(result).wait().as_millis()
+    };
+    let not_done = AttemptResult::not_done(Next::Later);
+    assert_eq!((wait(0.0, not_done), wait(1.0, not_done)), (50, 100));
+    assert_eq!(wait(0.0, unavailable()), 1);
+}
+
+/// A transfer of which a part was taken goes on at once; one that gets nowhere is asked again later.
+#[test]
+fn what_goes_on_at_once_is_not_counted_unless_it_gets_nowhere() {
+    let now = AttemptResult::not_done(Next::Now);
+    for policy in [documented(), super::grpc()] {
+        let mut operation = ByHand::begin(&policy);
+        operation.send();
+        for number in 2..50 {
+            assert_eq!(operation.ends(now.with_progress(true)).now(), [format!("0 poll {number}")]);
+        }
+        assert_eq!(operation.ends(now).now(), ["0 poll 50"]);
+        assert_eq!(operation.ends(now).until(100 * MS), ["100 poll 51"]);
+        assert_eq!(operation.ends(now).until(300 * MS), ["300 poll 52"]);
+        assert_eq!(operation.ends(now.with_progress(true)).now(), ["300 poll 53"]);
+        assert_eq!(operation.ends(now).now(), ["300 poll 54"]);
+    }
+}
+
+/// Progress begins back-off anew, with a failure and without.
+#[test]
+fn progress_begins_back_off_anew() {
+    let failed = unavailable();
+    let mut operation = ByHand::begin(&documented());
+    operation.send();
+    assert_eq!(operation.ends(failed).until(100 * MS), ["100 retry 2"]);
+    assert_eq!(operation.ends(failed).until(300 * MS), ["300 retry 3"]);
+    assert_eq!(operation.ends(failed.with_progress(true)).until(400 * MS), ["400 retry 4"]);
+    assert_eq!(operation.ends(failed).until(600 * MS), ["600 retry 5"]);
+    assert_eq!(operation.ends(AttemptResult::not_done(Next::Now).with_progress(true)).now(), ["600 poll 6"]);
+    assert_eq!(operation.ends(failed).until(700 * MS), ["700 retry 7"]);
 }

@@ -1,6 +1,6 @@
 //! Streams that another attempt goes on with.
 
-use super::{ByHand, MS, grpc, unavailable};
+use super::{ByHand, MS, documented, grpc, unavailable};
 use crate::{AttemptKind, AttemptResult, Code, CommitPoint, Hedging, Policy, RetrySettings, Seen};
 use std::time::Duration;
 
@@ -86,4 +86,32 @@ fn a_hedged_stream_is_not_resumed() {
     assert_eq!(operation.now(), ["0 send 1", "0 hedge 2"]);
     operation.ended(1, broken());
     assert_eq!(operation.until(Duration::from_secs(9)), ["0 cancel 2", "0 stop of 1 COMMITTED"]);
+}
+
+/// A message that was delivered commits, unless the stream can be taken up behind it.
+#[test]
+fn a_message_that_was_delivered_counts_at_the_end() {
+    let delivered = |policy: &Policy, seen| {
+        let mut operation = ByHand::begin(policy);
+        operation.send();
+        assert_eq!(operation.at(5 * MS).progressed(1).now(), [] as [&str; 0]);
+        operation.ends(unavailable().with_seen(seen)).until(105 * MS)
+    };
+    for policy in [documented(), grpc()] {
+        assert_eq!(delivered(&policy, Seen::Nothing), ["5 stop of 1 COMMITTED"]);
+        assert_eq!(delivered(&policy, Seen::Headers), ["5 stop of 1 COMMITTED"]);
+        assert_eq!(delivered(&policy, Seen::Messages { resumable: true }), ["105 resume 2"]);
+    }
+}
+
+/// There is no single stream then that could be resumed.
+#[test]
+fn a_message_makes_a_hedged_operation_the_attempts() {
+    let hedging = Hedging::new(3).delay(100 * MS).non_fatal_codes(Code::Unavailable);
+    let mut operation = ByHand::begin(&documented().with_hedging(hedging));
+    assert_eq!(operation.until(150 * MS), ["0 send 1", "100 hedge 2"]);
+    assert_eq!(operation.progressed(2).until(900 * MS), ["150 cancel 1"]);
+    assert_eq!(operation.progressed(2).now(), [] as [&str; 0]);
+    let broken = unavailable().with_seen(Seen::Messages { resumable: true });
+    assert_eq!(operation.ended(2, broken).now(), ["900 stop of 2 COMMITTED"]);
 }

@@ -1,6 +1,6 @@
 //! The stream of requests as one attempt is sent it.
 
-use super::shared::{Aftermath, Next, Shared};
+use crate::grpc::request::stream::shared::{Aftermath, Next, Shared};
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
 use std::fmt;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tonic::Status;
 
-/// What the attempts of one operation share. Its lock is held for bookkeeping only, never while the stream is read.
+/// A stream as the attempts of one operation share it. Its lock is held for bookkeeping only, never while the stream is read.
 pub(super) type SharedStream = Arc<Mutex<Shared>>;
 
 /// Looks at what is shared, or changes it.

@@ -1,8 +1,8 @@
 //! A stream of requests, buffered as it is sent.
 
-use super::attempt_body::{AttemptBody, SharedStream, with};
-use super::shared::Shared;
 use crate::grpc::methods::{Limit, ReplayMemory, Reserved};
+use crate::grpc::request::stream::attempt_body::{AttemptBody, SharedStream, with};
+use crate::grpc::request::stream::shared::Shared;
 use crate::operation::Note;
 use crate::settings::BufferLimits;
 use std::sync::{Arc, Mutex};
@@ -35,7 +35,7 @@ impl RequestStream {
         with(&self.shared, |shared, _| shared.over()).map(|(_, limit)| note(limit))
     }
 
-    /// Whether that was sent with this attempt. While nothing was, `waker` is told when it is.
+    /// Whether that was sent with this attempt. While nothing was, `waker` is woken when it is.
     pub(crate) fn watch(&self, attempt: u32, waker: &Waker) -> Option<Note> {
         let over = with(&self.shared, |shared, _| shared.watch(waker));
         over.filter(|(committed, _)| *committed == attempt).map(|(_, limit)| note(limit))

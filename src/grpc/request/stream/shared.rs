@@ -13,12 +13,12 @@ use tonic::body::Body;
 /// reads on; all that it reads is there for the others.
 #[derive(Debug)]
 pub(super) struct Shared {
-    /// What is still to come; `None` while an attempt reads, and once it has ended.
+    /// The rest, which is still to come; `None` while an attempt reads, and once it has ended.
     live: Option<Body>,
     /// The attempt that reads.
     reading: Option<u64>,
     end: Option<StreamEnd>,
-    /// What was read, in the order of the stream.
+    /// The frames that were read, in the order of the stream.
     frames: VecDeque<Bytes>,
     /// How many came before the first of them.
     passed: usize,
@@ -59,7 +59,7 @@ enum Stage {
     Closed,
 }
 
-/// What an attempt is sent next.
+/// The next piece that an attempt is sent.
 pub(super) enum Next {
     Frame(Frame<Bytes>),
     End,
@@ -72,7 +72,7 @@ pub(super) enum Next {
     Gone,
 }
 
-/// What is left to do when the lock is free: other people's code may run in it.
+/// Work that is left to do when the lock is free: other people's code may run in it.
 #[derive(Debug, Default)]
 pub(super) struct Aftermath {
     wakers: Vec<Waker>,
@@ -86,7 +86,7 @@ impl Aftermath {
     }
 }
 
-/// What a frame takes: its bytes, and never less than what is needed to keep it.
+/// The memory that a frame takes: its bytes, and never less than what is needed to keep it.
 fn cost(frame: &Bytes) -> usize {
     frame.len().max(size_of::<Bytes>())
 }
@@ -122,7 +122,7 @@ impl Shared {
         self.readers.iter_mut().find(|reader| reader.id == id)
     }
 
-    /// What comes next for that attempt.
+    /// The next piece for that attempt.
     pub(super) fn next(&mut self, id: u64, cx: &Context<'_>) -> Next {
         let (passed, is_open) = (self.passed, self.end.is_none());
         let Some(reader) = self.readers.iter_mut().find(|reader| reader.id == id) else {
@@ -296,7 +296,7 @@ impl Shared {
         self.wake_all(after);
     }
 
-    /// Whether an attempt has been sent the whole stream, and there is nothing to tell about its end.
+    /// Whether an attempt has been sent the whole stream, and there is nothing to report about its end.
     pub(super) fn is_at_end(&self, id: u64) -> bool {
         let Some(reader) = self.readers.iter().find(|reader| reader.id == id) else { return false };
         let is_last = reader.next == self.passed + self.frames.len();
@@ -308,7 +308,7 @@ impl Shared {
             }
     }
 
-    /// The attempt that was sent more than is buffered, and which limit it passed. Until there is one, `waker` is told.
+    /// The attempt that was sent more than is buffered, and which limit it passed. Until there is one, `waker` is kept.
     pub(super) fn watch(&mut self, waker: &Waker) -> Option<(u32, Limit)> {
         if self.over.is_none() {
             match &mut self.operation {

@@ -63,7 +63,7 @@ impl Wake for Wakes {
     }
 }
 
-/// What one attempt is sent.
+/// The body of one attempt.
 struct Reading {
     body: Body,
     wakes: Arc<Wakes>,
@@ -74,7 +74,7 @@ impl Reading {
         Self { body: stream.body(attempt), wakes: Arc::default() }
     }
 
-    /// What is there now: frames, `.` at the end, `-` for trailers, `!` for an error.
+    /// All that is there now: frames, `.` at the end, `-` for trailers, `!` for an error.
     fn read(&mut self) -> String {
         let waker = Waker::from(Arc::clone(&self.wakes));
         let mut context = Context::from_waker(&waker);
@@ -136,7 +136,7 @@ fn an_attempt_that_is_dropped_leaves_the_stream_to_the_others() {
     let mut second = Reading::of(&stream, 2);
     live.send("a");
     assert_eq!((first.read(), second.read()), ("a".to_owned(), "a".to_owned()));
-    // The second one would be told of the next frame.
+    // The second one would be woken for the next frame.
     drop(second);
     assert_eq!(first.wakes(), 1);
     assert_eq!(first.read(), "");
@@ -161,7 +161,7 @@ fn the_reply_leaves_one_attempt_and_no_buffer() {
     stream.replied(1);
     drop(stream);
     assert_eq!(second.read(), GONE);
-    // What it has not been sent is still there.
+    // The rest, which it was not sent, is still there.
     assert_eq!(first.read(), "b");
     live.send("c");
     live.put(None);
@@ -183,8 +183,8 @@ fn a_frame_over_the_limit_is_sent_by_the_attempt_that_read_it() {
     live.send("c");
     assert_eq!(first.read(), "c");
     assert_eq!(operation.0.load(Ordering::Relaxed), 1);
-    let told = [1, 2].map(|attempt| stream.watch(attempt, Waker::noop()));
-    assert_eq!(told, [Some(Note::StreamTooLargeToReplay), None]);
+    let notes = [1, 2].map(|attempt| stream.watch(attempt, Waker::noop()));
+    assert_eq!(notes, [Some(Note::StreamTooLargeToReplay), None]);
     assert_eq!(stream.committed(), Some(1));
     // By the frame, which it would have read, and by the commit.
     assert_eq!((second.wakes(), second.read()), (2, GONE.to_owned()));

@@ -9,7 +9,6 @@ use crate::convert::proxy::call_timeout;
 use crate::convert::text::{Value, field, string, write_json};
 use crate::model::TableEntry;
 use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription};
-use gax_retry::__private::unchecked;
 use gax_retry::{Code, CodeSet, RetrySettings};
 use std::fmt;
 use std::time::Duration;
@@ -119,7 +118,7 @@ fn params_of(settings: &RetrySettings) -> RetrySettings {
         .initial_retry_delay(settings.initial_retry_delay())
         .retry_delay_multiplier(settings.retry_delay_multiplier())
         .max_retry_delay(settings.max_retry_delay());
-    unchecked(builder)
+    builder.build_unchecked()
 }
 
 /// The params that Google's Node generator writes: its timeouts are constants that nothing reads.
@@ -132,7 +131,7 @@ fn node_params(initial: Duration, multiplier: f64, max: Duration) -> RetrySettin
         .max_retry_delay(max)
         .initial_rpc_timeout(minute)
         .max_rpc_timeout(minute);
-    unchecked(builder)
+    builder.build_unchecked()
 }
 
 /// A set's name in Google's Node clients: its codes in the order of their numbers.

@@ -3,7 +3,6 @@
 use crate::Dialect;
 use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Field, Value, field, number_text, string};
-use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, Compatibility, RetrySettings};
 use std::time::Duration;
 
@@ -42,7 +41,7 @@ pub(super) fn with_delays(
     let help = "the form's other readers have no such defaults: zero is no delay at all for them";
     losses.approximate(subject, "delays that nobody set are written out", help);
     let builder = settings.to_builder().initial_retry_delay(delays.initial());
-    unchecked(builder.retry_delay_multiplier(delays.multiplier()).max_retry_delay(delays.max()))
+    builder.retry_delay_multiplier(delays.multiplier()).max_retry_delay(delays.max()).build_unchecked()
 }
 
 /// Whether the delays grow without a limit, which these forms can't say: zero is their smallest cap.

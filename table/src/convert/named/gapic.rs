@@ -7,7 +7,6 @@ use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Value, field, string, write_yaml};
 use crate::model::TableEntry;
 use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription};
-use gax_retry::__private::unchecked;
 use gax_retry::{CodeSet, Compatibility, RetrySettings};
 use std::collections::HashSet;
 use std::fmt;
@@ -111,8 +110,8 @@ fn writable(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>
         .max_retry_delay(set(settings.max_retry_delay()))
         .initial_rpc_timeout(set(settings.initial_rpc_timeout()))
         .max_rpc_timeout(set(settings.max_rpc_timeout()));
-    let written = unchecked(rounded);
-    if written != unchecked(same) {
+    let written = rounded.build_unchecked();
+    if written != same.build_unchecked() {
         losses.approximate(subject, "times are rounded", "the form has whole milliseconds");
     }
     if lacks_cap(&settings) && retried {

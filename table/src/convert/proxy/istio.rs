@@ -7,8 +7,8 @@ use super::routes::{
 use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Field, Value, field, string, write_yaml};
 use crate::{Finding, MethodPolicy, RetryTable};
-use gax_retry::__private::time_text;
 use gax_retry::Code;
+use gax_text::time_text;
 use std::fmt;
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Values as JSON text.
 
 use super::value::Value;
-use gax_retry::__private::is_unprintable;
+use gax_text::is_unprintable;
 use std::fmt::{self, Write};
 
 /// A text in quotes, as JSON and TOML both read it.

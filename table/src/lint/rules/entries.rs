@@ -6,8 +6,8 @@ use crate::lint::rule::{Needs, Rule};
 use crate::lint::services::KnownService;
 use crate::lint::subject::{EntryView, Subject};
 use crate::{Severity, TableFormat};
-use gax_retry::__private::SettingsKey;
 use gax_retry::CodeSet;
+use gax_retry::settings::SettingsKey;
 use std::collections::HashMap;
 
 const DEAD_ENTRY: Rule = Rule::new(

@@ -4,7 +4,7 @@ use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
 use crate::{Dialect, PolicyField, Severity};
-use gax_retry::__private::SettingsKey;
+use gax_retry::settings::SettingsKey;
 use gax_retry::{CodeSet, Impact};
 use std::collections::HashMap;
 

@@ -2,7 +2,7 @@
 
 use crate::lint::rule::{Needs, Rule};
 use crate::{Finding, Severity, Suppression};
-use gax_retry::__private::closest;
+use gax_text::closest;
 use std::collections::HashSet;
 
 const UNUSED_ALLOW: Rule = Rule::new(

@@ -4,7 +4,6 @@ use super::context::Context;
 use crate::TableError;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Node};
-use gax_retry::__private::batching;
 use gax_retry::{BatchingSettings, LimitExceeded};
 
 /// The settings of a `batching` block; one without thresholds counts as absent.
@@ -39,7 +38,7 @@ pub(super) fn read_batching(
     let bytes = needed(bytes, "request_byte_threshold")?;
     let delay = needed(delay, "delay_threshold_millis")?;
     let whole = |node, name| context.scalars.whole(node, name).map(|number| number.value);
-    let mut settings = batching()
+    let mut settings = BatchingSettings::builder()
         .element_count_threshold(whole(elements, "element_count_threshold")?)
         .request_byte_threshold(whole(bytes, "request_byte_threshold")?)
         .delay_threshold(context.scalars.millis(delay, "delay_threshold_millis")?.value)

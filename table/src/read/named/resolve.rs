@@ -4,8 +4,8 @@ use super::table::{NamedCodes, NamedMethod, NamedParams, NamedService};
 use crate::document::{Located, Source, Span};
 use crate::model::{Definitions, Entry, ServiceDefinitions, UnusableEntry};
 use crate::{PolicyField, TableError};
-use gax_retry::__private::{closest, unchecked};
 use gax_retry::RetrySettings;
+use gax_text::closest;
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
@@ -92,7 +92,7 @@ fn is_timeout(field: PolicyField) -> bool {
 fn with_whole_timeout(settings: &RetrySettings, timeout: Duration) -> RetrySettings {
     let timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
     let builder = settings.to_builder().total_timeout(timeout).initial_rpc_timeout(timeout);
-    unchecked(builder.rpc_timeout_multiplier(1.0).max_rpc_timeout(timeout))
+    builder.rpc_timeout_multiplier(1.0).max_rpc_timeout(timeout).build_unchecked()
 }
 
 fn present<'a>(

@@ -3,7 +3,6 @@
 use super::read::Reader;
 use crate::TableError;
 use crate::document::{Kind, Node};
-use gax_retry::__private::batching;
 use gax_retry::{BatchingSettings, LimitExceeded, RetrySettings};
 
 impl Reader<'_> {
@@ -47,7 +46,7 @@ impl Reader<'_> {
         let delay = delay
             .ok_or_else(|| self.source.fault(node.span, "has no delay_threshold", "add delay_threshold"))?;
         let behavior = behavior.map_or(Ok(LimitExceeded::Ignore), |node| self.limit_exceeded(node))?;
-        let mut settings = batching()
+        let mut settings = BatchingSettings::builder()
             .element_count_threshold(needed(
                 whole(elements, "element_count_threshold")?,
                 "element_count_threshold",

@@ -1,5 +1,5 @@
 use crate::{Dialect, RetryTable};
-use gax_retry::__private::is_unprintable;
+use gax_text::is_unprintable;
 
 /// A title for the terminal, a CSI of C1, and an override of the direction of writing.
 const EVIL: &str = "\u{1b}]0;PWNED\u{7}\u{9b}2J\u{202e}\u{2067}";

@@ -3,7 +3,7 @@
 
 use gax_table::{Dialect, RetryTable};
 use tonic::Code;
-use tonic_gax::RetryLayer;
+use tonic_gax::{OperationOptions, RetryLayer};
 use tonic_gax_tests::RawFrame;
 use tonic_gax_tests::generated::DESCRIPTORS;
 
@@ -28,7 +28,8 @@ pub(super) fn config(changes: &[(&str, &str)], throttling: &str) -> String {
 
 pub(super) fn layer(config: &str) -> RetryLayer {
     let table = RetryTable::reader().dialect(Dialect::Grpc).read(config.as_bytes()).unwrap();
-    RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap().jitter_seed(3)
+    let layer = RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap();
+    layer.options(OperationOptions::new().jitter_seed(3))
 }
 
 /// UNAVAILABLE alone, and with a pushback.

@@ -75,7 +75,7 @@ JSON:
   codes: those that another attempt follows. old_method: null if the name is the same.
   old, new and the places: null for no limit, nothing, or no place.";
 
-/// What `--deny` takes.
+/// A value of `--deny`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum Denied {
     /// The method has a policy, and had none

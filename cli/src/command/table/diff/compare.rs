@@ -1,22 +1,22 @@
 //! The methods that have changed.
 
 use super::args::Denied;
-use super::behaviour::Behaviour;
-use super::changes::{Change, Changes, changes};
+use super::change::{Change, changes};
+use super::fact::Fact;
 use super::kinds::{Kind, Reasons, reasons};
 use super::rename::{Name, Renames};
 use super::side::Side;
-use crate::command::table::by_policy::ByPolicy;
-use crate::command::table::methods::{MethodRow, methods};
+use crate::command::table::by_policy::{ByPolicy, PolicyKey};
 use crate::command::table::source::Api;
+use crate::command::table::view::{MethodView, full_name, methods};
 use gax_retry::Impact;
-use gax_table::{RetryTable, RetryThrottling, SourceLocation};
-use serde_json::{Value, json};
+use gax_table::{RetryThrottling, SourceLocation};
+use serde_json::json;
 use std::collections::{HashMap, HashSet};
 use std::ops::Deref;
 use std::rc::Rc;
 
-/// What is different, and how much is not.
+/// The methods that are not as they were, and how many are.
 #[derive(Debug)]
 pub(super) struct Difference {
     pub(super) methods: Vec<Changed>,
@@ -28,12 +28,12 @@ pub(super) struct Difference {
 #[derive(Debug)]
 pub(super) struct Changed {
     pub(super) name: String,
-    /// What it was called, if that was another name.
+    /// Its name in the old table, if that is another.
     pub(super) old_name: Option<String>,
     what: Rc<WhatChanged>,
 }
 
-/// What is not as it was. Methods whose entries are the same in both tables share it.
+/// All that is not as it was. Methods whose entries are the same in both tables share it.
 #[derive(Debug)]
 pub(super) struct WhatChanged {
     pub(super) changes: Vec<Change>,
@@ -101,9 +101,9 @@ struct Comparison<'a> {
     old: &'a Side,
     new: &'a Side,
     renames: Renames<'a>,
-    /// What changed between two entries, if anything.
+    /// The changes between two entries, if there are any.
     by_entries: HashMap<Entries, Option<Rc<WhatChanged>>>,
-    /// What policies that are not the same in both tables lead to.
+    /// Of policies that are not the same in both tables.
     impacts: ByPolicy<Impact>,
 }
 
@@ -115,55 +115,47 @@ impl Comparison<'_> {
     fn changed(&mut self, service: &str, method: &str) -> Option<Changed> {
         let (old_service, old_method) = self.renames.before(service, method);
         let what = self.what_changed([(&old_service, &old_method), (service, method)])?;
-        let name = |service: &str, method: &str| MethodRow { service, method, policy: None }.name();
-        let (name, old_name) = (name(service, method), name(&old_service, &old_method));
+        let (name, old_name) = (full_name(service, method), full_name(&old_service, &old_method));
         Some(Changed { old_name: (old_name != name).then_some(old_name), name, what })
     }
 
     fn what_changed(&mut self, [before, now]: [(&str, &str); 2]) -> Option<Rc<WhatChanged>> {
-        let (old, new) = (&self.old.table, &self.new.table);
+        let was = MethodView::new(&self.old.table, before.0, before.1);
+        let is = MethodView::new(&self.new.table, now.0, now.1);
+        let (entries, has_more) = ((was.entry(), is.entry()), was.has_more() || is.has_more());
         let impacts = &mut self.impacts;
-        let mut compare = || {
-            let [was, is] = Behaviour::of_both([old, new], [before, now], impacts);
-            let changes = changes(&was, &is);
-            (!changes.is_empty()).then(|| {
-                let reasons = reasons(&was, &is);
-                Rc::new(WhatChanged { changes, reasons, place: is.places.entry, old_place: was.places.entry })
-            })
-        };
-        let says_more = |table: &RetryTable, (service, method): (&str, &str)| {
-            table.polling(service, method).is_some()
-                || table.batching(service, method).is_some()
-                || table.idempotent(service, method).is_some()
-        };
-        if says_more(old, before) || says_more(new, now) {
-            return compare();
-        }
-        let entry =
-            |table: &RetryTable, (service, method): (&str, &str)| table.lookup(service, method)?.entry();
-        let entries = (entry(old, before), entry(new, now));
-        self.by_entries.entry(entries).or_insert_with(compare).clone()
+        let compare = || compared([was, is], impacts);
+        if has_more { compare() } else { self.by_entries.entry(entries).or_insert_with(compare).clone() }
     }
+}
+
+/// The method by both tables.
+fn compared(both: [MethodView<'_>; 2], impacts: &mut ByPolicy<Impact>) -> Option<Rc<WhatChanged>> {
+    let [was, is] = both.each_ref().map(|view| view.policy.map(PolicyKey::from));
+    // Equal policies have the same impact.
+    let [was, is] = if was == is { both } else { both.map(|view| view.estimated(impacts)) };
+    let changes = changes(&was, &is);
+    (!changes.is_empty()).then(|| {
+        let [place, old_place] = [&is, &was].map(|view| view.origin().cloned());
+        Rc::new(WhatChanged { changes, reasons: reasons(&was, &is), place, old_place })
+    })
 }
 
 /// The throttle that all calls share.
 fn throttling(old: &Side, new: &Side) -> Option<Changed> {
     let both = [old.table.throttling(), new.table.throttling()];
     let numbers = |throttle: RetryThrottling| [throttle.max_tokens(), throttle.token_ratio()];
-    let values = both.map(|throttle| {
-        throttle.map_or(Value::Null, |throttle| {
+    let change = Change::between(both.map(|throttle| {
+        let value = throttle.map(|throttle| {
             let [max_tokens, token_ratio] = numbers(throttle);
             json!({ "max_tokens": max_tokens, "token_ratio": token_ratio })
-        })
-    });
-    let [old, new] = both.map(|throttle| {
-        throttle.map_or_else(
+        });
+        let words = throttle.map_or_else(
             || "none".to_owned(),
             |throttle| format!("{} tokens, {} back a success", throttle.max_tokens(), throttle.token_ratio()),
-        )
-    });
-    let mut changes = Changes::default();
-    changes.add("retry_throttling", values, ["retry throttling", &old, &new], [&None, &None]);
+        );
+        Fact::new("retry_throttling", "retry throttling", json!(value), words, None)
+    }))?;
     let mut reasons = Reasons::default();
     match both {
         [Some(_), None] => reasons.add(Kind::MoreAggressive, "retries are no longer throttled"),
@@ -180,8 +172,8 @@ fn throttling(old: &Side, new: &Side) -> Option<Changed> {
         }
         [None, None] => {}
     }
-    let changes = changes.into_vec();
-    (!changes.is_empty()).then(|| Changed {
+    let changes = vec![change];
+    Some(Changed {
         name: "*".to_owned(),
         old_name: None,
         what: Rc::new(WhatChanged { changes, reasons, place: None, old_place: None }),

@@ -1,10 +1,9 @@
 //! Changes for programs.
 
-use super::changes::Change;
+use super::change::Change;
 use super::compare::{Changed, Difference};
 use super::kinds::Kind;
 use serde::Serialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 #[derive(Debug, Serialize)]
@@ -23,7 +22,7 @@ struct Method<'a> {
     #[serde(rename = "old_method")]
     was: Option<&'a str>,
     kinds: Vec<OneKind<'a>>,
-    changes: Vec<Row<'a>>,
+    changes: &'a [Change],
 }
 
 #[derive(Debug, Serialize)]
@@ -31,15 +30,6 @@ struct OneKind<'a> {
     kind: &'static str,
     reasons: Vec<&'a str>,
     denied: bool,
-}
-
-#[derive(Debug, Serialize)]
-struct Row<'a> {
-    what: &'static str,
-    old: &'a Value,
-    new: &'a Value,
-    old_place: Option<&'a str>,
-    new_place: Option<&'a str>,
 }
 
 pub(super) fn document(difference: &Difference) -> Document<'_> {
@@ -63,19 +53,6 @@ fn method<'a>(changed: &'a Changed, difference: &Difference) -> Method<'a> {
         name: &changed.name,
         was: changed.old_name.as_deref(),
         kinds: kinds.collect(),
-        changes: changed.changes.iter().map(Row::from).collect(),
-    }
-}
-
-impl<'a> From<&'a Change> for Row<'a> {
-    fn from(change: &'a Change) -> Self {
-        let [old_place, new_place] = &change.places;
-        Self {
-            what: change.what,
-            old: &change.old,
-            new: &change.new,
-            old_place: old_place.as_deref(),
-            new_place: new_place.as_deref(),
-        }
+        changes: &changed.changes,
     }
 }

@@ -1,10 +1,9 @@
 //! `gax table diff`: what changes for callers, and for the service, from one table to another.
 
 mod args;
-mod behaviour;
-mod changes;
+mod change;
 mod compare;
-mod growth;
+mod fact;
 mod json;
 mod kinds;
 mod notices;

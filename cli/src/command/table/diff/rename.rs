@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// What was called one way and is called another.
+/// An old name and the new one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Rename {
     old: String,
@@ -32,12 +32,12 @@ pub(super) type Name<'n> = (Cow<'n, str>, Cow<'n, str>);
 pub(super) struct Renames<'a>(pub(super) &'a [Rename]);
 
 impl Renames<'_> {
-    /// What a method of the old table is called now.
+    /// The present name of a method of the old table.
     pub(super) fn now<'n>(self, service: &'n str, method: &'n str) -> Name<'n> {
         self.moved(service, method, |rename| (&rename.old, &rename.new))
     }
 
-    /// What a method of the new table was called.
+    /// The former name of a method of the new table.
     pub(super) fn before<'n>(self, service: &'n str, method: &'n str) -> Name<'n> {
         self.moved(service, method, |rename| (&rename.new, &rename.old))
     }

@@ -1,11 +1,11 @@
 //! Changes for people.
 
-use super::changes::Change;
+use super::change::Change;
 use super::compare::{Changed, Difference};
 use super::kinds::Kind;
-use crate::command::table::methods::short_place;
+use crate::command::table::view::short_place;
 use crate::render::{Count, DIM, ERROR, HEAD};
-use gax_retry::__private::Escaped;
+use gax_text::Escaped;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 
@@ -38,7 +38,7 @@ pub(super) fn render(difference: &Difference) -> String {
     text
 }
 
-/// What is said under a method's name.
+/// The lines under a method's name.
 fn body(method: &Changed, difference: &Difference) -> String {
     let mut text = String::new();
     let place = |place: &Option<_>| place.as_ref().map(short_place);
@@ -59,8 +59,9 @@ fn body(method: &Changed, difference: &Difference) -> String {
 /// `first retry: 100 ms -> none`
 fn sentence(change: &Change) -> String {
     let [name, old, new] = &change.words;
-    let [old_place, new_place] = change.places.clone();
-    let places = arrow(old_place, new_place).map(|places| format!(" ({places})")).unwrap_or_default();
+    let places = arrow(change.old_place.clone(), change.new_place.clone())
+        .map(|places| format!(" ({places})"))
+        .unwrap_or_default();
     format!("{name}: {old} -> {new}{places}")
 }
 

@@ -1,25 +1,61 @@
-//! What there is to say of a method, as programs read it.
+//! The explanation of a method, as programs read it.
 
-use super::readers::Reader;
-use crate::command::table::beside::Beside;
-use crate::command::table::bounds::Variables;
+use super::reader::Reader;
+use crate::command::table::bounds::{Bounds, Variables};
+use crate::command::table::view::{
+    Members, MethodView, batching_members, code_names, most_attempts, polling_members,
+};
 use crate::render::{Ms, Timeline};
+use gax_retry::{AttemptPlan, Impact, NoJitter, Policy, RetrySettings};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Explanation {
     pub(super) method: String,
-    pub(super) dialect: &'static str,
-    pub(super) environment: Option<Variables>,
-    pub(super) codes: Vec<&'static str>,
+    dialect: &'static str,
+    environment: Option<Variables>,
+    codes: Vec<&'static str>,
     pub(super) attempts_at_most: Option<u32>,
-    pub(super) worst_case_ms: Option<Ms>,
-    pub(super) load: f64,
-    pub(super) load_capped: bool,
-    pub(super) throttled_load: Option<f64>,
+    worst_case_ms: Option<Ms>,
+    load: f64,
+    load_capped: bool,
+    throttled_load: Option<f64>,
     pub(super) refused: Timeline,
-    pub(super) hanging: Timeline,
-    #[serde(flatten)]
-    pub(super) beside: Beside,
+    hanging: Timeline,
+    polling: Option<Members>,
+    batching: Option<Members>,
+    idempotent: Option<bool>,
     pub(super) dialects: Vec<Reader>,
+}
+
+impl Explanation {
+    /// Of a method that runs by a policy, which the environment may have lowered, and leads to that.
+    pub(super) fn new(view: &MethodView<'_>, policy: &Policy, impact: &Impact, bounds: Bounds) -> Self {
+        Self {
+            method: view.name(),
+            dialect: view.table.dialect().as_str(),
+            environment: bounds.json(),
+            codes: code_names(view.codes()),
+            attempts_at_most: bounds.attempts(attempts_at_most(view, impact)).0,
+            worst_case_ms: impact.worst_case().map(Ms),
+            load: impact.load(),
+            load_capped: impact.is_load_capped(),
+            throttled_load: impact.throttled_load(),
+            refused: Timeline::from(&AttemptPlan::refused(policy, &mut NoJitter)),
+            hanging: Timeline::from(&AttemptPlan::new(policy, &[], &mut NoJitter)),
+            polling: view.polling().map(polling_members),
+            batching: view.batching().map(batching_members),
+            idempotent: view.idempotent(),
+            dialects: Vec::new(),
+        }
+    }
+}
+
+fn attempts_at_most(view: &MethodView<'_>, impact: &Impact) -> Option<u32> {
+    if view.hedging().is_some() {
+        return Some(most_attempts(impact));
+    }
+    let most = view.settings().and_then(RetrySettings::max_attempts);
+    let is_limited = most.is_some() || view.settings().and_then(RetrySettings::total_timeout).is_some();
+    if view.codes().is_empty() || !is_limited { Some(1) } else { most }
 }

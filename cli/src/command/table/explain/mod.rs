@@ -1,7 +1,7 @@
 //! `gax table explain`: what a table means for one method, in words and numbers.
 
 mod explanation;
-mod readers;
+mod reader;
 mod run;
 mod text;
 

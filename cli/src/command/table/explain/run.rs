@@ -1,19 +1,17 @@
 //! The command.
 
 use super::explanation::Explanation;
-use super::readers::Reader;
+use super::reader::Reader;
 use super::text;
 use crate::command::table::bounds::Bounds;
-use crate::command::table::hedged::most_attempts;
-use crate::command::table::methods::{code_names, find, methods, recoverable_codes};
 use crate::command::table::source::{GapicFlag, ProtoFlags, Reading};
+use crate::command::table::view::{find, has_nothing, methods};
 use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::render::{Ms, Timeline};
 use clap::Args;
-use gax_retry::{AttemptPlan, Impact, NoJitter};
-use gax_table::{Dialect, MethodPolicy, TableFormat};
+use gax_retry::Impact;
+use gax_table::{Dialect, TableFormat};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -73,40 +71,19 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let api = args.protos.describe()?;
     let (tables, gapic_yaml) = (vec![Input::table(&args.table)?], args.gapic.read()?);
     let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
-    let row = find(methods(&table, api.as_ref()), &table, &args.method)?;
-    let nothing = || {
-        let sentence = format!(
-            "the table has nothing for {:?}: calls go through as they are, without a deadline",
-            args.method
-        );
-        Failure::Usage(sentence)
-    };
-    let policy = row.policy.filter(|policy| policy.entry().is_some()).ok_or_else(nothing)?;
+    let view = find(&methods(&table, api.as_ref()), &table, &args.method)?;
+    let policy = view.policy.ok_or_else(|| has_nothing(&args.method))?;
     let dialect = table.dialect();
     let bounded = policy.to_policy(dialect.compatibility()).with_environment(&bounds.environment());
     let budget = table.throttling().map(|throttling| throttling.budget());
     let impact = Impact::of(&bounded.clone().with_budget(budget));
-    let mut explanation = Explanation {
-        method: row.name(),
-        dialect: dialect.as_str(),
-        environment: bounds.json(),
-        codes: code_names(recoverable_codes(policy)),
-        attempts_at_most: bounds.attempts(attempts_at_most(policy, &impact)).0,
-        worst_case_ms: impact.worst_case().map(Ms),
-        load: impact.load(),
-        load_capped: impact.is_load_capped(),
-        throttled_load: impact.throttled_load(),
-        refused: Timeline::from(&AttemptPlan::refused(&bounded, &mut NoJitter)),
-        hanging: Timeline::from(&AttemptPlan::new(&bounded, &[], &mut NoJitter)),
-        beside: row.beside(&table),
-        dialects: Vec::new(),
-    };
+    let mut explanation = Explanation::new(&view, &bounded, &impact, bounds);
     let own_text = match args.format {
         Format::Json => String::new(),
-        Format::Text => text::own(&explanation, policy, dialect, &impact, bounds),
+        Format::Text => text::own(&explanation, &view, policy, &impact, bounds),
     };
-    let own = Reader::of_table(&table, dialect, row.service, row.method);
-    let (service, method) = (row.service.to_owned(), row.method.to_owned());
+    let own = Reader::of_table(&table, dialect, view.service, view.method);
+    let (service, method) = (view.service.to_owned(), view.method.to_owned());
     let is_own_form = policy.format() == Some(TableFormat::Toml);
     // A table takes many times its text: one is there at a time.
     drop(table);
@@ -128,13 +105,4 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
         Format::Text => print(&(own_text + &text::others(&explanation.dialects)))?,
     }
     Ok(ExitCode::SUCCESS)
-}
-
-fn attempts_at_most(policy: MethodPolicy<'_>, impact: &Impact) -> Option<u32> {
-    if policy.hedging().is_some() {
-        return Some(most_attempts(impact));
-    }
-    let (settings, codes) = (policy.settings(), policy.codes());
-    let unlimited = settings.max_attempts().is_none() && settings.total_timeout().is_none();
-    if codes.is_empty() || unlimited { Some(1) } else { settings.max_attempts() }
 }

@@ -1,35 +1,37 @@
 //! The explanation for people.
 
 use super::explanation::Explanation;
-use super::readers::Reader;
+use super::reader::Reader;
 use crate::command::table::bounds::Bounds;
-use crate::command::table::hedged::most_attempts;
-use crate::command::table::methods::{codes_text, line_of, recoverable_codes};
-use crate::command::table::show::text::{delay, limit, rpc_timeout};
+use crate::command::table::view::{
+    MethodView, codes_text, delay, limit, line_of, most_attempts, recoverable_codes, rpc_timeout,
+    settings_table,
+};
 use crate::render::{Align, Cell, Count, Grid, HEAD, Human, attempts, table, times, until_measured};
-use gax_retry::__private::Escaped;
 use gax_retry::{Hedging, Impact, Simulation};
 use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField};
+use gax_text::Escaped;
 use std::fmt::Write as _;
 
 /// The most attempts that the table of attempts shows.
 const SHOWN: usize = 12;
 
-/// What there is to say of the dialect that was asked for.
+/// The method in the dialect that was asked for.
 pub(super) fn own(
     explanation: &Explanation,
+    view: &MethodView<'_>,
     policy: MethodPolicy<'_>,
-    dialect: Dialect,
     impact: &Impact,
     bounds: Bounds,
 ) -> String {
+    let dialect = view.table.dialect();
     let mut text = format!("{HEAD}{}{HEAD:#}\n\n", Escaped(&explanation.method));
     for sentence in
         bounds.sentence().into_iter().chain(sentences(explanation, (policy, dialect), impact, bounds))
     {
         let _infallible = writeln!(text, "{sentence}");
     }
-    for sentence in explanation.beside.sentences() {
+    for sentence in view.sentences() {
         let (first, rest) = sentence.split_at_checked(1).unwrap_or_default();
         let _infallible = writeln!(text, "{}{rest}.", first.to_uppercase());
     }
@@ -54,7 +56,7 @@ pub(super) fn own(
     text
 }
 
-/// What the dialects make of the method, side by side.
+/// The method in all dialects, side by side.
 pub(super) fn others(dialects: &[Reader]) -> String {
     let mut text = format!("How others read the same table:\n\n{}", table(&grid(dialects), 0));
     for reader in dialects {
@@ -132,7 +134,7 @@ fn sentences(
     [attempts, ends, worst, outage].into_iter().chain(throttled).collect()
 }
 
-/// What hedging makes of a call.
+/// The attempts of a hedged call.
 fn hedged(policy: MethodPolicy<'_>, impact: &Impact) -> String {
     let (most, at_once) = (most_attempts(impact), impact.load_of_silence());
     let when = policy.hedging().map(|hedging| hedging.to_hedging().spacing()).unwrap_or_default();
@@ -156,7 +158,7 @@ fn origins(policy: MethodPolicy<'_>, dialect: Dialect, bounds: Bounds) -> Grid {
     let most = hedging.map_or(settings.max_attempts(), HedgingPolicy::max_attempts);
     let (most, most_variable) = bounds.attempts(most);
     let by_hedging = |field| if hedging.is_some() { PolicyField::Hedging } else { field };
-    let mut table = Grid::new([("setting", Align::Left), ("value", Align::Left), ("from", Align::Left)]);
+    let mut table = settings_table();
     for (name, value, field, variable) in [
         (
             if hedging.is_some() { "non-fatal codes" } else { "retryable codes" },

@@ -1,4 +1,4 @@
-//! Findings that are known: a file lists them, and only others are told.
+//! Findings that are known: a file lists them, and only others are reported.
 
 use crate::command::pretty_json;
 use crate::failure::Failure;
@@ -22,7 +22,7 @@ struct Known {
     count: usize,
 }
 
-/// What makes two findings the same, wherever in its file each stands.
+/// Identifies a finding, wherever in its file it stands.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Key {
     /// As seen from the baseline.

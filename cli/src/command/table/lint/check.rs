@@ -9,7 +9,7 @@ use gax_table::{Finding, RetryTable, Severity};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// What was found.
+/// All findings.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     pub(super) findings: Vec<Finding>,
@@ -24,7 +24,7 @@ struct Rulings {
     used: BTreeSet<usize>,
 }
 
-/// What is said of all files, file by file, in the light of the `gax.toml` of each.
+/// The findings of all files, file by file, by the `gax.toml` of each.
 pub(super) fn check(inputs: &Inputs, linter: &Linter, knows_services: bool) -> Result<Checked, Failure> {
     let mut rulings: BTreeMap<Option<PathBuf>, Rulings> = BTreeMap::new();
     let mut checked = Checked::default();
@@ -86,7 +86,7 @@ impl Rulings {
         is_left
     }
 
-    /// What is to be ignored in that file and was not found there, though it was looked for.
+    /// Findings that are ignored in that file and were not found there, though they were looked for.
     fn unused(&self, file: &Path, was_applied: impl Fn(&Rule) -> bool) -> Vec<Finding> {
         let config = self.config.iter();
         let unused = config.flat_map(|config| config.expected(file)).filter(|(number, _, rule)| {

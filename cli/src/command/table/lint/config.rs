@@ -2,9 +2,9 @@
 
 use crate::failure::Failure;
 use crate::input::from_root;
-use gax_retry::__private::Escaped;
 use gax_table::lint::Target;
 use gax_table::{Finding, RetryTable};
+use gax_text::Escaped;
 use glob::{MatchOptions, Pattern};
 use serde::Deserialize;
 use std::fs;
@@ -14,7 +14,7 @@ use toml::Spanned;
 /// Its name.
 const NAME: &str = "gax.toml";
 
-/// What a `gax.toml` says.
+/// A `gax.toml`.
 #[derive(Debug)]
 pub(super) struct Config {
     /// The folder that it is in.
@@ -114,7 +114,7 @@ impl Config {
         numbered.filter(|(_, ignore)| is_meant(ignore)).map(|(number, _)| number).collect()
     }
 
-    /// What ignores findings in that very file, of that rule alone: it should ignore some.
+    /// The entries that ignore findings in that very file, of that rule alone: each should ignore some.
     pub(super) fn expected(&self, file: &Path) -> impl Iterator<Item = (usize, &Ignore, &'static str)> {
         self.ignores.iter().enumerate().filter_map(move |(number, ignore)| match ignore.rule {
             Target::Rule(rule) if ignore.file.is_some() && self.is_for(ignore, file) => {

@@ -2,8 +2,7 @@
 
 use crate::command::table::source::{Loaded, Reading};
 use crate::failure::Failure;
-use crate::folder::tables_in;
-use crate::input::Input;
+use crate::input::{Input, tables_in};
 use std::path::{Path, PathBuf};
 
 /// The tables that could be read, and why others could not.

@@ -7,7 +7,7 @@ use super::inputs::Inputs;
 use super::place::Files;
 use super::report::Report;
 use super::{json, notices, text};
-use crate::command::{print, print_json, stream};
+use crate::command::{print, print_json, report, stream};
 use crate::failure::{BAD_USE, FINDINGS, Failure};
 use gax_table::Severity;
 use gax_table::lint::Linter;
@@ -26,7 +26,7 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
     linter = args.max_load.into_iter().fold(linter, Linter::max_load);
     let inputs = Inputs::read(&paths, &args.reading);
     for problem in &inputs.problems {
-        crate::report(problem);
+        report(problem);
     }
     if inputs.files.is_empty() && !inputs.problems.is_empty() {
         return Ok(ExitCode::from(BAD_USE));

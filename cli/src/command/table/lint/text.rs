@@ -3,8 +3,8 @@
 use super::place::Place;
 use super::report::Report;
 use crate::render::{DIM, HEAD, of_severity};
-use gax_retry::__private::Escaped;
 use gax_table::{Finding, Severity};
+use gax_text::Escaped;
 use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 
@@ -92,7 +92,7 @@ fn excerpt(out: &mut dyn Write, finding: &Finding, place: Place<'_>) -> io::Resu
     let text = |from: usize, to: usize| shown(part.iter().skip(from).take(to.saturating_sub(from)).copied());
     let (head, tail) = (if skipped > 0 { CUT } else { "" }, if is_cut { CUT } else { "" });
     writeln!(out, "{DIM}{line} |{DIM:#} {head}{}{tail}", text(0, length))?;
-    // What is meant in that part: at least a character.
+    // The marked characters of that part: at least one.
     let start = column - 1 - skipped;
     let end = end.saturating_sub(1 + skipped).min(length).max(start + 1);
     let before = head.len() + text(0, start).chars().count();

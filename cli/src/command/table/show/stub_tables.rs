@@ -1,13 +1,12 @@
 //! Tables as generated clients start from them: the form `stub-tables/1`, in which the tables of other
 //! generators come too.
 
-use crate::command::table::methods::code_names;
 use crate::command::table::source::Api;
-use crate::render::Ms;
+use crate::command::table::view::code_names;
+use crate::render::{Ms, Ordered};
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use gax_table::{RetryTable, StubRow, StubTable};
-use serde::ser::SerializeMap as _;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 
 #[derive(Debug, Serialize)]
 pub(super) struct Document {
@@ -23,14 +22,10 @@ struct Service {
     name: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     stub_settings_class: Option<String>,
-    retry_code_definitions: Ordered<Vec<&'static str>>,
-    retry_param_definitions: Ordered<Params>,
+    retry_code_definitions: Ordered<String, Vec<&'static str>>,
+    retry_param_definitions: Ordered<String, Params>,
     rows: Vec<Row>,
 }
-
-/// An object whose keys keep their order.
-#[derive(Debug)]
-struct Ordered<T>(Vec<(String, T)>);
 
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -164,15 +159,5 @@ impl From<&BatchingSettings> for Batching {
                 limit_exceeded_behavior: batching.limit_exceeded().to_string(),
             },
         }
-    }
-}
-
-impl<T: Serialize> Serialize for Ordered<T> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.0.len()))?;
-        for (key, value) in &self.0 {
-            map.serialize_entry(key, value)?;
-        }
-        map.end()
     }
 }

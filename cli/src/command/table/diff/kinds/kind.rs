@@ -26,7 +26,7 @@ impl Kind {
         }
     }
 
-    /// What all changes of the kind have in common.
+    /// A sentence about all changes of the kind.
     pub(in crate::command::table::diff) fn summary(self) -> &'static str {
         match self {
             Kind::Added => "a method has a policy, and had none",

@@ -82,7 +82,6 @@ fn limit<T: Ord>(limit: Option<T>) -> (bool, Option<T>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gax_retry::__private::unchecked;
     use gax_retry::LimitExceeded;
     use std::time::Duration;
 
@@ -102,7 +101,7 @@ mod tests {
                 .retry_delay_multiplier(multiplier)
                 .max_retry_delay(most * S)
                 .total_timeout(total * S);
-            unchecked(builder)
+            builder.build_unchecked()
         };
         let was = polling(5, 1.5, 45, 300);
         let compared = |is: Option<&RetrySettings>| kinds(|reasons| of_polling(Some(&was), is, reasons));
@@ -113,7 +112,7 @@ mod tests {
         assert_eq!(compared(Some(&polling(6, 1.5, 40, 300))), ["more-aggressive", "less-aggressive"]);
         assert_eq!(compared(Some(&polling(5, 1.5, 45, 301))), ["slower"]);
         assert_eq!(compared(Some(&polling(5, 1.5, 45, 299))), ["faster"]);
-        assert_eq!(compared(Some(&unchecked(was.to_builder().total_timeout(None)))), ["slower"]);
+        assert_eq!(compared(Some(&was.to_builder().total_timeout(None).build_unchecked())), ["slower"]);
         assert_eq!(compared(None), ["removed"]);
         assert_eq!(kinds(|reasons| of_polling(None, Some(&was), reasons)), ["added"]);
     }
@@ -121,7 +120,7 @@ mod tests {
     #[test]
     fn batching_has_kinds() {
         let batching = |elements, bytes, delay: u32, outstanding| {
-            let settings = gax_retry::__private::batching()
+            let settings = BatchingSettings::builder()
                 .element_count_threshold(elements)
                 .request_byte_threshold(bytes)
                 .delay_threshold(delay * S)

@@ -2,12 +2,12 @@
 
 use super::kind::{Kind, Reasons};
 use super::{hedged, polled, retries};
-use crate::command::table::diff::behaviour::Behaviour;
+use crate::command::table::view::MethodView;
 
-/// Why a change of a method's behaviour is of which kind.
-pub(in crate::command::table::diff) fn reasons(was: &Behaviour, is: &Behaviour) -> Reasons {
+/// Why a change of a method is of which kind.
+pub(in crate::command::table::diff) fn reasons(was: &MethodView<'_>, is: &MethodView<'_>) -> Reasons {
     let mut reasons = Reasons::default();
-    match (was.has_entry, is.has_entry) {
+    match (was.policy.is_some(), is.policy.is_some()) {
         (false, true) => reasons.add(Kind::Added, "the table had nothing for it"),
         (true, false) => {
             reasons
@@ -15,11 +15,11 @@ pub(in crate::command::table::diff) fn reasons(was: &Behaviour, is: &Behaviour) 
         }
         (true, true) => {
             retries::of_retries(was, is, &mut reasons);
-            hedged::of_hedging(was.hedging.as_ref(), is.hedging.as_ref(), &mut reasons);
+            hedged::of_hedging(was.hedging(), is.hedging(), &mut reasons);
         }
         (false, false) => {}
     }
-    polled::of_polling(was.polling.as_ref(), is.polling.as_ref(), &mut reasons);
-    polled::of_batching(was.batching.as_ref(), is.batching.as_ref(), &mut reasons);
+    polled::of_polling(was.polling(), is.polling(), &mut reasons);
+    polled::of_batching(was.batching(), is.batching(), &mut reasons);
     reasons
 }

@@ -1,7 +1,7 @@
 //! Which kinds a change of retries is of.
 
 use super::kind::{Kind, Reasons};
-use crate::command::table::diff::behaviour::Behaviour;
+use crate::command::table::view::MethodView;
 use crate::render::Ms;
 use gax_retry::CodeSet;
 use std::cmp::Ordering;
@@ -11,26 +11,28 @@ use std::time::Duration;
 const NOTICEABLE: f64 = 1.02;
 
 /// How many attempts an outage makes, when, after which codes, and how long a call may take.
-pub(super) fn of_retries(was: &Behaviour, is: &Behaviour, reasons: &mut Reasons) {
+pub(super) fn of_retries(was: &MethodView<'_>, is: &MethodView<'_>, reasons: &mut Reasons) {
     let without = |codes: CodeSet, others: CodeSet| -> CodeSet {
         codes.iter().filter(|code| !others.contains(*code)).collect()
     };
-    let (more, fewer) = (without(is.codes, was.codes), without(was.codes, is.codes));
+    let (more, fewer) = (without(is.codes(), was.codes()), without(was.codes(), is.codes()));
     if !more.is_empty() {
-        let verb = if is.hedging.is_some() { "no longer ends a call" } else { "is retried" };
+        let verb = if is.hedging().is_some() { "no longer ends a call" } else { "is retried" };
         reasons.add(Kind::MoreAggressive, format!("{more} {verb}"));
     }
     if !fewer.is_empty() {
-        let verb = if is.hedging.is_some() { "ends a call" } else { "is no longer retried" };
+        let verb = if is.hedging().is_some() { "ends a call" } else { "is no longer retried" };
         reasons.add(Kind::LessAggressive, format!("{fewer} {verb}"));
     }
-    let (only_was, only_is) = (was.only_with_server_delay, is.only_with_server_delay);
-    let freed: CodeSet = without(only_was, only_is).iter().filter(|code| is.codes.contains(*code)).collect();
+    let (only_was, only_is) = (was.only_with_server_delay(), is.only_with_server_delay());
+    let freed: CodeSet =
+        without(only_was, only_is).iter().filter(|code| is.codes().contains(*code)).collect();
     if !freed.is_empty() {
         let sentence = format!("{freed} is retried, whether the server asks for a delay or not");
         reasons.add(Kind::MoreAggressive, sentence);
     }
-    let bound: CodeSet = without(only_is, only_was).iter().filter(|code| was.codes.contains(*code)).collect();
+    let bound: CodeSet =
+        without(only_is, only_was).iter().filter(|code| was.codes().contains(*code)).collect();
     if !bound.is_empty() {
         reasons.add(Kind::LessAggressive, format!("{bound} is retried only if the server asks for a delay"));
     }
@@ -43,7 +45,7 @@ pub(super) fn of_retries(was: &Behaviour, is: &Behaviour, reasons: &mut Reasons)
     }
     of_starts(was.starts(), is.starts(), reasons);
     of_silence(was, is, reasons);
-    match (was.is_jittered, is.is_jittered) {
+    match (was.is_jittered(), is.is_jittered()) {
         (Some(true), Some(false)) => {
             reasons.add(
                 Kind::MoreAggressive,
@@ -84,8 +86,8 @@ fn of_starts(was: &[Duration], is: &[Duration], reasons: &mut Reasons) {
 }
 
 /// Attempts of a service that doesn't reply. Those of hedged calls are another matter.
-fn of_silence(was: &Behaviour, is: &Behaviour, reasons: &mut Reasons) {
-    if was.hedging.is_some() || is.hedging.is_some() {
+fn of_silence(was: &MethodView<'_>, is: &MethodView<'_>, reasons: &mut Reasons) {
+    if was.hedging().is_some() || is.hedging().is_some() {
         return;
     }
     let (before, now) = (was.attempts_of_silence(), is.attempts_of_silence());

@@ -1,0 +1,109 @@
+//! From the flags to the exit status.
+
+use super::args::GenerateArgs;
+use super::directory::{self, File, State};
+use super::report;
+use crate::command::Format;
+use crate::failure::{FINDINGS, Failure};
+use crate::input::Input;
+use gax_table::{Finding, Severity};
+use miette::Diagnostic as _;
+use std::io::Write as _;
+use std::process::ExitCode;
+use tonic_gax_build::{Error, Generated, configure};
+
+pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
+    let inputs = Inputs {
+        tables: Input::tables(&args.table)?,
+        gapic_yaml: args.gapic_yaml.iter().map(|path| Input::gapic_yaml(path)).collect::<Result<_, _>>()?,
+        service_yaml: args.service_yaml.as_deref().map(Input::service_yaml).transpose()?,
+        descriptor_set: args.descriptor_set.as_deref().map(Input::descriptor_set).transpose()?,
+    };
+    let generated = generate(args, inputs).map_err(|error| failure(&error))?;
+    let files = directory::compare(&args.out, generated.files())?;
+    if args.format == Format::Text {
+        warn(generated.findings());
+    }
+    if !args.check {
+        directory::bring_up_to_date(&args.out, &files)?;
+    }
+    let is_stale = args.check && files.iter().any(|file| file.state != State::Same);
+    match args.format {
+        Format::Json => {
+            report::json(args, &files, generated.findings())?;
+            Ok(if is_stale { ExitCode::from(FINDINGS) } else { ExitCode::SUCCESS })
+        }
+        Format::Text => {
+            report::text(args, &files)?;
+            if is_stale { Err(Failure::Run(stale(args, &files))) } else { Ok(ExitCode::SUCCESS) }
+        }
+    }
+}
+
+/// All about the API beside its protos.
+struct Inputs {
+    tables: Vec<Input>,
+    gapic_yaml: Vec<Input>,
+    service_yaml: Option<Input>,
+    descriptor_set: Option<Input>,
+}
+
+fn generate(args: &GenerateArgs, inputs: Inputs) -> Result<Generated, Error> {
+    let mut builder = configure()
+        .dialect(args.dialect.into())
+        .deny_unknown_methods(args.deny_unknown_methods)
+        .build_client(!args.no_client)
+        .build_server(!args.no_server)
+        .build_transport(!args.no_transport);
+    for table in inputs.tables {
+        builder = builder.retry_table_text(table.name, table.content);
+    }
+    for yaml in inputs.gapic_yaml {
+        builder = builder.gapic_yaml_text(yaml.name, yaml.content);
+    }
+    if let Some(yaml) = inputs.service_yaml {
+        builder = builder.service_yaml_text(yaml.name, yaml.content);
+    }
+    for (proto, rust) in &args.extern_path {
+        builder = builder.extern_path(proto, rust);
+    }
+    if let Some(name) = &args.include_file {
+        builder = builder.include_file(name);
+    }
+    match inputs.descriptor_set {
+        Some(set) => builder.generate_encoded_fds(set.content),
+        None => builder.generate(&args.proto, &args.proto_path),
+    }
+}
+
+/// Why no code is generated, with the place.
+fn failure(error: &Error) -> Failure {
+    let unknown = error.unknown_methods();
+    if !unknown.is_empty() {
+        let denied: Vec<Finding> =
+            unknown.iter().map(|finding| finding.clone().with_severity(Severity::Error)).collect();
+        warn(&denied);
+        let sentence = "the retry table has names that no proto has; correct it, or leave \
+                        --deny-unknown-methods out";
+        return Failure::Run(sentence.to_owned());
+    }
+    let help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
+    let sentence = error.to_string().replace("generate_encoded_fds: ", "--descriptor-set ");
+    Failure::Usage(format!("{sentence}{help}"))
+}
+
+/// Findings about the tables, mere notes left out, a line each.
+fn warn(findings: &[Finding]) {
+    let mut err = anstream::stderr().lock();
+    for finding in findings.iter().filter(|finding| finding.severity() >= Severity::Warning) {
+        let _unread = writeln!(err, "{finding}");
+    }
+}
+
+fn stale(args: &GenerateArgs, files: &[File]) -> String {
+    let counts = report::counts(files);
+    format!(
+        "the code in {} is not up to date ({counts}); run gax generate without --check",
+        args.out.display()
+    )
+}

@@ -1,0 +1,30 @@
+//! The commands about tables.
+
+use super::{convert, diff, explain, lint, show};
+use crate::failure::Failure;
+use clap::Subcommand;
+use std::process::ExitCode;
+
+/// Show, check and compare retry tables
+///
+/// A retry table says, per method, which codes are retried, with which limits and back-off. It is a
+/// gRPC service config, GAPIC YAML, a client config of Google's Node generator, or this project's own
+/// TOML; the format is recognised.
+#[derive(Debug, Subcommand)]
+pub(crate) enum TableCommand {
+    Show(show::ShowArgs),
+    Explain(explain::ExplainArgs),
+    Lint(lint::LintArgs),
+    Convert(convert::ConvertArgs),
+    Diff(diff::DiffArgs),
+}
+
+pub(crate) fn run(command: &TableCommand) -> Result<ExitCode, Failure> {
+    match command {
+        TableCommand::Show(args) => show::run(args),
+        TableCommand::Explain(args) => explain::run(args),
+        TableCommand::Lint(args) => lint::run(args),
+        TableCommand::Convert(args) => convert::run(args),
+        TableCommand::Diff(args) => diff::run(args),
+    }
+}

@@ -1,0 +1,41 @@
+//! A value that is not as it was.
+
+use super::fact::{Fact, facts};
+use crate::command::table::view::MethodView;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A value that is not as it was. Serialises to the form that `--format json` documents.
+#[derive(Debug, Serialize)]
+pub(super) struct Change {
+    what: &'static str,
+    old: Value,
+    new: Value,
+    pub(super) old_place: Option<String>,
+    pub(super) new_place: Option<String>,
+    /// Its name for people, and both values.
+    #[serde(skip)]
+    pub(super) words: [String; 3],
+}
+
+impl Change {
+    /// `None`: the value is as it was. The places are those of the first part that isn't.
+    pub(super) fn between([was, is]: [Fact; 2]) -> Option<Self> {
+        if was.value == is.value {
+            return None;
+        }
+        let [old_place, new_place] = if was.parts.is_empty() || is.parts.is_empty() {
+            [was.parts, is.parts].map(|parts| parts.into_iter().find_map(|(_, place)| place))
+        } else {
+            let mut parts = was.parts.into_iter().zip(is.parts);
+            parts.find(|(was, is)| was.0 != is.0).map_or([None, None], |(was, is)| [was.1, is.1])
+        };
+        let words = [was.name.to_owned(), was.words, is.words];
+        Some(Self { what: was.what, old: was.value, new: is.value, old_place, new_place, words })
+    }
+}
+
+/// All of a method that is not as it was.
+pub(super) fn changes(was: &MethodView<'_>, is: &MethodView<'_>) -> Vec<Change> {
+    facts(was).into_iter().zip(facts(is)).filter_map(|(was, is)| Change::between([was, is])).collect()
+}

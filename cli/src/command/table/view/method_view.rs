@@ -1,0 +1,183 @@
+//! A method, with what a table says of it.
+
+use super::words::{batching, polling};
+use crate::command::table::by_policy::ByPolicy;
+use crate::render::times;
+use gax_retry::{BatchingSettings, CodeSet, Impact, Policy, RetrySettings};
+use gax_table::{HedgingPolicy, MethodPolicy, PolicyField, RetryTable, SourceLocation};
+use std::rc::Rc;
+use std::time::Duration;
+
+/// A method, or all methods of a service, with what a table says of it. A table may have thousands. It serialises to the form
+/// of `gax table show --format json`, and prints as `gax table show` does.
+#[derive(Debug, Clone)]
+pub(crate) struct MethodView<'a> {
+    pub(crate) table: &'a RetryTable,
+    pub(crate) service: &'a str,
+    /// Empty for all methods of the service, whose names only protos have.
+    pub(crate) method: &'a str,
+    /// `None`: the table has nothing.
+    pub(crate) policy: Option<MethodPolicy<'a>>,
+    /// Of the policy, where it has been estimated.
+    impact: Option<Rc<Impact>>,
+}
+
+/// `pkg.Service/Method`, or `pkg.Service/*`.
+pub(crate) fn full_name(service: &str, method: &str) -> String {
+    let method = if method.is_empty() { "*" } else { method };
+    if service.is_empty() { "*".to_owned() } else { format!("{service}/{method}") }
+}
+
+/// The codes that another attempt follows.
+pub(crate) fn recoverable_codes(policy: MethodPolicy<'_>) -> CodeSet {
+    policy.hedging().map_or(policy.codes(), HedgingPolicy::non_fatal_codes)
+}
+
+/// How many attempts a hedged call makes at most: while the service is silent, or as it refuses them.
+pub(crate) fn most_attempts(impact: &Impact) -> u32 {
+    impact.load_of_silence().max(u32::try_from(impact.most_attempts()).unwrap_or(u32::MAX))
+}
+
+impl<'a> MethodView<'a> {
+    pub(crate) fn new(table: &'a RetryTable, service: &'a str, method: &'a str) -> Self {
+        let policy = table.lookup(service, method).filter(|policy| policy.entry().is_some());
+        Self { table, service, method, policy, impact: None }
+    }
+
+    /// With the impact of its policy, if it has one.
+    pub(crate) fn estimated(mut self, impacts: &mut ByPolicy<Impact>) -> Self {
+        let compatibility = self.table.dialect().compatibility();
+        let estimate = |policy: MethodPolicy<'_>| Impact::of(&policy.to_policy(compatibility));
+        self.impact = self.policy.map(|policy| impacts.get(policy, || estimate(policy)));
+        self
+    }
+
+    pub(crate) fn name(&self) -> String {
+        full_name(self.service, self.method)
+    }
+
+    pub(crate) fn entry(&self) -> Option<usize> {
+        self.policy?.entry()
+    }
+
+    pub(crate) fn settings(&self) -> Option<&'a RetrySettings> {
+        self.policy.map(|policy| policy.settings())
+    }
+
+    /// The policy that calls run by.
+    pub(crate) fn to_policy(&self) -> Option<Policy> {
+        self.policy.map(|policy| policy.to_policy(self.table.dialect().compatibility()))
+    }
+
+    /// Where the table has its entry.
+    pub(crate) fn origin(&self) -> Option<&'a SourceLocation> {
+        self.policy?.origin()
+    }
+
+    pub(crate) fn origin_of(&self, field: PolicyField) -> Option<&'a SourceLocation> {
+        self.policy?.origin_of(field)
+    }
+
+    /// The codes that another attempt follows.
+    pub(crate) fn codes(&self) -> CodeSet {
+        self.policy.map_or(CodeSet::EMPTY, recoverable_codes)
+    }
+
+    /// Those of the codes that another attempt follows only if the server asks for a delay.
+    pub(crate) fn only_with_server_delay(&self) -> CodeSet {
+        let only = self.settings().map(RetrySettings::only_with_server_delay).unwrap_or_default();
+        only.iter().filter(|code| self.codes().contains(*code)).collect()
+    }
+
+    pub(crate) fn hedging(&self) -> Option<&'a HedgingPolicy> {
+        self.policy?.hedging()
+    }
+
+    /// Whether attempts follow one after the other.
+    pub(crate) fn is_retried(&self) -> bool {
+        self.hedging().is_none() && !self.codes().is_empty()
+    }
+
+    /// Whether delays are jittered. `None`: there are none.
+    pub(crate) fn is_jittered(&self) -> Option<bool> {
+        self.settings().filter(|_| self.is_retried()).map(RetrySettings::jittered)
+    }
+
+    /// By its settings; of a hedged method the most that its policy leads to.
+    pub(crate) fn max_attempts(&self) -> Option<u32> {
+        match self.hedging() {
+            Some(_) => self.impact().map(most_attempts),
+            None => self.settings().and_then(RetrySettings::max_attempts),
+        }
+    }
+
+    pub(crate) fn polling(&self) -> Option<&'a RetrySettings> {
+        self.table.polling(self.service, self.method)
+    }
+
+    pub(crate) fn batching(&self) -> Option<&'a BatchingSettings> {
+        self.table.batching(self.service, self.method)
+    }
+
+    /// `None`: the table doesn't say.
+    pub(crate) fn idempotent(&self) -> Option<bool> {
+        self.table.idempotent(self.service, self.method)
+    }
+
+    /// Whether the table has more for it than an entry.
+    pub(crate) fn has_more(&self) -> bool {
+        self.polling().is_some() || self.batching().is_some() || self.idempotent().is_some()
+    }
+
+    /// A sentence for each thing beside retries, without its full stop.
+    pub(crate) fn sentences(&self) -> Vec<String> {
+        let polled =
+            self.polling().map(|settings| format!("its operations are polled {}", polling(settings)));
+        let batched =
+            self.batching().map(|settings| format!("its requests are batched {}", batching(settings)));
+        let idempotent = self.idempotent().map(|idempotent| {
+            let sentence = if idempotent {
+                "the table says that it is idempotent: hedging that is set in code is for it"
+            } else {
+                "the table says that it is not idempotent"
+            };
+            sentence.to_owned()
+        });
+        polled.into_iter().chain(batched).chain(idempotent).collect()
+    }
+
+    pub(crate) fn impact(&self) -> Option<&Impact> {
+        self.impact.as_deref()
+    }
+
+    /// `None`: a call may take any time.
+    pub(crate) fn worst_case(&self) -> Option<Duration> {
+        self.impact()?.worst_case()
+    }
+
+    /// How many attempts an outage makes of an operation, on average.
+    pub(crate) fn load(&self) -> f64 {
+        self.impact().map_or(1.0, Impact::load)
+    }
+
+    /// That load for people.
+    pub(crate) fn load_text(&self) -> String {
+        self.impact().map_or_else(|| "1.0".to_owned(), times)
+    }
+
+    /// When attempts start if each is refused at once, without jitter.
+    pub(crate) fn starts(&self) -> &[Duration] {
+        self.impact().map_or(&[], Impact::refused)
+    }
+
+    /// How many attempts of a call a service gets that doesn't reply.
+    pub(crate) fn attempts_of_silence(&self) -> usize {
+        self.impact().map_or(1, Impact::attempts_of_silence)
+    }
+
+    /// Their number for people: `1 attempt`.
+    pub(crate) fn silence(&self) -> String {
+        let attempts = self.attempts_of_silence();
+        format!("{attempts} attempt{}", if attempts == 1 { "" } else { "s" })
+    }
+}

@@ -1,0 +1,228 @@
+//! The generator's options.
+
+use crate::tables::{Sources, TableSource};
+use gax_table::Dialect;
+use std::collections::HashSet;
+use std::fmt;
+use std::path::PathBuf;
+
+/// Starts a generator with the default options.
+///
+/// # Examples
+///
+/// In a build script:
+///
+/// ```no_run
+/// fn main() -> Result<(), Box<dyn std::error::Error>> {
+///     tonic_gax_build::configure()
+///         .retry_table("proto/cloudasset_grpc_service_config.json")
+///         .compile_protos(&["google/cloud/asset/v1/asset_service.proto"], &["proto"])?;
+///     Ok(())
+/// }
+/// ```
+pub fn configure() -> Builder {
+    Builder::default()
+}
+
+/// Options of the generator. Made by [`configure`].
+///
+/// # Defaults
+///
+/// | option | default |
+/// | --- | --- |
+/// | [`retry_table`](Self::retry_table) | none: no RPC is retried or has a deadline |
+/// | [`gapic_yaml`](Self::gapic_yaml) | none: operations are polled as Google's generators have it |
+/// | [`service_yaml`](Self::service_yaml) | none: no methods are mixed in |
+/// | [`dialect`](Self::dialect) | [`Dialect::AsWritten`] |
+/// | [`deny_unknown_methods`](Self::deny_unknown_methods) | false: they are warnings |
+/// | [`build_client`](Self::build_client), [`build_server`](Self::build_server) | true: tonic's own client and server are generated too |
+/// | [`build_transport`](Self::build_transport) | true: clients have `connect` |
+/// | [`out_dir`](Self::out_dir) | cargo's `OUT_DIR` |
+/// | [`include_file`](Self::include_file) | none |
+/// | [`runtime_path`](Self::runtime_path) | `::tonic_gax` |
+/// | [`emit_rerun_if_changed`](Self::emit_rerun_if_changed) | whether cargo runs us |
+///
+/// All other options are those of `tonic-prost-build`, with its defaults.
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own, as in tonic's builder")]
+#[must_use = "nothing is generated before compile_protos() or generate()"]
+pub struct Builder {
+    pub(super) prost: prost_build::Config,
+    pub(super) tonic: tonic_prost_build::Builder,
+    pub(super) sources: Sources,
+    pub(super) dialect: Dialect,
+    pub(super) deny_unknown_methods: bool,
+    pub(super) extern_paths: Vec<(String, String)>,
+    pub(super) build_client: bool,
+    pub(super) build_server: bool,
+    pub(super) build_transport: bool,
+    pub(super) proto_path: String,
+    pub(super) runtime_path: String,
+    pub(super) disable_comments: HashSet<String>,
+    pub(super) out_dir: Option<PathBuf>,
+    pub(super) include_file: Option<String>,
+    pub(super) file_descriptor_set_path: Option<PathBuf>,
+    pub(super) emit_rerun_if_changed: bool,
+}
+
+impl Default for Builder {
+    fn default() -> Self {
+        Self {
+            prost: prost_build::Config::new(),
+            tonic: tonic_prost_build::configure(),
+            sources: Sources::default(),
+            dialect: Dialect::default(),
+            deny_unknown_methods: false,
+            extern_paths: Vec::new(),
+            build_client: true,
+            build_server: true,
+            build_transport: true,
+            proto_path: "super".to_owned(),
+            runtime_path: "::tonic_gax".to_owned(),
+            disable_comments: HashSet::new(),
+            out_dir: None,
+            include_file: None,
+            file_descriptor_set_path: None,
+            emit_rerun_if_changed: std::env::var_os("CARGO").is_some(),
+        }
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("sources", &self.sources)
+            .field("dialect", &self.dialect)
+            .field("deny_unknown_methods", &self.deny_unknown_methods)
+            .field("prost", &self.prost)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Builder {
+    /// Reads a retry table from a file, in whatever format it is. May be called several times: a method
+    /// that two tables name gets the policy of the later one. A table is a regular file of at most 16 MiB;
+    /// so is a proto.
+    pub fn retry_table(mut self, path: impl Into<PathBuf>) -> Self {
+        self.sources.tables.push(TableSource::Path(path.into()));
+        self
+    }
+
+    /// Reads a retry table from a text, which has to be UTF-8. The name stands in messages, docs and errors.
+    pub fn retry_table_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
+        self.sources.tables.push(TableSource::Text { name: name.into(), text: text.into() });
+        self
+    }
+
+    /// Reads an API's GAPIC YAML: how long-running operations are polled and requests are batched and, in schema 1,
+    /// policies too. May be called several times; it counts as a table that comes after all others.
+    pub fn gapic_yaml(mut self, path: impl Into<PathBuf>) -> Self {
+        self.sources.gapic_yaml.push(TableSource::Path(path.into()));
+        self
+    }
+
+    /// Reads an API's GAPIC YAML from a text, which has to be UTF-8. The name stands in messages, docs and errors.
+    pub fn gapic_yaml_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
+        self.sources.gapic_yaml.push(TableSource::Text { name: name.into(), text: text.into() });
+        self
+    }
+
+    /// Reads an API's service YAML (`asset_v1.yaml`), which says which methods of other services clients have as
+    /// well, such as `GetLocation` of `google.cloud.location.Locations`.
+    ///
+    /// The protos of such a service have to be named, too, in [`compile_protos`](Self::compile_protos). It has
+    /// no settings and client of its own then.
+    pub fn service_yaml(mut self, path: impl Into<PathBuf>) -> Self {
+        self.sources.service_yaml = Some(TableSource::Path(path.into()));
+        self
+    }
+
+    /// Reads an API's service YAML from a text, which has to be UTF-8. The name stands in messages and errors.
+    pub fn service_yaml_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
+        self.sources.service_yaml = Some(TableSource::Text { name: name.into(), text: text.into() });
+        self
+    }
+
+    /// Which client's interpretation of the tables counts.
+    pub fn dialect(mut self, dialect: Dialect) -> Self {
+        self.dialect = dialect;
+        self
+    }
+
+    /// Whether a method or service in a table that no proto has is an error. It is a warning otherwise.
+    pub fn deny_unknown_methods(mut self, deny: bool) -> Self {
+        self.deny_unknown_methods = deny;
+        self
+    }
+
+    /// Uses Rust types that exist elsewhere for a proto package or type, such as `.google.cloud.asset.v1`.
+    ///
+    /// For a service in such a package neither messages nor tonic's client and server are generated, only
+    /// settings and client over the existing types.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # fn main() -> Result<(), tonic_gax_build::Error> {
+    /// tonic_gax_build::configure()
+    ///     .retry_table("proto/cloudasset_grpc_service_config.json")
+    ///     .extern_path(".google", "::googleapis_tonic_google_cloud_asset_v1::google")
+    ///     .compile_protos(&["google/cloud/asset/v1/asset_service.proto"], &["proto"])
+    /// # }
+    /// ```
+    pub fn extern_path(mut self, proto_path: impl Into<String>, rust_path: impl Into<String>) -> Self {
+        self.extern_paths.push((proto_path.into(), rust_path.into()));
+        self
+    }
+
+    /// Writes the files into this directory instead of cargo's `OUT_DIR`.
+    pub fn out_dir(mut self, directory: impl Into<PathBuf>) -> Self {
+        self.out_dir = Some(directory.into());
+        self
+    }
+
+    /// Adds a file of this name that includes all others in a tree of modules, one for each part of a
+    /// package's name.
+    pub fn include_file(mut self, name: impl Into<String>) -> Self {
+        self.include_file = Some(name.into());
+        self
+    }
+
+    /// Writes the compiled protos to this file, as an encoded `FileDescriptorSet`.
+    pub fn file_descriptor_set_path(mut self, path: impl Into<PathBuf>) -> Self {
+        self.file_descriptor_set_path = Some(path.into());
+        self
+    }
+
+    /// Whether tonic's own client is generated, beside the one that retries.
+    pub fn build_client(mut self, enable: bool) -> Self {
+        self.build_client = enable;
+        self.tonic = self.tonic.build_client(enable);
+        self
+    }
+
+    /// Whether tonic's server is generated.
+    pub fn build_server(mut self, enable: bool) -> Self {
+        self.build_server = enable;
+        self.tonic = self.tonic.build_server(enable);
+        self
+    }
+
+    /// Whether clients have `connect`, which needs tonic's feature `channel`.
+    pub fn build_transport(mut self, enable: bool) -> Self {
+        self.build_transport = enable;
+        self.tonic = self.tonic.build_transport(enable);
+        self
+    }
+
+    /// The path under which generated code finds the crate `tonic-gax`.
+    pub fn runtime_path(mut self, path: impl Into<String>) -> Self {
+        self.runtime_path = path.into();
+        self
+    }
+
+    /// Whether cargo runs the build script again when a proto or table changes.
+    pub fn emit_rerun_if_changed(mut self, enable: bool) -> Self {
+        self.emit_rerun_if_changed = enable;
+        self
+    }
+}

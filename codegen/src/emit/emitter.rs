@@ -1,0 +1,22 @@
+//! The options that the code of all services depends on.
+
+use gax_retry::Compatibility;
+use gax_table::RetryThrottling;
+use proc_macro2::TokenStream;
+use std::collections::HashSet;
+
+/// Writes the code of services.
+#[derive(Debug, Clone)]
+pub(crate) struct Emitter {
+    /// The path of the crate `tonic_gax`, such as `::tonic_gax`.
+    pub(crate) runtime: TokenStream,
+    /// Where messages are, from inside a module beside them: `super`.
+    pub(crate) proto_path: String,
+    pub(crate) build_transport: bool,
+    /// Which client's rules the clients run by, unless their user says otherwise.
+    pub(crate) compatibility: Compatibility,
+    /// The retry budget that the clients start with.
+    pub(crate) throttling: Option<RetryThrottling>,
+    /// Services and methods whose comments are left out, by full name.
+    pub(crate) disable_comments: HashSet<String>,
+}

@@ -1,0 +1,110 @@
+//! Attempts whose connection our own stack has closed, for one response on it.
+
+use super::{ByHand, MS, base, documented, grpc, unavailable};
+use crate::{
+    AttemptResult, Code, Compatibility, Hedging, Policy, RetryBudget, RetryFact, RetrySettings,
+    ScriptedJitter,
+};
+use std::time::Duration;
+
+fn closed() -> AttemptResult {
+    unavailable().with_retry(RetryFact::ClosedByUs)
+}
+
+/// Attempts at most, a hundred milliseconds apart.
+fn attempts(most: u32) -> RetrySettings {
+    base().to_builder().max_attempts(most).retry_delay_multiplier(1.0).jittered(false).build().unwrap()
+}
+
+/// Whether the attempt that is in flight would be the reason, at each of the ends.
+fn culprits(policy: &Policy, ends: &[AttemptResult]) -> Vec<bool> {
+    let mut operation = ByHand::begin(policy);
+    operation.send();
+    let culprit = |end: &AttemptResult| {
+        let is_culprit = operation.operation().is_culprit();
+        // On to the next attempt.
+        operation.ends(*end);
+        let wait = operation.wait();
+        operation.after(wait).send();
+        is_culprit
+    };
+    ends.iter().map(culprit).collect()
+}
+
+#[test]
+fn the_third_end_in_a_row_is_the_operations_own_doing() {
+    let policy = Policy::new(&attempts(9), Code::Unavailable);
+    assert_eq!(culprits(&policy, &[closed(); 3]), [false, false, true]);
+    let others = [closed(), closed(), unavailable(), closed(), closed(), closed()];
+    assert_eq!(culprits(&policy, &others), [false, false, true, false, false, true]);
+}
+
+/// They share a connection.
+#[test]
+fn hedges_that_end_together_count_once() {
+    let hedging = Hedging::new(9).delay(10 * MS).non_fatal_codes(Code::Unavailable);
+    let mut operation = ByHand::begin(&documented().with_hedging(hedging));
+    let sent = operation.until(25 * MS).len();
+    assert_eq!(sent, 3);
+    for number in 1..=3 {
+        assert!(!operation.operation().is_culprit(), "{number}");
+        operation.ended(number, closed());
+    }
+    assert_eq!(
+        operation.until(500 * MS),
+        ["25 hedge 4", "35 hedge 5", "45 hedge 6", "55 hedge 7", "65 hedge 8", "75 hedge 9"]
+    );
+    operation.ended(4, closed());
+    assert!(!operation.operation().is_culprit());
+}
+
+/// With waits that are jittered, and with those that are not.
+#[test]
+fn the_wait_is_spread_out() {
+    let wait = |policy: &Policy, took: Duration, draw: f64, result: AttemptResult| {
+        let mut operation = ByHand::begin(policy).with_jitter(ScriptedJitter::new([draw]));
+        operation.send();
+        operation.at(took).ends(result).wait().as_millis()
+    };
+    for rules in [Compatibility::Documented, Compatibility::GaxJava] {
+        let policy = Policy::with_compatibility(&attempts(9), Code::Unavailable, rules);
+        let of = |took: u32, draw| wait(&policy, took * MS, draw, closed());
+        // Three times the back-off, or ten times what the attempt took.
+        assert_eq!([of(5, 0.0), of(5, 0.5), of(5, 1.0), of(90, 1.0)], [100, 250, 400, 1000], "{rules}");
+        assert_eq!(wait(&policy, 5 * MS, 1.0, unavailable()), 100, "{rules}");
+    }
+    // A back-off below a hundred milliseconds is spread as if it were as long.
+    let short = attempts(9).to_builder().initial_retry_delay(MS).max_retry_delay(MS).build().unwrap();
+    assert_eq!(wait(&Policy::new(&short, Code::Unavailable), MS, 1.0, closed()), 301);
+    // The next attempt has half of what is left at least: 995 ms, without the back-off 895.
+    let total = attempts(9).to_builder().total_timeout(1000 * MS).build().unwrap();
+    let policy = Policy::new(&total, Code::Unavailable);
+    assert_eq!(wait(&policy, 5 * MS, 1.0, closed()), 100 + 300);
+    assert_eq!(wait(&policy, 500 * MS, 1.0, closed()), 100 + 200);
+    // By gRPC's rules too, whose own draw comes first.
+    let mut operation = ByHand::begin(&grpc()).with_jitter(ScriptedJitter::new([0.5, 1.0]));
+    operation.send();
+    assert_eq!(operation.ends(closed()).wait().as_millis(), 400);
+}
+
+#[test]
+fn hedges_are_spread_out() {
+    let hedging = Hedging::new(3).delay(50 * MS).non_fatal_codes(Code::Unavailable);
+    let mut operation =
+        ByHand::begin(&documented().with_hedging(hedging)).with_jitter(ScriptedJitter::new([1.0]));
+    operation.send();
+    operation.at(5 * MS).ends(closed());
+    assert_eq!(operation.until(400 * MS), ["305 hedge 2", "355 hedge 3"]);
+}
+
+/// It is an ordinary failure in all else.
+#[test]
+fn its_limits_and_its_budget_are_asked() {
+    let mut operation = ByHand::begin(&Policy::new(&attempts(1), Code::Unavailable));
+    operation.send();
+    assert_eq!(operation.ends(closed()).now(), ["0 stop of 1 MAX_ATTEMPTS"]);
+    let budget = RetryBudget::tokens(2, 1.0);
+    let mut operation = ByHand::begin(&documented().with_budget(budget));
+    operation.send();
+    assert_eq!(operation.ends(closed()).now(), ["0 stop of 1 THROTTLED"]);
+}

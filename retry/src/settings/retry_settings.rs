@@ -1,0 +1,230 @@
+//! The limits and back-off of one RPC.
+
+use super::debug::SetFields;
+use crate::CodeSet;
+use std::fmt;
+use std::time::Duration;
+
+/// How often and how long an RPC is tried, and how long is waited in between.
+///
+/// An *operation* is one call by the user; it is made of one or more *attempts*. What is not set is
+/// `None`, never zero.
+///
+/// # Defaults
+///
+/// | setting | default | meaning of the default |
+/// | --- | --- | --- |
+/// | `total_timeout` | unset | the operation has no limit by time |
+/// | `initial_retry_delay` | unset | 100 ms, or `max_retry_delay` if that is shorter |
+/// | `retry_delay_multiplier` | unset | 1.3; a constant delay is written as 1.0 |
+/// | `max_retry_delay` | unset | 60 s, or the initial delay if that is longer |
+/// | `max_server_delay` | unset | `max_retry_delay` if that is set and longer than 60 s, else 60 s |
+/// | `only_with_server_delay` | none | every retryable code counts, whether the server asks for a delay or not |
+/// | `max_attempts` | unset | no limit by count; the first attempt counts |
+/// | `jittered` | true | a wait is drawn from [1 ms, delay] |
+/// | `initial_rpc_timeout` | unset | an attempt may use all that is left of the total |
+/// | `rpc_timeout_multiplier` | 1.0 | every attempt has the same timeout |
+/// | `max_rpc_timeout` | unset | RPC timeouts have no cap |
+///
+/// With neither a total timeout nor a number of attempts, an RPC is never retried. Each delay that is not set
+/// is that of the table, whatever the others are: only an initial delay of `Duration::ZERO` retries at once. The names and
+/// their meaning are those of gax-java's `RetrySettings`.
+///
+/// With the feature `serde` they are stored and read in the words of tables in TOML: durations are texts such as `"1500ms"`
+/// or `"1h30m"`, what is absent is unset, unknown fields are refused, and all is checked as by
+/// [`build`](RetrySettingsBuilder::build). `timeout` stands for the total timeout and both RPC timeouts, as in a table.
+///
+/// # Examples
+///
+/// ```
+/// # use gax_retry as tonic_gax;
+/// use tonic_gax::RetrySettings;
+/// use std::time::Duration;
+///
+/// let settings = RetrySettings::builder()
+///     .initial_retry_delay(Duration::from_millis(200))
+///     .retry_delay_multiplier(2.0)
+///     .max_retry_delay(Duration::from_millis(500))
+///     .initial_rpc_timeout(Duration::from_millis(1500))
+///     .rpc_timeout_multiplier(2.0)
+///     .max_rpc_timeout(Duration::from_millis(3000))
+///     .total_timeout(Duration::from_millis(5000))
+///     .build()?;
+/// assert_eq!(settings.total_timeout(), Some(Duration::from_secs(5)));
+/// assert_eq!(settings.max_attempts(), None);
+/// # Ok::<(), gax_retry::SettingsError>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct RetrySettings {
+    pub(crate) total_timeout: Option<Duration>,
+    pub(crate) initial_retry_delay: Option<Duration>,
+    pub(crate) retry_delay_multiplier: Option<f64>,
+    pub(crate) max_retry_delay: Option<Duration>,
+    pub(crate) max_server_delay: Option<Duration>,
+    pub(crate) only_with_server_delay: CodeSet,
+    pub(crate) max_attempts: Option<u32>,
+    pub(crate) jittered: bool,
+    pub(crate) initial_rpc_timeout: Option<Duration>,
+    pub(crate) rpc_timeout_multiplier: f64,
+    pub(crate) max_rpc_timeout: Option<Duration>,
+}
+
+impl RetrySettings {
+    /// The defaults.
+    pub(crate) const UNSET: Self = Self {
+        total_timeout: None,
+        initial_retry_delay: None,
+        retry_delay_multiplier: None,
+        max_retry_delay: None,
+        max_server_delay: None,
+        only_with_server_delay: CodeSet::EMPTY,
+        max_attempts: None,
+        jittered: true,
+        initial_rpc_timeout: None,
+        rpc_timeout_multiplier: 1.0,
+        max_rpc_timeout: None,
+    };
+
+    /// One attempt that may take the whole timeout.
+    ///
+    /// The documentation's `setLogicalTimeout`: total timeout and RPC timeout are the given one, and
+    /// no second attempt is made. (gax-java's own method limits the time only, so that a quick failure
+    /// is retried without any delay; see [`Compatibility::GaxJava`](crate::Compatibility::GaxJava).)
+    /// With a timeout of zero there is no time left: every call ends at once, and nothing is sent.
+    #[must_use]
+    pub fn logical_timeout(timeout: Duration) -> Self {
+        Self::default().with_logical_timeout(timeout)
+    }
+
+    /// These delays, and one attempt that may take the whole timeout: see
+    /// [`logical_timeout`](Self::logical_timeout).
+    #[must_use]
+    pub fn with_logical_timeout(self, timeout: Duration) -> Self {
+        let timeout = Some(timeout);
+        Self {
+            total_timeout: timeout,
+            max_attempts: Some(1),
+            initial_rpc_timeout: timeout,
+            rpc_timeout_multiplier: 1.0,
+            max_rpc_timeout: timeout,
+            ..self
+        }
+    }
+
+    /// One attempt with that timeout, never retried: gax-java's `setSimpleTimeoutNoRetries`.
+    ///
+    /// With a timeout of zero there is no time left: every call ends at once, and nothing is sent.
+    #[must_use]
+    pub fn no_retry(timeout: Duration) -> Self {
+        Self::logical_timeout(timeout)
+    }
+
+    /// The time that all attempts and waits of an operation may take together.
+    #[must_use]
+    pub fn total_timeout(&self) -> Option<Duration> {
+        self.total_timeout
+    }
+
+    /// The delay before the second attempt, if set; [`retry_delays`](Self::retry_delays) has the one that is
+    /// waited.
+    #[must_use]
+    pub fn initial_retry_delay(&self) -> Option<Duration> {
+        self.initial_retry_delay
+    }
+
+    /// The factor from one delay to the next, if set.
+    #[must_use]
+    pub fn retry_delay_multiplier(&self) -> Option<f64> {
+        self.retry_delay_multiplier
+    }
+
+    /// The longest delay, if set.
+    #[must_use]
+    pub fn max_retry_delay(&self) -> Option<Duration> {
+        self.max_retry_delay
+    }
+
+    /// The longest delay that a server may ask for (`Retry-After`) where no total timeout bounds the operation, if
+    /// set.
+    #[must_use]
+    pub fn max_server_delay(&self) -> Option<Duration> {
+        self.max_server_delay
+    }
+
+    /// The retryable codes that count only where the server asks for a delay.
+    #[must_use]
+    pub fn only_with_server_delay(&self) -> CodeSet {
+        self.only_with_server_delay
+    }
+
+    /// The number of attempts, the first one included.
+    #[must_use]
+    pub fn max_attempts(&self) -> Option<u32> {
+        self.max_attempts
+    }
+
+    /// Whether waits are drawn at random below their delay.
+    #[must_use]
+    pub fn jittered(&self) -> bool {
+        self.jittered
+    }
+
+    /// The timeout of the first attempt.
+    #[must_use]
+    pub fn initial_rpc_timeout(&self) -> Option<Duration> {
+        self.initial_rpc_timeout
+    }
+
+    /// The factor from one attempt's timeout to the next one's.
+    #[must_use]
+    pub fn rpc_timeout_multiplier(&self) -> f64 {
+        self.rpc_timeout_multiplier
+    }
+
+    /// The longest timeout of an attempt.
+    #[must_use]
+    pub fn max_rpc_timeout(&self) -> Option<Duration> {
+        self.max_rpc_timeout
+    }
+
+    /// These settings for an operation that its caller gives no more than `timeout`: the shorter of
+    /// the two totals counts. Zero: no time is left.
+    #[must_use]
+    pub fn bounded_by(mut self, timeout: Duration) -> Self {
+        self.total_timeout = Some(self.total_timeout.map_or(timeout, |total| total.min(timeout)));
+        self
+    }
+}
+
+/// Short: fields with their default are left out.
+impl fmt::Debug for RetrySettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let multiplier = self.rpc_timeout_multiplier;
+        SetFields::of(f, "RetrySettings")
+            .field("total_timeout", self.total_timeout)
+            .field("initial_retry_delay", self.initial_retry_delay)
+            .field("retry_delay_multiplier", self.retry_delay_multiplier)
+            .field("max_retry_delay", self.max_retry_delay)
+            .field("max_server_delay", self.max_server_delay)
+            .field(
+                "only_with_server_delay",
+                Some(self.only_with_server_delay).filter(|codes| !codes.is_empty()),
+            )
+            .field("max_attempts", self.max_attempts)
+            .field("jittered", Some(self.jittered).filter(|jittered| !jittered))
+            .field("initial_rpc_timeout", self.initial_rpc_timeout)
+            .field(
+                "rpc_timeout_multiplier",
+                (multiplier.to_bits() != 1.0_f64.to_bits()).then_some(multiplier),
+            )
+            .field("max_rpc_timeout", self.max_rpc_timeout)
+            .finish()
+    }
+}
+
+impl Default for RetrySettings {
+    /// The defaults of the table above: no limit, and therefore no retry.
+    fn default() -> Self {
+        Self::UNSET
+    }
+}

@@ -1,0 +1,29 @@
+//! Where the policies of closures come from.
+
+#[cfg(feature = "live")]
+use crate::closure::live_service::LiveService;
+use gax_retry::{CodeSet, Compatibility, Policy, RetrySettings};
+
+/// Where the policies of closures come from.
+#[derive(Debug, Clone)]
+pub(super) enum ConfigSource {
+    Settings(RetrySettings),
+    Policy(Box<Policy>),
+    /// A service of a handle's table, by whichever table the handle has.
+    #[cfg(feature = "live")]
+    Live(LiveService),
+}
+
+impl ConfigSource {
+    /// The policy that an operation begins with now, which retries these codes by those rules. A policy has rules of its own.
+    pub(super) fn policy(&self, codes: CodeSet, compatibility: Option<Compatibility>) -> Policy {
+        match self {
+            Self::Settings(settings) => {
+                Policy::with_compatibility(settings, codes, compatibility.unwrap_or_default())
+            }
+            Self::Policy(policy) => Policy::clone(policy).with_retryable_codes(codes),
+            #[cfg(feature = "live")]
+            Self::Live(service) => service.policy(codes, compatibility),
+        }
+    }
+}

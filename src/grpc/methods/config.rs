@@ -1,0 +1,184 @@
+//! The settings of a method, made ready to run calls by.
+
+use crate::grpc::methods::shared_state::SharedState;
+use crate::grpc::template::{AttemptHeaders, ExampleRequest};
+use crate::operation::{Note, earlier, is_nested_retry};
+use crate::settings::{CallOptions, CallSettings};
+#[cfg(feature = "tables")]
+use gax_retry::Hedging;
+use gax_retry::{Compatibility, MethodKind, Policy, Repetition, StartedAttempt};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// Settings, limits and observers that all calls of a method share. Made once; a call that brings settings of its own makes one
+/// more.
+#[derive(Debug, Clone)]
+pub(crate) struct MethodConfig {
+    pub(crate) policy: Policy,
+    /// Made with the time of a first attempt that nothing but the policy bounds.
+    pub(crate) headers: AttemptHeaders,
+    /// The time that a call brings along for all its attempts.
+    pub(crate) timeout: Option<Duration>,
+    /// The most bytes of a response that are buffered until the status is known.
+    pub(crate) max_response_buffer: usize,
+    /// Noted of a response that is longer than the buffer.
+    pub(crate) too_large: Note,
+    pub(crate) shared: Arc<SharedState>,
+    /// The example that requests are compared with, where the config is for those of one method.
+    pub(crate) example: Option<OnceLock<ExampleRequest>>,
+    /// Whether its calls change nothing.
+    is_read_only: bool,
+    /// The kind of the RPCs that it is for: which of their timeouts apply.
+    kind: MethodKind,
+    /// The policy without what operators allow at most, where they bound anything: a call's options go over that.
+    unbounded: Option<Arc<Policy>>,
+}
+
+impl AsRef<Policy> for MethodConfig {
+    #[inline]
+    fn as_ref(&self) -> &Policy {
+        &self.policy
+    }
+}
+
+impl MethodConfig {
+    /// The config for RPCs of that kind.
+    pub(crate) fn new(settings: &CallSettings, kind: MethodKind, shared: Arc<SharedState>) -> Self {
+        let SharedState { options, compatibility, limits, table_budget, version, .. } = &*shared;
+        let policy =
+            Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), *compatibility)
+                .with_hedging(settings.hedging().copied())
+                .with_budget(table_budget.clone())
+                .with_version(version.unwrap_or_default());
+        let policy = options.applied_to(policy);
+        let counts_attempts =
+            limits.previous_attempts_header.unwrap_or(*compatibility != Compatibility::GaxJava);
+        let config = Self {
+            policy: policy.clone(),
+            headers: AttemptHeaders::new(first_time(&policy), counts_attempts),
+            timeout: None,
+            max_response_buffer: limits.max_response_buffer,
+            too_large: Note::ResponseTooLargeToBuffer,
+            shared,
+            example: None,
+            is_read_only: false,
+            kind,
+            unbounded: None,
+        };
+        config.with_policy(policy, kind).with_headers()
+    }
+
+    /// For a client that decodes messages itself: one that is longer than its longest response could not be decoded anyway.
+    pub(crate) fn decoding(self, longest_response: usize) -> Self {
+        Self { max_response_buffer: longest_response, too_large: Note::MessageAboveDecodingLimit, ..self }
+    }
+
+    /// For methods that change nothing, or for others.
+    pub(crate) fn reading(self, is_read_only: bool) -> Self {
+        Self { is_read_only, ..self }
+    }
+
+    /// Whether a failure can come of an earlier attempt of the call that was carried out.
+    pub(crate) fn repetition(&self) -> Repetition {
+        if self.is_read_only { Repetition::No } else { Repetition::ByCode }
+    }
+
+    /// The config for one method alone, whose requests are like its first.
+    pub(crate) fn of_one_method(&self) -> Self {
+        Self { example: Some(OnceLock::new()), ..self.clone() }
+    }
+
+    /// The request that others to the method are like, once there was one.
+    #[inline]
+    pub(crate) fn example(&self) -> Option<&ExampleRequest> {
+        self.example.as_ref()?.get()
+    }
+
+    /// Applies the timeouts of RPCs of that kind.
+    pub(crate) fn for_kind(&self, kind: MethodKind) -> Self {
+        self.clone().with_policy(self.unbounded().clone(), kind).with_headers()
+    }
+
+    /// Whether a percentile of its calls' latencies says when they are hedged.
+    #[cfg(feature = "tables")]
+    pub(crate) fn counts_latencies(&self) -> bool {
+        self.unbounded().hedging().is_some_and(|hedging| hedging.percentile_of_latencies().is_some())
+    }
+
+    /// Whether its hedging is for methods that are not idempotent too.
+    #[cfg(feature = "tables")]
+    pub(crate) fn hedges_non_idempotent(&self) -> bool {
+        self.unbounded().hedging().is_some_and(Hedging::allows_non_idempotent)
+    }
+
+    /// For one method among others, with the latencies of its own calls; `None`: they make no difference.
+    #[cfg(feature = "tables")]
+    pub(crate) fn with_own_latencies(&self) -> Option<Self> {
+        let policy = self.unbounded().clone();
+        let usable = policy.hedging().copied().filter(|hedging| hedging.problems().is_empty());
+        let hedging = usable.filter(|_| self.counts_latencies())?;
+        Some(self.clone().with_policy(policy.with_hedging(hedging), self.kind).with_headers())
+    }
+
+    /// Goes on from the latencies of that config's calls, if it waits for the same percentile of them.
+    #[cfg(feature = "live")]
+    pub(crate) fn with_latencies_of(self, other: &Self) -> Self {
+        let joined = |policy: Policy| policy.with_latencies_of(&other.policy);
+        let unbounded = self.unbounded.map(|policy| Arc::new(joined(Policy::clone(&policy))));
+        Self { policy: joined(self.policy), unbounded, ..self }
+    }
+
+    fn unbounded(&self) -> &Policy {
+        self.unbounded.as_deref().unwrap_or(&self.policy)
+    }
+
+    fn with_policy(self, policy: Policy, kind: MethodKind) -> Self {
+        // A replayed stream is retried by its settings, which gax-java has no word for.
+        let policy = if kind.streams_requests() && self.shared.replay_memory.is_some() {
+            policy.without_rpc_timeouts()
+        } else {
+            policy.for_kind(kind)
+        };
+        let policy =
+            if self.shared.options.retries_are_enabled() { policy } else { policy.without_retries() };
+        let environment = self.shared.options.caps();
+        let (policy, unbounded) = if environment.is_empty() {
+            (policy, None)
+        } else {
+            (policy.clone().with_environment(&environment), Some(Arc::new(policy)))
+        };
+        let timeout = earlier(self.timeout, environment.total_timeout());
+        Self { policy, timeout, kind, unbounded, ..self }
+    }
+
+    /// Prepares headers that fit its policy. A call with a policy of its own does without.
+    fn with_headers(self) -> Self {
+        Self { headers: self.headers.for_time(first_time(&self.policy)), ..self }
+    }
+
+    /// The config of a call with options of its own, or one that may not be retried where it is made; `None`: this one.
+    #[inline]
+    pub(crate) fn of_call(&self, options: Option<&CallOptions>) -> Option<Arc<Self>> {
+        let options = options.filter(|options| options.changes_settings());
+        let is_nested = is_nested_retry(&self.policy);
+        (options.is_some() || is_nested).then(|| self.changed(options, is_nested))
+    }
+
+    #[cold]
+    fn changed(&self, options: Option<&CallOptions>, is_nested: bool) -> Arc<Self> {
+        let mut policy = self.unbounded().clone();
+        if let Some(options) = options {
+            policy = options.applied_to(policy);
+        }
+        if is_nested {
+            policy = policy.inside_retry();
+        }
+        let config = Self { timeout: options.and_then(CallOptions::deadline), ..self.clone() };
+        Arc::new(config.with_policy(policy, self.kind))
+    }
+}
+
+/// The time of a first attempt that nothing but the policy bounds.
+fn first_time(policy: &Policy) -> Option<Duration> {
+    policy.first_attempt().and_then(StartedAttempt::deadline)
+}

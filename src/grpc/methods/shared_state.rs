@@ -1,0 +1,40 @@
+//! The state that all calls of a layer or of a generated client share.
+
+use crate::grpc::methods::replay_memory::ReplayMemory;
+use crate::operation::Observers;
+use crate::settings::{BufferLimits, OperationOptions};
+use gax_retry::{Compatibility, RetryBudget};
+use std::sync::Arc;
+
+/// The state that all calls of a layer or of a generated client share, whatever their method is. Settings that can be replaced
+/// have one for each version.
+#[derive(Debug)]
+pub(crate) struct SharedState {
+    pub(crate) options: OperationOptions,
+    pub(crate) compatibility: Compatibility,
+    pub(crate) limits: BufferLimits,
+    /// The observers of the calls; `None`: there are none.
+    pub(crate) observers: Option<Arc<Observers>>,
+    /// The memory that streams of requests are buffered in; `None`: they are sent once.
+    pub(crate) replay_memory: Option<ReplayMemory>,
+    /// The budget of the table.
+    pub(crate) table_budget: Option<RetryBudget>,
+    /// The version of settings that can be replaced.
+    pub(crate) version: Option<u64>,
+}
+
+#[cfg(test)]
+impl SharedState {
+    /// Defaults, by those rules.
+    pub(crate) fn by(compatibility: Compatibility) -> Arc<Self> {
+        Arc::new(Self {
+            options: OperationOptions::default(),
+            compatibility,
+            limits: BufferLimits::default(),
+            observers: None,
+            replay_memory: None,
+            table_budget: None,
+            version: None,
+        })
+    }
+}

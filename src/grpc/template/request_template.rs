@@ -1,0 +1,110 @@
+//! A request but for its body and the headers that differ from attempt to attempt.
+
+use crate::grpc::template::attempt_headers::{AttemptHeaders, AttemptTimeout};
+use crate::grpc::template::example_request::ExampleRequest;
+use crate::grpc::template::inspection::ExtraHeaders;
+use http::request::Parts;
+use http::uri::PathAndQuery;
+use http::{HeaderMap, Uri};
+use tonic::body::Body;
+
+/// A request but for its body and the headers that differ from attempt to attempt.
+#[derive(Debug)]
+pub(crate) enum Template {
+    /// It is like the others to its method, but for these headers: as a rule there are none, and it takes no allocation.
+    Example(ExtraHeaders),
+    /// Any other request.
+    Whole(Box<Parts>),
+}
+
+/// A request that is like the others to its method.
+impl Default for Template {
+    #[inline]
+    fn default() -> Self {
+        Self::Example(ExtraHeaders::default())
+    }
+}
+
+impl Template {
+    /// The template of a request, given the headers that it has beside those of the example; `None`: it is not like that.
+    #[inline]
+    pub(crate) fn of(request: &http::Request<Body>, extra: Option<ExtraHeaders>) -> Self {
+        extra.map_or_else(|| Self::whole(request), Self::Example)
+    }
+
+    #[cold]
+    fn whole(request: &http::Request<Body>) -> Self {
+        let mut whole = http::Request::new(());
+        whole.method_mut().clone_from(request.method());
+        whole.uri_mut().clone_from(request.uri());
+        *whole.version_mut() = request.version();
+        whole.headers_mut().clone_from(request.headers());
+        whole.extensions_mut().clone_from(request.extensions());
+        Self::Whole(Box::new(whole.into_parts().0))
+    }
+
+    /// The method's path, as reports name it.
+    pub(crate) fn path(&self, example: Option<&ExampleRequest>) -> PathAndQuery {
+        let uri = match self {
+            Self::Example(_) => example.map(|example| &example.uri),
+            Self::Whole(parts) => Some(&parts.uri),
+        };
+        uri.map_or_else(|| PathAndQuery::from_static("/"), path_of)
+    }
+
+    /// Writes an attempt's request, but for its body. The first attempt goes into the caller's own request, which lacks only the
+    /// headers that are the attempt's own; every other goes into a new one, which has no headers at all.
+    #[expect(
+        clippy::inline_always,
+        reason = "what it is written into is known there (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
+    pub(crate) fn write(
+        &self,
+        into: &mut http::Request<Body>,
+        example: Option<&ExampleRequest>,
+        headers: &AttemptHeaders,
+        attempt: u32,
+        timeout: AttemptTimeout,
+        is_watched: bool,
+    ) {
+        let is_new = into.headers().is_empty();
+        let is_prepared = is_new && self.copy(into, example, headers.prepared(attempt), is_watched);
+        headers.set(into.headers_mut(), attempt, timeout, is_prepared);
+    }
+
+    /// Makes a new request like the caller's own. Returns whether it has the headers of its attempt as well. If it is watched,
+    /// somebody on the way may look at its extensions.
+    #[expect(
+        clippy::inline_always,
+        reason = "what it is made of is known there (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
+    fn copy(
+        &self,
+        into: &mut http::Request<Body>,
+        example: Option<&ExampleRequest>,
+        prepared: &HeaderMap,
+        is_watched: bool,
+    ) -> bool {
+        match (self, example) {
+            (Self::Example(extra), Some(example)) => {
+                example.copy(into, prepared, is_watched);
+                for (name, value) in extra {
+                    into.headers_mut().append(name.clone(), value.clone());
+                }
+                true
+            }
+            (Self::Whole(parts), _) => {
+                *into = http::Request::from_parts((**parts).clone(), Body::empty());
+                false
+            }
+            (Self::Example(_), None) => false,
+        }
+    }
+}
+
+/// The method's path, as reports name it.
+pub(crate) fn path_of(uri: &Uri) -> PathAndQuery {
+    uri.path_and_query().cloned().unwrap_or_else(|| PathAndQuery::from_static("/"))
+}

@@ -1,0 +1,113 @@
+//! Settings of an RPC as programs store them (feature `serde`).
+
+use super::CallSettings;
+use gax_retry::{BatchingSettings, CodeSet, Hedging, RetrySettings};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, Error as _, IntoDeserializer as _, MapAccess, Visitor};
+use serde::ser::Error as _;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+
+impl Serialize for CallSettings {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields<'a> {
+            #[serde(flatten)]
+            settings: &'a RetrySettings,
+            codes: CodeSet,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            hedging: Option<&'a Hedging>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            batching: Option<&'a BatchingSettings>,
+        }
+
+        if let Some(wrong) = self.wrong_code() {
+            return Err(S::Error::custom(wrong));
+        }
+        let fields = Fields {
+            settings: self.retry_settings(),
+            codes: self.retryable_codes(),
+            hedging: self.hedging(),
+            batching: self.batching_settings(),
+        };
+        fields.serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for CallSettings {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(CallSettingsVisitor)
+    }
+}
+
+/// The fields that stand beside those of [`RetrySettings`] in one map. serde's own `flatten` can't refuse unknown fields,
+/// and its errors have no place.
+#[derive(Default)]
+struct OtherFields {
+    codes: Option<CodeSet>,
+    hedging: Option<Option<Hedging>>,
+    batching: Option<Option<BatchingSettings>>,
+}
+
+struct CallSettingsVisitor;
+
+impl<'de> Visitor<'de> for CallSettingsVisitor {
+    type Value = CallSettings;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the settings of an RPC")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<CallSettings, A::Error> {
+        let mut others = OtherFields::default();
+        let map = RetryFields { map, others: &mut others };
+        let settings = RetrySettings::deserialize(MapAccessDeserializer::new(map))?;
+        let OtherFields { codes, hedging, batching } = others;
+        Ok(CallSettings::new(settings, codes.unwrap_or_default())
+            .with_hedging(hedging.flatten())
+            .with_batching(batching.flatten()))
+    }
+}
+
+/// A map as [`RetrySettings`] see it: the other fields are taken out.
+struct RetryFields<'a, A> {
+    map: A,
+    others: &'a mut OtherFields,
+}
+
+impl<'de, A: MapAccess<'de>> MapAccess<'de> for RetryFields<'_, A> {
+    type Error = A::Error;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, A::Error> {
+        while let Some(key) = self.map.next_key::<String>()? {
+            match &*key {
+                "codes" => put(&mut self.others.codes, "codes", &mut self.map)?,
+                "hedging" => put(&mut self.others.hedging, "hedging", &mut self.map)?,
+                "batching" => put(&mut self.others.batching, "batching", &mut self.map)?,
+                _ => {
+                    let key = seed.deserialize(key.into_deserializer());
+                    return key.map(Some).map_err(|error: A::Error| {
+                        A::Error::custom(format_args!("{error}, `codes`, `hedging`, `batching`"))
+                    });
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, A::Error> {
+        self.map.next_value_seed(seed)
+    }
+}
+
+/// Reads the value of a field, which can stand there once only.
+fn put<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
+    field: &mut Option<T>,
+    name: &'static str,
+    map: &mut A,
+) -> Result<(), A::Error> {
+    match field.replace(map.next_value()?) {
+        None => Ok(()),
+        Some(_) => Err(A::Error::duplicate_field(name)),
+    }
+}

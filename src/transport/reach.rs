@@ -1,0 +1,39 @@
+//! How far a request got before an error.
+
+#[cfg(feature = "http")]
+use gax_retry::Delivery;
+
+/// How far a request got before an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// There was no connection to send it over.
+    Unconnected,
+    /// It never left: the connection was lost before.
+    NeverSent,
+    /// The server said that it has not looked at it: `REFUSED_STREAM`, or a GOAWAY below its stream.
+    Refused,
+    /// It may have been carried out.
+    MaybeSent,
+    /// The channel or client below is gone for good, and takes no request any more.
+    ChannelClosed,
+}
+
+impl Reach {
+    /// The reach in the operation's terms.
+    #[cfg(feature = "http")]
+    pub(crate) fn delivery(self) -> Delivery {
+        match self {
+            Reach::Unconnected | Reach::NeverSent => Delivery::NotSent,
+            Reach::Refused => Delivery::NotProcessed,
+            Reach::MaybeSent | Reach::ChannelClosed => Delivery::Unknown,
+        }
+    }
+
+    /// The reach of a request whose response had begun: it was sent.
+    pub(crate) fn of_begun(self) -> Self {
+        match self {
+            Reach::Unconnected | Reach::NeverSent | Reach::Refused => Reach::MaybeSent,
+            Reach::MaybeSent | Reach::ChannelClosed => self,
+        }
+    }
+}
