@@ -18,19 +18,20 @@ mod transport;
 mod without_drop;
 
 pub use closure::{ErrorCode, Retried, RetryError, Retryable, Retryer, retry, retry_blocking};
-pub use gax_retry::{
-    Attempt, AttemptKind, BatchingSettings, Code, CodeSet, Compatibility, Delivery, Environment,
-    EnvironmentError, Hedging, IntoCodes, LimitExceeded, MethodKind, NotAttempted, Override, ParseCodeError,
-    Policy, RetryBudget, RetryBudgets, RetryDelays, RetrySettings, RetrySettingsBuilder, SettingsError,
-    SettingsOverrides, SettingsProblem, StartedAttempt, StopReason,
-};
-#[cfg(feature = "strategy")]
-pub use gax_retry::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
+pub use gax_retry::environment::EnvironmentError;
 #[cfg(feature = "http")]
-pub use gax_retry::{
+pub use gax_retry::http::{
     Classification, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
     OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures,
     presets,
+};
+pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
+#[cfg(feature = "strategy")]
+pub use gax_retry::strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
+pub use gax_retry::{
+    Attempt, AttemptKind, BatchingSettings, Code, CodeSet, Compatibility, Delivery, Environment, Hedging,
+    IntoCodes, LimitExceeded, MethodKind, NotAttempted, ParseCodeError, Policy, RetryBudget, RetryBudgets,
+    RetrySettings, RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason,
 };
 #[cfg(feature = "tables")]
 pub use gax_table::{Dialect, RetryTable, RetryTableBuilder, TableError};
@@ -57,7 +58,7 @@ pub mod deadline {
     pub use crate::operation::{Inbound, RequestEnded, Scope};
 }
 
-/// What else retry tables are made of: the types that [`RetryTable`] hands out.
+/// The types that retry tables are made of, which [`RetryTable`] hands out.
 #[cfg(feature = "tables")]
 pub mod table {
     pub use gax_table::{
@@ -66,7 +67,7 @@ pub mod table {
     };
 }
 
-/// What generated code uses and nobody else should: it changes with the generator, without notice.
+/// For generated code alone: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::client::{Client, connect_for as connect};

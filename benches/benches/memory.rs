@@ -2,7 +2,9 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use allocation_counter::{AllocationInfo, measure};
-use gax_retry::{Action, AttemptResult, Code, JitterSource, Operation, Policy, Ready, ThreadJitter, World};
+use gax_retry::jitter::JitterSource;
+use gax_retry::operation::{Action, AttemptResult, Operation, Ready, World};
+use gax_retry::{Code, Policy, ThreadJitter};
 use std::hint::black_box;
 use std::time::Duration;
 use tokio::runtime::Runtime;

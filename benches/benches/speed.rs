@@ -1,9 +1,9 @@
 //! Time and instructions, as ratios to the raw client in the same run.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
-use gax_retry::{
-    Action, AttemptResult, Code, JitterSource, NoJitter, Operation, Policy, Ready, ThreadJitter, World,
-};
+use gax_retry::jitter::JitterSource;
+use gax_retry::operation::{Action, AttemptResult, Operation, Ready, World};
+use gax_retry::{Code, NoJitter, Policy, ThreadJitter};
 use std::error::Error;
 use std::hint::black_box;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tonic_gax_benches::contender::{
     Backon, Bare, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry, Untimed,
 };
 use tonic_gax_benches::loopback::Server;
-use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Plan, Stopwatch, Summary, by_turns};
+use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Summary, Turns, by_turns};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
 use tonic_gax_benches::table::{Table, target};
@@ -72,8 +72,8 @@ impl Bench {
         outcome
     }
 
-    fn by_turns(&self, lanes: Vec<Lane<'_>>, plan: Plan) -> Vec<Summary> {
-        by_turns(lanes, if self.quick { plan.quick() } else { plan })
+    fn by_turns(&self, lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
+        by_turns(lanes, if self.quick { turns.quick() } else { turns })
     }
 
     fn lane<C: Contender>(&self, contender: C) -> Lane<'_> {
@@ -93,7 +93,7 @@ impl Bench {
         ];
         print_ratios(
             "processor time x raw",
-            &self.by_turns(lanes, Plan { rounds: 200, calls: 2000 }),
+            &self.by_turns(lanes, Turns { rounds: 200, calls: 2000 }),
             layer,
             generated,
         );
@@ -127,7 +127,7 @@ impl Bench {
             self.lane(Layered::new(service.clone(), pace)),
             self.lane(Generated::new(service, pace)),
         ];
-        let summaries = self.by_turns(lanes, Plan { rounds: 200, calls: 1000 });
+        let summaries = self.by_turns(lanes, Turns { rounds: 200, calls: 1000 });
         print_ratios("processor time x two raw calls", &summaries, "<= 0.87", "<= 0.60");
     }
 
@@ -144,7 +144,7 @@ impl Bench {
             Lane::calls(runtime, Cost::Processor, Layered::new(service.clone(), pace), request.clone()),
             Lane::calls(runtime, Cost::Processor, Generated::new(service, pace), request),
         ];
-        let summaries = self.by_turns(lanes, Plan { rounds: 60, calls: 20 });
+        let summaries = self.by_turns(lanes, Turns { rounds: 60, calls: 20 });
         print_ratios("processor time x one raw attempt", &summaries, "<= 1.10", "<= 1.03");
     }
 
@@ -161,7 +161,7 @@ impl Bench {
             Lane::calls(runtime, Cost::Wall, Layered::new(service.clone(), pace), request()),
             Lane::calls(runtime, Cost::Wall, Generated::new(service, pace), request()),
         ];
-        let summaries = self.by_turns(lanes, Plan { rounds: 20, calls: 20 });
+        let summaries = self.by_turns(lanes, Turns { rounds: 20, calls: 20 });
         let raw = summaries.first().map_or(f64::NAN, |summary| summary.nanos);
         let mut table = Table::new(&["contender", "us a call", "us over two raw calls", "target"]);
         for summary in &summaries {
@@ -191,7 +191,7 @@ impl Bench {
                 decisions(&jittered, calls, &mut ThreadJitter)
             }),
         ];
-        let summaries = self.by_turns(lanes, Plan { rounds: 100, calls: 10_000 });
+        let summaries = self.by_turns(lanes, Turns { rounds: 100, calls: 10_000 });
         let mut table = Table::new(&["what", "ns", "target"]);
         for (summary, target) in summaries.iter().zip(["<= 40", "<= 40"]) {
             table.row([summary.name.to_owned(), format!("{:.1}", summary.nanos), target.to_owned()]);
@@ -212,7 +212,7 @@ impl Bench {
             .collect::<Result<_, _>>()?;
         println!(" 64 in flight");
         let lanes = over(&runtimes, &channels, |runtime, contender| contender.concurrent(runtime));
-        let summaries = self.by_turns(lanes, Plan { rounds: 40, calls: 6400 });
+        let summaries = self.by_turns(lanes, Turns { rounds: 40, calls: 6400 });
         let mut table = Table::new(&["contender", "calls/s", "calls/s x raw", "quartiles", "target"]);
         for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
             let target = target(name, ">= 0.96", ">= 1.02");
@@ -223,7 +223,7 @@ impl Bench {
         print!("{}", table.text());
         println!(" one at a time");
         let lanes = over(&runtimes, &channels, |runtime, contender| contender.sequential(runtime));
-        let summaries = self.by_turns(lanes, Plan { rounds: 60, calls: 500 });
+        let summaries = self.by_turns(lanes, Turns { rounds: 60, calls: 500 });
         print_ratios("client's processor time x raw", &summaries, "<= 1.05", "<= 0.97");
         Ok(())
     }
@@ -332,7 +332,7 @@ fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
 /// The calls of one lane, for valgrind.
 fn counted_calls(runtime: &Runtime, Counted { lane, calls }: Counted) {
     let only: Vec<Lane<'_>> = counted(runtime).into_iter().skip(lane).take(1).collect();
-    let _summary = by_turns(only, Plan { rounds: 0, calls });
+    let _summary = by_turns(only, Turns { rounds: 0, calls });
 }
 
 fn print_instructions(over: &str, rows: &[(&str, f64)], layer: &str) {

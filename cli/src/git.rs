@@ -1,7 +1,7 @@
 //! Files as a revision of a git repository has them.
 
 use crate::failure::Failure;
-use gax_table::__private::read_stream;
+use gax_table::input::read_stream;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::folder::{files_in, is_table, no_table_in};
-use gax_table::__private::read_stream;
+use gax_table::input::read_stream;
 use std::borrow::Cow;
 use std::fs::File;
 use std::io;

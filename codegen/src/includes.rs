@@ -1,6 +1,6 @@
 //! Where protos are looked for.
 
-use gax_table::__private::open_file;
+use gax_table::input::open_file;
 use protox::Compiler;
 use protox::file::{ChainFileResolver, File, FileResolver, GoogleFileResolver, IncludeFileResolver};
 use std::fmt;

@@ -1,7 +1,7 @@
 //! The retry tables, and what else there is about an API, that a build script names.
 
 use crate::Error;
-use gax_table::__private::read_file;
+use gax_table::input::read_file;
 use gax_table::{Dialect, RetryTable, ServiceYaml, TableError, TableFormat};
 use std::path::PathBuf;
 

@@ -235,12 +235,6 @@ impl<const N: usize> From<[Code; N]> for CodeSet {
     }
 }
 
-impl From<&[Code]> for CodeSet {
-    fn from(codes: &[Code]) -> Self {
-        codes.iter().copied().collect()
-    }
-}
-
 impl From<Vec<Code>> for CodeSet {
     fn from(codes: Vec<Code>) -> Self {
         codes.into_iter().collect()
@@ -261,13 +255,7 @@ impl fmt::Debug for CodeSet {
 
 impl fmt::Display for CodeSet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, code) in self.iter().enumerate() {
-            if index > 0 {
-                f.write_str(", ")?;
-            }
-            f.write_str(code.name())?;
-        }
-        Ok(())
+        f.write_str(&self.iter().map(Code::name).collect::<Vec<_>>().join(", "))
     }
 }
 

@@ -20,15 +20,15 @@ use std::str::FromStr;
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Compatibility {
-    /// What the documentation of Google's client libraries says, with every attempt clamped to what
+    /// The rules of the documentation of Google's client libraries, with every attempt clamped to what
     /// is left of the operation's total timeout when it really starts.
     #[default]
     Documented,
-    /// What gax-java 2.63.1 does, attempt for attempt: whole milliseconds, jitter in [0, delay), the
+    /// The rules of gax-java 2.63.1, attempt for attempt: whole milliseconds, jitter in [0, delay), the
     /// time left taken before the sleep, 0 as "not set". See [`gax_java`](crate::gax_java), also for what
     /// Java's `setLogicalTimeout` means.
     GaxJava,
-    /// What gRPC itself does with a service config (gRFC A6, as grpc-java and grpc-go run it): no timeout
+    /// The rules of gRPC itself for a service config (gRFC A6, as grpc-java and grpc-go run it): no timeout
     /// of an attempt, waits within a fifth of their delay, at most five attempts, and a wait that passes
     /// the deadline ends there, as `DEADLINE_EXCEEDED`.
     Grpc,

@@ -1,7 +1,6 @@
-//! What operators say by environment variables.
+//! Limits that operators set by environment variables.
 
 use gax_text::parse_duration;
-use std::error::Error;
 use std::ffi::OsString;
 use std::fmt;
 use std::num::NonZeroU32;
@@ -31,7 +30,7 @@ use std::time::Duration;
 ///
 /// let wrong = Environment::from_variables(|name| (name == "GAX_RETRIES").then(|| "0".into()));
 /// assert_eq!(wrong.unwrap_err().to_string(), "GAX_RETRIES is \"0\"; write off or on");
-/// # Ok::<(), gax_retry::EnvironmentError>(())
+/// # Ok::<(), gax_retry::environment::EnvironmentError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub struct Environment {
@@ -126,7 +125,7 @@ impl Environment {
         *self == Self::default()
     }
 
-    /// What is set, as a shell would set it.
+    /// The variables that are set, as a shell would set them.
     fn assignments(&self) -> String {
         let retries = self.retries_are_off.then(|| format!("{}=off", Self::RETRIES));
         let total = self.total_timeout.map(|total| format!("{}={total:?}", Self::TOTAL_TIMEOUT));
@@ -154,7 +153,8 @@ impl fmt::Display for Environment {
 }
 
 /// Environment variables whose values have no meaning: one sentence that names each.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .problems.join(", and "))]
 pub struct EnvironmentError {
     problems: Vec<String>,
 }
@@ -166,14 +166,6 @@ impl EnvironmentError {
         &self.problems
     }
 }
-
-impl fmt::Display for EnvironmentError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.problems.join(", and "))
-    }
-}
-
-impl Error for EnvironmentError {}
 
 #[cfg(test)]
 mod tests {

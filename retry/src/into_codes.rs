@@ -1,8 +1,8 @@
-//! What can be passed where codes are expected.
+//! The types that can be passed where codes are expected.
 
 use crate::{Code, CodeSet, ParseCodeError};
 
-/// What can be given where codes are asked for: one code, several of them, or a [`CodeSet`].
+/// A value that can be given where codes are asked for: one code, several of them, or a [`CodeSet`].
 ///
 /// A code is a [`Code`], the code of another crate (`tonic::Code`), or its number: anything that is `Into<i32>`.
 /// Several of them are an array, a vector or any other iterator. For none write [`CodeSet::EMPTY`]: an empty array
@@ -59,7 +59,7 @@ pub enum One {}
 #[derive(Debug)]
 pub enum Many {}
 
-/// What was made of codes already.
+/// Codes that were checked already.
 #[derive(Debug)]
 pub enum Checked {}
 

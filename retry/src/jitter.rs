@@ -49,7 +49,7 @@ impl<J: JitterSource + ?Sized> JitterSource for &mut J {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{JitterSource, SeededJitter};
+/// use gax_retry::jitter::{JitterSource, SeededJitter};
 ///
 /// assert_eq!(SeededJitter::new(7).next_u64(), SeededJitter::new(7).next_u64());
 /// ```
@@ -126,7 +126,7 @@ impl JitterSource for NoJitter {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{JitterSource, ScriptedJitter};
+/// use gax_retry::jitter::{JitterSource, ScriptedJitter};
 ///
 /// let mut source = ScriptedJitter::new([0.25, 0.1]);
 /// assert_eq!([source.next_fraction(), source.next_fraction(), source.next_fraction()], [0.25, 0.1, 0.25]);
@@ -193,7 +193,7 @@ pub(crate) fn jittered(delay: u64, source: &mut impl JitterSource) -> u64 {
 mod tests {
     use super::*;
 
-    /// A source that gives what it is told.
+    /// A source of given numbers.
     struct Fixed(u64);
 
     impl JitterSource for Fixed {

@@ -27,7 +27,7 @@ pub(crate) fn timeout_or_forever(timeout: Option<Duration>) -> u64 {
     timeout.map_or(FOREVER, |timeout| nanos(timeout).min(LONGEST_TIMEOUT))
 }
 
-/// The same of a timeout that is counted in nanoseconds already.
+/// A timeout that is counted in nanoseconds already.
 #[inline]
 pub(crate) fn timeout(nanos: u64) -> u64 {
     if nanos == FOREVER { FOREVER } else { nanos.min(LONGEST_TIMEOUT) }
@@ -39,7 +39,7 @@ pub(crate) fn nanos_or_forever(limit: Option<Duration>) -> u64 {
     limit.map_or(FOREVER, limited)
 }
 
-/// What a limit leaves at `now`.
+/// The time that a limit leaves at `now`.
 #[inline]
 pub(crate) fn remaining(limit: u64, now: u64) -> u64 {
     if limit == FOREVER { FOREVER } else { limit.saturating_sub(now) }
@@ -57,7 +57,7 @@ pub(crate) fn bounded(limit: u64) -> Option<Duration> {
     (limit != FOREVER).then(|| Duration::from_nanos(limit))
 }
 
-/// What a duration has of whole milliseconds.
+/// The whole milliseconds of a duration.
 pub(crate) fn whole_milliseconds(duration: Duration) -> Duration {
     duration.saturating_sub(Duration::from_nanos(u64::from(duration.subsec_nanos() % 1_000_000)))
 }

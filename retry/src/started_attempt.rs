@@ -11,7 +11,7 @@ pub enum AttemptKind {
     Original,
     /// The one before failed in a way that is retried.
     Retry,
-    /// The same attempt once more, since no server has seen it: a transparent retry (gRFC A6). It keeps its
+    /// An attempt made once more, since no server has seen it: a transparent retry (gRFC A6). It keeps its
     /// number, its start and its RPC timeout.
     Resend,
     /// The ones before have got no reply in time (gRFC A6, hedging).
@@ -29,7 +29,7 @@ pub enum Next {
     /// After the delay of the settings.
     Later,
     /// At once. Such an attempt is not counted; but a second one in a row without
-    /// [progress](crate::AttemptResult::with_progress) comes later.
+    /// [progress](crate::operation::AttemptResult::with_progress) comes later.
     Now,
 }
 
@@ -127,7 +127,7 @@ impl StartedAttempt {
         self.rpc_timeout < least
     }
 
-    /// The same attempt with exactly that timeout.
+    /// The attempt with exactly that timeout.
     #[must_use]
     pub fn with_rpc_timeout(self, timeout: Duration) -> Self {
         Self { rpc_timeout: timeout_or_forever(Some(timeout)), ..self }
@@ -140,7 +140,7 @@ impl StartedAttempt {
         self.deadline().map(|deadline| self.start().saturating_add(deadline))
     }
 
-    /// The same moment in nanoseconds; [`FOREVER`] is never.
+    /// Like [`expires_at`](Self::expires_at), in nanoseconds; [`FOREVER`] is never.
     #[inline]
     pub(crate) fn expires(self) -> u64 {
         if self.rpc_timeout == FOREVER {
@@ -155,13 +155,13 @@ impl StartedAttempt {
         limit != FOREVER && after(self.start, self.rpc_timeout) >= limit
     }
 
-    /// The same attempt, sent once more.
+    /// The attempt, sent once more.
     pub(crate) fn resent(self) -> Self {
         let transparent_retries = self.transparent_retries.saturating_add(1);
         Self { kind: AttemptKind::Resend, transparent_retries, ..self }
     }
 
-    /// The same attempt with no more time than that.
+    /// The attempt with no more time than that.
     #[inline]
     pub(crate) fn within(self, bound: u64) -> Self {
         Self { rpc_timeout: self.rpc_timeout.min(bound), ..self }

@@ -1,4 +1,4 @@
-//! What holds for every operation, whatever the settings, the server and the timers do.
+//! Rules that hold for every operation, whatever the settings, the server and the timers do.
 
 #![expect(
     clippy::cast_possible_truncation,
@@ -9,9 +9,11 @@
 )]
 
 use gax_retry::gax_java::{Polling, RawSettings};
+use gax_retry::jitter::{JitterSource, SeededJitter};
+use gax_retry::operation::{Action, AttemptResult, End, Operation, Ready, Seen, World};
 use gax_retry::{
-    Action, AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, End, JitterSource, NoJitter, Operation,
-    Policy, Ready, Response, RetrySettings, SeededJitter, Seen, ServerDelay, StopReason, World,
+    AttemptPlan, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings, ServerDelay,
+    StopReason,
 };
 use proptest::prelude::*;
 use std::time::Duration;
@@ -206,7 +208,7 @@ fn delays(settings: &RetrySettings) -> impl Iterator<Item = Duration> {
     std::iter::once(0).chain(std::iter::successors(first, next)).map(Duration::from_nanos)
 }
 
-/// The same by gax-java's rules: in milliseconds, cut.
+/// By gax-java's rules: in milliseconds, cut.
 fn delays_of_java(settings: &RetrySettings) -> impl Iterator<Item = Duration> {
     let millis = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(i64::MAX);
     let own = settings.retry_delays(Compatibility::GaxJava);

@@ -1,9 +1,8 @@
-//! What holds of every strategy, whatever its numbers.
+//! Properties of every strategy, whatever its numbers.
 
-use gax_retry::{
-    Attempt, AttemptPlan, Backoff, BackoffStrategy, Cap, Code, Jitter, Limits, Policy, Response,
-    SeededJitter, TimeRule,
-};
+use gax_retry::jitter::SeededJitter;
+use gax_retry::strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
+use gax_retry::{Attempt, AttemptPlan, Code, Policy, Response};
 use proptest::prelude::*;
 use std::time::Duration;
 

@@ -4,7 +4,8 @@ use crate::closure::retryable::Retryable;
 use crate::operation::{
     AttemptContext, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Step, time_left,
 };
-use gax_retry::{AttemptResult, Code, Policy, RetryFact, StartedAttempt, StopReason};
+use gax_retry::operation::{AttemptResult, RetryFact};
+use gax_retry::{Code, Policy, StartedAttempt, StopReason};
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;

@@ -81,7 +81,7 @@ impl<R> Retryer<R> {
     /// ```
     #[cfg(feature = "strategy")]
     #[must_use]
-    pub fn with_backoff_strategy(strategy: &gax_retry::BackoffStrategy, retryable: R) -> Self {
+    pub fn with_backoff_strategy(strategy: &gax_retry::strategy::BackoffStrategy, retryable: R) -> Self {
         Self::with_policy(Policy::from_strategy(strategy, gax_retry::CodeSet::EMPTY), retryable)
     }
 

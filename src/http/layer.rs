@@ -1,7 +1,7 @@
 //! The layer around an HTTP client.
 
+use crate::http::config::{ConfigSource, LayerOptions};
 use crate::http::failure::Connections;
-use crate::http::plan::{ConfigSource, LayerOptions};
 use crate::http::service::HttpRetryService;
 use crate::http::shared_state::SharedState;
 #[cfg(feature = "live")]
@@ -9,10 +9,9 @@ use crate::live::SettingsHandle;
 use crate::operation::OperationObserver;
 use crate::settings::OperationOptions;
 use crate::transport::CloneService;
-use gax_retry::{
-    Compatibility, Hedging, IdempotencyStrategy, IdempotencyTable, IntoCodes, Override, Preset, RetryBudget,
-    RetrySettings, StatusSet,
-};
+use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
+use gax_retry::settings::Override;
+use gax_retry::{Compatibility, Hedging, IntoCodes, RetryBudget, RetrySettings};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -61,11 +60,14 @@ use tower_layer::Layer;
 ///
 /// ```
 /// use hyper_util::client::legacy::Client;
+/// use hyper_util::client::legacy::connect::HttpConnector;
 /// use hyper_util::rt::TokioExecutor;
 /// use tonic_gax::{HttpResponseExt, HttpRetryLayer, presets};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let client = Client::builder(TokioExecutor::new()).build_http();
+/// let mut connector = HttpConnector::new();
+/// connector.set_nodelay(true); // uploads over HTTP/2 wait for delayed acknowledgements without it
+/// let client = Client::builder(TokioExecutor::new()).build(connector);
 /// let client = HttpRetryLayer::preset(&presets::storage()).reports(true).layer(client);
 /// let response = client.send(http::Request::get("http://localhost:9000/storage/v1/b/photos").body(())?).await?;
 /// if let Some(report) = response.report() {
@@ -291,7 +293,7 @@ impl HttpRetryLayer {
 
     fn shared(&self) -> Arc<SharedState> {
         Arc::new(SharedState {
-            plan: self.options.plans(),
+            config: self.options.configs(),
             options: self.options.operation.clone(),
             observers: self.options.operation.observers.registering_none().shared(),
             connections: Connections::default(),

@@ -1,9 +1,9 @@
 //! Operations over HTTP, for any client that is a tower service.
 
+mod config;
 mod failure;
 mod layer;
 mod options;
-mod plan;
 mod protocol;
 mod report;
 mod request;

@@ -1,8 +1,8 @@
 //! Limits of a single HTTP request.
 
-use crate::http::plan::HttpLimits;
+use crate::http::config::HttpLimits;
 #[cfg(feature = "serde")]
-use gax_retry::Override;
+use gax_retry::settings::Override;
 use std::time::Duration;
 
 /// Limits of a single HTTP request, put into its extensions: how much of it and of its response is kept, and how long a

@@ -1,7 +1,7 @@
 //! The part of a report that only HTTP requests have.
 
 use crate::operation::{FirstAndLast, OperationReport};
-use gax_retry::{Classification, HttpFailure, IdempotencyStrategy};
+use gax_retry::http::{Classification, HttpFailure, IdempotencyStrategy};
 use gax_text::Escaped;
 use std::fmt;
 

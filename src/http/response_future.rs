@@ -1,13 +1,14 @@
 //! The future of a request through the layer.
 
+use crate::http::config::HttpConfig;
 use crate::http::failure::{Broken, HttpError};
-use crate::http::plan::HttpPlan;
 use crate::http::protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
 use crate::operation::{Detail, Driver, OperationReport, Output};
 use crate::transport::BoxError;
-use gax_retry::{Stop, StopReason};
+use gax_retry::StopReason;
+use gax_retry::operation::Stop;
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -48,8 +49,8 @@ where
     R: Body,
     R::Error: Into<BoxError>,
 {
-    pub(super) fn new(protocol: HttpProtocol<S, B, R>, plan: Arc<HttpPlan>) -> Self {
-        Self { reports: plan.reports, driver: Driver::new(protocol, plan) }
+    pub(super) fn new(protocol: HttpProtocol<S, B, R>, config: Arc<HttpConfig>) -> Self {
+        Self { reports: config.reports, driver: Driver::new(protocol, config) }
     }
 }
 

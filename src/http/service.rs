@@ -49,7 +49,7 @@ impl<S: Clone> HttpRetryService<S> {
     /// The longest body that is buffered, so that it can be replayed, unless a request says otherwise.
     #[cfg(feature = "reqwest")]
     pub(crate) fn max_replay_bytes(&self) -> usize {
-        self.shared.plan.load().bounded.limits.max_replay_bytes
+        self.shared.config.load().bounded.limits.max_replay_bytes
     }
 
     /// Sends a request, and retries it; the operation starts when the future is first polled.
@@ -66,12 +66,15 @@ impl<S: Clone> HttpRetryService<S> {
     ///
     /// ```
     /// use hyper_util::client::legacy::Client;
+    /// use hyper_util::client::legacy::connect::HttpConnector;
     /// use hyper_util::rt::TokioExecutor;
     /// use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
     ///
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let settings = RetrySettings::builder().max_attempts(3).build()?;
-    /// let client = Client::builder(TokioExecutor::new()).build_http();
+    /// let mut connector = HttpConnector::new();
+    /// connector.set_nodelay(true); // uploads over HTTP/2 wait for delayed acknowledgements without it
+    /// let client = Client::builder(TokioExecutor::new()).build(connector);
     /// let client = HttpRetryLayer::new(&settings, [Code::Unavailable]).layer(client);
     /// let request = http::Request::put("http://localhost:8080/v1/things/7").body(String::from("{}"))?;
     /// println!("{}", client.send(request).await?.status());
@@ -87,12 +90,12 @@ impl<S: Clone> HttpRetryService<S> {
         R::Error: Into<BoxError>,
     {
         let (mut parts, body) = request.into_parts();
-        let plan = self.shared.plan_for(&mut parts.extensions);
-        let request = ReplayableRequest::new(parts, body.into_replay(), plan.limits.max_replay_bytes);
+        let config = self.shared.config_for(&mut parts.extensions);
+        let request = ReplayableRequest::new(parts, body.into_replay(), config.limits.max_replay_bytes);
         let (service, spare) = (self.inner.clone(), self.spare.clone());
-        let mut protocol = HttpProtocol::new(service, spare, &plan, Arc::clone(&self.shared), request);
-        let plan = protocol.hedged(&plan).unwrap_or(plan);
-        HttpResponseFuture::new(protocol, plan)
+        let mut protocol = HttpProtocol::new(service, spare, &config, Arc::clone(&self.shared), request);
+        let config = protocol.hedged(&config).unwrap_or(config);
+        HttpResponseFuture::new(protocol, config)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::http::options::HttpCallOptions;
 use crate::settings::{read_override, write_override};
-use gax_retry::Override;
+use gax_retry::settings::Override;
 use gax_retry::stored::Timeout;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 

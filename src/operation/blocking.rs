@@ -3,7 +3,8 @@
 use super::in_progress::InProgress;
 use super::inbound::Inbound;
 use super::jitter::Jitter;
-use gax_retry::{Action, AttemptResult, Code, End, Policy, Ready, StartedAttempt, Stop, StopReason};
+use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
+use gax_retry::{Code, Policy, StartedAttempt, StopReason};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::Arc;

@@ -5,10 +5,11 @@ use super::inbound::Inbound;
 use super::jitter::Jitter;
 use super::observe::{Observed, Observers, Outgoing, Transport};
 use super::report::{Ledger, Name, Note, OperationReport};
-use gax_retry::{
-    Action, Attempt, AttemptKind, AttemptResult, Code, CommitPoint, Delivery, End, Event, JitterSource,
-    Operation, Outcome, Policy, Ready, StartedAttempt, Stop, StopReason, ThreadJitter, World,
+use gax_retry::jitter::JitterSource;
+use gax_retry::operation::{
+    Action, AttemptResult, CommitPoint, End, Event, Operation, Outcome, Ready, Stop, World,
 };
+use gax_retry::{Attempt, AttemptKind, Code, Delivery, Policy, StartedAttempt, StopReason, ThreadJitter};
 use std::future::Future;
 use std::num::NonZeroU64;
 use std::pin::Pin;

@@ -1,6 +1,7 @@
 //! Which random numbers an operation draws.
 
-use gax_retry::{JitterSource, NoJitter, SeededJitter, ThreadJitter};
+use gax_retry::jitter::{JitterSource, SeededJitter};
+use gax_retry::{NoJitter, ThreadJitter};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 

@@ -5,14 +5,15 @@ use super::in_progress::InProgress;
 use super::jitter::Jitter;
 use super::observe::{Observers, Outgoing, Transport};
 use super::report::{Name, Note};
-use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Policy, StartedAttempt, Stop};
+use gax_retry::operation::{AttemptResult, CommitPoint, Stop};
+use gax_retry::{AttemptKind, Policy, StartedAttempt};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 
 /// Translates between an operation and a transport. It decides nothing that is true of every operation: which
-/// attempt follows, when, and why there is none, is the [`Operation`](gax_retry::Operation)'s to say.
+/// attempt follows, when, and why there is none, is the [`Operation`](gax_retry::operation::Operation)'s to say.
 ///
 /// Requests and failures stay with the protocol; the driver passes on facts and the reply alone. An attempt is a
 /// state that is polled, not a future that owns its transport.

@@ -1,6 +1,7 @@
 //! The settings of one call.
 
-use gax_retry::{CodeSet, IntoCodes, Override, ParseCodeError, Policy, RetrySettings, SettingsOverrides};
+use gax_retry::settings::{Override, SettingsOverrides};
+use gax_retry::{CodeSet, IntoCodes, ParseCodeError, Policy, RetrySettings};
 use std::fmt;
 use std::time::Duration;
 

@@ -1,7 +1,8 @@
 //! The options that operations of every kind have.
 
 use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
-use gax_retry::{Compatibility, Environment, Override, Policy, RetryBudget};
+use gax_retry::settings::Override;
+use gax_retry::{Compatibility, Environment, Policy, RetryBudget};
 use std::fmt;
 use std::sync::Arc;
 

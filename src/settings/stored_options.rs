@@ -2,8 +2,9 @@
 
 use super::CallOptions;
 use super::two_words::{read_override, write_override};
+use gax_retry::settings::SettingsOverrides;
 use gax_retry::stored::{Attempts, DurationText, Multiplier, Timeout};
-use gax_retry::{CodeSet, RetrySettings, SettingsError, SettingsOverrides};
+use gax_retry::{CodeSet, RetrySettings, SettingsError};
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

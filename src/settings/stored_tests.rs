@@ -1,7 +1,8 @@
 //! Stored options and settings are read again as they were, and those without a meaning are refused.
 
 use super::{CallOptions, CallSettings};
-use gax_retry::{Code, CodeSet, Hedging, LimitExceeded, Override};
+use gax_retry::settings::Override;
+use gax_retry::{Code, CodeSet, Hedging, LimitExceeded};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;

@@ -5,7 +5,8 @@ use crate::settings::method_info::MethodInfo;
 use crate::settings::operation_call_settings::OperationCallSettings;
 #[cfg(feature = "live")]
 use gax_retry::CodeSet;
-use gax_retry::{Code, Hedging, RetrySettings, SettingsError, SettingsProblem};
+use gax_retry::settings::SettingsProblem;
+use gax_retry::{Code, Hedging, RetrySettings, SettingsError};
 #[cfg(feature = "live")]
 use gax_table::{MethodDescription, ServiceDescription};
 use std::collections::BTreeMap;

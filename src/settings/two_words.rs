@@ -1,6 +1,6 @@
 //! A stored option of two words: its value, or that it is turned off.
 
-use gax_retry::Override;
+use gax_retry::settings::Override;
 use serde::de::Error;
 
 /// The option, from its value and from the word that turns it off. Both at once is an error.

@@ -1,7 +1,8 @@
 //! Faults at random, for staging.
 
 use crate::operation::{Clock, JitterSeeds, Timer};
-use gax_retry::{Code, JitterSource as _};
+use gax_retry::Code;
+use gax_retry::jitter::JitterSource as _;
 use http::{HeaderValue, StatusCode};
 use http_body::{Body, Frame, SizeHint};
 use pin_project_lite::pin_project;

@@ -1,4 +1,4 @@
-//! Files, read up to a limit.
+//! Input of tools, read up to a limit: tables, and whatever else a person names.
 
 use crate::TableError;
 use std::fs::{self, File, Metadata};
@@ -30,7 +30,7 @@ pub fn open_file(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// What a stream of any kind holds, if it is not longer than 16 MiB. No more than that is read.
+/// The content of a stream of any kind, if it is not longer than 16 MiB. No more than that is read.
 ///
 /// # Errors
 ///

@@ -9,7 +9,7 @@ mod dialect;
 #[cfg(feature = "json")]
 mod document;
 #[cfg(feature = "json")]
-mod input;
+pub mod input;
 #[cfg(feature = "lint")]
 pub mod lint;
 mod model;
@@ -36,10 +36,3 @@ pub use read::TableReader;
 pub use stub::{
     IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,
 };
-
-/// For the other crates of this project only.
-#[doc(hidden)]
-pub mod __private {
-    #[cfg(feature = "json")]
-    pub use crate::input::{open_file, read_file, read_stream};
-}

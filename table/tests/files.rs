@@ -1,4 +1,4 @@
-//! What a program is told that names something else than an ordinary file of an ordinary length.
+//! The error for a program that names something else than an ordinary file of an ordinary length.
 
 #![cfg(all(unix, feature = "yaml"))]
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails the test that calls it")]
@@ -17,7 +17,7 @@ fn folder(name: &str) -> PathBuf {
     folder
 }
 
-/// What both readers say about the file; they say the same.
+/// The error of both readers about the file; it is the same.
 fn refusal(path: &Path) -> String {
     let table = RetryTable::from_path(path).unwrap_err();
     let yaml = ServiceYaml::from_path(path).unwrap_err();

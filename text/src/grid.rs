@@ -24,11 +24,11 @@ pub enum Role {
     /// It did not happen, or matters less.
     Faint,
     /// A success.
-    Good,
+    Success,
     /// It took too long.
-    Late,
+    Timeout,
     /// A failure.
-    Bad,
+    Failure,
 }
 
 /// One cell, whose text is printed with control characters escaped.
@@ -247,7 +247,7 @@ mod tests {
     #[test]
     fn colours_take_no_room() {
         let mut grid = Grid::new([("code", Align::Right)]);
-        grid.push([Cell::new(&"OK", Role::Good)]);
+        grid.push([Cell::new(&"OK", Role::Success)]);
         let mut text = String::new();
         grid.write(&mut text, None, |role| if role == Role::Head { ["", ""] } else { ["<", ">"] }).unwrap();
         assert_eq!(text, "code\n----\n  <OK>\n");

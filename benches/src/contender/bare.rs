@@ -1,6 +1,6 @@
 //! The least that a layer can do.
 
-use super::{Contender, Outcome, Wire};
+use super::traits::{Contender, Outcome, Wire};
 use crate::asset::ListAssetsRequest;
 use crate::asset::asset_service_client::AssetServiceClient;
 use crate::measure::moment;

@@ -1,6 +1,6 @@
 //! The client that this workspace generates.
 
-use super::{Contender, Outcome, Wire};
+use super::traits::{Contender, Outcome, Wire};
 use crate::asset::ListAssetsRequest;
 use crate::pace::Pace;
 use std::future::Future;

@@ -1,6 +1,6 @@
 //! tonic's own client.
 
-use super::{Contender, Outcome, Wire};
+use super::traits::{Contender, Outcome, Wire};
 use crate::asset::ListAssetsRequest;
 use crate::asset::asset_service_client::AssetServiceClient;
 use crate::pace::ATTEMPT_TIMEOUT;

@@ -1,7 +1,7 @@
 //! `tower::retry`, as somebody who knows it well would set it up: the request is buffered, every attempt has
 //! a timeout, and the response is collected, since the status of a gRPC call comes last.
 
-use super::{Contender, Outcome, Wire};
+use super::traits::{Contender, Outcome, Wire};
 use crate::asset::ListAssetsRequest;
 use crate::asset::asset_service_client::AssetServiceClient;
 use crate::pace::{ATTEMPT_TIMEOUT, Pace};

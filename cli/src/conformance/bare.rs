@@ -7,7 +7,8 @@ use super::drive::{endless, micros, too_many};
 use super::fields::Fault;
 use super::record::{Denied, Record, Row};
 use gax_retry::gax_java::{Algorithm, Limit, Next};
-use gax_retry::{Code, NoJitter, Simulation};
+use gax_retry::plan::Simulation;
+use gax_retry::{Code, NoJitter};
 use std::time::Duration;
 
 /// Runs the script. `None`: an attempt hangs for ever.

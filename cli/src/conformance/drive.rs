@@ -5,9 +5,10 @@ use super::fields::Fault;
 use super::record::{Counts, Denied, Record, Row};
 use super::tracer::{polling_call, streaming_call, unary_call};
 use gax_retry::gax_java::Polling;
+use gax_retry::operation::{AttemptResult, End, Event, Next, Seen};
+use gax_retry::plan::{Simulated, Simulation};
 use gax_retry::{
-    Attempt, AttemptKind, AttemptResult, Code, CodeSet, End, Event, Next, NoJitter, NotAttempted, Policy,
-    Seen, Simulated, Simulation, StartedAttempt, StopReason,
+    Attempt, AttemptKind, Code, CodeSet, NoJitter, NotAttempted, Policy, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 

@@ -6,7 +6,7 @@
 //!
 //! * `unary`: `expected` is what the bare exponential algorithm does, `expected_callable` (an object,
 //!   or `"same"`) what a client's call does, which also knows methods without retries and call
-//!   contexts. Both are checked; the second runs through a [`Simulation`](gax_retry::Simulation) of the operation that
+//!   contexts. Both are checked; the second runs through a [`Simulation`](gax_retry::plan::Simulation) of the operation that
 //!   clients run.
 //! * `streaming`: server streams that can or can't be resumed after messages were delivered.
 //! * `poll`: the polling of long-running operations.

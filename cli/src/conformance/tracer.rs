@@ -1,6 +1,7 @@
 //! Events as gax-java's tracers get them, which count attempts from 0.
 
-use gax_retry::{Attempt, AttemptEnd, Code, Event};
+use gax_retry::operation::{AttemptEnd, Event};
+use gax_retry::{Attempt, Code};
 
 /// The call that the tracer of a unary call gets.
 pub(super) fn unary_call(event: &Event) -> Option<String> {

@@ -22,9 +22,9 @@ fn of_role(role: Role) -> Style {
         Role::Plain => Style::new(),
         Role::Head => HEAD,
         Role::Faint => DIM,
-        Role::Good => AnsiColor::Green.on_default(),
-        Role::Late => AnsiColor::Yellow.on_default(),
-        Role::Bad => AnsiColor::Red.on_default(),
+        Role::Success => AnsiColor::Green.on_default(),
+        Role::Timeout => AnsiColor::Yellow.on_default(),
+        Role::Failure => AnsiColor::Red.on_default(),
     }
 }
 

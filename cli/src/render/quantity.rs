@@ -1,6 +1,6 @@
 //! Numbers of things as people write them.
 
-use gax_retry::Impact;
+use gax_retry::plan::Impact;
 use std::fmt;
 
 const KIB: u64 = 1024;

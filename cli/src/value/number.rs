@@ -1,6 +1,7 @@
 //! Multipliers, counts and seeds.
 
-use gax_retry::{JitterSource as _, ThreadJitter};
+use gax_retry::ThreadJitter;
+use gax_retry::jitter::JitterSource as _;
 
 /// A multiplier: a finite number, at least 1.
 pub(crate) fn multiplier(text: &str) -> Result<f64, String> {

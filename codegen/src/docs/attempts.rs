@@ -2,9 +2,8 @@
 
 use super::lines::DocLines;
 use super::words::code;
-use gax_retry::{
-    AttemptPlan, CodeSet, Compatibility, Hedging, MethodKind, NoJitter, Policy, RetryDelays, RetrySettings,
-};
+use gax_retry::settings::RetryDelays;
+use gax_retry::{AttemptPlan, CodeSet, Compatibility, Hedging, MethodKind, NoJitter, Policy, RetrySettings};
 use gax_table::SourceLocation;
 use gax_text::Human;
 use std::path::Path;

@@ -45,7 +45,7 @@ enum Kind {
     Window(Window),
 }
 
-/// What a budget allows at most, as it was made.
+/// The limits that a budget was made with.
 #[cfg(feature = "serde")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum BudgetLimits {
@@ -104,7 +104,7 @@ impl RetryBudget {
         Self { kind: Arc::new(kind) }
     }
 
-    /// What it was made with.
+    /// The limits that it was made with.
     #[cfg(feature = "serde")]
     pub(crate) fn limits(&self) -> BudgetLimits {
         match &*self.kind {
@@ -137,7 +137,7 @@ impl RetryBudget {
         }
     }
 
-    /// What is there: of [`tokens`](Self::tokens) the tokens, half of which have to be there for a retry; of a
+    /// The balance: of [`tokens`](Self::tokens) the tokens, half of which have to be there for a retry; of a
     /// [`ratio`](Self::ratio) the retries that may be made.
     ///
     /// # Examples

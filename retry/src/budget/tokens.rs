@@ -21,7 +21,7 @@ impl<W: Word> Tokens<W> {
         Self { max, refill: thousandths(ratio), left: W::new(max) }
     }
 
-    /// The same bucket, full.
+    /// The bucket, full.
     pub(super) fn full(&self) -> Self {
         Self { left: W::new(self.max), ..*self }
     }

@@ -11,7 +11,7 @@ const RETRY: i64 = 1000;
 /// How many seconds count.
 const SECONDS: usize = 10;
 
-/// What successes bring and retries take, a slot for each of the last seconds.
+/// The balance of successes and retries, a slot for each of the last seconds.
 ///
 /// A slot holds its second and its balance in thousandths of a retry. It is one word, so that a retry is either taken or
 /// not, whatever other threads do in that second. At the turn of a second each thread may take one too many.
@@ -55,7 +55,7 @@ impl<W: Word, const N: usize> Window<W, N> {
         Self { ratio, per_second, slots: array::from_fn(|_| W::new(0)) }
     }
 
-    /// The same window, in which nothing has happened.
+    /// The window as it was before anything happened.
     pub(super) fn empty(&self) -> Self {
         self.with_min_per_second(self.per_second)
     }

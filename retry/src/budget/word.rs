@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What budgets need of an atomic: std's, or in the test that tries all orders of threads loom's.
+/// The atomic that budgets need: std's, or in the test that tries all orders of threads loom's.
 pub(super) trait Word {
     fn new(value: u64) -> Self;
 
@@ -12,7 +12,7 @@ pub(super) trait Word {
     ///
     /// # Errors
     ///
-    /// What is there in its place, or the same where it could not be replaced by chance.
+    /// The value that is there in its place, or `current` where it could not be replaced by chance.
     fn replace(&self, current: u64, new: u64) -> Result<(), u64>;
 
     /// Changes the word; `None` leaves it as it is. Returns what it was made.

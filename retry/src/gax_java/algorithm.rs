@@ -1,7 +1,7 @@
 //! The exponential back-off of one operation, in whole milliseconds.
 
 use super::RawSettings;
-use crate::JitterSource;
+use crate::jitter::JitterSource;
 use crate::jitter::uniform;
 use std::time::Duration;
 
@@ -116,13 +116,13 @@ impl Algorithm {
         }
     }
 
-    /// The same settings with the jitter of those that the client was made with.
+    /// These settings with the jitter of those that the client was made with.
     pub(crate) fn jittered_like(mut self, client: &Algorithm) -> Self {
         self.jittered = client.jittered;
         self
     }
 
-    /// The same settings with one attempt.
+    /// These settings with one attempt.
     pub(crate) fn single(self) -> Self {
         Self { max_attempts: 1, ..self }
     }
@@ -156,7 +156,7 @@ impl Algorithm {
         self.delayed(next, next.wait, elapsed)
     }
 
-    /// The same before the wait takes anything off its timeout.
+    /// Like [`next`](Self::next), before the wait takes anything off its timeout.
     pub(crate) fn grown(&self, count: u32, previous: Next, jitter: &mut impl JitterSource) -> Next {
         let delay = match count {
             0 => self.initial_delay,
@@ -175,7 +175,7 @@ impl Algorithm {
         next
     }
 
-    /// What keeps the attempt with the 0-based number `count` from being made.
+    /// The limit that keeps the attempt with the 0-based number `count` from being made.
     ///
     /// `least_left` is how many whole milliseconds of the total have to be left when it would start: 1
     /// for a retry, 0 for a poll.
@@ -194,7 +194,7 @@ impl Algorithm {
         used_up.then_some(Limit::MaxAttempts)
     }
 
-    /// What is left of the total, in whole milliseconds: a wait of so many is too long. `None`: there is no total.
+    /// The rest of the total, in whole milliseconds: a wait of so many is too long. `None`: there is no total.
     pub(crate) fn left(&self, elapsed: i128) -> Option<u64> {
         (self.total != 0).then(|| u64::try_from(trunc_ms(self.total - elapsed)).unwrap_or(0))
     }

@@ -1,7 +1,8 @@
 //! Polling for the end of a long-running operation.
 
 use super::{Algorithm, Limit, Next, RawSettings, deadline, millis};
-use crate::{JitterSource, StopReason};
+use crate::StopReason;
+use crate::jitter::JitterSource;
 use std::time::Duration;
 
 /// How a long-running operation is polled: the exponential algorithm with the *polling* settings.
@@ -73,7 +74,7 @@ impl Polling {
     ///
     /// # Errors
     ///
-    /// The limit that is reached. Java cancels the operation's future then; the server is not told.
+    /// The limit that is reached. Java cancels the operation's future then; the server is not notified.
     pub fn not_done(
         &self,
         operation: &mut PollOperation,

@@ -32,7 +32,7 @@ pub struct RawSettings {
     pub total_timeout_us: i64,
     /// The delay before the second attempt.
     pub initial_retry_delay_us: i64,
-    /// What a delay is multiplied by to give the next one.
+    /// The factor from one delay to the next.
     pub retry_delay_multiplier: f64,
     /// The longest delay; 0 is a cap of zero, from the third attempt on.
     pub max_retry_delay_us: i64,
@@ -42,7 +42,7 @@ pub struct RawSettings {
     pub jittered: bool,
     /// The timeout of the first attempt.
     pub initial_rpc_timeout_us: i64,
-    /// What an attempt's timeout is multiplied by to give the next one's.
+    /// The factor from one attempt's timeout to the next one's.
     pub rpc_timeout_multiplier: f64,
     /// The longest timeout of an attempt after the first; 0 leaves those without a deadline.
     pub max_rpc_timeout_us: i64,
@@ -75,7 +75,7 @@ impl RawSettings {
         self.max_rpc_timeout_us = timeout_us;
     }
 
-    /// The same settings where what is not set, or below zero, is `None`.
+    /// These settings, where a field that is not set, or below zero, is `None`.
     pub(crate) fn as_set(&self) -> RetrySettings {
         let duration = |us: i64| u64::try_from(us).ok().filter(|us| *us > 0).map(Duration::from_micros);
         RetrySettings {
@@ -142,7 +142,7 @@ impl Default for RawSettings {
 }
 
 impl From<&RetrySettings> for RawSettings {
-    /// What is unset becomes 0, but for a maximum whose initial value is set: Java has no unset
+    /// An unset field becomes 0, but for a maximum whose initial value is set: Java has no unset
     /// maximum, and what comes nearest is the greatest one. What is set stays set, however short.
     fn from(settings: &RetrySettings) -> Self {
         let initial_rpc_timeout_us = micros(settings.initial_rpc_timeout);

@@ -1,8 +1,9 @@
 use super::*;
+use crate::jitter::{JitterSource, SeededJitter};
 use crate::operation::ByHand;
+use crate::operation::{Action, AttemptResult, Seen};
 use crate::{
-    Action, AttemptPlan, AttemptResult, Code, CodeSet, Compatibility, JitterSource, NoJitter, Policy,
-    Response, RetrySettings, SeededJitter, Seen, StopReason,
+    AttemptPlan, Code, CodeSet, Compatibility, NoJitter, Policy, Response, RetrySettings, StopReason,
 };
 use std::time::Duration;
 
@@ -205,7 +206,7 @@ fn a_caller_deadline_ends_attempts_that_java_would_let_run() {
     let plan = AttemptPlan::within(Some(10 * MS), &policy, &[unavailable(4 * MS)], &mut NoJitter);
     assert_eq!(rows(&plan), [(10_000, 0, 0, 4000), (6000, 0, 4000, 10_000)]);
     assert_eq!(plan.stop_reason(), Some(StopReason::TotalTimeout));
-    let late = ByHand::of(&policy, Some(10 * MS), crate::Ready::Late(10 * MS)).stop();
+    let late = ByHand::of(&policy, Some(10 * MS), crate::operation::Ready::Late(10 * MS)).stop();
     assert_eq!((late.reason(), late.attempt()), (StopReason::TotalTimeout, None));
 
     let waiting = RawSettings { initial_retry_delay_us: 6000, max_retry_delay_us: 6000, ..settings };
@@ -284,7 +285,7 @@ fn second_after(policy: &Policy, jitter: Fixed) -> Duration {
     }
 }
 
-/// A source that gives what it is told.
+/// A source of given numbers.
 struct Fixed(u64);
 
 impl JitterSource for Fixed {

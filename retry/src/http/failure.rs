@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// What went wrong below HTTP.
+/// A failure below HTTP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TransportFailure {
@@ -54,7 +54,7 @@ impl fmt::Display for TransportFailure {
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::{TransportFailure, TransportFailures};
+/// use tonic_gax::http::{TransportFailure, TransportFailures};
 ///
 /// let broken = TransportFailures::NONE.with(TransportFailure::Reset);
 /// assert!(broken.contains(TransportFailure::Reset));

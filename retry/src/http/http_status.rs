@@ -77,7 +77,7 @@ mod tests {
     use crate::Code;
     use serde_json::Value;
 
-    /// What the published library returned, for every status and every code.
+    /// The published library's results, for every status and every code.
     const RECORDED: &str = include_str!("../../tests/data/http_status_map.jsonl");
 
     fn code(case: &Value, field: &str) -> Option<Code> {

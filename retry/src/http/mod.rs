@@ -1,4 +1,4 @@
-//! What HTTP adds to operations: what statuses and failures count as, which requests are safe to retry, how long
+//! HTTP on top of operations: what statuses and failures count as, which requests are safe to retry, how long
 //! a response asks to wait, and how documents, tools and libraries retry.
 
 mod failure;

@@ -13,7 +13,7 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::retry_info_in_json;
+/// use gax_retry::http::retry_info_in_json;
 /// use std::time::Duration;
 ///
 /// let body = br#"{"error": {"code": 429, "details": [

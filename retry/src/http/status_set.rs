@@ -11,7 +11,7 @@ const LAST: u16 = 599;
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::StatusSet;
+/// use tonic_gax::http::StatusSet;
 ///
 /// let statuses = StatusSet::EMPTY.with(408).with(429).with_range(500, 599);
 /// assert!(statuses.contains(502));

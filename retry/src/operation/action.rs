@@ -1,10 +1,11 @@
-//! What an operation asks for: time and randomness, and things to be done.
+//! The actions of an operation, and the world that it asks for time and randomness.
 
 use super::Stop;
-use crate::{JitterSource, StartedAttempt};
+use crate::StartedAttempt;
+use crate::jitter::JitterSource;
 use std::time::Duration;
 
-/// What an operation asks its surroundings for. It asks only when it needs the reply: an operation whose
+/// The world of an operation: time and randomness. It asks only when it needs the reply: an operation whose
 /// first attempt succeeds asks nothing.
 pub trait World {
     /// The time since the operation's start.
@@ -48,10 +49,10 @@ pub enum End {
     Failure(Stop),
 }
 
-/// What comes after an attempt that has ended.
+/// The next thing after an attempt that has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum FollowUp {
-    /// The same attempt again.
+    /// That attempt again.
     Resend,
     /// Another attempt, after that delay.
     Attempt(Duration),

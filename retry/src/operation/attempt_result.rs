@@ -1,7 +1,8 @@
 //! The facts that a protocol reports of an attempt that has ended.
 
 use crate::nanos::{FOREVER, bounded, limited};
-use crate::{Code, Next, ServerDelay, StopReason};
+use crate::operation::Next;
+use crate::{Code, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// The facts of an attempt that has ended. The operation decides their meaning.
@@ -9,7 +10,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{AttemptResult, Code, ServerDelay};
+/// use gax_retry::{Code, ServerDelay};
+/// use gax_retry::operation::AttemptResult;
 /// use std::time::Duration;
 ///
 /// let refused = AttemptResult::failed(Code::Unavailable)

@@ -1,4 +1,4 @@
-//! What observers are told of attempts, in the order of gax's tracers.
+//! The events that observers are notified of, in the order of gax's tracers.
 
 use super::action::FollowUp;
 use super::{AttemptResult, End, Operation, Outcome, Policy};
@@ -42,7 +42,7 @@ pub enum AttemptEnd {
 }
 
 impl Event {
-    /// What is told as an attempt is sent.
+    /// The event of an attempt that is sent.
     #[must_use]
     pub fn started(attempt: StartedAttempt) -> Self {
         match attempt.kind() {
@@ -51,10 +51,10 @@ impl Event {
         }
     }
 
-    /// What is told of an attempt that has ended so, once [`Operation::ended`] was told and before
+    /// The events of an attempt that has ended so, made once [`Operation::ended`] was reported and before
     /// [`Operation::next`] is asked.
     ///
-    /// Nothing is told of an attempt whose request is sent again at once: it hasn't ended.
+    /// There is none of an attempt whose request is sent again at once: it hasn't ended.
     pub fn ended<N>(
         policy: &Policy,
         operation: &Operation<N>,
@@ -87,7 +87,7 @@ impl Event {
         tell(Event::Ended(attempt.clone(), end));
     }
 
-    /// What is told of an attempt in flight that is dropped at that time.
+    /// The event of an attempt in flight that is dropped at that time.
     #[must_use]
     pub fn cancelled(attempt: StartedAttempt, now: Duration) -> Self {
         let attempt = Attempt::new(attempt, now, Code::Cancelled);
@@ -98,8 +98,9 @@ impl Event {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation::Resend;
     use crate::operation::tests::ByHand;
-    use crate::{Hedging, Resend, RetryBudget, RetrySettings};
+    use crate::{Hedging, RetryBudget, RetrySettings};
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -114,7 +115,7 @@ mod tests {
         AttemptResult::failed(Code::Unavailable)
     }
 
-    /// What is told of a first attempt that ends so.
+    /// The events of a first attempt that ends so.
     fn told(policy: &Policy, result: AttemptResult) -> Vec<Event> {
         let mut operation = ByHand::begin(policy);
         let attempt = operation.send();

@@ -1,4 +1,4 @@
-//! What every rule set has in common: the questions that come before time and the number of attempts.
+//! The gates of every rule set: the questions that come before time and the number of attempts.
 
 use super::{AttemptResult, Policy, Replayable, RetryFact, Seen, World};
 use crate::operation::CommitPoint;

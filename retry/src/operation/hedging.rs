@@ -1,7 +1,8 @@
 //! Attempts that are sent before the ones in flight have got their replies (gRFC A6, hedging).
 
 use super::latencies::{ENOUGH, Latencies};
-use crate::{CodeSet, IntoCodes, SettingsProblem};
+use crate::settings::SettingsProblem;
+use crate::{CodeSet, IntoCodes};
 use gax_text::Human;
 use std::sync::Arc;
 use std::time::Duration;
@@ -37,7 +38,7 @@ pub struct Hedging {
     percentile: Option<f64>,
     non_fatal_codes: CodeSet,
     allows_non_idempotent: bool,
-    /// What was given as a code and is none.
+    /// The first of the codes that is none.
     wrong_code: Option<i32>,
 }
 
@@ -95,7 +96,7 @@ impl Hedging {
         Self { allows_non_idempotent: true, ..self }
     }
 
-    /// What can't work in it: no attempts, a percentile that is not between 0 and 1, or a number that isn't a code.
+    /// The problems by which it can't work: no attempts, a percentile that is not between 0 and 1, or a number that isn't a code.
     /// Such hedging is refused by the `build()` of stub settings, and ends any other operation with
     /// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions) before anything is sent.
     #[must_use]

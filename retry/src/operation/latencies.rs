@@ -20,7 +20,7 @@ pub(super) struct Latencies {
     count: AtomicU64,
     /// Their latencies in nanoseconds, the last ones.
     last: [AtomicU64; WINDOW],
-    /// What the percentile was when it was last worked out; [`FOREVER`]: too few calls are known.
+    /// The percentile as it was last worked out; [`FOREVER`]: too few calls are known.
     current: AtomicU64,
 }
 

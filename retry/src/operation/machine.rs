@@ -3,8 +3,9 @@
 use super::action::FollowUp;
 use super::state::State;
 use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy, World};
+use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, nanos_or_forever};
-use crate::{JitterSource, NoJitter, StartedAttempt, StopReason};
+use crate::{NoJitter, StartedAttempt, StopReason};
 use std::time::Duration;
 
 /// One operation: facts go in, and one action at a time comes out.
@@ -20,10 +21,9 @@ use std::time::Duration;
 /// The documentation's second table, by hand:
 ///
 /// ```
-/// use gax_retry::{
-///     Action, AttemptResult, Code, End, JitterSource, NoJitter, Operation, Policy, Ready, RetrySettings, StopReason,
-///     World,
-/// };
+/// use gax_retry::jitter::JitterSource;
+/// use gax_retry::operation::{Action, AttemptResult, End, Operation, Ready, World};
+/// use gax_retry::{Code, NoJitter, Policy, RetrySettings, StopReason};
 /// use std::time::Duration;
 ///
 /// struct Clock(Duration, NoJitter);
@@ -133,7 +133,8 @@ impl<N> Operation<N> {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Operation, Policy, Ready, RetrySettings};
+    /// use gax_retry::operation::{Operation, Ready};
+    /// use gax_retry::{Code, Policy, RetrySettings};
     ///
     /// let policy = Policy::new(&RetrySettings::default(), Code::Unavailable);
     /// let (mut operation, _) = Operation::<Vec<&str>>::with_notes(&policy, None, Ready::Now);

@@ -15,6 +15,7 @@ mod tests;
 #[cfg(test)]
 pub(crate) use tests::ByHand;
 
+pub use crate::started_attempt::Next;
 pub use action::{Action, End, World};
 pub use attempt_result::{AttemptResult, Delivery, Outcome, Repetition, Replayable, Resend, RetryFact, Seen};
 pub use event::{AttemptEnd, Event};

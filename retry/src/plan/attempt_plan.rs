@@ -1,13 +1,12 @@
 //! The table of attempts that settings lead to.
 
 use super::{Simulated, Simulation};
-use crate::{
-    Attempt, AttemptResult, Code, Delivery, End, JitterSource, NotAttempted, Policy, Resend, StartedAttempt,
-    StopReason,
-};
+use crate::jitter::JitterSource;
+use crate::operation::{AttemptResult, End, Resend};
+use crate::{Attempt, Code, Delivery, NotAttempted, Policy, StartedAttempt, StopReason};
 use std::time::Duration;
 
-/// What the server does with one attempt of a plan.
+/// The server's response to one attempt of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response {
     after: Option<Duration>,
@@ -109,7 +108,7 @@ impl AttemptPlan {
         Self::within(None, policy, responses, jitter)
     }
 
-    /// The same for an operation that its caller gives no more than `bound`, whatever the policy says: no
+    /// The plan of an operation that its caller gives no more than `bound`, whatever the policy says: no
     /// attempt starts after it or runs beyond it.
     #[must_use]
     pub fn within(

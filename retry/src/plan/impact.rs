@@ -1,16 +1,15 @@
-//! What settings mean for a caller, and for a service in an outage, in a few numbers.
+//! The meaning of settings for a caller, and for a service in an outage, in a few numbers.
 
 use super::{Simulated, Simulation};
-use crate::{
-    AttemptPlan, AttemptResult, Compatibility, IntoCodes, NoJitter, Policy, RetrySettings, SeededJitter,
-    StopReason,
-};
+use crate::jitter::SeededJitter;
+use crate::operation::AttemptResult;
+use crate::{AttemptPlan, Compatibility, IntoCodes, NoJitter, Policy, RetrySettings, StopReason};
 use std::time::Duration;
 
 /// How many operations are drawn for what depends on jitter.
 const SAMPLES: u64 = 100;
 
-/// What to expect of settings: how long a call may take, and how many attempts it makes in an outage.
+/// The effects to expect of settings: how long a call may take, and how many attempts it makes in an outage.
 ///
 /// Where waits are jittered, numbers that depend on them are those of 100 operations, drawn in the same
 /// way every time.
@@ -18,7 +17,8 @@ const SAMPLES: u64 = 100;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Code, Compatibility, Impact, RetrySettings};
+/// use gax_retry::{Code, Compatibility, RetrySettings};
+/// use gax_retry::plan::Impact;
 /// use std::time::Duration;
 ///
 /// let settings = RetrySettings::builder()
@@ -112,7 +112,8 @@ impl Impact {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Compatibility, Impact, RetrySettings};
+    /// use gax_retry::{Code, Compatibility, RetrySettings};
+    /// use gax_retry::plan::Impact;
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder()
@@ -126,13 +127,14 @@ impl Impact {
         self.load_capped
     }
 
-    /// The same where the policy has a [budget](crate::RetryBudget), full at first: on average of 100 operations that come
+    /// The [`load`](Self::load) where the policy has a [budget](crate::RetryBudget), full at first: on average of 100 operations that come
     /// one after the other in one moment. `None`: it has none.
     ///
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Impact, Policy, RetryBudget, RetrySettings};
+    /// use gax_retry::{Code, Policy, RetryBudget, RetrySettings};
+    /// use gax_retry::plan::Impact;
     ///
     /// let settings = RetrySettings::builder().max_attempts(4).build()?;
     /// let policy = Policy::new(&settings, Code::Unavailable).with_budget(RetryBudget::tokens(10, 0.1));
@@ -160,7 +162,8 @@ impl Impact {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Code, Compatibility, Impact, RetrySettings};
+    /// use gax_retry::{Code, Compatibility, RetrySettings};
+    /// use gax_retry::plan::Impact;
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder()

@@ -1,4 +1,4 @@
-//! What settings lead to: attempt tables, and their impact on a caller and a service.
+//! The attempts that settings lead to: attempt tables, and their impact on a caller and a service.
 
 mod attempt_plan;
 mod impact;

@@ -1,9 +1,8 @@
 //! An operation under a clock that only counts: what plans and estimates run on.
 
-use crate::{
-    Action, Attempt, AttemptKind, AttemptResult, Code, End, Event, JitterSource, Operation, Policy, Ready,
-    StartedAttempt, World,
-};
+use crate::jitter::JitterSource;
+use crate::operation::{Action, AttemptResult, End, Event, Operation, Ready, World};
+use crate::{Attempt, AttemptKind, Code, Policy, StartedAttempt};
 use std::fmt;
 use std::time::Duration;
 
@@ -17,9 +16,9 @@ use std::time::Duration;
 /// A stream of responses breaks off after its first message, which commits the operation:
 ///
 /// ```
-/// use gax_retry::{
-///     AttemptResult, Code, End, NoJitter, Policy, RetrySettings, Seen, Simulated, Simulation, StopReason,
-/// };
+/// use gax_retry::operation::{AttemptResult, End, Seen};
+/// use gax_retry::plan::{Simulated, Simulation};
+/// use gax_retry::{Code, NoJitter, Policy, RetrySettings, StopReason};
 /// use std::time::Duration;
 ///
 /// let ms = Duration::from_millis;
@@ -272,7 +271,8 @@ impl<'a> Simulation<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{AttemptEnd, Hedging, NoJitter, Resend, RetrySettings, StopReason};
+    use crate::operation::{AttemptEnd, Resend};
+    use crate::{Hedging, NoJitter, RetrySettings, StopReason};
 
     const MS: Duration = Duration::from_millis(1);
 

@@ -1,4 +1,4 @@
-//! What is known of an attempt that has ended.
+//! An attempt that has ended.
 
 #[cfg(feature = "serde")]
 use crate::nanos::timeout_or_forever;
@@ -50,7 +50,7 @@ impl Attempt {
         }
     }
 
-    /// The same attempt, ended with that code.
+    /// The attempt, ended with that code.
     #[must_use]
     pub fn with_code(self, code: Code) -> Self {
         Self { code, ..self }

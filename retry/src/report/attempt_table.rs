@@ -123,9 +123,9 @@ impl AttemptTable {
 impl From<Code> for Role {
     fn from(code: Code) -> Self {
         match code {
-            Code::Ok => Role::Good,
-            Code::DeadlineExceeded => Role::Late,
-            _ => Role::Bad,
+            Code::Ok => Role::Success,
+            Code::DeadlineExceeded => Role::Timeout,
+            _ => Role::Failure,
         }
     }
 }

@@ -2,9 +2,11 @@
 
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
+use crate::jitter::JitterSource;
 use crate::jitter::{jittered, uniform};
 use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, remaining, scaled};
-use crate::{Compatibility, JitterSource, Next, RetrySettings, ServerDelay, StopReason};
+use crate::started_attempt::Next;
+use crate::{Compatibility, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// Settings in nanoseconds.
@@ -194,7 +196,7 @@ impl Documented {
     }
 }
 
-/// What a timeout or delay grows to. What is not set does not grow, and nothing grows to forever.
+/// The timeout or delay after that one. One that is not set does not grow, and none grows to forever.
 fn grown(nanos: u64, multiplier: f64) -> u64 {
     if nanos == FOREVER { FOREVER } else { scaled(nanos, multiplier).min(FOREVER - 1) }
 }

@@ -3,11 +3,12 @@
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::gax_java::{Algorithm, Limit, Next, RawSettings, deadline, millis};
+use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, after, bounded, limited, remaining, timeout_or_forever};
-use crate::{CodeSet, JitterSource, ServerDelay, StopReason};
+use crate::{CodeSet, ServerDelay, StopReason};
 use std::time::Duration;
 
-/// What is left of the total, in whole milliseconds, when a retry may still be made.
+/// The least that has to be left of the total, in whole milliseconds, when a retry may still be made.
 const LEAST_LEFT: i64 = 1;
 
 /// The algorithm with what Java's callables and contexts add to it.
@@ -46,7 +47,7 @@ impl GaxJava {
         self.is_as_given = true;
     }
 
-    /// The same method with settings of which a call has changed single fields. Java knows no such thing. Timeouts by
+    /// The method with settings of which a call has changed single fields. Java knows no such thing. Timeouts by
     /// themselves are those of the method; anything else makes the settings the call's own.
     pub(crate) fn with_changed(&self, settings: &RawSettings, is_timeouts_only: bool) -> Self {
         let mut changed = self.clone();
@@ -153,7 +154,7 @@ impl GaxJava {
         if self.algorithm.is_single() { Refusal::new(reason) } else { Refusal::of_wait(reason, wait) }
     }
 
-    /// What keeps that attempt from being made.
+    /// The limit that keeps that attempt from being made.
     fn refusal(&self, ask: Ask, next: Next) -> Option<StopReason> {
         let elapsed = i128::from(ask.now);
         match self.algorithm.limit(ask.counted, next, elapsed, LEAST_LEFT) {
@@ -168,7 +169,7 @@ impl GaxJava {
     }
 }
 
-/// What the caller's deadline leaves of a timeout.
+/// A timeout, as far as the caller's deadline leaves time for it.
 pub(super) fn within(timeout: Option<Duration>, now: u64, bound: u64) -> Result<u64, Refusal> {
     match remaining(bound, now) {
         0 => Err(Refusal::spent()),

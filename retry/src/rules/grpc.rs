@@ -2,9 +2,10 @@
 
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
+use crate::jitter::JitterSource;
 use crate::jitter::uniform;
 use crate::nanos::{FOREVER, limited, nanos, nanos_or_forever, remaining, scaled};
-use crate::{Compatibility, JitterSource, RetrySettings, ServerDelay, StopReason};
+use crate::{Compatibility, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// The most attempts that a gRPC channel makes, whatever a service config says.
@@ -42,7 +43,7 @@ impl Grpc {
         Self::cap(self.max_attempts)
     }
 
-    /// The same where so many attempts are allowed otherwise.
+    /// The channel's limit where so many attempts are allowed otherwise.
     pub(crate) fn cap(max_attempts: Option<u32>) -> Option<u32> {
         max_attempts.is_none_or(|most| most > CHANNEL_LIMIT).then_some(CHANNEL_LIMIT)
     }
@@ -129,9 +130,8 @@ impl RuleSet for Grpc {
 
 #[cfg(test)]
 mod tests {
-    use crate::{
-        AttemptPlan, Code, Compatibility, JitterSource, NoJitter, Policy, Response, RetrySettings, StopReason,
-    };
+    use crate::jitter::JitterSource;
+    use crate::{AttemptPlan, Code, Compatibility, NoJitter, Policy, Response, RetrySettings, StopReason};
     use std::time::Duration;
 
     const MS: Duration = Duration::from_millis(1);

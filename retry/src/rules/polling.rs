@@ -2,9 +2,11 @@
 
 use super::gax_java::within;
 use super::{Ask, Refusal, RuleSet, Wait};
+use crate::StopReason;
 use crate::gax_java::{PollOperation, Polling};
+use crate::jitter::JitterSource;
 use crate::nanos::{after, limited};
-use crate::{JitterSource, Next, StopReason};
+use crate::started_attempt::Next;
 use std::time::Duration;
 
 /// Polls by gax-java's settings. The first attempt is the call that starts the long-running operation.

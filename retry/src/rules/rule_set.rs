@@ -1,6 +1,8 @@
 //! One rule set: its questions and its replies.
 
-use crate::{JitterSource, Next, ServerDelay, StopReason};
+use crate::jitter::JitterSource;
+use crate::started_attempt::Next;
+use crate::{ServerDelay, StopReason};
 use std::time::Duration;
 
 /// One way to turn settings into attempts. An operation's progress through them is kept outside, so that one

@@ -3,8 +3,9 @@
 #[cfg(feature = "strategy")]
 use super::strategy::Strategy;
 use super::{Ask, Documented, GaxJava, Grpc, Polls, Refusal, RuleSet, Wait};
+use crate::jitter::JitterSource;
 use crate::nanos::FOREVER;
-use crate::{JitterSource, Next};
+use crate::started_attempt::Next;
 
 /// The rule set of a policy.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,8 +1,9 @@
 //! Waits that a server asks for, with back-off on top.
 
 use super::Ask;
+use crate::RetrySettings;
+use crate::jitter::JitterSource;
 use crate::jitter::uniform;
-use crate::{JitterSource, RetrySettings};
 use std::time::Duration;
 
 /// The longest such wait where nothing else says how long it may be.
@@ -14,12 +15,12 @@ pub(crate) fn longest(set: Option<Duration>, max_delay: Option<Duration>) -> Dur
     set.unwrap_or_else(|| max_delay.unwrap_or_default().max(LONGEST))
 }
 
-/// The same of settings.
+/// The longest that a server may ask for by these settings.
 pub(crate) fn longest_of(settings: &RetrySettings) -> Duration {
     longest(settings.max_server_delay, settings.max_retry_delay)
 }
 
-/// What a wait is made of besides the server's part, all in one unit.
+/// The parts of a wait besides the server's, all in one unit.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Own {
     /// The back-off, before anything is drawn.
@@ -32,7 +33,7 @@ pub(crate) struct Own {
 }
 
 impl Ask {
-    /// The server's delay and a draw on top, so that clients which are told the same moment don't come back together: up to the
+    /// The server's delay and a draw on top, so that clients which are given the same moment don't come back together: up to the
     /// back-off or half of the server's delay, whichever is longer, as Envoy's clients spread over half of it. Where there is
     /// no time for the longest draw, up to half of what the server's delay leaves, so that the attempt has at least the other
     /// half. Without jitter back-off comes on top. `None`: there is no time for the server's delay.

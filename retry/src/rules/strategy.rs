@@ -2,9 +2,11 @@
 
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
+use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, limited, remaining};
+use crate::settings::SettingsOverrides;
 use crate::strategy::{BackoffStrategy, Growth, Jitter, TimeRule};
-use crate::{JitterSource, ServerDelay, SettingsOverrides, StopReason};
+use crate::{ServerDelay, StopReason};
 use std::time::Duration;
 
 /// A strategy, and the attempt timeout that a call adds to it.
@@ -177,10 +179,11 @@ impl Strategy {
 
 #[cfg(test)]
 mod tests {
-    use crate::{
-        AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, End, Limits, NoJitter, Override, Policy,
-        Seen, ServerDelay, SettingsOverrides, Simulated, Simulation, StopReason, TimeRule,
-    };
+    use crate::operation::{AttemptResult, End, Seen};
+    use crate::plan::{Simulated, Simulation};
+    use crate::settings::{Override, SettingsOverrides};
+    use crate::strategy::{Backoff, BackoffStrategy, Limits, TimeRule};
+    use crate::{AttemptPlan, Code, NoJitter, Policy, ServerDelay, StopReason};
     use std::time::Duration;
 
     const SECOND: Duration = Duration::from_secs(1);

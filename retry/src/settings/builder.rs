@@ -55,7 +55,7 @@ impl RetrySettingsBuilder {
         self
     }
 
-    /// What a delay is multiplied by to give the next one. At least 1.
+    /// The factor from one delay to the next. At least 1.
     pub fn retry_delay_multiplier(mut self, multiplier: impl Into<Option<f64>>) -> Self {
         self.settings.retry_delay_multiplier = multiplier.into();
         self
@@ -82,7 +82,9 @@ impl RetrySettingsBuilder {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{AttemptResult, Code, NoJitter, Policy, RetrySettings, ServerDelay, Simulation};
+    /// use gax_retry::{Code, NoJitter, Policy, RetrySettings, ServerDelay};
+    /// use gax_retry::operation::AttemptResult;
+    /// use gax_retry::plan::Simulation;
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder().max_attempts(3).only_with_server_delay(Code::ResourceExhausted).build()?;
@@ -120,7 +122,7 @@ impl RetrySettingsBuilder {
         self
     }
 
-    /// What an attempt's timeout is multiplied by to give the next one's. At least 1.
+    /// The factor from one attempt's timeout to the next one's. At least 1.
     pub fn rpc_timeout_multiplier(mut self, multiplier: f64) -> Self {
         self.settings.rpc_timeout_multiplier = multiplier;
         self

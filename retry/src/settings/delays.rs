@@ -57,7 +57,7 @@ impl RetryDelays {
         self.initial
     }
 
-    /// What a delay is multiplied by to give the next one.
+    /// The factor from one delay to the next.
     #[must_use]
     pub fn multiplier(&self) -> f64 {
         self.multiplier

@@ -1,11 +1,11 @@
-//! What is wrong with settings.
+//! Settings that are wrong.
 
 use crate::ParseCodeError;
 use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-/// Settings that can't be used, with everything that is wrong with them.
+/// Settings that can't be used, with all their problems.
 ///
 /// # Examples
 ///
@@ -17,7 +17,8 @@ use std::time::Duration;
 /// assert_eq!(error.problems().len(), 2);
 /// assert_eq!(error.problems()[0].field(), "retry_delay_multiplier");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("retry settings are not valid: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct SettingsError {
     problems: Vec<SettingsProblem>,
 }
@@ -54,21 +55,6 @@ impl SettingsError {
         &self.problems
     }
 }
-
-impl fmt::Display for SettingsError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("retry settings are not valid: ")?;
-        for (index, problem) in self.problems.iter().enumerate() {
-            if index > 0 {
-                f.write_str("; ")?;
-            }
-            write!(f, "{problem}")?;
-        }
-        Ok(())
-    }
-}
-
-impl std::error::Error for SettingsError {}
 
 /// One field that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -139,7 +125,7 @@ impl SettingsProblem {
         &self.value
     }
 
-    /// What it must be.
+    /// The reason: `must be ..`.
     #[must_use]
     pub fn reason(&self) -> &str {
         &self.reason

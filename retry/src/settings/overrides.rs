@@ -45,7 +45,8 @@ impl<T> Override<T> {
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::{Code, Override, Policy, RetrySettings, SettingsOverrides};
+/// use tonic_gax::{Code, Policy, RetrySettings};
+/// use tonic_gax::settings::{Override, SettingsOverrides};
 /// use std::time::Duration;
 ///
 /// let policy = Policy::new(&RetrySettings::no_retry(Duration::from_secs(60)), Code::Unavailable);

@@ -32,7 +32,7 @@ use std::time::Duration;
 ///
 /// With the feature `serde` they are stored and read in the words of tables in TOML: durations are texts such as `"1500ms"`
 /// or `"1h30m"`, what is absent is unset, unknown fields are refused, and all is checked as by
-/// [`build`](RetrySettingsBuilder::build). `timeout` stands for the total timeout and both RPC timeouts, as in a table.
+/// [`build`](crate::RetrySettingsBuilder::build). `timeout` stands for the total timeout and both RPC timeouts, as in a table.
 ///
 /// # Examples
 ///

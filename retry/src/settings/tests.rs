@@ -1,4 +1,5 @@
-use crate::{RetrySettings, SettingsProblem};
+use crate::RetrySettings;
+use crate::settings::SettingsProblem;
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);

@@ -13,7 +13,8 @@ use std::time::Duration;
 /// Python's `ExponentialTimeout(5, 20, 2)`:
 ///
 /// ```
-/// use gax_retry::{AttemptPlan, AttemptTimeouts, Backoff, BackoffStrategy, Code, Limits, NoJitter, Policy};
+/// use gax_retry::{AttemptPlan, Code, NoJitter, Policy};
+/// use gax_retry::strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Limits};
 /// use std::time::Duration;
 ///
 /// let s = Duration::from_secs;
@@ -35,7 +36,7 @@ enum Kind {
     ToDeadline(Duration),
 }
 
-/// What is left, below which Python's `TimeToDeadlineTimeout` begins anew.
+/// The rest of the time below which Python's `TimeToDeadlineTimeout` begins anew.
 const LEAST_LEFT: Duration = Duration::from_secs(1);
 
 impl AttemptTimeouts {
@@ -62,7 +63,7 @@ impl AttemptTimeouts {
         Self { kind: Kind::ToDeadline(timeout), deadline: None }
     }
 
-    /// The same, where no attempt has more than is left of that time since the operation's start. None starts after it.
+    /// These timeouts, where no attempt has more than is left of that time since the operation's start. None starts after it.
     #[must_use]
     pub const fn within(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
@@ -88,7 +89,7 @@ impl AttemptTimeouts {
         }
     }
 
-    /// What is left of the deadline.
+    /// The rest of the deadline.
     pub(crate) fn left(&self, now: Duration) -> Option<u64> {
         self.deadline.map(|deadline| nanos(deadline.saturating_sub(now)))
     }

@@ -1,6 +1,6 @@
 //! Formulas for the wait before a retry.
 
-use crate::JitterSource;
+use crate::jitter::JitterSource;
 use crate::nanos::nanos;
 use std::time::Duration;
 
@@ -14,7 +14,8 @@ const MILLISECOND: f64 = 1e6;
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Backoff, Cap, Jitter, ScriptedJitter};
+/// use gax_retry::jitter::ScriptedJitter;
+/// use gax_retry::strategy::{Backoff, Cap, Jitter};
 /// use std::time::Duration;
 ///
 /// let s = Duration::from_secs;
@@ -52,14 +53,14 @@ pub enum Jitter {
     None,
     /// The delay and a whole number of units more, from 0 to `most`, each as likely as any other.
     Added {
-        /// What is counted: milliseconds, as a rule.
+        /// The unit: a millisecond, as a rule.
         unit: Duration,
         /// The greatest number of them.
         most: u32,
     },
     /// The delay and up to `most` units more, rounded to the nearest: the ends are half as likely.
     AddedRounded {
-        /// What is counted.
+        /// The unit.
         unit: Duration,
         /// The greatest number of them.
         most: u32,
@@ -165,7 +166,7 @@ impl Backoff {
         self.initial
     }
 
-    /// What a delay is multiplied by.
+    /// The factor from one delay to the next.
     #[must_use]
     pub const fn multiplier(&self) -> f64 {
         self.multiplier
@@ -189,7 +190,7 @@ impl Backoff {
         self.min
     }
 
-    /// What the maximum bounds.
+    /// The side of the random part that the maximum bounds.
     #[must_use]
     pub const fn cap(&self) -> Cap {
         self.cap
@@ -311,7 +312,7 @@ fn whole(nanos: f64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ScriptedJitter;
+    use crate::jitter::ScriptedJitter;
 
     const S: Duration = Duration::from_secs(1);
 

@@ -1,7 +1,7 @@
 //! A formula and its limits.
 
 use super::{AttemptTimeouts, Backoff, Limits};
-use crate::SettingsOverrides;
+use crate::settings::SettingsOverrides;
 use std::time::Duration;
 
 /// A back-off formula and the limits to it: what a [`Policy`](crate::Policy) can follow in place of
@@ -12,9 +12,9 @@ use std::time::Duration;
 /// Cloud Storage's documents: min(2^n + random milliseconds, 64 s), until 600 s are over.
 ///
 /// ```
-/// use gax_retry::{
-///     AttemptPlan, Backoff, Code, Jitter, Limits, Policy, BackoffStrategy, Response, ScriptedJitter, TimeRule,
-/// };
+/// use gax_retry::{AttemptPlan, Code, Policy, Response};
+/// use gax_retry::jitter::ScriptedJitter;
+/// use gax_retry::strategy::{Backoff, Jitter, Limits, BackoffStrategy, TimeRule};
 /// use std::time::Duration;
 ///
 /// let s = Duration::from_secs;
@@ -116,8 +116,8 @@ impl BackoffStrategy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Override;
-    use crate::TimeRule;
+    use crate::settings::Override;
+    use crate::strategy::TimeRule;
 
     const MS: Duration = Duration::from_millis(1);
 

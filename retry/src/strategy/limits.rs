@@ -9,7 +9,7 @@ use std::time::Duration;
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::{Limits, TimeRule};
+/// use tonic_gax::strategy::{Limits, TimeRule};
 /// use std::time::Duration;
 ///
 /// let limits = Limits::none().with_max_attempts(6).with_time(Duration::from_secs(50), TimeRule::Clip);

@@ -1,9 +1,7 @@
-//! What can happen in a step.
+//! The facts of one step.
 
-use gax_retry::{
-    AttemptResult, Code, CommitPoint, Delivery, Next, Replayable, Resend, RetryFact, Seen, ServerDelay,
-    StopReason,
-};
+use gax_retry::operation::{AttemptResult, CommitPoint, Next, Replayable, Resend, RetryFact, Seen};
+use gax_retry::{Code, Delivery, ServerDelay, StopReason};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -171,7 +169,7 @@ const DELIVERIES: [Fact; 12] = [
     fact(When::Now, What::Cancelled),
 ];
 
-/// What servers ask for: nothing, a wait that there is time for, one that there is none for, none at all.
+/// The wishes of servers: nothing, a wait that there is time for, one that there is none for, none at all.
 const SERVER_DELAYS: [Fact; 12] = [
     fact(When::Due, What::Nothing),
     ends(When::Due, Ends::Drained),
@@ -187,7 +185,7 @@ const SERVER_DELAYS: [Fact; 12] = [
     ends(When::Soon, Ends::InternalNever),
 ];
 
-/// What the caller has seen.
+/// How much the caller has seen.
 const RESPONSES: [Fact; 12] = [
     fact(When::Due, What::Nothing),
     fact(When::JustAfter, What::Nothing),
@@ -205,7 +203,7 @@ const RESPONSES: [Fact; 12] = [
 
 pub(crate) const ALL: [&[Fact]; 4] = [&TIMES, &DELIVERIES, &SERVER_DELAYS, &RESPONSES];
 
-/// The same for several attempts in flight, each of which is taken in turn: fewer facts, more attempts.
+/// Facts of several attempts in flight, each of which is taken in turn: fewer facts, more attempts.
 const HEDGED_TIMES: [Fact; 8] = [
     fact(When::Due, What::Nothing),
     fact(When::JustBefore, What::Nothing),

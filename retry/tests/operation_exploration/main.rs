@@ -39,7 +39,7 @@ fn explore(subject: &Subject, facts: &[Fact]) -> usize {
                 let mut next = run.clone();
                 let result = next.happens(subject, fact, attempt);
                 if let Err(broken) = result {
-                    panic!("{subject}: {broken}\n{}", told(path, (fact, attempt)));
+                    panic!("{subject}: {broken}\n{}", described(path, (fact, attempt)));
                 }
                 // After the end it is enough to see that nothing follows.
                 if !run.is_finished() && visited.insert(next.fingerprint()) {
@@ -55,7 +55,7 @@ fn explore(subject: &Subject, facts: &[Fact]) -> usize {
 }
 
 /// The facts that led there, one a line.
-fn told(path: &[(Fact, Option<u32>)], last: (Fact, Option<u32>)) -> String {
+fn described(path: &[(Fact, Option<u32>)], last: (Fact, Option<u32>)) -> String {
     let mut text = String::new();
     for (fact, attempt) in path.iter().chain([&last]) {
         let _infallible = match attempt {

@@ -2,10 +2,9 @@
 
 use crate::facts::{Ends, Fact, What};
 use crate::subjects::Subject;
-use gax_retry::{
-    Action, AttemptKind, End, JitterSource, Operation, Outcome, Policy, Ready, Resend, RetryBudget,
-    StartedAttempt, StopReason, World,
-};
+use gax_retry::jitter::JitterSource;
+use gax_retry::operation::{Action, End, Operation, Outcome, Ready, Resend, World};
+use gax_retry::{AttemptKind, Policy, RetryBudget, StartedAttempt, StopReason};
 use std::fmt::Write as _;
 use std::hash::{DefaultHasher, Hasher as _};
 use std::time::Duration;
@@ -31,7 +30,7 @@ pub(crate) struct Run {
     /// The last start of an attempt.
     started: Duration,
     resends: Resends,
-    /// What the last fact was, as far as the next attempt depends on it.
+    /// The last fact, as far as the next attempt depends on it.
     ended: Option<(u32, Ends)>,
     committed: Option<u32>,
     replied: Option<u32>,
@@ -196,7 +195,7 @@ impl Run {
         Ok(())
     }
 
-    /// What the operation does of itself when it begins.
+    /// Takes the actions that the operation begins with.
     pub(crate) fn go_on(&mut self, subject: &Subject) -> Kept {
         let (policy, _) = subject.policy(self.tokens);
         self.actions(subject, &policy, &mut Clock { now: self.now, jitter: subject.jitter })

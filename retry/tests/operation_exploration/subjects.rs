@@ -1,9 +1,11 @@
 //! The policies that are explored, and what each of them promises.
 
 use gax_retry::gax_java::{Polling, RawSettings};
+use gax_retry::jitter::JitterSource;
+use gax_retry::operation::CommitPoint;
+use gax_retry::strategy::{Backoff, BackoffStrategy, Jitter, Limits, TimeRule};
 use gax_retry::{
-    Backoff, BackoffStrategy, Code, CodeSet, CommitPoint, Compatibility, Hedging, Jitter, JitterSource,
-    Limits, Policy, RetryBudget, RetrySettings, RetrySettingsBuilder, TimeRule,
+    Code, CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings, RetrySettingsBuilder,
 };
 use std::fmt;
 use std::time::Duration;
@@ -189,7 +191,7 @@ pub(crate) fn gax_java() -> Vec<Subject> {
     });
     let mut subjects = of_each(Compatibility::GaxJava);
     for subject in &mut subjects {
-        // What is left is clamped before the wait, so that the cap is all that is promised.
+        // The rest of the time is clamped before the wait, so that the cap is all that is promised.
         subject.max_timeout = None;
     }
     subjects.push(Subject::new("parts of milliseconds", Policy::gax_java(&part, CODES)));

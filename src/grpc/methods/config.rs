@@ -6,7 +6,8 @@ use crate::operation::{Note, earlier, is_nested_retry};
 use crate::settings::{CallOptions, CallSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
-use gax_retry::{Compatibility, MethodKind, Policy, Repetition, StartedAttempt};
+use gax_retry::operation::Repetition;
+use gax_retry::{Compatibility, MethodKind, Policy, StartedAttempt};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 

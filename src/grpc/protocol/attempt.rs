@@ -11,7 +11,8 @@ use crate::operation::{
     AttemptContext, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Step, Unsendable,
     earlier, until,
 };
-use gax_retry::{AttemptKind, AttemptResult, CommitPoint, Delivery, Replayable, Seen, StartedAttempt};
+use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, Seen};
+use gax_retry::{AttemptKind, Delivery, StartedAttempt};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};

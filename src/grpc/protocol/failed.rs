@@ -10,10 +10,8 @@ use crate::grpc::template::timeout;
 use crate::grpc::transport::ServiceHandle;
 use crate::operation::{AttemptContext, ConnectProblem, Driver, Note, OperationError, OperationReport};
 use crate::transport::Reach;
-use gax_retry::{
-    AttemptResult, Code, Delivery, Replayable, Resend, RetryFact, Seen, SettingsError, StartedAttempt, Stop,
-    StopReason,
-};
+use gax_retry::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen, Stop};
+use gax_retry::{Code, Delivery, SettingsError, StartedAttempt, StopReason};
 use std::pin::Pin;
 use tonic::Status;
 use tonic::codegen::StdError;

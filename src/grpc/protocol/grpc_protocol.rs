@@ -11,7 +11,7 @@ pub(crate) struct GrpcProtocol<A, Q> {
     pub(super) handle: A,
     pub(super) request: Q,
     pub(super) extent: ReadExtent,
-    /// What the last attempt ended with.
+    /// The failure that the last attempt ended with.
     pub(super) failure: Option<Box<Failure>>,
 }
 

@@ -4,7 +4,7 @@ use crate::grpc::methods::MethodConfig;
 use crate::grpc::template::AttemptTimeout;
 use crate::operation::Note;
 use bytes::Bytes;
-use gax_retry::Replayable;
+use gax_retry::operation::Replayable;
 use http::uri::PathAndQuery;
 use http_body::Frame;
 use std::convert::Infallible;

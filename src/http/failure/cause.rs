@@ -4,7 +4,7 @@
 use crate::http::failure::FirstHop;
 use crate::operation::ConnectProblem;
 use crate::transport::{BoxError, H2Cause, Reach, chain};
-use gax_retry::TransportFailure;
+use gax_retry::http::TransportFailure;
 use hyper_util::client::legacy;
 use std::error::Error;
 use std::fmt;

@@ -2,7 +2,9 @@
 
 use crate::operation::{ConnectProblem, OperationReport, RequestEnded};
 use crate::transport::{BoxError, chain};
-use gax_retry::{Attempt, Code, HttpFailure, SettingsError, Stop, StopReason, TransportFailure};
+use gax_retry::http::{HttpFailure, TransportFailure};
+use gax_retry::operation::Stop;
+use gax_retry::{Attempt, Code, SettingsError, StopReason};
 use gax_text::{Escaped, Human};
 use std::error::Error;
 use std::fmt;

@@ -1,7 +1,7 @@
 //! Attempts over an HTTP service: requests go out, responses and errors become facts.
 
+use crate::http::config::HttpConfig;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
-use crate::http::plan::HttpPlan;
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
@@ -11,10 +11,9 @@ use crate::operation::{
     AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Step, earlier, until,
 };
 use crate::transport::{BoxError, retry_after_in};
-use gax_retry::{
-    AttemptKind, AttemptResult, Delivery, HttpFailure, Resend, Seen, ServerDelay, StartedAttempt,
-    retry_info_in_json,
-};
+use gax_retry::http::{HttpFailure, retry_info_in_json};
+use gax_retry::operation::{AttemptResult, Resend, Seen};
+use gax_retry::{AttemptKind, Delivery, ServerDelay, StartedAttempt};
 use http::StatusCode;
 use http::header::CONNECTION;
 use http_body::Body;
@@ -47,17 +46,18 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// at all, since its status is final.
     fn extent(
         &self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         status: StatusCode,
         ended_at: Duration,
         context: &AttemptContext<'_>,
     ) -> Option<ReadExtent> {
         if status.is_success() {
-            return Some(ReadExtent::to_end(plan.limits.max_response_buffer));
+            return Some(ReadExtent::to_end(config.limits.max_response_buffer));
         }
-        let result = self.result(plan, Some(HttpFailure::Status(status.as_u16())));
+        let result = self.result(config, Some(HttpFailure::Status(status.as_u16())));
         // The response of a hedge may be held, for longer than its connection should be.
-        let may_wait = plan.policy.permits(result) || context.number() > 1 && plan.policy.may_hold(result);
+        let may_wait =
+            config.policy.permits(result) || context.number() > 1 && config.policy.may_hold(result);
         let is_drained = self.request.is_replayable() && may_wait;
         is_drained.then(|| ReadExtent::drain(context.clock().at(ended_at.saturating_add(DRAIN_TIME))))
     }
@@ -65,14 +65,14 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// A response whose status is no success, as far as it was read.
     fn response(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         response: http::Response<HttpResponseBody<R>>,
         ended_at: Duration,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
         let delay = asked_for(&response).map_or(ServerDelay::None, ServerDelay::AtLeast);
-        self.failed(plan, Some(failure), AttemptOutcome::Response(Box::new(response)), context)
+        self.failed(config, Some(failure), AttemptOutcome::Response(Box::new(response)), context)
             .with_server_delay(delay)
             .with_end(ended_at)
     }
@@ -105,7 +105,7 @@ where
     /// A response that was read so far. A status that is no success stands, however its body ends.
     fn read(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         reader: ResponseReader<R>,
         read: Read,
         ended_at: Option<Duration>,
@@ -114,12 +114,12 @@ where
     ) -> AttemptResult {
         if let Some(ended_at) = ended_at {
             let response = reader.into_response(read, context.deadline());
-            return self.response(plan, response, ended_at, context);
+            return self.response(config, response, ended_at, context);
         }
         match read {
-            Read::Early(EndedEarly::TimedOut) => self.timed_out(plan, context),
-            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(plan, why.into_error(), context),
-            Read::Early(why) => self.broken(plan, why.into_error(), Part::Body, context),
+            Read::Early(EndedEarly::TimedOut) => self.timed_out(config, context),
+            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(config, why.into_error(), context),
+            Read::Early(why) => self.broken(config, why.into_error(), Part::Body, context),
             // The operation's clock stops: the rest of the body may take as long as it likes.
             Read::NotYet | Read::Whole | Read::TooLong => {
                 let mut result = AttemptResult::done();
@@ -142,30 +142,35 @@ where
     R: Body,
     R::Error: Into<BoxError>,
 {
-    type Config = HttpPlan;
+    type Config = HttpConfig;
     type Attempt = HttpAttempt<S::Future, R>;
     type Slot = Option<http::Response<HttpResponseBody<R>>>;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::Http;
 
-    fn name(&self, _: &HttpPlan) -> Name {
+    fn name(&self, _: &HttpConfig) -> Name {
         let parts = self.request.parts();
         Name::from(Cow::<'static, str>::Owned(format!("{} {}", parts.method, parts.uri.path())))
     }
 
-    fn observers<'a>(&'a self, _: &'a HttpPlan) -> Option<&'a Observers> {
+    fn observers<'a>(&'a self, _: &'a HttpConfig) -> Option<&'a Observers> {
         self.shared.observers.as_deref()
     }
 
-    fn bound(&self, plan: &HttpPlan) -> Option<Duration> {
-        earlier(plan.timeout, self.inbound.map(until))
+    fn bound(&self, config: &HttpConfig) -> Option<Duration> {
+        earlier(config.timeout, self.inbound.map(until))
     }
 
-    fn jitter(&self, _: &HttpPlan) -> Jitter {
+    fn jitter(&self, _: &HttpConfig) -> Jitter {
         self.shared.options.jitter.next()
     }
 
-    fn begin(&mut self, _: &HttpPlan, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Self::Attempt {
+    fn begin(
+        &mut self,
+        _: &HttpConfig,
+        started: StartedAttempt,
+        _: &mut AttemptContext<'_>,
+    ) -> Self::Attempt {
         let failure = self.failure.take();
         // An attempt whose request is sent again at once has not failed.
         self.http.failures.extend(failure.filter(|_| started.kind() != AttemptKind::Resend));
@@ -177,7 +182,7 @@ where
 
     fn poll(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         mut attempt: Pin<&mut Self::Attempt>,
         context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
@@ -188,13 +193,13 @@ where
                 AttemptProj::Ready => {
                     if let Err(error) = ready!(self.request.poll_open(cx)) {
                         let error: BoxError = Box::new(BodyNotOpened(error));
-                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, context)));
+                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, context)));
                     }
                     if let Err(error) = ready!(self.service.poll_ready(cx)) {
                         // A service that has failed is neither called nor asked again.
                         self.service = self.spare.copy();
                         return Poll::Ready(Step::Ended(self.broken(
-                            plan,
+                            config,
                             error.into(),
                             Part::Head,
                             context,
@@ -202,7 +207,7 @@ where
                     }
                     let Some((mut request, cut)) = self.request.write(context.started()) else {
                         let error: BoxError = Box::new(NoBody);
-                        return Poll::Ready(Step::Ended(self.broken(plan, error, Part::Head, context)));
+                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, context)));
                     };
                     if let Some(mut outgoing) = context.sending() {
                         outgoing.add_headers(request.headers_mut());
@@ -220,18 +225,18 @@ where
                         }
                         let ended_at = context.clock().elapsed();
                         let method = &self.request.parts().method;
-                        let idle_timeout = plan.limits.body_idle_timeout;
+                        let idle_timeout = config.limits.body_idle_timeout;
                         let reader = ResponseReader::new(method, response, idle_timeout, cut.take());
                         let status = reader.status();
                         if is_parting {
                             let response = reader.into_response(Read::NotYet, context.deadline());
-                            let result = self.response(plan, response, ended_at, context);
+                            let result = self.response(config, response, ended_at, context);
                             return Poll::Ready(Step::Ended(result.with_resend(Resend::Stale)));
                         }
-                        let Some(extent) = self.extent(plan, status, ended_at, context) else {
+                        let Some(extent) = self.extent(config, status, ended_at, context) else {
                             let response = reader.into_response(Read::NotYet, context.deadline());
                             return Poll::Ready(Step::Ended(
-                                self.response(plan, response, ended_at, context),
+                                self.response(config, response, ended_at, context),
                             ));
                         };
                         let ended_at = (!status.is_success()).then_some(ended_at);
@@ -239,7 +244,7 @@ where
                     }
                     Err(error) => {
                         return Poll::Ready(Step::Ended(self.broken(
-                            plan,
+                            config,
                             error.into(),
                             Part::Head,
                             context,
@@ -252,7 +257,9 @@ where
                     let AttemptOwned::Collecting { reader, ended_at } = owned else {
                         return Poll::Pending;
                     };
-                    return Poll::Ready(Step::Ended(self.read(plan, reader, read, ended_at, context, reply)));
+                    return Poll::Ready(Step::Ended(
+                        self.read(config, reader, read, ended_at, context, reply),
+                    ));
                 }
                 AttemptProj::Done => return Poll::Pending,
             }
@@ -261,12 +268,12 @@ where
 
     fn expire(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         attempt: Option<Pin<&mut Self::Attempt>>,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
-            return self.timed_out(plan, context).with_delivery(Delivery::NotSent);
+            return self.timed_out(config, context).with_delivery(Delivery::NotSent);
         };
         match attempt.project_replace(HttpAttempt::Done) {
             AttemptOwned::Ready => {
@@ -277,12 +284,12 @@ where
                 if let Some(ended_at) = ended_at {
                     let late = Read::Early(EndedEarly::TimedOut);
                     let response = reader.into_response(late, context.deadline());
-                    return self.response(plan, response, ended_at, context);
+                    return self.response(config, response, ended_at, context);
                 }
             }
             AttemptOwned::Sent { .. } | AttemptOwned::Done => {}
         }
-        self.timed_out(plan, context)
+        self.timed_out(config, context)
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {

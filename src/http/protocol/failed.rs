@@ -1,18 +1,20 @@
 //! The facts of an attempt that brought no whole response.
 
+use crate::http::config::HttpConfig;
 use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, classify};
-use crate::http::plan::HttpPlan;
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::operation::{AttemptContext, Note};
 use crate::transport::{BoxError, Reach};
-use gax_retry::{AttemptResult, HttpFailure, Resend, RetryFact, StopReason, TransportFailure};
+use gax_retry::StopReason;
+use gax_retry::http::{HttpFailure, TransportFailure};
+use gax_retry::operation::{AttemptResult, Resend, RetryFact};
 
 impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// The request or its response broke.
     pub(crate) fn broken(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         error: BoxError,
         part: Part,
         context: &mut AttemptContext<'_>,
@@ -22,8 +24,8 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
             cause = Cause::UNREADABLE;
         }
         let resend = if cause.is_final() { Resend::No } else { self.resend(cause, part, &error) };
-        let result = self.lost(plan, cause, error, context).with_resend(resend);
-        if cause.is_closed_by_us && plan.policy.permits(result) {
+        let result = self.lost(config, cause, error, context).with_resend(resend);
+        if cause.is_closed_by_us && config.policy.permits(result) {
             return result.with_retry(RetryFact::ClosedByUs);
         }
         result
@@ -32,16 +34,16 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// The body of the response stopped coming.
     pub(crate) fn stalled(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         error: BoxError,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        self.lost(plan, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, context)
+        self.lost(config, Cause::new(TransportFailure::Timeout, Reach::MaybeSent), error, context)
     }
 
     fn lost(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         cause: Cause,
         source: BoxError,
         context: &mut AttemptContext<'_>,
@@ -57,7 +59,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         }
         let failure = cause.failure.map(HttpFailure::Transport);
         let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };
-        let result = self.failed(plan, failure, AttemptOutcome::Broken(broken), context);
+        let result = self.failed(config, failure, AttemptOutcome::Broken(broken), context);
         match cause.reach {
             Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
             _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),

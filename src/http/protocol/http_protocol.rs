@@ -1,14 +1,16 @@
 //! A request over an HTTP service, between its attempts.
 
+use crate::http::config::HttpConfig;
 use crate::http::failure::Broken;
-use crate::http::plan::HttpPlan;
 use crate::http::report::HttpReport;
 use crate::http::request::{Replay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
 use crate::http::shared_state::SharedState;
 use crate::operation::{AttemptContext, inbound_deadline};
 use crate::transport::SharedService;
-use gax_retry::{AttemptResult, Code, HttpFailure, Repetition, RetryFact, StartedAttempt, StopReason};
+use gax_retry::http::HttpFailure;
+use gax_retry::operation::{AttemptResult, Repetition, RetryFact};
+use gax_retry::{Code, StartedAttempt, StopReason};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -49,12 +51,12 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     pub(crate) fn new(
         service: S,
         spare: SharedService<S>,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         shared: Arc<SharedState>,
         request: ReplayableRequest<B>,
     ) -> Self {
-        let classification = plan.classify(request.parts(), &request.bytes().unwrap_or_default());
-        let http = Box::new(HttpReport::new(classification, plan.strategy));
+        let classification = config.classify(request.parts(), &request.bytes().unwrap_or_default());
+        let http = Box::new(HttpReport::new(classification, config.strategy));
         Self {
             service,
             spare,
@@ -69,13 +71,13 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         }
     }
 
-    /// The plan for a request that may be sent while an attempt is in flight, where such requests are hedged. Its attempts
+    /// The config for a request that may be sent while an attempt is in flight, where such requests are hedged. Its attempts
     /// may follow each other as well, whatever the request is.
-    pub(crate) fn hedged(&mut self, plan: &HttpPlan) -> Option<Arc<HttpPlan>> {
+    pub(crate) fn hedged(&mut self, config: &HttpConfig) -> Option<Arc<HttpConfig>> {
         if !self.request.is_replayable() {
             return None;
         }
-        let hedged = plan.hedged(&self.http.classification)?;
+        let hedged = config.hedged(&self.http.classification)?;
         self.is_repeatable = true;
         Some(hedged)
     }
@@ -92,9 +94,9 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     }
 
     /// The facts of an attempt that failed so; `None`: by a fault of the request's own.
-    pub(super) fn result(&self, plan: &HttpPlan, failure: Option<HttpFailure>) -> AttemptResult {
+    pub(super) fn result(&self, config: &HttpConfig, failure: Option<HttpFailure>) -> AttemptResult {
         let (code, listed) = match failure {
-            Some(failure) => plan.classified(failure),
+            Some(failure) => config.classified(failure),
             None => (Code::Unknown, Some(false)),
         };
         let retry = match listed {
@@ -118,7 +120,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// The attempt failed so, with that outcome.
     pub(crate) fn failed(
         &mut self,
-        plan: &HttpPlan,
+        config: &HttpConfig,
         failure: Option<HttpFailure>,
         ended: AttemptOutcome<R>,
         context: &mut AttemptContext<'_>,
@@ -127,18 +129,22 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         let before = std::mem::replace(&mut self.failure, failure);
         self.http.failures.extend(before);
         self.ended = Some(ended);
-        let result = self.result(plan, failure);
-        if plan.policy.permits(result) && !self.request.is_replayable() {
+        let result = self.result(config, failure);
+        if config.policy.permits(result) && !self.request.is_replayable() {
             context.note(self.request.note());
         }
         result
     }
 
     /// The attempt's time was up before it had a status.
-    pub(super) fn timed_out(&mut self, plan: &HttpPlan, context: &mut AttemptContext<'_>) -> AttemptResult {
+    pub(super) fn timed_out(
+        &mut self,
+        config: &HttpConfig,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
         let after = context.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         let broken = Broken::TimedOut { after };
         let failure = broken.failure().map(HttpFailure::Transport);
-        self.failed(plan, failure, AttemptOutcome::Broken(broken), context).with_timed_out()
+        self.failed(config, failure, AttemptOutcome::Broken(broken), context).with_timed_out()
     }
 }

@@ -190,7 +190,7 @@ impl WatchedFile {
 
     /// Reads the file, if it is another than it was.
     fn read(&mut self) -> Result<(), ReplaceError> {
-        let read = || gax_table::__private::read_file(&self.path);
+        let read = || gax_table::input::read_file(&self.path);
         // Between two links that are pointed elsewhere there may be nothing at their end.
         let again =
             |error: io::Error| if error.kind() == io::ErrorKind::NotFound { read() } else { Err(error) };

@@ -8,9 +8,8 @@ use crate::operation::observe::observers::{Observers, Recipients};
 use crate::operation::observe::outgoing::{Outbound, Outgoing};
 use crate::operation::observe::summary::OperationSummary;
 use crate::operation::report::Name;
-use gax_retry::{
-    Attempt, AttemptEnd, AttemptKind, Code, Event, Policy, RetryBudget, StartedAttempt, Stop, StopReason,
-};
+use gax_retry::operation::{AttemptEnd, Event, Stop};
+use gax_retry::{Attempt, AttemptKind, Code, Policy, RetryBudget, StartedAttempt, StopReason};
 use http::HeaderMap;
 use std::sync::Arc;
 use std::time::Duration;

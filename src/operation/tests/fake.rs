@@ -4,10 +4,8 @@ use crate::operation::{
     AttemptContext, Clock, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Step,
     Unsendable,
 };
-use gax_retry::{
-    AttemptResult, Code, CodeSet, CommitPoint, Compatibility, Hedging, Policy, RetryBudget, RetrySettings,
-    StartedAttempt,
-};
+use gax_retry::operation::{AttemptResult, CommitPoint};
+use gax_retry::{Code, CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings, StartedAttempt};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -16,7 +14,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// What becomes of one attempt.
+/// The fate of one attempt.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Act {
     /// It ends so long after its start.
@@ -31,7 +29,7 @@ pub(crate) enum Act {
     Overflows(Duration, AttemptResult),
 }
 
-/// What a fake operation meets with.
+/// The script of a fake operation.
 #[derive(Debug)]
 pub(crate) struct Script {
     pub(crate) acts: VecDeque<Act>,

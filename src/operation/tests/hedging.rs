@@ -3,9 +3,8 @@
 use super::fake::{Act, Script};
 use super::{MS, Outcome, run};
 use crate::operation::Note;
-use gax_retry::{
-    AttemptResult, Code, Compatibility, Hedging, Resend, RetryBudget, RetrySettings, ServerDelay, StopReason,
-};
+use gax_retry::operation::{AttemptResult, Resend};
+use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// Four attempts, 100 ms apart; `UNAVAILABLE` and `DEADLINE_EXCEEDED` are not fatal.

@@ -10,7 +10,8 @@ mod surroundings;
 use crate::operation::report::OperationReport;
 use crate::operation::{Clock, Driver, Output};
 use fake::{Act, Fake, Script};
-use gax_retry::{AttemptResult, Code, Compatibility, Resend, RetrySettings, Stop, StopReason};
+use gax_retry::operation::{AttemptResult, Resend, Stop};
+use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
@@ -49,7 +50,7 @@ fn at_once(attempts: u32) -> RetrySettings {
     RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(attempts).build().unwrap()
 }
 
-/// What came of an operation, and what it cost.
+/// The outcome of an operation, and its cost.
 struct Outcome {
     stop: Option<Stop>,
     report: OperationReport,
@@ -221,8 +222,8 @@ async fn an_attempt_is_polled_at_the_moment_that_it_asks_for() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_committed_is_not_retried() {
-    let messages =
-        AttemptResult::failed(Code::Unavailable).with_seen(gax_retry::Seen::Messages { resumable: false });
+    let messages = AttemptResult::failed(Code::Unavailable)
+        .with_seen(gax_retry::operation::Seen::Messages { resumable: false });
     let outcome = run(&five_seconds(), Script::of([Act::Ends(Duration::ZERO, messages)])).await;
     assert_eq!(outcome.rows(), [(1, 0, 0, Code::Unavailable)]);
     assert_eq!(outcome.stop_reason(), Some(StopReason::Committed));

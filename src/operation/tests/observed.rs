@@ -1,4 +1,4 @@
-//! What observers of a driver are told, and when.
+//! The events that observers of a driver are notified of, and when.
 
 use super::fake::{self, Act, Fake, Script};
 use super::{MS, done, five_seconds};
@@ -6,15 +6,14 @@ use crate::operation::{
     Driver, InProgress, Jitter, Name, ObservedTransport, Observers, OperationInfo, OperationObserver,
     OperationSummary, OutgoingHeaders, Output, WireMessage,
 };
-use gax_retry::{
-    Action, Attempt, AttemptResult, Code, Compatibility, Hedging, Policy, Ready, StartedAttempt,
-};
+use gax_retry::operation::{Action, AttemptResult, Ready};
+use gax_retry::{Attempt, Code, Compatibility, Hedging, Policy, StartedAttempt};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-/// What was told of drops, and how many attempts were alive then.
+/// The events of drops, and how many attempts were alive then.
 #[derive(Default)]
 struct Drops {
     alive: Mutex<Option<Arc<()>>>,

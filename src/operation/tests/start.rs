@@ -2,7 +2,8 @@
 
 use super::fake::{Act, Script};
 use super::{MS, Outcome, done, driver, finish, five_seconds, run};
-use gax_retry::{AttemptResult, Code, Compatibility, Hedging, RetrySettings, StartedAttempt, StopReason};
+use gax_retry::operation::AttemptResult;
+use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StartedAttempt, StopReason};
 use std::time::Duration;
 
 /// Starts an operation, whose caller gives it that time, and goes on with it: the attempt that was to be sent at once,

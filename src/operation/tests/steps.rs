@@ -5,10 +5,8 @@ use super::{MS, at_once};
 use crate::operation::{
     AttemptContext, Clock, Driver, Jitter, Name, ObservedTransport, Observers, Output, Protocol, Step,
 };
-use gax_retry::{
-    AttemptKind, AttemptResult, Code, CommitPoint, Compatibility, Hedging, Next, RetrySettings, Seen,
-    StartedAttempt, StopReason,
-};
+use gax_retry::operation::{AttemptResult, CommitPoint, Next, Seen};
+use gax_retry::{AttemptKind, Code, Compatibility, Hedging, RetrySettings, StartedAttempt, StopReason};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::future::poll_fn;

@@ -3,7 +3,8 @@
 use super::fake::{Act, Script};
 use super::{at_once, done, five_seconds, run, unavailable};
 use crate::operation::{InProgress, Jitter, JitterSeeds, Name, Serving, run_blocking};
-use gax_retry::{Action, AttemptResult, Code, End, Policy, Ready, RetryBudget, Stop, StopReason};
+use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
+use gax_retry::{Code, Policy, RetryBudget, StopReason};
 use std::borrow::Cow;
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! What a conversion gives.
+//! The result of a conversion.
 
 use crate::Finding;
 
@@ -16,7 +16,7 @@ impl Conversion {
         &self.text
     }
 
-    /// What the new form can't express (`not-expressible`) or says in its own way (`approximated`); empty if
+    /// Settings that the new form can't express (`not-expressible`) or says in its own way (`approximated`); empty if
     /// it says the same. What is true of several methods of an entry is one finding.
     #[must_use]
     pub fn findings(&self) -> &[Finding] {

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Where something stands that stands nowhere.
 const NOWHERE: Span = Span { start: 0, end: 0 };
 
-/// What the files say, in their order; of a name in several files only the last is kept.
+/// The entries of the files, in their order; of a name in several files only the last is kept.
 pub(super) fn gather(table: &RetryTable) -> Cow<'_, ServiceConfig> {
     if let [file] = table.files() {
         return file.config.as_ref().map_or_else(|| Cow::Owned(from_entries(file)), Cow::Borrowed);
@@ -44,7 +44,7 @@ pub(super) fn gather(table: &RetryTable) -> Cow<'_, ServiceConfig> {
     Cow::Owned(all)
 }
 
-/// What a file of another kind, or code, says, in the terms of a service config.
+/// The settings of a file of another kind, or of code, in the terms of a service config.
 fn from_entries(file: &TableFile) -> ServiceConfig {
     let mut config = ServiceConfig {
         methods: file.entries.iter().map(|entry| method(entry)).collect(),

@@ -1,8 +1,8 @@
-//! What a table says of HTTP requests, which TOML alone has a place for.
+//! The settings of HTTP requests, which TOML alone has a place for.
 
 use super::text::quoted;
 use crate::{Finding, Severity};
-use gax_retry::{IdempotencyTable, OperationClass, Precondition};
+use gax_retry::http::{IdempotencyTable, OperationClass, Precondition};
 use std::fmt;
 
 /// Writes the rules after a text in TOML, each written out, but for those of Cloud Storage as they are: these are for its hosts

@@ -1,4 +1,4 @@
-//! What a form can't express.
+//! Settings that a form can't express.
 
 use super::gather::gather;
 use crate::model::written::MethodConfig;
@@ -20,7 +20,7 @@ pub(super) struct Losses<'a> {
     of_entries: HashMap<usize, Vec<usize>>,
 }
 
-/// What is said of somebody, or of several in the same words.
+/// A sentence about one entry, or about several in the same words.
 #[derive(Debug)]
 struct Loss {
     kind: LossKind,
@@ -38,7 +38,7 @@ enum LossKind {
     Little,
 }
 
-/// What a loss is about, and where that stands.
+/// The entry that a loss is about, and its place.
 #[derive(Debug, Clone)]
 pub(super) struct Subject {
     shown: String,
@@ -137,7 +137,7 @@ impl<'a> Losses<'a> {
         self.add(LossKind::Little, subject, message.into(), help);
     }
 
-    /// What is true of several methods of an entry is said once.
+    /// A loss of several methods of an entry is reported once.
     fn add(&mut self, kind: LossKind, subject: &Subject, what: Cow<'static, str>, help: &'static str) {
         if let Some(entry) = subject.entry {
             let numbers = self.of_entries.entry(entry).or_default();

@@ -12,7 +12,7 @@ use gax_retry::{Code, Compatibility, RetrySettings};
 use std::fmt;
 use std::time::Duration;
 
-/// What is written for a delay of zero.
+/// The text for a delay of zero.
 const LEAST_DELAY: Duration = Duration::from_millis(1);
 
 /// Writes the JSON text of a service config.

@@ -1,4 +1,4 @@
-//! What a table can be written as.
+//! The forms that a table can be written in.
 
 use crate::TableFormat;
 use std::fmt;

@@ -65,7 +65,7 @@ impl RetryTable {
         Conversion { text, findings }
     }
 
-    /// The same, written as it is made: a large table is never in memory as a whole. Returns the
+    /// Like [`convert_for`](Self::convert_for), but written as it is made: a large table is never in memory as a whole. Returns the
     /// [findings](Conversion::findings).
     ///
     /// # Errors

@@ -68,7 +68,7 @@ impl TableError {
         self
     }
 
-    /// The same error, which one of gRPC's libraries does not make.
+    /// The error, which one of gRPC's libraries does not make.
     #[cfg(feature = "json")]
     pub(crate) fn with_java_taking(mut self, what: &str) -> Self {
         let help = self.0.help.take().unwrap_or_default();
@@ -89,13 +89,13 @@ impl TableError {
         self
     }
 
-    /// What is the matter, without the place.
+    /// The problem, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
     }
 
-    /// What to do about it.
+    /// The advice.
     #[must_use]
     pub fn help(&self) -> Option<&str> {
         self.0.help.as_deref()

@@ -1,4 +1,4 @@
-//! What a reader or the linter has to say about a table that loads all the same.
+//! A message of a reader or the linter about a table that loads all the same.
 
 use super::error::TableError;
 use super::source_location::SourceLocation;
@@ -64,35 +64,35 @@ impl Finding {
         Self { rule, severity, message: message.into(), help: None, origin: None, name: None }
     }
 
-    /// The same finding with what to do about it.
+    /// The finding with advice.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
         self.help = Some(help.into());
         self
     }
 
-    /// The same finding with its place.
+    /// The finding with its place.
     #[must_use]
     pub fn at(mut self, origin: impl Into<Option<SourceLocation>>) -> Self {
         self.origin = origin.into();
         self
     }
 
-    /// The same finding at the place of an error, with what to do about that.
+    /// The finding at the place of an error, with the error's advice.
     #[must_use]
     pub fn at_error(mut self, error: &TableError) -> Self {
         self.help = error.help().map(|help| help.to_owned().into());
         self.at(error.origin().cloned())
     }
 
-    /// The same finding with the method or service that it is about: `pkg.Service/Method` or `pkg.Service`.
+    /// The finding with the method or service that it is about: `pkg.Service/Method` or `pkg.Service`.
     #[must_use]
     pub fn about(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into().into_boxed_str());
         self
     }
 
-    /// The same finding with that severity.
+    /// The finding with that severity.
     #[must_use]
     pub fn with_severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
@@ -111,13 +111,13 @@ impl Finding {
         self.severity
     }
 
-    /// What is the matter, without the place.
+    /// The problem, without the place.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// What to do about it.
+    /// The advice.
     #[must_use]
     pub fn help(&self) -> Option<&str> {
         self.help.as_deref()

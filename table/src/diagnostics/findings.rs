@@ -29,7 +29,7 @@ impl Findings {
         self.push_some_with(|| Some(finding()));
     }
 
-    /// The same for what may turn out to be no finding.
+    /// Like `push_with`, for one that may turn out to be no finding.
     pub(crate) fn push_some_with(&mut self, finding: impl FnOnce() -> Option<Finding>) {
         if self.kept.len() < MOST {
             self.kept.extend(finding());

@@ -1,4 +1,4 @@
-//! What is said about tables: errors, findings, and places in files.
+//! Messages about tables: errors, findings, and places in files.
 
 mod error;
 mod finding;

@@ -143,7 +143,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What is said of policies that may never retry, or without end.
+    /// Findings about policies that may never retry, or without end.
     fn limits(&mut self, policy: &RetryPolicy, method: &MethodConfig) {
         if codes(policy.codes.as_ref()).is_empty() {
             let span = policy.codes.as_ref().map_or(policy.span, |codes| codes.span);
@@ -169,7 +169,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// What is said of a policy's number of attempts, or that it has none.
+    /// Findings about a policy's number of attempts, or that it has none.
     fn max_attempts(&mut self, attempts: Option<Located<u32>>, policy: Span, words: &PolicyWords) {
         match attempts {
             None => {
@@ -189,7 +189,7 @@ impl Resolver<'_> {
         }
     }
 
-    /// What to do about a file of gRPC's, and about one of our own, which gRPC never reads.
+    /// The advice for a file of gRPC's, and for one of our own, which gRPC never reads.
     fn help(&self, of_grpc: &'static str, own: &'static str) -> &'static str {
         if self.form.is_own() { own } else { of_grpc }
     }

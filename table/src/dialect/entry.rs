@@ -1,4 +1,4 @@
-//! What every dialect makes of an entry in the same way.
+//! The parts of an entry that every dialect reads in the same way.
 
 use crate::document::{Kind, Located, Source, Span};
 use crate::model::written::{MethodConfig, OwnFields};

@@ -3,7 +3,7 @@
 use crate::document::Node;
 use std::time::Duration;
 
-/// What a form calls things, for messages about them.
+/// The names that a form has for things, for messages about them.
 #[derive(Debug)]
 pub(super) struct Words {
     pub(super) initial_delay: &'static str,
@@ -18,7 +18,7 @@ pub(super) struct Words {
     pub(super) hedging: PolicyWords,
 }
 
-/// What is said of a policy's number of attempts.
+/// Findings about a policy's number of attempts.
 #[derive(Debug)]
 pub(super) struct PolicyWords {
     pub(super) unlimited: &'static str,

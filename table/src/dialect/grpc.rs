@@ -105,7 +105,7 @@ impl Resolver<'_> {
         Ok(entry)
     }
 
-    /// What only this project's own form can say has no meaning in gRPC.
+    /// Fields of this project's own form alone have no meaning in gRPC.
     fn own_fields(&mut self, method: &MethodConfig) {
         let own = &method.own;
         let fields = [

@@ -1,4 +1,4 @@
-//! What each reader makes of what a file says: one file a [`Dialect`](crate::Dialect).
+//! Files as each reader understands them: one module a [`Dialect`](crate::Dialect).
 
 mod as_written;
 mod entry;

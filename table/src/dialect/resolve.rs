@@ -1,4 +1,4 @@
-//! What a file says, as each dialect reads it.
+//! A file as each dialect reads it.
 
 use super::as_written::{resolve_as_written, resolve_throttling};
 use super::form::Form;
@@ -59,7 +59,7 @@ pub(crate) fn resolve(
     })
 }
 
-/// What is said beside retries, by method.
+/// Settings beside retries, by method.
 fn extras(config: &ServiceConfig) -> HashMap<Arc<str>, HashMap<Arc<str>, MethodExtras>> {
     let mut extras: HashMap<_, HashMap<_, MethodExtras>> = HashMap::new();
     let with_retries = config.methods.iter().map(|method| (method, None));

@@ -23,7 +23,7 @@ pub(crate) struct Node {
     pub(crate) kind: Kind,
 }
 
-/// What a value is. Numbers are kept as text, objects with every key, also one that comes twice.
+/// A value. Numbers are kept as text, objects with every key, also one that comes twice.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Kind {
     Null,
@@ -72,7 +72,7 @@ impl Node {
         }
     }
 
-    /// What the value is, with its article.
+    /// The kind of the value, with its article.
     pub(crate) fn a_kind(&self) -> &'static str {
         match self.kind {
             Kind::Null => "null",

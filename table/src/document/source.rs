@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// The longest piece of a file that a message repeats, in characters.
 const LONGEST_EXCERPT: usize = 60;
 
-/// What a TXT record has before its list of service configs; it reads as white space.
+/// The prefix of a TXT record before its list of service configs; it reads as white space.
 const DNS_PREFIX: &str = "grpc_config=";
 
 /// A text without its line breaks, and without what indents its lines.
@@ -18,7 +18,7 @@ pub(super) fn on_one_line(text: &str) -> String {
     text.lines().map(str::trim).collect::<Vec<_>>().join(" ")
 }
 
-/// A text with its name, so that places in it can be told.
+/// A text with its name, so that places in it can be reported.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
     file: Option<Arc<str>>,

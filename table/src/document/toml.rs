@@ -27,7 +27,7 @@ fn at_once(source: &Source) -> Result<Node, TableError> {
     Ok(Node { span, kind: Kind::Object(members) })
 }
 
-/// The same, if it can be had piece by piece.
+/// The document, if it can be had piece by piece.
 fn in_pieces(text: &str) -> Option<Node> {
     let (mut whole, mut texts) = (Whole::default(), Texts::default());
     for piece in pieces(text)? {

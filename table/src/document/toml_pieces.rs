@@ -85,7 +85,7 @@ fn keys_of(line: &str) -> Option<(bool, Vec<&str>)> {
     (after.is_empty() || after.starts_with('#')).then_some((element.is_some(), keys))
 }
 
-/// What the pieces say together.
+/// The document that the pieces make together.
 #[derive(Debug, Default)]
 pub(super) struct Whole {
     members: Vec<Member>,

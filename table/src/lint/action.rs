@@ -1,4 +1,4 @@
-//! What a method does to the state of the world, as far as its description tells.
+//! The effect of a method on the state of the world, as far as its description tells.
 
 use crate::{IdempotencyLevel, MethodDescription};
 
@@ -82,7 +82,7 @@ const CREATES: [&str; 31] = [
 const REMOVALS: [&str; 4] = ["Delete", "BatchDelete", "Remove", "Purge"];
 
 impl Action {
-    /// What the table says of its idempotency, else what its description does.
+    /// The effect by the table's word on its idempotency, else by its description.
     pub(super) fn by_table(idempotent: Option<bool>, method: &MethodDescription) -> Self {
         match (idempotent, Self::of(method)) {
             (Some(true), Action::Create | Action::Change) => Action::Repeatable,
@@ -91,7 +91,7 @@ impl Action {
         }
     }
 
-    /// What `idempotency_level` says, else the HTTP verb, else the method's name.
+    /// The effect by `idempotency_level`, else the HTTP verb, else the method's name.
     pub(super) fn of(method: &MethodDescription) -> Self {
         match method.idempotency() {
             IdempotencyLevel::NoSideEffects => return Action::Read,

@@ -43,7 +43,7 @@ pub struct Linter {
     max_load: Option<f64>,
 }
 
-/// What is allowed or denied: one rule, or all findings of a severity and above.
+/// The findings that are allowed or denied: those of one rule, or all findings of a severity and above.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Target {
@@ -84,8 +84,8 @@ impl Linter {
     }
 
     /// How often a service may get a call, on average, while it refuses every attempt at once: an entry that leads to more is
-    /// an error, `outage-load`. That is [`Impact::load`](gax_retry::Impact::load) or, with retry throttling,
-    /// [`throttled_load`](gax_retry::Impact::throttled_load). Default: any load is allowed, since many published tables
+    /// an error, `outage-load`. That is [`Impact::load`](gax_retry::plan::Impact::load) or, with retry throttling,
+    /// [`throttled_load`](gax_retry::plan::Impact::throttled_load). Default: any load is allowed, since many published tables
     /// lead to more than 20. NaN allows any load.
     ///
     /// # Examples
@@ -160,7 +160,7 @@ impl Linter {
     }
 }
 
-/// What findings are ordered by: their file, then their place in it.
+/// The order of findings: by their file, then their place in it.
 fn place(finding: &Finding) -> (bool, Option<&str>, usize) {
     let origin = finding.origin();
     (origin.is_none(), origin.and_then(SourceLocation::file), origin.map_or(0, |origin| origin.span().start))

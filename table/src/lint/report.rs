@@ -6,7 +6,7 @@ use crate::{Finding, PolicyField, SourceLocation, TableName};
 use gax_retry::{Code, CodeSet};
 use std::borrow::Cow;
 
-/// What the rules have found.
+/// The findings of the rules.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     findings: Vec<Finding>,

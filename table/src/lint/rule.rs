@@ -13,7 +13,7 @@ pub struct Rule {
     advice: &'static str,
 }
 
-/// What a rule needs to know.
+/// The knowledge that a rule needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Needs {
@@ -52,19 +52,19 @@ impl Rule {
         self.severity
     }
 
-    /// What the rule needs to know.
+    /// The knowledge that the rule needs.
     #[must_use]
     pub const fn needs(&self) -> Needs {
         self.needs
     }
 
-    /// What the rule finds, in a few words.
+    /// The subject of the rule's findings, in a few words.
     #[must_use]
     pub const fn summary(&self) -> &'static str {
         self.summary
     }
 
-    /// What to do about a finding of the rule, in a sentence.
+    /// The advice for a finding of the rule, in a sentence.
     #[must_use]
     pub const fn advice(&self) -> &'static str {
         self.advice

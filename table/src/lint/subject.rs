@@ -1,4 +1,4 @@
-//! What is linted: a table, and what its entries are for.
+//! A table that is linted, and the methods of its entries.
 
 use super::action::Action;
 use super::services::{KnownService, KnownServices};
@@ -119,7 +119,7 @@ impl EntryView<'_> {
         if self.is_of_service_config() { "maxAttempts" } else { "max_attempts" }
     }
 
-    /// What it is for, if that is one method or service.
+    /// The method or service that it is for, if that is one.
     pub(super) fn only_name(&self) -> Option<String> {
         match self.names.as_slice() {
             [only] => Some(only.to_string()),
@@ -150,7 +150,7 @@ impl<'a> Rpc<'a> {
         self.policy.filter(|policy| !policy.codes().is_empty() || policy.hedging().is_some())
     }
 
-    /// What the method does to the state of the world.
+    /// The effect of the method on the state of the world.
     pub(super) fn action(&self) -> Action {
         Action::by_table(self.idempotent, self.method)
     }

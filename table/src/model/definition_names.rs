@@ -10,17 +10,17 @@ use std::sync::Arc;
 /// How many names a finding lists.
 const LISTED: usize = 4;
 
-/// What definitions are called in each service. Where two files have a name for one service, that of the later
+/// The names of definitions in each service. Where two files have a name for one service, that of the later
 /// file ends with the file's number.
 #[derive(Debug, Default)]
 pub(super) struct DefinitionNames {
     /// Per service the keys of entries that have other ones there than by themselves.
     keys: HashMap<String, HashMap<usize, Keys>>,
-    /// What files name for a service, used or not.
+    /// The names that files have for a service, used or not.
     definitions: HashMap<Arc<str>, Vec<Arc<ServiceDefinitions>>>,
 }
 
-/// What gives a service definitions.
+/// The source of a service's definitions.
 enum Giver<'a> {
     Definitions(&'a ServiceDefinitions),
     Entry(usize, &'a TableEntry),
@@ -77,7 +77,7 @@ impl DefinitionNames {
         (names, findings)
     }
 
-    /// What an entry's definitions are called in a service, if not as by itself.
+    /// The names of an entry's definitions in a service, if not its own.
     pub(super) fn keys(&self, service: &str, entry: usize) -> Option<&Keys> {
         self.keys.get(service)?.get(&entry)
     }
@@ -87,7 +87,7 @@ impl DefinitionNames {
     }
 }
 
-/// What a definition is of: the two kinds have names of their own.
+/// The kind of a definition: the two kinds have names of their own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Codes,

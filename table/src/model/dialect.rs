@@ -6,7 +6,7 @@ use std::str::FromStr;
 
 /// Which client's interpretation of a retry table counts.
 ///
-/// The same `*_grpc_service_config.json` means different things to different readers: Google's Java
+/// A `*_grpc_service_config.json` means different things to different readers: Google's Java
 /// generator ignores `maxAttempts` and makes every attempt's timeout the total; gRPC itself caps
 /// attempts at five and refuses a whole file for one faulty policy.
 ///
@@ -22,14 +22,14 @@ use std::str::FromStr;
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Dialect {
-    /// What the file says, all of it: exact multipliers, `maxAttempts` honoured, `{}` applied. A part
+    /// All that the file says: exact multipliers, `maxAttempts` honoured, `{}` applied. A part
     /// that has no meaning is an error, one that has no effect a finding.
     #[default]
     AsWritten,
-    /// What Google's Java generator makes of the file, and a file that it drops in silence is dropped
+    /// The file as Google's Java generator reads it, and a file that it drops in silence is dropped
     /// with a warning.
     GaxJava,
-    /// What gRPC itself makes of a service config (gRFC A6): strict, whole or not at all, five attempts at
+    /// A service config as gRPC itself reads it (gRFC A6): strict, whole or not at all, five attempts at
     /// most, no timeout of single attempts.
     Grpc,
 }
@@ -50,7 +50,7 @@ impl Dialect {
 
     /// Which rules turn the settings into attempts if the dialect's own client makes the calls.
     ///
-    /// Calls of this library follow [`Compatibility::GaxJava`] only if they are told to.
+    /// Calls of this library follow [`Compatibility::GaxJava`] only if a program asks for it.
     #[must_use]
     pub const fn compatibility(self) -> Compatibility {
         match self {

@@ -1,4 +1,4 @@
-//! What tables hold, however they were written.
+//! The content of tables, however they were written.
 
 mod builder;
 mod definition_names;

@@ -1,4 +1,4 @@
-//! What a table says about one method.
+//! The policy of one method in a table.
 
 use crate::{SourceLocation, TableFormat};
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings};
@@ -118,7 +118,7 @@ impl<'a> MethodPolicy<'a> {
         self.entry.max_response_message_bytes
     }
 
-    /// What operations of the method run by, with that compatibility.
+    /// The policy that operations of the method run by, with that compatibility.
     #[must_use]
     pub fn to_policy(&self, compatibility: Compatibility) -> Policy {
         Policy::with_compatibility(self.settings(), self.codes(), compatibility)
@@ -249,7 +249,7 @@ impl RetryThrottling {
         self.max_tokens
     }
 
-    /// What a success puts back; a failure takes one token.
+    /// The tokens that a success puts back; a failure takes one token.
     #[must_use]
     pub fn token_ratio(&self) -> f64 {
         self.token_ratio
@@ -287,7 +287,7 @@ impl Deref for TableEntry {
     }
 }
 
-/// What an entry of a file is for, and what it says.
+/// An entry of a file: the names that it is for, and its settings.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub(crate) names: Arc<[EntryName]>,

@@ -105,7 +105,7 @@ impl RetryTable {
     ///
     /// ```
     /// # #[cfg(feature = "toml")] {
-    /// use gax_retry::RequestFacts;
+    /// use gax_retry::http::RequestFacts;
     /// use gax_table::RetryTable;
     ///
     /// let table = RetryTable::parse(
@@ -128,7 +128,7 @@ impl RetryTable {
     /// ```
     #[cfg(feature = "http")]
     #[must_use]
-    pub fn idempotency(&self) -> Option<&gax_retry::IdempotencyTable> {
+    pub fn idempotency(&self) -> Option<&gax_retry::http::IdempotencyTable> {
         self.inner.files.iter().rev().find_map(|file| file.idempotency.as_ref())
     }
 
@@ -172,7 +172,7 @@ impl RetryTable {
         self.inner.dialect
     }
 
-    /// What the table says about a method: the entry for the method, else the one for its service, else
+    /// The policy of a method: the entry for the method, else the one for its service, else
     /// (but not in the dialect [`GaxJava`](Dialect::GaxJava)) the one for everything. Entries are never
     /// mixed. `None`: the table has nothing to say, so calls go through as they are, without a deadline.
     ///
@@ -193,7 +193,7 @@ impl RetryTable {
     /// [hedging](gax_retry::Hedging) set in code is for it too. It goes before what protos say. `None`: the table doesn't
     /// say.
     ///
-    /// What is said of the method by its name goes first: in an entry of its own, or in one that says nothing about
+    /// The word on the method by its name goes first: in an entry of its own, or in one that says nothing about
     /// retries; of two tables, in the later one. Then the entry counts that the method has its policy from
     /// (see [`lookup`](Self::lookup)), and last an entry that says nothing about retries, for the service or for
     /// everything. Only this project's own form has a word for it.
@@ -230,7 +230,7 @@ impl RetryTable {
         self.idempotent_by(index.and_then(|index| table.entries.get(index)), service, method)
     }
 
-    /// The same, where that entry counts for the method.
+    /// Like [`idempotent`](Self::idempotent), where that entry counts for the method.
     fn idempotent_by(&self, entry: Option<&TableEntry>, service: &str, method: &str) -> Option<bool> {
         let files = || self.inner.files.iter().enumerate().rev();
         let beside = |service: &str, method: &str| {
@@ -380,7 +380,7 @@ impl RetryTable {
 }
 
 impl Inner {
-    /// What is to be said of a name that an earlier place had too.
+    /// The finding about a name that an earlier place had too.
     fn clash(&self, name: &EntryName, index: usize, before: NamePlace, first: usize) -> Option<Finding> {
         let entry = self.entries.get(index)?;
         let subject = shown_name(&name.service, &name.method);
@@ -412,7 +412,7 @@ impl Inner {
     }
 }
 
-/// What is to be said where files have retry throttling of different values.
+/// The finding where files have retry throttling of different values.
 fn throttling_clashes(files: &[Arc<TableFile>]) -> Vec<Finding> {
     let with_throttling: Vec<&TableFile> =
         files.iter().map(|file| &**file).filter(|file| file.throttling.is_some()).collect();

@@ -1,4 +1,4 @@
-//! What one file adds to a table.
+//! One file's part of a table.
 
 use super::policy::{Entry, EntryName, RetryThrottling};
 use super::suppression::Suppression;
@@ -7,7 +7,7 @@ use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What one file, or one builder, adds to a table.
+/// The part of a table that is from one file, or one builder.
 #[derive(Debug, Default)]
 pub(crate) struct TableFile {
     /// `None`: a builder.
@@ -20,7 +20,7 @@ pub(crate) struct TableFile {
     pub(crate) throttling_origin: Option<SourceLocation>,
     pub(crate) services: Vec<Arc<ServiceDefinitions>>,
     pub(crate) suppressions: Vec<Suppression>,
-    /// What the file says, for writing it in another form.
+    /// The file as it was written, for writing it in another form.
     #[cfg(feature = "convert")]
     pub(crate) config: Option<super::written::ServiceConfig>,
     pub(crate) extras: HashMap<Arc<str>, HashMap<Arc<str>, MethodExtras>>,
@@ -28,7 +28,7 @@ pub(crate) struct TableFile {
     pub(crate) beside: Vec<Arc<[EntryName]>>,
     pub(crate) unusable: Vec<UnusableEntry>,
     #[cfg(feature = "http")]
-    pub(crate) idempotency: Option<gax_retry::IdempotencyTable>,
+    pub(crate) idempotency: Option<gax_retry::http::IdempotencyTable>,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -52,12 +52,12 @@ pub(crate) struct ServiceDefinitions {
     pub(crate) params: Vec<(Arc<str>, RetrySettings)>,
 }
 
-/// What a file says about a method beside its retries. In boxes: a file may say little of thousands of methods.
+/// The settings of a method beside its retries. In boxes: a file may say little of thousands of methods.
 #[derive(Debug, Default)]
 pub(crate) struct MethodExtras {
     pub(crate) polling: Option<Box<RetrySettings>>,
     pub(crate) batching: Option<Box<BatchingSettings>>,
-    /// What an entry says that is not about retries; others have it themselves.
+    /// The fields of an entry that are not about retries; others have it themselves.
     pub(crate) idempotent: Option<bool>,
 }
 

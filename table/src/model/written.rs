@@ -1,4 +1,4 @@
-//! What a service config holds, each value with its place and nothing decided yet.
+//! The content of a service config, each value with its place and nothing decided yet.
 
 use super::policy::EntryName;
 use crate::Suppression;
@@ -25,7 +25,7 @@ pub(crate) struct ServiceConfig {
 
 #[cfg(feature = "convert")]
 impl ServiceConfig {
-    /// The same without the delays of zero that stand for delays that are not set.
+    /// The delays without those of zero that stand for delays that are not set.
     pub(crate) fn without_zero_delays(mut self) -> Self {
         let unset = |time: &mut Option<Located<i128>>| *time = time.filter(|time| time.value != 0);
         for RetryPolicy { initial_backoff, max_backoff, .. } in
@@ -72,7 +72,7 @@ impl Deref for Own {
     }
 }
 
-/// What this project's own form can say beyond a gRPC service config.
+/// Fields that this project's own form has beyond a gRPC service config.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct OwnFields {
     pub(crate) total_timeout: Option<Located<i128>>,

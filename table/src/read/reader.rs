@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// | --- | --- |
 /// | `dialect` | [`Dialect::AsWritten`] |
 /// | `format` | recognised from the content |
-/// | `file_name` | none: places are told by line and column only |
+/// | `file_name` | none: places have line and column only |
 /// | `other_readers` | false |
 ///
 /// # Examples
@@ -56,7 +56,7 @@ impl TableReader {
         self
     }
 
-    /// In which format the file is; by default its content tells.
+    /// In which format the file is; by default its content says so.
     pub fn format(mut self, format: impl Into<Option<TableFormat>>) -> Self {
         self.format = format.into();
         self

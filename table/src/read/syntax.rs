@@ -59,7 +59,7 @@ pub(super) fn read_document(
     Ok(Document { format, root, not_strict })
 }
 
-/// What to say of a text that is no JSON though its format is one of JSON, where it has another syntax.
+/// The error for a text that is no JSON though its format is one of JSON, where it has another syntax.
 fn other_syntax(source: &Source, wanted: Option<TableFormat>) -> Option<TableError> {
     let wanted = wanted?;
     let name = match syntax(source, None) {

@@ -3,7 +3,7 @@
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use std::fmt;
 
-/// What Google's generators call a client's `StubSettings`: named definitions, and per method a row that
+/// The `StubSettings` of a client, as Google's generators call them: named definitions, and per method a row that
 /// names two of them.
 ///
 /// It is what [`RetryTable::stub_tables`](crate::RetryTable::stub_tables) gives.
@@ -115,7 +115,7 @@ impl StubRow {
         &self.getter
     }
 
-    /// What the row is about.
+    /// The subject of the row.
     #[must_use]
     pub fn kind(&self) -> RowKind {
         self.kind

@@ -10,7 +10,7 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 impl RetryTable {
-    /// What generated clients of these services start from.
+    /// The settings that generated clients of these services start from.
     ///
     /// Definitions that the table names itself come first, used or not, then the others in the order in
     /// which the methods first use them. Rows are in the order of the methods, followed by two for each

@@ -33,7 +33,7 @@ impl ServiceDescription {
         Self { name: name.into(), methods: Vec::new() }
     }
 
-    /// The same service with one method more.
+    /// The service with one method more.
     #[must_use]
     pub fn with_method(mut self, method: MethodDescription) -> Self {
         self.methods.push(method);
@@ -65,7 +65,7 @@ pub struct MethodDescription {
     idempotency: IdempotencyLevel,
 }
 
-/// What a proto says of a method under `idempotency_level`.
+/// The `idempotency_level` of a method in its proto.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum IdempotencyLevel {
@@ -105,7 +105,7 @@ impl MethodDescription {
         }
     }
 
-    /// The same method, starting a long-running operation that clients poll: it returns a
+    /// The method, starting a long-running operation that clients poll: it returns a
     /// `google.longrunning.Operation` and has `google.longrunning.operation_info`.
     #[must_use]
     pub fn long_running(mut self) -> Self {
@@ -113,14 +113,14 @@ impl MethodDescription {
         self.returning_operation()
     }
 
-    /// The same method, returning a `google.longrunning.Operation`.
+    /// The method, returning a `google.longrunning.Operation`.
     #[must_use]
     pub fn returning_operation(mut self) -> Self {
         self.returns_operation = true;
         self
     }
 
-    /// The same method as one of another service that is mixed into this one, such as
+    /// The method as one of another service that is mixed into this one, such as
     /// `google.cloud.location.Locations`. A table knows it under the host's name.
     #[must_use]
     pub fn mixed_in_from(mut self, service: impl Into<String>) -> Self {
@@ -128,7 +128,7 @@ impl MethodDescription {
         self
     }
 
-    /// The same method with the verb under which it can be called over HTTP, such as `GET`: that of its
+    /// The method with the verb under which it can be called over HTTP, such as `GET`: that of its
     /// `google.api.http`.
     #[must_use]
     pub fn with_http_verb(mut self, verb: impl Into<String>) -> Self {
@@ -136,7 +136,7 @@ impl MethodDescription {
         self
     }
 
-    /// The same method with the `idempotency_level` of its proto.
+    /// The method with the `idempotency_level` of its proto.
     #[must_use]
     pub fn with_idempotency(mut self, level: IdempotencyLevel) -> Self {
         self.idempotency = level;

@@ -34,7 +34,7 @@ impl RetryTable {
         self.names().chain(self.names_beside()).filter_map(|name| known.finding(&name)).collect()
     }
 
-    /// What is wrong with entries of methods that these services have.
+    /// The problems of entries of methods that these services have.
     ///
     /// A method of GAPIC YAML may lack the names of its codes and settings, or have names that the file does not
     /// define. Its entry is skipped, with a finding (`skipped-entry`). That is no harm for a method that is
@@ -136,7 +136,7 @@ impl<'a> Known<'a> {
     }
 }
 
-/// What was meant. Where many names are wrong among many, only the first of them are compared: the work would grow with
+/// The name that was meant. Where many names are wrong among many, only the first of them are compared: the work would grow with
 /// the square.
 fn closest_of<'a>(
     comparisons: &mut usize,

@@ -77,7 +77,7 @@ fn merging_merged_tables_is_merging_all() {
     assert!(RetryTable::merged([]).unwrap().lookup("a.B", "C").is_none());
 }
 
-/// The last throttling counts, and one that says something else is told of, with the place of each.
+/// The last throttling counts, and one that says something else is reported, with the place of each.
 #[test]
 fn of_several_throttlings_the_last_counts_and_says_so() {
     let file = |name, tokens| {

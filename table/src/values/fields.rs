@@ -32,7 +32,7 @@ impl<'a> FieldFinder<'a> {
         self.find_among(node, what, names, &[], findings)
     }
 
-    /// The same for an object that may have `others` as well, which are of no interest here.
+    /// Like `find`, for an object that may have `others` as well, which are of no interest here.
     pub(crate) fn find_among<'n, const N: usize>(
         &self,
         node: &'n Node,

@@ -1,6 +1,6 @@
 //! Numbers and choices, drawn from a seed.
 
-use gax_retry::{JitterSource as _, SeededJitter};
+use gax_retry::jitter::{JitterSource as _, SeededJitter};
 use std::time::Duration;
 
 /// A sequence of draws, the same for the same seed on every machine.

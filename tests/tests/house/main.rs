@@ -119,7 +119,7 @@ fn who_waits_elsewhere_is_found() {
 
 #[test]
 fn who_ends_an_operation_elsewhere_is_found() {
-    let text = "fn end() -> Stop {\n    gax_retry::Stop::new(reason, None)\n}";
+    let text = "fn end() -> Stop {\n    gax_retry::operation::Stop::new(reason, None)\n}";
     assert_eq!(enders(&Module::of("src/grpc/protocol.rs", text)), ["src/grpc/protocol.rs:2: Stop::new"]);
     assert_eq!(enders(&Module::of("retry/src/operation/past.rs", text)), NOTHING);
     assert_eq!(enders(&Module::of("src/grpc/protocol.rs", "Stop::of(\"Stop::new\")")), NOTHING);

@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{AttemptPlan, Response, SeededJitter};
+use gax_retry::jitter::SeededJitter;
+use gax_retry::{AttemptPlan, Response};
 use http_body_util::Full;
 use serde_json::Value;
 use std::time::Duration;

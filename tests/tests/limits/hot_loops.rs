@@ -1,7 +1,8 @@
 //! An outage against settings that name no delays: what is left out must not make a client hammer.
 
 use bytes::Bytes;
-use gax_retry::{Attempt, Code, HttpFailure, RetrySettings, StopReason};
+use gax_retry::http::HttpFailure;
+use gax_retry::{Attempt, Code, RetrySettings, StopReason};
 use http_body_util::Full;
 use std::cell::Cell;
 use std::time::Duration;

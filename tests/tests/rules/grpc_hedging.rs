@@ -99,21 +99,22 @@ fn requests(server: &RawStreams) -> Vec<(u64, Option<u64>)> {
     requests.collect()
 }
 
-/// 36: attempts go out, a delay apart, until one has the reply; the others are reset.
+/// 36: attempts go out, a delay apart, until one has the reply; the others are reset. On the wire a hedge comes a millisecond
+/// after the moment that it was due, as a timer rounds up: a reply that is there at that moment wins.
 #[tokio::test(start_paused = true)]
 async fn the_first_good_reply_wins() {
     for row in [
         row(
             "h01",
             vec![hangs(), hangs(), hangs(), after(50, GOOD)],
-            &[(0, Some(350)), (100, Some(350)), (200, Some(350)), (300, None)],
-            (Code::Ok, 350),
+            &[(0, Some(351)), (101, Some(351)), (201, Some(351)), (301, None)],
+            (Code::Ok, 351),
         ),
         row("h02", vec![after(99, GOOD)], &[(0, None)], (Code::Ok, 99)),
         row(
             "h03",
             vec![after(250, GOOD), hangs(), hangs()],
-            &[(0, None), (100, Some(250)), (200, Some(250))],
+            &[(0, None), (101, Some(250)), (201, Some(250))],
             (Code::Ok, 250),
         ),
         row(
@@ -126,8 +127,8 @@ async fn the_first_good_reply_wins() {
         row(
             "h12",
             vec![hangs(), hangs(), hangs(), hangs(), after(10, GOOD), hangs()],
-            &[(0, Some(50)), (10, Some(50)), (20, Some(50)), (30, Some(50)), (40, None)],
-            (Code::Ok, 50),
+            &[(0, Some(51)), (11, Some(51)), (21, Some(51)), (31, Some(51)), (41, None)],
+            (Code::Ok, 51),
         )
         .policy(r#""maxAttempts": 99, "hedgingDelay": "0.01s""#),
     ] {
@@ -142,16 +143,16 @@ async fn errors_bring_the_next_attempt_or_the_end() {
         row(
             "h04",
             vec![after(30, U), hangs(), after(50, GOOD)],
-            &[(0, None), (30, Some(180)), (130, None)],
-            (Code::Ok, 180),
+            &[(0, None), (30, Some(181)), (131, None)],
+            (Code::Ok, 181),
         ),
         row(
             "h05",
             vec![hangs(), after(30, U), after(60, GOOD)],
-            &[(0, Some(190)), (100, None), (130, None)],
-            (Code::Ok, 190),
+            &[(0, Some(191)), (101, None), (131, None)],
+            (Code::Ok, 191),
         ),
-        row("h06", vec![hangs(), after(30, I)], &[(0, Some(130)), (100, None)], (Code::Internal, 130)),
+        row("h06", vec![hangs(), after(30, I)], &[(0, Some(131)), (101, None)], (Code::Internal, 131)),
         row(
             "h07",
             vec![after(30, U), after(30, U), after(30, U), after(30, U), vec![GOOD]],
@@ -184,14 +185,14 @@ async fn pushback_holds_hedges_back() {
         row(
             "h09",
             vec![after(400, GOOD), after(30, never), vec![GOOD]],
-            &[(0, None), (100, None)],
+            &[(0, None), (101, None)],
             (Code::Ok, 400),
         ),
         row(
             "h10",
             vec![after(30, RawFrame::Status(14, Some("200"))), hangs(), after(10, GOOD)],
-            &[(0, None), (230, Some(340)), (330, None)],
-            (Code::Ok, 340),
+            &[(0, None), (231, Some(341)), (331, None)],
+            (Code::Ok, 341),
         ),
     ] {
         row.run().await;
@@ -223,28 +224,28 @@ async fn the_deadline_and_the_commit_end_all() {
         row(
             "h13",
             vec![hangs(), hangs(), hangs()],
-            &[(0, Some(250)), (100, Some(250)), (200, Some(250))],
+            &[(0, Some(250)), (101, Some(250)), (201, Some(250))],
             (Code::DeadlineExceeded, 250),
         )
         .within(250),
         row(
             "h14",
             vec![headers_then_good.concat(), hangs(), hangs()],
-            &[(0, None), (100, Some(120))],
+            &[(0, None), (101, Some(120))],
             (Code::Ok, 320),
         ),
         row(
             "one reply and the headers of another at once",
-            vec![after(150, GOOD), after(50, RawFrame::Headers)],
-            &[(0, None), (100, Some(150))],
-            (Code::Ok, 150),
+            vec![after(151, GOOD), after(50, RawFrame::Headers)],
+            &[(0, None), (101, Some(151))],
+            (Code::Ok, 151),
         ),
         // The stream of the one that lost is over as well, so that there is nothing to reset.
         row(
             "two replies at once",
-            vec![after(150, GOOD), after(50, GOOD)],
-            &[(0, None), (100, None)],
-            (Code::Ok, 150),
+            vec![after(151, GOOD), after(50, GOOD)],
+            &[(0, None), (101, None)],
+            (Code::Ok, 151),
         ),
     ] {
         row.run().await;
@@ -257,5 +258,5 @@ async fn to_drop_the_call_resets_every_attempt() {
     let mut client = client(&server, BASE, "");
     timeout(ms(250), client.list_assets(ListAssetsRequest::default())).await.unwrap_err();
     sleep(ms(1000)).await;
-    assert_eq!(requests(&server), [(0, Some(250)), (100, Some(250)), (200, Some(250))]);
+    assert_eq!(requests(&server), [(0, Some(250)), (101, Some(250)), (201, Some(250))]);
 }

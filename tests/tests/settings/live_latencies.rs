@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, Hedging, IdempotencyTable, RetrySettings};
+use gax_retry::http::IdempotencyTable;
+use gax_retry::{Code, Hedging, RetrySettings};
 use gax_table::RetryTable;
 use http_body_util::Full;
 use std::iter::repeat_n;

@@ -8,7 +8,8 @@ use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
 use crate::render::{Ms, Recoverable, Timeline, attempts, bars, explain, svg, until_measured};
 use crate::value::fresh_seed;
-use gax_retry::{AttemptPlan, Hedging, NoJitter, Policy, SeededJitter};
+use gax_retry::jitter::SeededJitter;
+use gax_retry::{AttemptPlan, Hedging, NoJitter, Policy};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {

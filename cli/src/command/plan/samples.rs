@@ -1,7 +1,8 @@
 //! Many operations drawn with jitter, and the range of what comes out.
 
 use crate::render::{Align, Cell, Grid, Ms, table};
-use gax_retry::{Attempt, AttemptPlan, Policy, Response, RetryBudget, SeededJitter, StopReason};
+use gax_retry::jitter::SeededJitter;
+use gax_retry::{Attempt, AttemptPlan, Policy, Response, RetryBudget, StopReason};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! What a table says of one request.
+//! One request, classified by a table.
 
 use super::Precondition;
 use std::borrow::Cow;
@@ -44,7 +44,7 @@ impl fmt::Display for Idempotency {
     }
 }
 
-/// What a table says of one request, and by which rule.
+/// The classification of one request by a table, and the rule that gave it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Classification {
     rule: Option<Cow<'static, str>>,

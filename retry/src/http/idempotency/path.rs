@@ -20,12 +20,12 @@ use std::str::FromStr;
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::PathPattern;
+/// use tonic_gax::http::PathPattern;
 ///
 /// let pattern: PathPattern = "/b/{bucket}/o/{object}".parse()?;
 /// assert!(pattern.matches("/b/photos/o/2026%2Fcat.jpg"));
 /// assert!(!pattern.matches("/b/photos/o/2026/cat.jpg"));
-/// # Ok::<(), gax_retry::PatternError>(())
+/// # Ok::<(), gax_retry::http::PatternError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathPattern {

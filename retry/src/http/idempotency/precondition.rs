@@ -1,4 +1,4 @@
-//! What makes a request safe to retry.
+//! The precondition that makes a request safe to retry.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::Precondition;
+/// use tonic_gax::http::Precondition;
 ///
 /// assert_eq!(Precondition::query("ifGenerationMatch").to_string(), "ifGenerationMatch");
 /// assert_eq!(Precondition::header("If-Match").to_string(), "If-Match header");
@@ -45,7 +45,7 @@ impl Precondition {
         Self::BodyField(path.into())
     }
 
-    /// What part of a request carries it, in the words of tables: `query`, `header` or `body`.
+    /// The part of a request that carries it, in the words of tables: `query`, `header` or `body`.
     #[must_use]
     pub fn part(&self) -> &'static str {
         match self {

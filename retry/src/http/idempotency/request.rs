@@ -7,7 +7,7 @@ use super::path::decoded;
 use std::borrow::Cow;
 use std::fmt;
 
-/// What requests of Cloud Storage's XML API have in place of `ifGenerationMatch` and `ifMetagenerationMatch`.
+/// The headers that requests of Cloud Storage's XML API have in place of `ifGenerationMatch` and `ifMetagenerationMatch`.
 const XML: [(&str, Precondition); 2] = [
     ("ifGenerationMatch", Precondition::Header(Cow::Borrowed("x-goog-if-generation-match"))),
     ("ifMetagenerationMatch", Precondition::Header(Cow::Borrowed("x-goog-if-metageneration-match"))),
@@ -42,7 +42,7 @@ impl<H: HeaderLookup + ?Sized> HeaderLookup for &H {
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{Idempotency, IdempotencyTable, RequestFacts};
+/// use gax_retry::http::{Idempotency, IdempotencyTable, RequestFacts};
 ///
 /// let request = RequestFacts::new("DELETE", "/storage/v1/b/photos/o/cat.jpg?ifGenerationMatch=7");
 /// let classification = IdempotencyTable::storage().classify(&request);
@@ -68,20 +68,20 @@ impl<'a> RequestFacts<'a> {
         Self { method, host: None, path, query, headers: None, body: &[] }
     }
 
-    /// The same request to that host, with its port if it names one. Without a host every rule counts: those of Cloud Storage
+    /// The request to that host, with its port if it names one. Without a host every rule counts: those of Cloud Storage
     /// are for its own hosts otherwise.
     #[must_use]
     pub fn with_host(self, host: &'a str) -> Self {
         Self { host: Some(host), ..self }
     }
 
-    /// The same request with these headers.
+    /// The request with these headers.
     #[must_use]
     pub fn with_headers(self, headers: &'a dyn HeaderLookup) -> Self {
         Self { headers: Some(headers), ..self }
     }
 
-    /// The same request with that body. A body that can't be seen whole is left out.
+    /// The request with that body. A body that can't be seen whole is left out.
     #[must_use]
     pub fn with_body(self, body: &'a [u8]) -> Self {
         Self { body, ..self }
@@ -126,7 +126,7 @@ impl<'a> RequestFacts<'a> {
         XML.into_iter().map(|(_, condition)| condition).find(|condition| self.meets(condition))
     }
 
-    /// The same, where it stands for that condition.
+    /// Its value, where it stands for that condition.
     pub(super) fn xml_condition_for(&self, wanted: &Precondition) -> Option<Precondition> {
         let Precondition::Query(wanted) = wanted else { return None };
         let (_, condition) = XML.into_iter().find(|(name, _)| name == wanted)?;

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What a rule says of an operation.
+/// The class that a rule gives an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "an operation is safe to repeat, or if, or not")]
 pub enum OperationClass {
@@ -51,7 +51,7 @@ impl fmt::Display for OperationClass {
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::{IdempotencyRule, OperationClass, Precondition};
+/// use tonic_gax::http::{IdempotencyRule, OperationClass, Precondition};
 ///
 /// let rule = IdempotencyRule::new(
 ///     "invoices.pay",
@@ -60,7 +60,7 @@ impl fmt::Display for OperationClass {
 ///     OperationClass::conditional([Precondition::header("Idempotency-Key")]),
 /// )?;
 /// assert_eq!(rule.class().to_string(), "conditional: Idempotency-Key header");
-/// # Ok::<(), gax_retry::PatternError>(())
+/// # Ok::<(), gax_retry::http::PatternError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IdempotencyRule {
@@ -121,7 +121,7 @@ impl IdempotencyRule {
     }
 
     /// The rule that holds whatever the [strategy](super::IdempotencyStrategy): some libraries never repeat an operation, or
-    /// always do, although they are told to retry everything or nothing.
+    /// always do, although their setting is to retry everything or nothing.
     #[must_use]
     pub fn whatever_the_strategy(self) -> Self {
         Self { is_fixed: true, ..self }
@@ -139,11 +139,11 @@ impl IdempotencyRule {
     ///
     /// ```
     /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::{IdempotencyRule, OperationClass};
+    /// use tonic_gax::http::{IdempotencyRule, OperationClass};
     ///
     /// let rule = IdempotencyRule::new("logs.append", "PUT", "/v1/logs/{id}/entries/{entry}", OperationClass::Always)?;
     /// assert_eq!(rule.hedgeable(true).is_hedgeable(), Some(true));
-    /// # Ok::<(), gax_retry::PatternError>(())
+    /// # Ok::<(), gax_retry::http::PatternError>(())
     /// ```
     #[must_use]
     pub fn hedgeable(self, hedgeable: bool) -> Self {
@@ -156,7 +156,7 @@ impl IdempotencyRule {
         self.hedgeable
     }
 
-    /// The same of a request that it speaks of.
+    /// Whether a request that it speaks of may be sent while an attempt is in flight.
     pub(super) fn hedges(&self, request: &RequestFacts<'_>) -> Hedges {
         match self.hedgeable {
             Some(false) => Hedges::Never,
@@ -189,7 +189,7 @@ impl IdempotencyRule {
         &self.path
     }
 
-    /// What the rule says.
+    /// The rule's class.
     #[must_use]
     pub fn class(&self) -> &OperationClass {
         &self.class
@@ -210,7 +210,7 @@ impl IdempotencyRule {
             && self.query.is_none_or(|(name, value)| request.has_query(name, value))
     }
 
-    /// What the rule makes of a request that it speaks of.
+    /// The idempotency by this rule of a request that it speaks of.
     pub(super) fn classify(&self, request: &RequestFacts<'_>) -> Idempotency {
         match &self.class {
             OperationClass::Always => Idempotency::Always,

@@ -3,7 +3,7 @@
 use super::{IdempotencyRule, OperationClass, Precondition};
 use std::borrow::Cow;
 
-/// What paths of the JSON API begin with.
+/// The beginning of the JSON API's paths.
 pub(super) const PREFIXES: [&str; 6] = [
     "/storage/v1",
     "/upload/storage/v1",

@@ -12,7 +12,7 @@ use std::str::FromStr;
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::{Idempotency, IdempotencyStrategy};
+/// use tonic_gax::http::{Idempotency, IdempotencyStrategy};
 ///
 /// assert!(!IdempotencyStrategy::default().permits(&Idempotency::Never));
 /// assert_eq!("always".parse(), Ok(IdempotencyStrategy::Always));
@@ -20,7 +20,7 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum IdempotencyStrategy {
-    /// What is always safe, and what a precondition makes safe. A request that no rule speaks of is
+    /// Requests that are always safe, and those that a precondition makes safe. A request that no rule speaks of is
     /// not retried.
     #[default]
     Conditional,
@@ -74,7 +74,8 @@ impl Classification {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{Hedging, IdempotencyStrategy, IdempotencyTable, RequestFacts};
+    /// use gax_retry::Hedging;
+    /// use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, RequestFacts};
     ///
     /// let is_hedged = |method, hedging: &Hedging| {
     ///     let classification = IdempotencyTable::http_methods().classify(&RequestFacts::new(method, "/things/7"));

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, LazyLock};
 
-/// What makes a server carry a request out once, where it says so (the IETF's draft of the header's name).
+/// The header by which a server carries a request out once, where it says so (the IETF's draft of the header's name).
 const IDEMPOTENCY_KEY: Precondition = Precondition::Header(Cow::Borrowed("Idempotency-Key"));
 
 /// Rules that say which requests of an API are safe to retry. Cheap to clone.
@@ -18,7 +18,7 @@ const IDEMPOTENCY_KEY: Precondition = Precondition::Header(Cow::Borrowed("Idempo
 /// A row of the Cloud Storage table overridden, and a rule for another API:
 ///
 /// ```
-/// use gax_retry::{IdempotencyRule, IdempotencyTable, OperationClass, RequestFacts};
+/// use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, RequestFacts};
 ///
 /// let cautious = IdempotencyTable::storage()
 ///     .with_class("storage.buckets.delete", OperationClass::Never)?;
@@ -77,7 +77,7 @@ impl IdempotencyTable {
         STORAGE.clone()
     }
 
-    /// What HTTP itself says of its methods (RFC 9110, section 9.2.2), whatever the path: `GET`, `HEAD`,
+    /// HTTP's own word on its methods (RFC 9110, section 9.2.2), whatever the path: `GET`, `HEAD`,
     /// `OPTIONS`, `TRACE`, `PUT` and `DELETE` are safe to repeat; `POST` and `PATCH` are not.
     #[must_use]
     pub fn http_methods() -> Self {
@@ -95,7 +95,7 @@ impl IdempotencyTable {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{IdempotencyTable, RequestFacts};
+    /// use gax_retry::http::{IdempotencyTable, RequestFacts};
     ///
     /// let table = IdempotencyTable::http_methods().with_idempotency_key();
     /// let pay = RequestFacts::new("POST", "/v1/payments");
@@ -169,7 +169,7 @@ impl IdempotencyTable {
     /// # Examples
     ///
     /// ```
-    /// use gax_retry::{IdempotencyTable, RequestFacts};
+    /// use gax_retry::http::{IdempotencyTable, RequestFacts};
     ///
     /// let table = IdempotencyTable::storage().with_host("localhost:9000");
     /// let patch = RequestFacts::new("DELETE", "/b/photos/o/cat.jpg");
@@ -200,12 +200,12 @@ impl IdempotencyTable {
         &self.rules
     }
 
-    /// What paths may begin with; it is taken off before rules are asked.
+    /// A prefix that paths may have; it is taken off before rules are asked.
     pub fn prefixes(&self) -> impl Iterator<Item = &str> {
         self.prefixes.iter().map(|prefix| &**prefix)
     }
 
-    /// What the table says of a request.
+    /// Classifies a request.
     #[must_use]
     pub fn classify(&self, request: &RequestFacts<'_>) -> Classification {
         let path = self.without_prefix(request.path());

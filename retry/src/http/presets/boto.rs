@@ -3,7 +3,7 @@
 use std::str::FromStr;
 use std::time::Duration;
 
-/// What a `.boto` file says of retries, in its section `[Boto]`: `num_retries` and `max_retry_delay` (in
+/// The retry settings of a `.boto` file, in its section `[Boto]`: `num_retries` and `max_retry_delay` (in
 /// seconds).
 ///
 /// Read as Python's `ConfigParser` reads it: names of options in any case, `=` or `:`, lines that begin
@@ -13,13 +13,13 @@ use std::time::Duration;
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::presets::BotoConfig;
+/// use tonic_gax::http::presets::BotoConfig;
 /// use std::time::Duration;
 ///
 /// let config: BotoConfig = "[Boto]\nnum_retries = 10\nmax_retry_delay = 8\n".parse()?;
 /// assert_eq!(config.gsutil().backoff_strategy().limits().max_attempts(), Some(10));
 /// assert_eq!(config.gsutil().backoff_strategy().backoff().max(), Duration::from_secs(8));
-/// # Ok::<(), gax_retry::presets::BotoError>(())
+/// # Ok::<(), gax_retry::http::presets::BotoError>(())
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BotoConfig {

@@ -1,10 +1,8 @@
-//! What the documents of Cloud Storage and Memorystore tell people to do.
+//! Retries as the documents of Cloud Storage and Memorystore advise.
 
 use super::Preset;
-use crate::{
-    Backoff, BackoffStrategy, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, StatusSet, TimeRule,
-    TransportFailures,
-};
+use crate::http::{IdempotencyStrategy, IdempotencyTable, StatusSet, TransportFailures};
+use crate::strategy::{Backoff, BackoffStrategy, Jitter, Limits, TimeRule};
 use std::time::Duration;
 
 const DEADLINE: Duration = Duration::from_secs(600);
@@ -23,7 +21,7 @@ fn document(name: &'static str, source: &'static str, backoff_strategy: BackoffS
     Preset::new(name, source, backoff_strategy).with_server_delays(true)
 }
 
-/// `storage`: what this crate does for Cloud Storage unless told otherwise.
+/// `storage`: what this crate does for Cloud Storage unless settings say otherwise.
 ///
 /// The documents' waits, min(2^n s + 0..1000 ms, 64 s) from n = 0, for up to 600 s; the six statuses
 /// that nearly all libraries retry; the document's idempotency table.
@@ -62,7 +60,7 @@ pub fn docs_legacy() -> Preset {
         .with_transport_failures(TransportFailures::NONE)
 }
 
-/// `memorystore-doc`: what the Memorystore for Redis document tells callers of its REST API.
+/// `memorystore-doc`: the Memorystore for Redis document's advice to callers of its REST API.
 ///
 /// It names no idempotency, and neither does the preset: every request is retried, so that a `CreateInstance` whose reply is
 /// lost may run twice. [`docs`] with [`IdempotencyTable::http_methods`] retries what is safe only. As with

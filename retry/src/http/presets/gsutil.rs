@@ -1,7 +1,8 @@
 //! gsutil, as documented and as it is.
 
 use super::{BotoConfig, Preset};
-use crate::{Backoff, BackoffStrategy, Cap, IdempotencyStrategy, Jitter, Limits, StatusSet};
+use crate::http::{IdempotencyStrategy, StatusSet};
+use crate::strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits};
 use std::time::Duration;
 
 const TOOL: &str = "gsutil 5.38, as it runs";

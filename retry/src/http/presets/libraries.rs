@@ -1,10 +1,10 @@
 //! Other client libraries.
 
 use super::Preset;
-use crate::{
-    Backoff, BackoffStrategy, Cap, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, Jitter, Limits,
-    OperationClass, Precondition, StatusSet, TimeRule,
+use crate::http::{
+    IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass, Precondition, StatusSet,
 };
+use crate::strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 use std::time::Duration;
 
 const fn s(seconds: u64) -> Duration {

@@ -26,18 +26,18 @@
 //! | `rust` | google-cloud-rust | uniform(0, min(2^n, 60)) s | 300 s |
 //!
 //! Where a document and the library of today differ, both are here, and the name with `doc` is the
-//! document's. Draws come from the [`JitterSource`](crate::JitterSource), so that the same draws give
+//! document's. Draws come from the [`JitterSource`](crate::jitter::JitterSource), so that the same draws give
 //! the waits that the library makes of them.
 //!
 //! # Examples
 //!
 //! ```
-//! use gax_retry::{HttpFailure, presets};
+//! use gax_retry::http::{HttpFailure, presets};
 //!
 //! let gsutil = presets::named("gsutil")?;
 //! assert!(gsutil.retries(HttpFailure::Status(503)));
 //! assert!(!gsutil.retries(HttpFailure::Status(408)));
-//! # Ok::<(), gax_retry::UnknownPresetError>(())
+//! # Ok::<(), gax_retry::http::UnknownPresetError>(())
 //! ```
 
 mod boto;

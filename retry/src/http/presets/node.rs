@@ -2,10 +2,8 @@
 
 use super::Preset;
 use super::libraries::{IF_METAGENERATION_ONLY, changed, if_etag_in_body, never};
-use crate::{
-    Backoff, BackoffStrategy, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass,
-    Precondition, TimeRule,
-};
+use crate::http::{IdempotencyStrategy, IdempotencyTable, OperationClass, Precondition};
+use crate::strategy::{Backoff, BackoffStrategy, Jitter, Limits, TimeRule};
 use std::time::Duration;
 
 const LIBRARY: &str = "@google-cloud/storage 7.22.0, as it runs";
@@ -30,7 +28,7 @@ const SOURCE: &str = "@google-cloud/storage 7.22.0, from its source";
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::presets::NodeRetryOptions;
+/// use tonic_gax::http::presets::NodeRetryOptions;
 /// use std::time::Duration;
 ///
 /// let options = NodeRetryOptions::default().with_max_retries(5).with_total_timeout(Duration::ZERO);
@@ -73,7 +71,7 @@ impl NodeRetryOptions {
         Self { max_retries, ..self }
     }
 
-    /// What the wait of one second grows by.
+    /// The factor that the wait of one second grows by.
     #[must_use]
     pub fn with_retry_delay_multiplier(self, retry_delay_multiplier: f64) -> Self {
         Self { retry_delay_multiplier, ..self }
@@ -151,7 +149,7 @@ impl NodeRetryOptions {
     }
 }
 
-/// What the library retries or not without asking its strategy: `RetryAlways` doesn't repeat the first six, nor a policy
+/// Requests that the library retries or not without asking its strategy: `RetryAlways` doesn't repeat the first six, nor a policy
 /// without an etag, and `RetryNever` repeats the others.
 const WHATEVER_THE_STRATEGY: &[&str] = &[
     "storage.hmacKey.create",

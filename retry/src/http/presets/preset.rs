@@ -1,9 +1,11 @@
 //! One named configuration.
 
-use crate::{
-    BackoffStrategy, Code, CodeSet, HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
-    OperationClass, Policy, Precondition, StatusSet, TimeRule, TransportFailures,
+use crate::http::{
+    HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass, Precondition,
+    StatusSet, TransportFailures,
 };
+use crate::strategy::{BackoffStrategy, TimeRule};
+use crate::{Code, CodeSet, Policy};
 use std::borrow::Cow;
 use std::time::Duration;
 
@@ -17,7 +19,7 @@ use std::time::Duration;
 ///
 /// ```
 /// # use gax_retry as tonic_gax;
-/// use tonic_gax::{IdempotencyStrategy, StatusSet, presets};
+/// use tonic_gax::http::{IdempotencyStrategy, StatusSet, presets};
 /// use std::time::Duration;
 ///
 /// let twenty_seconds = presets::python_default_retry().with_deadline(Duration::from_secs(20));
@@ -92,7 +94,7 @@ impl Preset {
         self.statuses
     }
 
-    /// What is retried when no complete response came.
+    /// The failures without a complete response that are retried.
     #[must_use]
     pub fn transport_failures(&self) -> TransportFailures {
         self.transport

@@ -2,10 +2,8 @@
 
 use super::Preset;
 use super::libraries::{IF_METAGENERATION_ONLY, changed, if_etag_in_body, never};
-use crate::{
-    Backoff, BackoffStrategy, Cap, IdempotencyStrategy, IdempotencyTable, Jitter, Limits, OperationClass,
-    Precondition, TimeRule,
-};
+use crate::http::{IdempotencyStrategy, IdempotencyTable, OperationClass, Precondition};
+use crate::strategy::{Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 use std::time::Duration;
 
 const DOCUMENT: &str = "Cloud Storage, Retry strategy: Python tab";

@@ -1,8 +1,7 @@
 use super::{BotoConfig, NodeRetryOptions, Preset, all, named, names};
-use crate::{
-    Attempt, AttemptPlan, Code, HttpFailure, Idempotency, IdempotencyStrategy, RequestFacts, Response,
-    ScriptedJitter, StopReason, TransportFailure,
-};
+use crate::http::{HttpFailure, Idempotency, IdempotencyStrategy, RequestFacts, TransportFailure};
+use crate::jitter::ScriptedJitter;
+use crate::{Attempt, AttemptPlan, Code, Response, StopReason};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -302,7 +301,7 @@ fn every_preset_has_its_name_and_its_source() {
     assert!(!named("storage").unwrap().strategy().permits(&unknown));
 }
 
-/// What the library makes of requests by each of its strategies, read from its source.
+/// The library's reading of requests by each of its strategies, read from its source.
 #[test]
 fn nodes_strategies_are_the_librarys() {
     use IdempotencyStrategy::{Always, Conditional, Never};
@@ -398,7 +397,8 @@ fn without_a_deadline_the_number_of_attempts_ends_it() {
 
 #[test]
 fn attempts_have_the_timeouts_of_pythons_decorators() {
-    use crate::{AttemptTimeouts, Backoff, BackoffStrategy, Limits, Policy};
+    use crate::Policy;
+    use crate::strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Limits};
     let timeouts = |timeouts: AttemptTimeouts| -> Vec<u128> {
         let waits = Backoff::exponential(S, 1.0, S);
         let strategy =

@@ -1,9 +1,10 @@
-//! What operators change of every policy.
+//! Policies within the limits that operators set.
 
 use super::Policy;
 #[cfg(feature = "strategy")]
 use crate::rules::Rules;
-use crate::{Environment, Hedging, Override, RetrySettings, SettingsOverrides};
+use crate::settings::{Override, SettingsOverrides};
+use crate::{Environment, Hedging, RetrySettings};
 use std::time::Duration;
 
 impl Policy {
@@ -74,10 +75,8 @@ fn limits_of(settings: &RetrySettings) -> (Option<Duration>, Option<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        AttemptPlan, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Limits, NoJitter,
-        StartedAttempt, TimeRule,
-    };
+    use crate::strategy::{Backoff, BackoffStrategy, Limits, TimeRule};
+    use crate::{AttemptPlan, Code, CodeSet, Compatibility, NoJitter, StartedAttempt};
 
     const SECOND: Duration = Duration::from_secs(1);
 

@@ -1,11 +1,12 @@
-//! What hedging makes of a policy.
+//! Policies of operations that are hedged.
 
 use super::Policy;
+use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, limited};
 use crate::operation::latencies::Latencies;
 use crate::operation::{AttemptResult, Hedging};
 use crate::rules::{Ask, Own, Refusal, Rules};
-use crate::{Code, CodeSet, JitterSource, ServerDelay};
+use crate::{Code, CodeSet, ServerDelay};
 use std::sync::Arc;
 use std::time::Duration;
 

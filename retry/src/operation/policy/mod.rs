@@ -13,11 +13,12 @@ use crate::nanos::{FOREVER, bounded, nanos_or_forever};
 #[cfg(feature = "strategy")]
 use crate::rules::Strategy;
 use crate::rules::{Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, longest, longest_of};
+use crate::settings::SettingsProblem;
 #[cfg(feature = "strategy")]
 use crate::strategy::BackoffStrategy;
 use crate::{
     Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget, RetrySettings, ServerDelay,
-    SettingsError, SettingsProblem, StartedAttempt, StopReason,
+    SettingsError, StartedAttempt, StopReason,
 };
 use nested::Nested;
 use std::num::NonZeroU64;
@@ -64,7 +65,7 @@ pub struct Policy {
     pub(super) settings: Option<Arc<RetrySettings>>,
     /// The program left no time for any attempt: it passed a timeout of zero.
     is_spent: bool,
-    /// What it asks for can't be done, so that no attempt is made.
+    /// Why it can't be carried out, so that no attempt is made.
     problem: Option<Arc<SettingsError>>,
     /// The version of the settings that it was made of, where they can be replaced.
     version: Option<NonZeroU64>,

@@ -1,9 +1,10 @@
-//! What a call changes of its method's policy.
+//! Policies of calls that change their method's settings.
 
 use super::Policy;
 use crate::gax_java::RawSettings;
 use crate::rules::{Documented, GaxJava, Grpc, Rules};
-use crate::{IntoCodes, MethodKind, Override, RetrySettings, SettingsOverrides};
+use crate::settings::{Override, SettingsOverrides};
+use crate::{IntoCodes, MethodKind, RetrySettings};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -65,7 +66,8 @@ impl Policy {
     ///
     /// ```
     /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::{Code, Override, Policy, RetrySettings, SettingsOverrides};
+    /// use tonic_gax::{Code, Policy, RetrySettings};
+    /// use tonic_gax::settings::{Override, SettingsOverrides};
     /// use std::time::Duration;
     ///
     /// let policy = Policy::new(&RetrySettings::no_retry(Duration::from_secs(60)), Code::Unavailable);
@@ -215,9 +217,8 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{
-        AttemptPlan, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Hedging, Limits, NoJitter,
-    };
+    use crate::strategy::{Backoff, BackoffStrategy, Limits};
+    use crate::{AttemptPlan, Code, CodeSet, Compatibility, Hedging, NoJitter};
 
     #[test]
     fn a_call_s_number_of_attempts_is_that_of_its_hedges() {
@@ -291,7 +292,10 @@ mod tests {
         let none = SettingsOverrides::default().with_max_attempts(Override::Set(0));
         let policy = policy.with_overrides(&none);
         let problems = policy.problem().map(|error| error.problems().to_vec()).unwrap_or_default();
-        assert_eq!(problems.iter().map(crate::SettingsProblem::field).collect::<Vec<_>>(), ["max_attempts"]);
+        assert_eq!(
+            problems.iter().map(crate::settings::SettingsProblem::field).collect::<Vec<_>>(),
+            ["max_attempts"]
+        );
         assert_eq!(policy.first_attempt(), None);
     }
 

@@ -4,7 +4,7 @@
 //! error: nothing in it says whose response it was. So all of them are retried, far enough apart that those who did no harm
 //! are not hit again together, and an operation that is hit time and again is taken for the reason.
 
-use crate::JitterSource;
+use crate::jitter::JitterSource;
 use crate::jitter::uniform;
 use crate::nanos::{FOREVER, after, remaining};
 

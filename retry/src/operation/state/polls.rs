@@ -1,6 +1,6 @@
 //! The polls of one operation, whose back-off is apart from that of retries.
 
-use crate::Next;
+use crate::operation::Next;
 use crate::operation::Policy;
 use crate::rules::Progress;
 

@@ -28,7 +28,7 @@ impl Resends {
         }
     }
 
-    /// What is counted between two attempts begins anew.
+    /// Begins the counts between two attempts anew.
     pub(super) fn begin_attempt(&mut self) {
         *self = Self { refused: self.refused, ..Self::default() };
     }

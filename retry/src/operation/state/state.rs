@@ -7,13 +7,14 @@ use super::in_flight::{Ended, InFlight};
 use super::polls::Polls;
 use super::resends::Resends;
 use crate::nanos::{FOREVER, after, bounded, limited, nanos};
+use crate::operation::Next;
 use crate::operation::action::FollowUp;
 use crate::operation::{
     Action, AttemptResult, Delivery, End, NotAttempted, Outcome, Policy, Replayable, RetryFact, Seen, Stop,
     World, gates,
 };
 use crate::rules::{Ask, Progress, Refusal, Wait};
-use crate::{AttemptKind, Code, Next, ServerDelay, StartedAttempt, StopReason};
+use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
 use std::num::NonZeroU32;
 use std::time::Duration;
 

@@ -1,11 +1,13 @@
 //! The documented rules: when attempts start and how long they may take.
 
 use super::ByHand;
+use crate::jitter::SeededJitter;
 use crate::operation::state::State;
+use crate::operation::{AttemptResult, End, Operation, Outcome, Seen};
+use crate::strategy::{Backoff, BackoffStrategy, Limits};
 use crate::{
-    Attempt, AttemptPlan, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, Compatibility, Delivery,
-    End, Limits, NoJitter, Operation, Outcome, Policy, Response, RetrySettings, RetrySettingsBuilder,
-    SeededJitter, Seen, StartedAttempt, StopReason,
+    Attempt, AttemptPlan, Code, CodeSet, Compatibility, Delivery, NoJitter, Policy, Response, RetrySettings,
+    RetrySettingsBuilder, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 
@@ -142,7 +144,7 @@ fn delays_that_nobody_set_are_the_defaults() {
     assert!(plan.attempts().iter().all(|row| row.delay().is_zero()));
 }
 
-/// What a program gets that says no more than that a code is retried.
+/// The attempts of a program that says no more than that a code is retried.
 #[test]
 fn an_outage_of_eight_seconds_is_no_hot_loop() {
     let unset = RetrySettings::builder().total_timeout(8000 * MS).build().unwrap();
@@ -424,9 +426,11 @@ fn facts_can_be_read_back() {
     assert_eq!((result.code(), result.outcome()), (Code::Aborted, Outcome::Failed(Code::Aborted)));
     assert_eq!(result.delivery(), Delivery::Unknown);
     assert_eq!(result.with_delivery(Delivery::NotSent).delivery(), Delivery::NotSent);
-    for reply in
-        [AttemptResult::done(), AttemptResult::not_done(crate::Next::Later), AttemptResult::failed(Code::Ok)]
-    {
+    for reply in [
+        AttemptResult::done(),
+        AttemptResult::not_done(crate::operation::Next::Later),
+        AttemptResult::failed(Code::Ok),
+    ] {
         assert_eq!(reply.code(), Code::Ok);
     }
     let mut operation = ByHand::begin(&policy(&settings(|builder| builder.total_timeout(9 * MS))));

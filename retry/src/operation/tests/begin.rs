@@ -2,10 +2,10 @@
 
 use super::{ByHand, MS, base, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
+use crate::operation::{Action, AttemptResult, CommitPoint, End, Operation, Ready, RetryFact};
+use crate::strategy::{Backoff, BackoffStrategy, Limits, TimeRule};
 use crate::{
-    Action, AttemptKind, AttemptResult, Backoff, BackoffStrategy, Code, CodeSet, CommitPoint, Compatibility,
-    End, Hedging, Limits, Operation, Policy, Ready, RetryFact, RetrySettings, StartedAttempt, StopReason,
-    TimeRule,
+    AttemptKind, Code, CodeSet, Compatibility, Hedging, Policy, RetrySettings, StartedAttempt, StopReason,
 };
 use std::time::Duration;
 
@@ -100,7 +100,7 @@ fn an_attempt_is_asked_once_what_its_timeout_amounts_to() {
     assert_eq!(operation.until(450 * MS), ["400 expire 1"]);
     assert_eq!(operation.wake_at(), None);
     assert_eq!(operation.fails(Code::DeadlineExceeded).until(600 * MS), ["550 retry 2"]);
-    // What comes in after the deadline but before the driver asked still counts.
+    // A reply after the deadline, but before the driver asked, still counts.
     let mut operation = ByHand::begin(&Policy::new(&timed(), Code::DeadlineExceeded));
     operation.send();
     assert_eq!(operation.at(500 * MS).fails(Code::Ok).now(), ["500 reply 1"]);

@@ -2,7 +2,8 @@
 //! numbers.
 
 use super::{ByHand, MS, base, grpc, unavailable};
-use crate::{AttemptResult, Code, Policy, Resend, RetryBudget, RetryFact, ServerDelay, StopReason};
+use crate::operation::{AttemptResult, Resend, RetryFact};
+use crate::{Code, Policy, RetryBudget, ServerDelay, StopReason};
 use std::time::Duration;
 
 fn throttled(max: u32, ratio: f64) -> Policy {
@@ -16,15 +17,17 @@ fn call(policy: &Policy, results: &[AttemptResult]) -> (u32, Option<StopReason>)
     let mut made = 0;
     loop {
         match operation.next() {
-            crate::Action::Send(attempt) => {
+            crate::operation::Action::Send(attempt) => {
                 made = attempt.number();
                 operation.ends(*results.next().unwrap());
             }
-            crate::Action::Wait(Some(until)) => {
+            crate::operation::Action::Wait(Some(until)) => {
                 operation.at(until);
             }
-            crate::Action::Finish(crate::End::Reply(_)) => return (made, None),
-            crate::Action::Finish(crate::End::Failure(stop)) => return (made, Some(stop.reason())),
+            crate::operation::Action::Finish(crate::operation::End::Reply(_)) => return (made, None),
+            crate::operation::Action::Finish(crate::operation::End::Failure(stop)) => {
+                return (made, Some(stop.reason()));
+            }
             other => panic!("{other:?}"),
         }
     }

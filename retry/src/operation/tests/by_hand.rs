@@ -1,9 +1,8 @@
 //! An operation whose driver is the test.
 
-use crate::{
-    Action, AttemptKind, AttemptResult, Code, CommitPoint, End, JitterSource, NoJitter, Operation, Policy,
-    Ready, StartedAttempt, Stop, World,
-};
+use crate::jitter::JitterSource;
+use crate::operation::{Action, AttemptResult, CommitPoint, End, Operation, Ready, Stop, World};
+use crate::{AttemptKind, Code, NoJitter, Policy, StartedAttempt};
 use std::time::Duration;
 
 /// The test says what time it is and what happens, and takes one action after another.

@@ -1,7 +1,8 @@
 //! Operations that their caller has given up.
 
 use super::{ByHand, MS, documented, grpc, unavailable};
-use crate::{AttemptResult, Code, CommitPoint, Hedging, Resend};
+use crate::operation::{AttemptResult, CommitPoint, Resend};
+use crate::{Code, Hedging};
 use std::time::Duration;
 
 #[test]

@@ -1,10 +1,9 @@
 //! Attempts whose connection our own stack has closed, for one response on it.
 
 use super::{ByHand, MS, base, documented, grpc, unavailable};
-use crate::{
-    AttemptResult, Code, Compatibility, Hedging, Policy, RetryBudget, RetryFact, RetrySettings,
-    ScriptedJitter,
-};
+use crate::jitter::ScriptedJitter;
+use crate::operation::{AttemptResult, RetryFact};
+use crate::{Code, Compatibility, Hedging, Policy, RetryBudget, RetrySettings};
 use std::time::Duration;
 
 fn closed() -> AttemptResult {

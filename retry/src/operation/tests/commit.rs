@@ -1,7 +1,8 @@
 //! Responses that the caller has part of, and requests that outgrew their buffer.
 
 use super::{ByHand, MS, documented, grpc, unavailable};
-use crate::{AttemptResult, Code, CommitPoint, Hedging, Policy, RetrySettings, Seen};
+use crate::operation::{AttemptResult, CommitPoint, Seen};
+use crate::{Code, Hedging, Policy, RetrySettings};
 use std::time::Duration;
 
 const FINAL: Seen = Seen::Messages { resumable: false };

@@ -1,9 +1,10 @@
 //! The order in which a failure is asked whether it is retried, one test for each two neighbours.
 
 use super::{ByHand, MS, unavailable};
+use crate::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen};
 use crate::{
-    AttemptResult, Code, CodeSet, Compatibility, Delivery, Policy, Replayable, Resend, RetryBudget,
-    RetryFact, RetrySettings, RetrySettingsBuilder, Seen, ServerDelay, StopReason,
+    Code, CodeSet, Compatibility, Delivery, Policy, RetryBudget, RetrySettings, RetrySettingsBuilder,
+    ServerDelay, StopReason,
 };
 use std::time::Duration;
 
@@ -35,7 +36,7 @@ fn policy(settings: RetrySettingsBuilder, compatibility: Compatibility) -> Polic
     Policy::with_compatibility(&settings.build().unwrap(), Code::Unavailable, compatibility)
 }
 
-/// What the operation does next after a first attempt that ended so, 50 ms after its start.
+/// The operation's next action after a first attempt that ended so, 50 ms after its start.
 fn after(policy: &Policy, result: AttemptResult) -> String {
     let mut operation = ByHand::begin(policy);
     operation.send();
@@ -249,7 +250,7 @@ fn no_limits_come_before_time_and_time_before_attempts() {
 #[test]
 fn one_attempt_draws_nothing() {
     struct Untouchable;
-    impl crate::JitterSource for Untouchable {
+    impl crate::jitter::JitterSource for Untouchable {
         fn next_u64(&mut self) -> u64 {
             panic!("nothing is to be drawn");
         }
@@ -293,7 +294,7 @@ fn grpc_looks_at_time_and_then_at_attempts() {
     assert_eq!(waits, "120 stop of 1 TOTAL_TIMEOUT at the deadline");
 }
 
-/// What a driver asks before it takes trouble over a failure: whether it could be retried at all.
+/// A driver asks before it takes trouble over a failure: whether it could be retried at all.
 #[test]
 fn a_policy_permits_what_the_first_gates_let_pass() {
     let policy = limited();

@@ -2,9 +2,9 @@
 //! rests on the text alone.
 
 use super::{ByHand, MS, documented, unavailable};
+use crate::operation::{AttemptResult, Resend};
 use crate::{
-    AttemptResult, Code, CodeSet, Compatibility, Delivery, Hedging, Policy, Resend, RetryBudget,
-    RetrySettings, ServerDelay,
+    Code, CodeSet, Compatibility, Delivery, Hedging, Policy, RetryBudget, RetrySettings, ServerDelay,
 };
 use std::time::Duration;
 

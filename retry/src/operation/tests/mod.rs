@@ -17,7 +17,8 @@ mod streams;
 
 pub(crate) use by_hand::ByHand;
 
-use crate::{AttemptResult, Code, Compatibility, Policy, RetrySettings};
+use crate::operation::AttemptResult;
+use crate::{Code, Compatibility, Policy, RetrySettings};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -27,7 +28,7 @@ fn grpc() -> Policy {
     Policy::with_compatibility(&base(), Code::Unavailable, Compatibility::Grpc)
 }
 
-/// The same settings by the documented rules.
+/// Those settings by the documented rules.
 fn documented() -> Policy {
     Policy::new(&base(), Code::Unavailable)
 }

@@ -2,7 +2,9 @@
 
 use super::{ByHand, MS, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
-use crate::{AttemptKind, AttemptResult, Code, Next, Policy, RetryBudget, ScriptedJitter, ServerDelay};
+use crate::jitter::ScriptedJitter;
+use crate::operation::{AttemptResult, Next};
+use crate::{AttemptKind, Code, Policy, RetryBudget, ServerDelay};
 use std::time::Duration;
 
 /// 100 ms x 2, a second in all.

@@ -1,10 +1,9 @@
 //! Failures that can come of an earlier attempt of the operation which was carried out.
 
 use super::{ByHand, MS, base, unavailable};
-use crate::{
-    AttemptResult, Code, CodeSet, Compatibility, Delivery, Hedging, JitterSource, Policy, Repetition,
-    RetrySettings, ServerDelay, Stop,
-};
+use crate::jitter::JitterSource;
+use crate::operation::{AttemptResult, Repetition, Stop};
+use crate::{Code, CodeSet, Compatibility, Delivery, Hedging, Policy, RetrySettings, ServerDelay};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(100);

@@ -1,9 +1,8 @@
 //! Transparent retries.
 
 use super::{ByHand, MS, base, documented, grpc, unavailable};
-use crate::{
-    AttemptKind, AttemptResult, Code, CodeSet, CommitPoint, Policy, Resend, RetryBudget, ServerDelay,
-};
+use crate::operation::{AttemptResult, CommitPoint, Resend};
+use crate::{AttemptKind, Code, CodeSet, Policy, RetryBudget, ServerDelay};
 use std::time::Duration;
 
 fn lost() -> AttemptResult {

@@ -1,10 +1,10 @@
 //! Waits that a server asks for, by all kinds of rules.
 
 use super::ByHand;
-use crate::{
-    Action, AttemptResult, Backoff, BackoffStrategy, Code, Compatibility, End, Hedging, Jitter, Limits,
-    NotAttempted, Policy, RetrySettings, ScriptedJitter, SeededJitter, ServerDelay, StopReason, TimeRule,
-};
+use crate::jitter::{ScriptedJitter, SeededJitter};
+use crate::operation::{Action, AttemptResult, End};
+use crate::strategy::{Backoff, BackoffStrategy, Jitter, Limits, TimeRule};
+use crate::{Code, Compatibility, Hedging, NotAttempted, Policy, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 const S: Duration = Duration::from_secs(1);
@@ -23,7 +23,7 @@ fn settings() -> RetrySettings {
         .unwrap()
 }
 
-/// The same with waits of 1 s, 2 s, 4 s.
+/// Waits of 1 s, 2 s, 4 s.
 fn doubling() -> RetrySettings {
     let settings = settings().to_builder().initial_retry_delay(S);
     settings.retry_delay_multiplier(2.0).max_retry_delay(60 * S).build().unwrap()
@@ -293,7 +293,7 @@ fn a_random_part_that_compounds_does_so_by_its_own_draws_only() {
     assert_eq!(waits(&policy, &[30 * S, Duration::ZERO]).0[1], 2 * S);
 }
 
-/// What follows a first attempt that ended with each of the four, 50 ms after its start.
+/// The actions after a first attempt that ended with each of the four, 50 ms after its start.
 fn after_each(policy: &Policy) -> [String; 4] {
     let asked = [
         ServerDelay::None,
@@ -401,7 +401,7 @@ fn a_pushback_makes_no_code_retryable() {
     assert_eq!(operation.now(), ["0 stop of 1 NON_RETRYABLE"]);
 }
 
-/// What the protocol did since the attempt ended, such as reading the rest of a response, is part of the wait.
+/// The time that the protocol took since the attempt ended, such as to read the rest of a response, is part of the wait.
 #[test]
 fn a_wait_counts_from_the_end_of_the_attempt() {
     let wait_after = |policy: &Policy, now, result: AttemptResult| {

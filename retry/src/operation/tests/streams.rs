@@ -1,7 +1,8 @@
 //! Streams that another attempt goes on with.
 
 use super::{ByHand, MS, documented, grpc, unavailable};
-use crate::{AttemptKind, AttemptResult, Code, CommitPoint, Hedging, Policy, RetrySettings, Seen};
+use crate::operation::{AttemptResult, CommitPoint, Seen};
+use crate::{AttemptKind, Code, Hedging, Policy, RetrySettings};
 use std::time::Duration;
 
 fn broken() -> AttemptResult {

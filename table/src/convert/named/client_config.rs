@@ -38,7 +38,7 @@ struct Method<'a> {
     params: usize,
 }
 
-/// What is written of a service.
+/// A service as it is written.
 struct Client<'a> {
     codes: Definitions<CodeSet>,
     params: Definitions<RetrySettings>,

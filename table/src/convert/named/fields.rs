@@ -1,4 +1,4 @@
-//! What both forms write in the same way.
+//! Fields that both forms write in the same way.
 
 use crate::Dialect;
 use crate::convert::losses::{Losses, Subject};

@@ -15,7 +15,7 @@ use std::time::Duration;
 /// Envoy's shortest wait.
 const SHORTEST: Duration = Duration::from_millis(1);
 
-/// What the cluster needs, as a comment: it is no part of the routes. As many retries as there may be requests.
+/// The cluster's needs, as a comment: it is no part of the routes. As many retries as there may be requests.
 const CLUSTER: &str = "\
 # The cluster of these routes. By default its circuit breaker lets 3 retries through at once, and calls beyond that are not
 # retried; so many are as many as the requests that it lets through.

@@ -1,4 +1,4 @@
-//! What both proxies are told of a table: routes with timeouts and retries.
+//! A table as both proxies have it: routes with timeouts and retries.
 
 use crate::convert::losses::{Losses, Subject};
 use crate::{Dialect, MethodPolicy, RetryTable};
@@ -20,7 +20,7 @@ const MOST_RETRIES: u32 = 100;
 /// The beginning of every path.
 pub(super) const EVERYTHING: &str = "/";
 
-/// What a table says of requests by their paths.
+/// The policies of requests by their paths.
 #[derive(Debug)]
 pub(super) struct Routes<'a> {
     table: &'a RetryTable,
@@ -137,7 +137,7 @@ pub(super) fn attempt_timeout(settings: &RetrySettings) -> Option<Duration> {
     settings.total_timeout().is_none_or(|total| initial < total).then_some(initial)
 }
 
-/// Notes what neither proxy can be told of a method.
+/// Records what neither proxy can express of a method.
 pub(super) fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
     let settings = policy.settings();
     let retried = !policy.codes().is_empty();

@@ -4,7 +4,8 @@ use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
 use crate::{Dialect, PolicyField, Severity};
-use gax_retry::{Code, RetryDelays};
+use gax_retry::Code;
+use gax_retry::settings::RetryDelays;
 use std::time::Duration;
 
 const CAP_ABOVE_TIMEOUT: Rule = Rule::new(

@@ -99,7 +99,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// What only the services can tell.
+/// Findings that need the services.
 fn check_use(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     if subject.services.is_none() || entry.names.is_empty() {
         return;

@@ -1,4 +1,4 @@
-//! What bounds an operation: timeouts and the number of attempts.
+//! The bounds of an operation: timeouts and the number of attempts.
 
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
@@ -152,7 +152,7 @@ fn room(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
         }
         _ => return,
     };
-    // That no second one has room is what other rules tell.
+    // Other rules report that no second one has room.
     let is_second_late = settings.initial_retry_delay().is_some_and(|delay| delay >= total);
     if room < most && room > 1 && !is_second_late {
         let name = entry.max_attempts();

@@ -4,8 +4,9 @@ use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
 use crate::{Dialect, PolicyField, Severity};
+use gax_retry::CodeSet;
+use gax_retry::plan::Impact;
 use gax_retry::settings::SettingsKey;
-use gax_retry::{CodeSet, Impact};
 use std::collections::HashMap;
 
 const OUTAGE_LOAD: Rule = Rule::new(

@@ -1,4 +1,4 @@
-//! What a table allows, though there is nothing to allow.
+//! Suppressions where there is nothing to suppress.
 
 use crate::lint::rule::{Needs, Rule};
 use crate::{Finding, Severity, Suppression};

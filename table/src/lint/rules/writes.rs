@@ -132,7 +132,7 @@ fn hedged(subject: &Subject<'_>, report: &mut Report) {
     }
     for rpc in &subject.rpcs {
         let is_hedged = rpc.policy.is_some_and(|policy| policy.hedging().is_some());
-        // Of what the table itself says the other rule tells.
+        // The other rule reports what the table itself says.
         let is_write = matches!(rpc.action(), Action::Create | Action::Change) && rpc.idempotent.is_none();
         if is_hedged && is_write && !rpc.method.kind().streams_requests() {
             let message = format!(
@@ -145,7 +145,7 @@ fn hedged(subject: &Subject<'_>, report: &mut Report) {
     }
 }
 
-/// What the table itself says of the names of an entry that hedges.
+/// The table's own word on the names of an entry that hedges.
 fn said(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let is_not = |name: &&TableName<'_>| {
         subject.table.idempotent(name.service(), name.method().unwrap_or_default()) == Some(false)

@@ -1,4 +1,4 @@
-//! What the rules advise can be followed: no finding comes of it.
+//! The rules' advice can be followed: no finding comes of it.
 
 use super::*;
 use crate::IdempotencyLevel;

@@ -51,7 +51,7 @@ fn rules(findings: &[Finding]) -> Vec<&'static str> {
     findings.iter().map(Finding::rule).collect()
 }
 
-/// What is said about a table that is for these services.
+/// The findings about a table that is for these services.
 fn findings(table: &RetryTable, services: &[ServiceDescription]) -> Vec<Finding> {
     Linter::new().services(services.to_vec()).run(table)
 }

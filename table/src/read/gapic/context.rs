@@ -1,4 +1,4 @@
-//! What reading a block of GAPIC YAML needs.
+//! The context in which a block of GAPIC YAML is read.
 
 use crate::TableError;
 use crate::dialect::one_decimal;

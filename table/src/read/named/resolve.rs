@@ -10,7 +10,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What the names of a service's methods stand for.
+/// The definitions that the names of a service's methods stand for.
 pub(crate) struct Resolved {
     pub(crate) entries: Vec<Arc<Entry>>,
     /// The methods that name no definition, or one that is not there.

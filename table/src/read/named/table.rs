@@ -1,4 +1,4 @@
-//! What such a file holds.
+//! The content of such a file.
 
 use crate::PolicyField;
 use crate::document::{Located, Source, Span};

@@ -30,7 +30,7 @@ pub(crate) fn read_service_config_file(
     resolve(source, Form::service_config(root), config, dialect, findings)
 }
 
-/// What Google's generator makes of a file that it can't read: nothing. It does not even say so.
+/// Google's generator makes nothing of a file that it can't read. It does not even say so.
 pub(crate) fn dropped_file(error: &TableError) -> TableFile {
     let message = format!(
         "Google's Java generator drops this file in silence, so that no method has a retry or a deadline: {}",

@@ -6,7 +6,7 @@ use crate::input::load;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// What a service YAML (`asset_v1.yaml`) says about methods: which services an API is made of, which
+/// The methods of a service YAML (`asset_v1.yaml`): which services an API is made of, which
 /// methods are reached over HTTP, and whether a client is made for some of them only.
 ///
 /// # Examples

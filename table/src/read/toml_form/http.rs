@@ -3,7 +3,7 @@
 use super::read::Reader;
 use crate::TableError;
 use crate::document::{Kind, Member, Node};
-use gax_retry::{IdempotencyRule, IdempotencyTable, OperationClass, Precondition};
+use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, Precondition};
 
 impl Reader<'_> {
     /// The table that `[http]` describes: its rules, before those of the table that it is based on.

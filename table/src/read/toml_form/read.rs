@@ -79,7 +79,7 @@ type Codes = Located<Vec<Located<Code>>>;
 /// Codes, and the name that they are defined by.
 type NamedCodes = (Option<Arc<str>>, Codes);
 
-/// What `[codes]` and `[params]` define.
+/// The definitions of `[codes]` and `[params]`.
 #[derive(Default)]
 struct Definitions<'n> {
     codes: HashMap<&'n str, Codes>,

@@ -46,7 +46,7 @@ fn bootstrap(all_routes: &[String]) -> String {
     text + "  clusters:\n  - name: backend\n    connect_timeout: 1s\n"
 }
 
-/// What Envoy says of a configuration, and whether it takes it.
+/// Envoy's messages about a configuration, and whether it takes it.
 fn validate(program: &OsString, name: &str, config: &str) -> (bool, String) {
     let file = std::env::temp_dir().join(format!("gax-envoy-{name}-{}.yaml", std::process::id()));
     std::fs::write(&file, config).unwrap();

@@ -243,15 +243,15 @@ fn istio_passes_on_what_the_table_has_nothing_for() {
 /// Envoy's default lets three retries through at once: with it 77 of 80 parallel calls were not retried.
 #[test]
 fn a_cluster_that_lets_retries_through_is_printed_where_there_are_any() {
-    let told = |text: &str| {
+    let is_reported = |text: &str| {
         let conversion = read(Dialect::AsWritten, text).convert(ConversionTarget::Envoy);
         let is_told =
             conversion.findings().iter().any(|finding| finding.message().contains("no more than 3 retries"));
         assert_eq!(conversion.text().ends_with("#       max_retries: 1024\n"), is_told);
         is_told
     };
-    assert!(told(TABLE));
-    assert!(!told(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "60s"}]}"#));
+    assert!(is_reported(TABLE));
+    assert!(!is_reported(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "60s"}]}"#));
 }
 
 #[test]
@@ -271,13 +271,13 @@ fn what_is_lost_is_told_with_its_place() {
 #[test]
 fn grpc_draws_its_waits_in_another_way() {
     let text = super::one_policy(r#", "maxAttempts": 3"#);
-    let told = |dialect| {
+    let is_reported = |dialect| {
         let conversion = read(dialect, &text).convert(ConversionTarget::Envoy);
         conversion
             .findings()
             .iter()
             .any(|finding| finding.message().starts_with("waits are drawn from zero up"))
     };
-    assert!(told(Dialect::Grpc));
-    assert!(!told(Dialect::AsWritten));
+    assert!(is_reported(Dialect::Grpc));
+    assert!(!is_reported(Dialect::AsWritten));
 }

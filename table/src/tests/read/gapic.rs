@@ -122,7 +122,7 @@ fn unary(service: &str, methods: &[&str]) -> ServiceDescription {
     })
 }
 
-/// What is said of a method whose names lead nowhere: by the finding, and by the error where the protos have it.
+/// The messages about a method whose names lead nowhere: by the finding, and by the error where the protos have it.
 fn skipped(text: &str) -> (String, String) {
     let table = parse(text);
     assert!(table.lookup("a.B", "C").is_none() && table.lookup("a.B", "D").is_some());

@@ -167,7 +167,7 @@ fn mistakes_say_what_to_write() {
     );
 }
 
-/// What other clients make of a service config is no matter here, and what is absent has a default.
+/// Other clients' readings of a service config are no matter here, and absent fields have a default.
 #[test]
 fn findings_are_in_the_words_of_the_form() {
     let found = |fields: &str| {
@@ -339,7 +339,7 @@ fn a_suppression_needs_a_reason() {
     assert!(message.contains("allows no rule"), "{message}");
 }
 
-/// What a server may ask for at most is said in this form alone. It is inherited, and gRPC has no such thing.
+/// Only this form has the longest delay that a server may ask for. It is inherited, and gRPC has no such thing.
 #[test]
 fn the_longest_delay_of_a_server_is_a_setting() {
     let text = "

@@ -1,6 +1,6 @@
 use super::{read, rules};
 use crate::{Dialect, RetryTable};
-use gax_retry::{IdempotencyRule, IdempotencyTable, RequestFacts};
+use gax_retry::http::{IdempotencyRule, IdempotencyTable, RequestFacts};
 
 const TABLE: &str = r#"
 [http]

@@ -9,7 +9,7 @@ use super::side::Side;
 use crate::command::table::by_policy::{ByPolicy, PolicyKey};
 use crate::command::table::source::Api;
 use crate::command::table::view::{MethodView, full_name, methods};
-use gax_retry::Impact;
+use gax_retry::plan::Impact;
 use gax_table::{RetryThrottling, SourceLocation};
 use serde_json::json;
 use std::collections::{HashMap, HashSet};

@@ -6,7 +6,8 @@ use crate::command::table::view::{
     Members, MethodView, batching_members, code_names, most_attempts, polling_members,
 };
 use crate::render::{Ms, Timeline};
-use gax_retry::{AttemptPlan, Impact, NoJitter, Policy, RetrySettings};
+use gax_retry::plan::Impact;
+use gax_retry::{AttemptPlan, NoJitter, Policy, RetrySettings};
 use serde::Serialize;
 
 #[derive(Debug, Serialize)]

@@ -10,7 +10,7 @@ use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
 use crate::input::Input;
 use clap::Args;
-use gax_retry::Impact;
+use gax_retry::plan::Impact;
 use gax_table::{Dialect, TableFormat};
 use std::path::PathBuf;
 use std::process::ExitCode;

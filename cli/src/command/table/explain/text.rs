@@ -8,7 +8,8 @@ use crate::command::table::view::{
     settings_table,
 };
 use crate::render::{Align, Cell, Count, Grid, HEAD, Human, attempts, table, times, until_measured};
-use gax_retry::{Hedging, Impact, Simulation};
+use gax_retry::Hedging;
+use gax_retry::plan::{Impact, Simulation};
 use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField};
 use gax_text::Escaped;
 use std::fmt::Write as _;

@@ -4,7 +4,7 @@ use super::rules::Rules;
 use crate::command::{print, print_json};
 use crate::failure::Failure;
 use crate::render::{Align, Cell, DIM, Grid, HEAD, table};
-use gax_retry::{Preset, TransportFailure, presets};
+use gax_retry::http::{Preset, TransportFailure, presets};
 use serde::Serialize;
 use std::fmt::Write as _;
 

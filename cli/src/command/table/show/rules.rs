@@ -1,6 +1,6 @@
 //! Which HTTP requests a table calls safe to retry.
 
-use gax_retry::{IdempotencyTable, OperationClass};
+use gax_retry::http::{IdempotencyTable, OperationClass};
 use serde::Serialize;
 
 /// The rules, in the order in which they are asked.

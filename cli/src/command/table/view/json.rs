@@ -2,7 +2,8 @@
 
 use super::method_view::MethodView;
 use crate::render::{Ms, Ordered};
-use gax_retry::{AttemptPlan, BatchingSettings, Code, CodeSet, Impact, NoJitter, RetrySettings};
+use gax_retry::plan::Impact;
+use gax_retry::{AttemptPlan, BatchingSettings, Code, CodeSet, NoJitter, RetrySettings};
 use gax_table::{HedgingPolicy, MethodPolicy, PolicyField as Field};
 use serde::ser::SerializeMap as _;
 use serde::{Serialize, Serializer};

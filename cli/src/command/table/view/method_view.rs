@@ -3,7 +3,8 @@
 use super::words::{batching, polling};
 use crate::command::table::by_policy::ByPolicy;
 use crate::render::times;
-use gax_retry::{BatchingSettings, CodeSet, Impact, Policy, RetrySettings};
+use gax_retry::plan::Impact;
+use gax_retry::{BatchingSettings, CodeSet, Policy, RetrySettings};
 use gax_table::{HedgingPolicy, MethodPolicy, PolicyField, RetryTable, SourceLocation};
 use std::rc::Rc;
 use std::time::Duration;

@@ -1,13 +1,13 @@
-//! The plan of a request.
+//! The config of a request.
 
-use crate::http::plan::by_rule::ByRule;
+use crate::http::config::by_rule::ByRule;
 use crate::operation::earlier;
 use crate::settings::CallOptions;
-use gax_retry::{
-    Classification, Code, CodeSet, Compatibility, Environment, HeaderLookup, Hedging, HttpFailure,
-    IdempotencyRule, IdempotencyStrategy, IdempotencyTable, ParseCodeError, Policy, Preset, RequestFacts,
-    RetrySettings, StatusSet, TransportFailure, TransportFailures,
+use gax_retry::http::{
+    Classification, HeaderLookup, HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
+    Preset, RequestFacts, StatusSet, TransportFailure, TransportFailures,
 };
+use gax_retry::{Code, CodeSet, Compatibility, Environment, Hedging, ParseCodeError, Policy, RetrySettings};
 use http::HeaderMap;
 use http::header::HOST;
 use http::request::Parts;
@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The configuration that all calls of a layer share; a call that brings options of its own has one more.
 #[derive(Debug, Clone)]
-pub(crate) struct HttpPlan {
+pub(crate) struct HttpConfig {
     pub(crate) policy: Policy,
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
@@ -29,8 +29,8 @@ pub(crate) struct HttpPlan {
     pub(crate) limits: HttpLimits,
     /// Whether the report of a success is wanted even where one attempt was enough.
     pub(crate) reports: bool,
-    /// The plans for requests that can be hedged.
-    hedged: Option<ByRule<HttpPlan>>,
+    /// The configs for requests that can be hedged.
+    hedged: Option<ByRule<HttpConfig>>,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
 }
@@ -49,7 +49,7 @@ impl Default for HttpLimits {
     }
 }
 
-impl HttpPlan {
+impl HttpConfig {
     pub(crate) fn new(
         settings: &RetrySettings,
         codes: Result<CodeSet, ParseCodeError>,
@@ -99,14 +99,14 @@ impl HttpPlan {
         // Latencies are counted for a percentile alone.
         let is_measured = hedging.percentile_of_latencies().is_some();
         let rules = self.table.rules().iter().filter(|_| is_measured).map(IdempotencyRule::name);
-        let plan =
+        let config =
             || Self { policy: self.policy.clone().with_hedging(hedging), hedged: None, ..self.clone() };
-        self.hedged = Some(ByRule::new(rules, plan));
+        self.hedged = Some(ByRule::new(rules, config));
     }
 
     pub(crate) fn set_limits(&mut self, limits: HttpLimits) {
         if let Some(hedged) = &mut self.hedged {
-            hedged.change(|plan| plan.limits = limits);
+            hedged.change(|config| config.limits = limits);
         }
         self.limits = limits;
     }
@@ -117,7 +117,7 @@ impl HttpPlan {
         self.hedged = None;
     }
 
-    /// The plan for requests that are hedged; `None`: one like that isn't.
+    /// The config for requests that are hedged; `None`: one like that isn't.
     pub(crate) fn hedged(&self, classification: &Classification) -> Option<Arc<Self>> {
         let hedged = self.hedged.as_ref()?;
         let hedging = hedged.any().policy.hedging()?;
@@ -130,7 +130,7 @@ impl HttpPlan {
         Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
     }
 
-    /// The latencies of the plan before go on to count, rule by rule, where requests are hedged after the same percentile.
+    /// The latencies of the config before go on to count, rule by rule, where requests are hedged after the same percentile.
     #[cfg(feature = "live")]
     pub(super) fn go_on_from(&mut self, before: &Self) {
         if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
@@ -141,7 +141,7 @@ impl HttpPlan {
     /// Takes in what one call brings along.
     pub(crate) fn apply(&mut self, options: &CallOptions) {
         if let Some(hedged) = &mut self.hedged {
-            hedged.change(|plan| plan.apply(options));
+            hedged.change(|config| config.apply(options));
         }
         self.policy = options.applied_to(self.policy.clone());
         if options.replaces_codes() {
@@ -152,12 +152,12 @@ impl HttpPlan {
         self.reports = options.report.unwrap_or(self.reports);
     }
 
-    /// This plan with no more time, attempts or retries than operators allow.
+    /// This config with no more time, attempts or retries than operators allow.
     pub(crate) fn bounded_by(mut self, environment: &Environment) -> Self {
         if !environment.is_empty() {
             self.policy = self.policy.with_environment(environment);
             self.timeout = earlier(self.timeout, environment.total_timeout());
-            let hedged = self.hedged.map(|hedged| hedged.map(|plan| plan.bounded_by(environment)));
+            let hedged = self.hedged.map(|hedged| hedged.map(|config| config.bounded_by(environment)));
             self.hedged = hedged.filter(|hedged| hedged.any().policy.hedging().is_some());
         }
         self
@@ -195,7 +195,7 @@ impl HttpPlan {
     }
 }
 
-impl AsRef<Policy> for HttpPlan {
+impl AsRef<Policy> for HttpConfig {
     fn as_ref(&self) -> &Policy {
         &self.policy
     }

@@ -1,7 +1,7 @@
 //! The options of a layer.
 
-use crate::http::plan::http_plan::{HttpLimits, HttpPlan};
-use crate::http::plan::plans::Plans;
+use crate::http::config::configs::Configs;
+use crate::http::config::http_config::{HttpConfig, HttpLimits};
 use crate::live::Replaceable;
 #[cfg(feature = "live")]
 use crate::live::{CurrentTable, SettingsHandle};
@@ -10,10 +10,9 @@ use crate::settings::CallSettings;
 use crate::settings::OperationOptions;
 #[cfg(feature = "live")]
 use gax_retry::Compatibility;
-use gax_retry::{
-    CodeSet, Hedging, IdempotencyStrategy, IdempotencyTable, Override, ParseCodeError, Preset, RetryBudget,
-    RetrySettings, StatusSet,
-};
+use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
+use gax_retry::settings::Override;
+use gax_retry::{CodeSet, Hedging, ParseCodeError, RetryBudget, RetrySettings};
 #[cfg(feature = "live")]
 use gax_table::Dialect;
 use std::time::Duration;
@@ -56,27 +55,29 @@ impl LayerOptions {
         }
     }
 
-    /// The plans of requests, made anew for each table of a handle.
-    pub(in crate::http) fn plans(&self) -> Replaceable<Plans> {
+    /// The configs of requests, made anew for each table of a handle.
+    pub(in crate::http) fn configs(&self) -> Replaceable<Configs> {
         let compatibility = self.operation.compatibility.unwrap_or_default();
-        let plan = match &self.source {
-            ConfigSource::Settings(settings, codes) => HttpPlan::new(settings, codes.clone(), compatibility),
-            ConfigSource::Preset(preset) => HttpPlan::of_preset(preset),
+        let config = match &self.source {
+            ConfigSource::Settings(settings, codes) => {
+                HttpConfig::new(settings, codes.clone(), compatibility)
+            }
+            ConfigSource::Preset(preset) => HttpConfig::of_preset(preset),
             #[cfg(feature = "live")]
             ConfigSource::Handle(handle, service) => {
                 let (options, service) = (self.clone(), service.clone());
-                let make = move |current: &CurrentTable, before: Option<&Plans>| {
-                    options.plan_by(current, &service, before)
+                let make = move |current: &CurrentTable, before: Option<&Configs>| {
+                    options.config_by(current, &service, before)
                 };
                 return Replaceable::live(handle.follow(make, None));
             }
         };
-        Replaceable::fixed(Plans::new(self.finished(plan, None, None), &self.operation.caps()))
+        Replaceable::fixed(Configs::new(self.finished(config, None, None), &self.operation.caps()))
     }
 
-    /// The plan by a handle's table.
+    /// The config by a handle's table.
     #[cfg(feature = "live")]
-    fn plan_by(&self, current: &CurrentTable, service: &str, before: Option<&Plans>) -> Plans {
+    fn config_by(&self, current: &CurrentTable, service: &str, before: Option<&Configs>) -> Configs {
         let call = match current.table.lookup(service, "") {
             Some(policy) => CallSettings::of_policy(policy),
             None => CallSettings::new(RetrySettings::default(), CodeSet::EMPTY),
@@ -86,25 +87,25 @@ impl LayerOptions {
             _ => Compatibility::default(),
         };
         let compatibility = self.operation.compatibility.unwrap_or(by_dialect);
-        let mut plan = HttpPlan::new(call.retry_settings(), Ok(call.retryable_codes()), compatibility);
-        plan.policy = plan.policy.with_version(current.version);
+        let mut config = HttpConfig::new(call.retry_settings(), Ok(call.retryable_codes()), compatibility);
+        config.policy = config.policy.with_version(current.version);
         if let Some(rules) = current.table.idempotency() {
-            plan.set_table(rules.clone());
+            config.set_table(rules.clone());
         }
-        let mut plan = self.finished(plan, current.budget.as_ref(), call.hedging().copied());
+        let mut config = self.finished(config, current.budget.as_ref(), call.hedging().copied());
         if let Some(before) = before {
-            plan.go_on_from(&before.unbounded);
+            config.go_on_from(&before.unbounded);
         }
-        Plans::new(plan, &self.operation.caps())
+        Configs::new(config, &self.operation.caps())
     }
 
-    /// The plan with what is set on the layer; else with this budget and this hedging.
+    /// The config with what is set on the layer; else with this budget and this hedging.
     fn finished(
         &self,
-        mut policy: HttpPlan,
+        mut policy: HttpConfig,
         budget: Option<&RetryBudget>,
         hedging: Option<Hedging>,
-    ) -> HttpPlan {
+    ) -> HttpConfig {
         if let Some(table) = &self.table {
             policy.set_table(table.clone());
         }

@@ -1,0 +1,49 @@
+//! A service to run over, and a contender.
+
+use crate::asset::{ListAssetsRequest, ListAssetsResponse};
+use std::future::Future;
+use tonic::body::Body;
+use tonic::codegen::StdError;
+use tonic::{Response, Status};
+use tower_service::Service;
+
+/// A service that a contender can run over, such as tonic's channel.
+pub trait Wire:
+    Service<http::Request<Body>, Response = http::Response<Body>, Error: Into<StdError> + Send, Future: Send>
+    + Clone
+    + Send
+    + Sync
+    + 'static
+{
+}
+
+impl<S> Wire for S where
+    S: Service<
+            http::Request<Body>,
+            Response = http::Response<Body>,
+            Error: Into<StdError> + Send,
+            Future: Send,
+        > + Clone
+        + Send
+        + Sync
+        + 'static
+{
+}
+
+/// How a call ends.
+pub type Outcome = Result<Response<ListAssetsResponse>, Status>;
+
+/// A way to make a call.
+pub trait Contender: Clone + Send + Sync + 'static {
+    /// Its name in the tables.
+    const NAME: &'static str;
+
+    /// Makes a call.
+    fn call(&mut self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send;
+
+    /// Makes a call that can be spawned.
+    fn start(&self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send + 'static {
+        let mut this = self.clone();
+        async move { this.call(message).await }
+    }
+}

@@ -1,0 +1,101 @@
+//! Turns, and the costs that come of them.
+
+use super::lane::Lane;
+
+/// How much is measured.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a plain pair of numbers")]
+pub struct Turns {
+    /// How often everybody has a turn.
+    pub rounds: u32,
+    /// How many calls a turn has.
+    pub calls: u32,
+}
+
+impl Turns {
+    /// One turn of few calls, to see that everything works.
+    #[must_use]
+    pub fn quick(self) -> Self {
+        Self { rounds: 2, calls: self.calls.min(3) }
+    }
+}
+
+/// The result of a lane's turns.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "a plain row of numbers")]
+pub struct Summary {
+    /// Whose.
+    pub name: &'static str,
+    /// The median cost of one call, in nanoseconds.
+    pub nanos: f64,
+    /// The median, over the rounds, of the cost beside that of the first lane in the same round.
+    pub ratio: f64,
+    /// The quartiles of the same.
+    pub quartiles: (f64, f64),
+}
+
+/// Measures by turns. The first lane is what the others are compared with.
+#[must_use]
+pub fn by_turns(mut lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
+    let mut costs: Vec<Vec<f64>> = vec![Vec::new(); lanes.len()];
+    for round in 0..=turns.rounds {
+        for (lane, costs) in lanes.iter_mut().zip(&mut costs) {
+            let cost = (lane.turn)(turns.calls).as_secs_f64() * 1e9 / f64::from(turns.calls);
+            // The first round warms up.
+            if round > 0 {
+                costs.push(cost);
+            }
+        }
+    }
+    let first = costs.first().cloned().unwrap_or_default();
+    lanes
+        .iter()
+        .zip(&costs)
+        .map(|(lane, costs)| {
+            let ratios: Vec<f64> = costs.iter().zip(&first).map(|(cost, first)| cost / first).collect();
+            Summary {
+                name: lane.name,
+                nanos: quantile(costs, 0.5),
+                ratio: quantile(&ratios, 0.5),
+                quartiles: (quantile(&ratios, 0.25), quantile(&ratios, 0.75)),
+            }
+        })
+        .collect()
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "an index into a few hundred values"
+)]
+fn quantile(values: &[f64], fraction: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let index = (sorted.len().saturating_sub(1) as f64 * fraction).round() as usize;
+    sorted.get(index).copied().unwrap_or(f64::NAN)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::time::Duration;
+
+    #[test]
+    fn ratios_are_taken_within_a_round() {
+        // The machine slows down from round to round; the second lane always takes twice as long.
+        let lane = |factor: u32| {
+            let mut slowness = 0;
+            Lane::new("", move |calls| {
+                slowness += 1;
+                Duration::from_nanos(u64::from(factor * slowness * calls))
+            })
+        };
+        let [first, second] = by_turns(vec![lane(1), lane(2)], Turns { rounds: 5, calls: 10 })[..] else {
+            panic!("two lanes, two rows");
+        };
+        assert!((first.ratio - 1.0).abs() < 1e-9 && (second.ratio - 2.0).abs() < 1e-9);
+        // Rounds 2 to 6 are counted.
+        assert!((first.nanos - 4.0).abs() < 1e-9);
+    }
+}
