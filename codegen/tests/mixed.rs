@@ -84,12 +84,12 @@ fn settings_have_mixed_in_rpcs_batching_and_operations() {
         r#""Publish","/mixed.v1.Library/Publish",).of_kind(::tonic_gax::MethodKind::Batching)"#,
         r#""ListLocations","/google.cloud.location.Locations/ListLocations",).of_kind(::tonic_gax::MethodKind::Paged)"#,
         // The settings of the YAML, and for Move those of Google's generators.
-        "staticPOLLING_SETTINGS:[::tonic_gax::RetrySettings;2]=[::tonic_gax::__private::settings()\
+        "staticPOLLING_SETTINGS:[::tonic_gax::RetrySettings;2]=[::tonic_gax::__private::ConstSettings::new()\
          .initial_retry_delay(::core::time::Duration::new(60,0)).retry_delay_multiplier(1.25)\
          .max_retry_delay(::core::time::Duration::new(360,0)).total_timeout(::core::time::Duration::new(7200,0)).build(),",
-        "settings().initial_retry_delay(::core::time::Duration::new(5,0)).retry_delay_multiplier(1.5)\
+        "ConstSettings::new().initial_retry_delay(::core::time::Duration::new(5,0)).retry_delay_multiplier(1.5)\
          .max_retry_delay(::core::time::Duration::new(45,0)).total_timeout(::core::time::Duration::new(300,0)).build(),];",
-        "::tonic_gax::__private::batching().element_count_threshold(100).request_byte_threshold(1048576)\
+        "::tonic_gax::BatchingSettings::builder().element_count_threshold(100).request_byte_threshold(1048576)\
          .delay_threshold(::core::time::Duration::from_millis(10)).max_outstanding_elements(1000)\
          .limit_exceeded(::tonic_gax::LimitExceeded::ThrowException).build()",
         // Accessors; the RPC MoveOperation keeps its name.

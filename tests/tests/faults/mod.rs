@@ -1,6 +1,7 @@
 //! Faults between a client and a server, and the caller's view of them.
 
 mod bodies;
+mod closed_connections;
 mod delivery;
 mod malformed;
 mod never_sent;

@@ -142,15 +142,15 @@ pub(super) struct SettingsFlags {
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) total_timeout: Option<Duration>,
 
-    /// The delay before the second attempt; 0s: at once [default: 100ms, or the longest delay]
+    /// The delay before the second attempt; 0s: at once [default: 100ms, or the longest delay; with --compat gax-java 0s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) initial_retry_delay: Option<Duration>,
 
-    /// Factor from one delay to the next [default: 1.3; 1 if an initial delay is given]
+    /// Factor from one delay to the next [default: 1.3; with --compat gax-java 1]
     #[arg(long, value_name = "NUMBER", value_parser = value::multiplier, allow_hyphen_values = true)]
     pub(super) retry_delay_multiplier: Option<f64>,
 
-    /// Upper limit of the delay [default: 60s; none if an initial delay is given]
+    /// Upper limit of the delay [default: 60s; with --compat gax-java none]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) max_retry_delay: Option<Duration>,
 
