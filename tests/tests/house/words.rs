@@ -92,7 +92,7 @@ fn lines(file: &str, text: &str) -> Vec<String> {
 #[test]
 fn one_word_for_one_thing() {
     let page = |&page: &&str| (page.to_owned(), fs::read_to_string(repository().join(page)).unwrap());
-    let mut files: Vec<_> = PAGES.iter().map(|name| page(name)).collect();
+    let mut files: Vec<_> = PAGES.iter().map(page).collect();
     files.extend(
         FOLDERS
             .iter()
