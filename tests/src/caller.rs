@@ -89,7 +89,6 @@ pub fn spaced(delay: u64, total: u64) -> RetrySettings {
 
 /// The beginning of other settings: no jitter, so many milliseconds before the first retry, and each delay so many times the
 /// one before; by default 1.3 times.
-#[must_use]
 pub fn delays(first: u64, multiplier: impl Into<Option<f64>>) -> RetrySettingsBuilder {
     let settings = RetrySettings::builder().jittered(false);
     settings.initial_retry_delay(ms(first)).retry_delay_multiplier(multiplier)

@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_told_why() {
+    fn a_text_that_is_no_duration_says_why() {
         for (text, reason) in [
             ("", "is empty"),
             ("-5s", "is negative"),

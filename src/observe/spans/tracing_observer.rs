@@ -34,7 +34,7 @@ use tracing::{Level, Span, enabled, info_span};
 ///
 /// let tracing = TracingObserver::new()
 ///     .server_address("asset.example.com")
-///     // What your propagator does; here the span's own number, for a server that logs it.
+///     // In place of your propagator: here the span's own number, for a server that logs it.
 ///     .propagator(|span, headers| {
 ///         if let Some(id) = span.id() {
 ///             headers.set("x-span", &id.into_u64().to_string());

@@ -1,5 +1,6 @@
 //! Streams of responses that fail in every way: what a plain client would have read is read, in order, unless another
 //! attempt was sent before anything was handed on.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, CodeSet, Compatibility};
 use std::time::Duration;

@@ -1,6 +1,7 @@
 //! gRPC and HTTP over real sockets and a real clock, with a server that is killed and started again.
 //!
 //! How long things take is up to the machine: a rule that is about time allows for twenty seconds of it.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use crate::chaos::grpc::GrpcRun;
 use crate::chaos::http;
@@ -60,7 +61,7 @@ async fn outcome(seed: u64) -> SeedOutcome {
     let (run, witness) = (draw(seed), Witness::default());
     let (made, log) = make(&run, |address| {
         let channel = Endpoint::try_from(format!("http://{address}")).unwrap().connect_lazy();
-        let stack = if seed % 2 == 0 { Stack::Generated } else { Stack::LayerWithDescriptors };
+        let stack = if seed.is_multiple_of(2) { Stack::Generated } else { Stack::LayerWithDescriptors };
         ChaosClient::new(stack, channel, &run.policy, &witness)
     })
     .await;

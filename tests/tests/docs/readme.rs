@@ -1,6 +1,6 @@
 //! The first recipes of the README and of the generator's page as a newcomer takes them: each is copied into an empty package,
 //! exactly as it stands there, and runs against the demo's service.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
 use serde_json::Value;

@@ -1,5 +1,5 @@
 //! Responses that break the rules of HTTP/2 or gRPC: no other attempt is read better.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
 use gax_retry::{Attempt, Code, CodeSet, StopReason};

@@ -1,5 +1,6 @@
 //! Folders have few rooms, and their `mod.rs` declares and re-exports them.
 
+use crate::comments::FOLDERS;
 use crate::source::Module;
 use crate::texts::texts;
 use crate::{NOTHING, crates, repository};
@@ -9,7 +10,13 @@ use std::path::Path;
 /// The most files and folders in a folder.
 const MOST: usize = 12;
 /// Folders and files with a `mod.rs` that still defines something.
-const NOT_YET: [&str; 7] = ["benches/", "cli/", "codegen/", "examples/", "retry/", "src/", "table/"];
+const NOT_YET: [&str; 5] = [
+    "examples/flaky_http/mod.rs",
+    "retry/src/operation/",
+    "src/operation/tests/mod.rs",
+    "table/src/lint/tests/mod.rs",
+    "table/src/tests/mod.rs",
+];
 
 /// The first thing in a file that is neither a module nor an import.
 fn defined(module: &Module) -> Option<String> {
@@ -33,8 +40,7 @@ fn defined(module: &Module) -> Option<String> {
 
 #[test]
 fn mod_rs_declares_and_re_exports() {
-    let folders = ["benches", "cli", "codegen", "examples", "retry", "src", "table", "tests"];
-    let files = folders.iter().flat_map(|folder| texts(folder, &["/mod.rs"]));
+    let files = FOLDERS.iter().flat_map(|folder| texts(folder, &["/mod.rs"]));
     let ready = files.filter(|(file, _)| !NOT_YET.iter().any(|place| file.starts_with(place)));
     let found: Vec<_> = ready.filter_map(|(file, text)| defined(&Module::of(&file, &text))).collect();
     assert_eq!(found, NOTHING, "move it into a file of its own, beside the others");

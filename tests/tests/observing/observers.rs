@@ -31,7 +31,7 @@ fn settings() -> RetrySettings {
 }
 
 /// The notifications of a call of `ListAssets`, which have to be alike in every stack.
-async fn recorded(script: impl Fn() -> Script) -> Vec<String> {
+async fn events(script: impl Fn() -> Script) -> Vec<String> {
     let mut all = Vec::new();
     for stack in Stack::ALL {
         let recorder = Recorder::default();
@@ -52,7 +52,7 @@ async fn recorded(script: impl Fn() -> Script) -> Vec<String> {
 async fn a_retry_is_reported_in_gax_s_order() {
     let script = || Script::of([(ms(10), Reply::unavailable()), (ms(20), Reply::unavailable())]);
     assert_eq!(
-        recorded(script).await,
+        events(script).await,
         [
             LIST,
             "attempt_started 1 Original",
@@ -72,7 +72,7 @@ async fn a_retry_is_reported_in_gax_s_order() {
 #[tokio::test(start_paused = true)]
 async fn an_operation_that_gives_up_says_why() {
     assert_eq!(
-        recorded(|| Script::always(Reply::unavailable())).await[8..],
+        events(|| Script::always(Reply::unavailable())).await[8..],
         [
             "attempt_sent 3 after 0",
             "attempt_failed_retries_exhausted 3 UNAVAILABLE MAX_ATTEMPTS",
@@ -80,7 +80,7 @@ async fn an_operation_that_gives_up_says_why() {
         ]
     );
     assert_eq!(
-        recorded(|| Script::always(Reply::code(tonic::Code::NotFound))).await[3..],
+        events(|| Script::always(Reply::code(tonic::Code::NotFound))).await[3..],
         [
             "attempt_permanent_failure 1 NOT_FOUND NON_RETRYABLE",
             "operation_failed NOT_FOUND 1 attempts 0 ms NON_RETRYABLE",
@@ -92,7 +92,7 @@ async fn an_operation_that_gives_up_says_why() {
 async fn a_call_that_is_dropped_is_cancelled() {
     // Five seconds, of which the first attempts take two and their delays 600 ms.
     assert_eq!(
-        recorded(|| Script::of([(ms(0), Reply::unavailable())]).then_always(ms(0), Reply::Hang)).await[3..],
+        events(|| Script::of([(ms(0), Reply::unavailable())]).then_always(ms(0), Reply::Hang)).await[3..],
         [
             "attempt_failed 1 UNAVAILABLE at 0, then 200ms",
             "attempt_started 2 Retry",
@@ -148,7 +148,7 @@ async fn a_pushback_is_reported_before_the_end_of_its_attempt() {
         Reply::status(status)
     };
     assert_eq!(
-        recorded(|| Script::at_once([pushed("700"), pushed("-1")])).await[3..],
+        events(|| Script::at_once([pushed("700"), pushed("-1")])).await[3..],
         [
             "pushback_received 1 Exactly(700ms)",
             "attempt_failed 1 UNAVAILABLE at 0, then 700ms",
@@ -396,10 +396,10 @@ fn a_blocking_closure_is_reported_and_one_that_panics_is_cancelled() {
         number => Ok(number),
     });
     assert_eq!(*result.unwrap().value(), 2);
-    let recorded: Vec<_> =
+    let events: Vec<_> =
         recorder.take().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
     assert_eq!(
-        recorded,
+        events,
         [
             "operation_started",
             "attempt_started",
@@ -413,12 +413,9 @@ fn a_blocking_closure_is_reported_and_one_that_panics_is_cancelled() {
         retryer.run_blocking(|_| -> Result<(), Status> { std::panic::resume_unwind(Box::new(())) })
     });
     assert!(std::panic::catch_unwind(panicking).is_err());
-    let recorded: Vec<_> =
+    let events: Vec<_> =
         recorder.take().iter().map(|line| line.split(' ').next().unwrap().to_owned()).collect();
-    assert_eq!(
-        recorded,
-        ["operation_started", "attempt_started", "attempt_cancelled", "operation_cancelled"]
-    );
+    assert_eq!(events, ["operation_started", "attempt_started", "attempt_cancelled", "operation_cancelled"]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -442,11 +439,11 @@ struct Named(&'static str, Arc<Mutex<Vec<String>>>);
 
 impl OperationObserver for Named {
     fn for_operation(&self, operation: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
-        let Self(name, recorded) = self;
+        let Self(name, events) = self;
         (*name == "first").then(|| {
             assert_eq!(operation.transport(), Transport::Closure);
-            recorded.lock().unwrap().push("for_operation".to_owned());
-            let of_one: Arc<dyn OperationObserver> = Arc::new(Named("its own", Arc::clone(recorded)));
+            events.lock().unwrap().push("for_operation".to_owned());
+            let of_one: Arc<dyn OperationObserver> = Arc::new(Named("its own", Arc::clone(events)));
             of_one
         })
     }
@@ -459,16 +456,16 @@ impl OperationObserver for Named {
 
 #[tokio::test(start_paused = true)]
 async fn several_observers_are_notified_in_their_order_and_one_may_have_another_for_each_operation() {
-    let recorded = Arc::new(Mutex::new(Vec::new()));
-    let log = Arc::clone(&recorded);
+    let events = Arc::new(Mutex::new(Vec::new()));
+    let log = Arc::clone(&events);
     let retryer = Retryer::new(&settings(), [Code::Unavailable])
         .named("a name")
-        .observer(Arc::new(Named("first", Arc::clone(&recorded))))
-        .observer(Arc::new(Named("second", Arc::clone(&recorded))))
+        .observer(Arc::new(Named("first", Arc::clone(&events))))
+        .observer(Arc::new(Named("second", Arc::clone(&events))))
         .options(OperationOptions::new().on_retry(move |retry| log.lock().unwrap().push(retry.to_string())));
     retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     assert_eq!(
-        *recorded.lock().unwrap(),
+        *events.lock().unwrap(),
         [
             "for_operation",
             "its own",
@@ -548,11 +545,11 @@ async fn of_hedges_the_losers_are_cancelled_before_the_winner_is_reported() {
         let setup = Setup::new(settings()).hedged(Hedging::new(3).delay(ms(100))).recorded(&recorder);
         let server = VirtualServer::start(Script::of([(ms(0), Reply::Hang), (ms(20), Reply::Serve)]));
         stack.list(server.channel(), &setup).await.unwrap();
-        let mut recorded = recorder.take();
+        let mut events = recorder.take();
         // Whether a response comes in one go is the transport's affair.
-        recorded.retain(|line| !line.starts_with("committed"));
+        events.retain(|line| !line.starts_with("committed"));
         assert_eq!(
-            recorded,
+            events,
             [
                 LIST,
                 "attempt_started 1 Original",
@@ -571,8 +568,8 @@ async fn of_hedges_the_losers_are_cancelled_before_the_winner_is_reported() {
 #[tokio::test(start_paused = true)]
 async fn a_response_that_is_handed_on_before_its_end_is_reported_as_committed_over_http() {
     let large = || HttpScript::new([HttpAct::status(200).with_body([b'x'; 4096])]);
-    let recorded = fetched(http_layer().max_response_buffer(1024), large()).await;
-    assert_eq!(recorded[3..5], ["committed 1", "attempt_succeeded 1 OK 0-0"]);
-    let recorded = fetched(http_layer(), large()).await;
-    assert_eq!(recorded[3], "attempt_succeeded 1 OK 0-0");
+    let events = fetched(http_layer().max_response_buffer(1024), large()).await;
+    assert_eq!(events[3..5], ["committed 1", "attempt_succeeded 1 OK 0-0"]);
+    let events = fetched(http_layer(), large()).await;
+    assert_eq!(events[3], "attempt_succeeded 1 OK 0-0");
 }

@@ -236,8 +236,8 @@ async fn a_stream_that_outgrows_the_limit_goes_on_and_is_committed() {
                 tokio::time::sleep(ms(10)).await;
             }
             // Observers are notified when it happens.
-            let recorded = recorder.take();
-            assert!(recorded.contains(&"committed 1".to_owned()), "{stack:?} {recorded:?}");
+            let events = recorder.take();
+            assert!(events.contains(&"committed 1".to_owned()), "{stack:?} {events:?}");
             drop(sender);
             let result = call.await.unwrap();
             assert_eq!(bodies(&server), ["1 2 3."], "{stack:?}");

@@ -1,4 +1,5 @@
 //! Calls as a whole: switched off, cancelled, balanced, lost before they left, and the number that each attempt carries.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::config::{DOWN, U, config, layer};
 use hyper_util::rt::{TokioExecutor, TokioIo};

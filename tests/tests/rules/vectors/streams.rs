@@ -1,4 +1,5 @@
 //! Requirements 30 and 31: what is sent again, byte for byte, and the limits that commit.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::config::{DOWN, FIRST, U, config, layer};
 use tonic_gax::{Note, OperationError, StopReason};
