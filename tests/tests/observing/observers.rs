@@ -555,10 +555,10 @@ async fn of_hedges_the_losers_are_cancelled_before_the_winner_is_reported() {
                 "attempt_started 1 Original",
                 "attempt_sent 1 after 0",
                 "attempt_started 2 Hedge",
-                "attempt_sent 2 after 0",
-                "attempt_cancelled 1 CANCELLED 0-120",
-                "attempt_succeeded 2 OK 100-120",
-                "operation_succeeded OK 2 attempts 120 ms",
+                "attempt_sent 2 after 1",
+                "attempt_cancelled 1 CANCELLED 0-121",
+                "attempt_succeeded 2 OK 100-121",
+                "operation_succeeded OK 2 attempts 121 ms",
             ],
             "{stack:?}"
         );

@@ -124,7 +124,7 @@ async fn a_write_that_was_carried_out_is_not_refused_by_its_own_hedge() {
             let acts = [HttpAct::Once(ms(350), refusal), HttpAct::Once(ms(0), refusal)];
             let (result, report, requests) = sent(&layer(), method, acts).await;
             assert_eq!(result.unwrap(), (200, "done".into()), "{method} {refusal}");
-            assert_eq!(rows(&report), [(1, 350, Code::Ok), (2, 100, code)], "{method} {refusal}");
+            assert_eq!(rows(&report), [(1, 350, Code::Ok), (2, 101, code)], "{method} {refusal}");
             assert_eq!((report.notes(), requests), (&[][..], 2), "{method} {refusal}: no further hedge");
         }
     }
@@ -137,7 +137,7 @@ async fn what_a_hedge_was_refused_with_is_the_result_if_no_earlier_attempt_has_a
     for acts in [vec![HttpAct::Stall, refused()], vec![HttpAct::StallInBody(200), refused()]] {
         let (result, report, requests) = sent(&layer(), "PUT", acts).await;
         assert_eq!(result.unwrap(), (412, r#"{"status":412}"#.into()));
-        let expected = [(1, 1000, Code::DeadlineExceeded), (2, 100, Code::FailedPrecondition)];
+        let expected = [(1, 1000, Code::DeadlineExceeded), (2, 101, Code::FailedPrecondition)];
         assert_eq!((rows(&report), requests), (expected.to_vec(), 2));
         assert_eq!((report.stop_reason(), report.notes()), (Some(StopReason::NonRetryable), &NOTED[..]));
     }
@@ -145,7 +145,7 @@ async fn what_a_hedge_was_refused_with_is_the_result_if_no_earlier_attempt_has_a
     let acts = [HttpAct::Stall, HttpAct::Slow(vec![(ms(150), "a")]), HttpAct::status(409)];
     let (result, report, _) = sent(&layer(), "DELETE", acts).await;
     assert_eq!(result.unwrap().0, 200);
-    assert_eq!(rows(&report), [(1, 250, LOST), (2, 250, Code::Ok), (3, 200, Code::Aborted)]);
+    assert_eq!(rows(&report), [(1, 251, LOST), (2, 251, Code::Ok), (3, 201, Code::Aborted)]);
 }
 
 /// One that nobody waits for says that it may have been carried out before.
@@ -163,7 +163,7 @@ async fn a_refusal_that_decides_beside_other_attempts_says_so() {
     let (result, report, _) = sent(&grpc, "PUT", [HttpAct::Stall, HttpAct::status(412)]).await;
     assert_eq!(
         (result.unwrap().0, rows(&report)),
-        (412, vec![(1, 100, LOST), (2, 100, Code::FailedPrecondition)])
+        (412, vec![(1, 101, LOST), (2, 101, Code::FailedPrecondition)])
     );
     assert_eq!(report.notes(), NOTED, "by gRPC's rules");
 }
@@ -223,7 +223,7 @@ async fn a_call_that_was_carried_out_is_not_refused_by_its_own_hedge() {
                 let steps = vec![(350, Reply::Serve), (50, refused(code))];
                 let (result, report, _) = asked(stack, compatibility, false, steps).await;
                 result.unwrap();
-                assert_eq!(rows(&report), [(1, 350, Code::Ok), (2, 150, code)], "{stack:?} {compatibility}");
+                assert_eq!(rows(&report), [(1, 350, Code::Ok), (2, 151, code)], "{stack:?} {compatibility}");
                 assert_eq!(report.notes(), [], "{stack:?} {compatibility}");
             }
         }
@@ -242,7 +242,7 @@ async fn what_a_hedge_was_refused_with_is_the_status_if_no_earlier_attempt_has_a
             let (result, report, recorded) = asked(stack, Compatibility::Documented, false, steps).await;
             let status = result.unwrap_err();
             assert_eq!((status.code(), status.message()), (tonic::Code::NotFound, "refused"), "{stack:?}");
-            assert_eq!(rows(&report), [ended, (2, 150, Code::NotFound)], "{stack:?}");
+            assert_eq!(rows(&report), [ended, (2, 151, Code::NotFound)], "{stack:?}");
             assert_eq!((report.stop_reason(), report.notes()), (Some(StopReason::NonRetryable), &NOTED[..]));
             let expected = format!("operation_failed NOT_FOUND 2 attempts {} ms NON_RETRYABLE", ended.1);
             assert_eq!(recorded, expected, "{stack:?}");
@@ -253,7 +253,7 @@ async fn what_a_hedge_was_refused_with_is_the_status_if_no_earlier_attempt_has_a
 /// A read has nothing to wait for, and by gRPC's rules a fatal status ends the call.
 #[tokio::test(start_paused = true)]
 async fn a_refusal_of_a_read_and_by_grpcs_rules_ends_the_call_at_once() {
-    let ended = [(1, 150, LOST), (2, 150, Code::NotFound)];
+    let ended = [(1, 151, LOST), (2, 151, Code::NotFound)];
     let steps = || vec![(350, Reply::Serve), (50, refused(Code::NotFound))];
     for stack in Stack::ALL {
         let (result, report, _) = asked(stack, Compatibility::Grpc, false, steps()).await;

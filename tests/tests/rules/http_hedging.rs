@@ -49,8 +49,9 @@ fn rows(report: &OperationReport) -> Vec<(u32, u128, u128, Code)> {
 async fn a_request_that_reads_is_hedged() {
     for method in ["GET", "HEAD", "OPTIONS"] {
         let (status, times, report) = sent(method, vec![HttpAct::Stall, HttpAct::status(200)]).await;
-        assert_eq!((status, times), (Some(200), vec![0, 100]), "{method}");
-        assert_eq!(rows(&report), [(1, 0, 100, Code::Cancelled), (2, 100, 100, Code::Ok)], "{method}");
+        // A reply that is there when a hedge is due wins, so that it goes out past that moment.
+        assert_eq!((status, times), (Some(200), vec![0, 101]), "{method}");
+        assert_eq!(rows(&report), [(1, 0, 101, Code::Cancelled), (2, 100, 101, Code::Ok)], "{method}");
     }
 }
 
@@ -71,7 +72,7 @@ async fn the_server_sees_the_attempts_that_lost_cancelled() {
     layer().layer(client).call(get()).await.unwrap();
     sleep(ms(1)).await;
     let seen: Vec<_> = server.seen().iter().map(|stream| (stream.at, stream.reset)).collect();
-    assert_eq!(seen, [(ms(0), Some((CANCEL, ms(120)))), (ms(100), None)]);
+    assert_eq!(seen, [(ms(0), Some((CANCEL, ms(121)))), (ms(101), None)]);
 }
 
 /// A server asks for a delay while the first attempt is still in flight, or before any other.
@@ -83,12 +84,12 @@ async fn a_server_that_asks_for_a_wait_gets_no_hedge_before() {
     let hedging = Hedging::new(3).delay(ms(100)).non_fatal_codes([Code::Unavailable]);
     let layer = HttpRetryLayer::new(&settings, [Code::Unavailable]).hedging(hedging).reports(true);
     for (acts, expected) in [
-        (vec![busy(), slow(10)], vec![(1, 0, 0, Code::Unavailable), (2, 1000, 1010, Code::Ok)]),
+        (vec![busy(), slow(10)], vec![(1, 0, 0, Code::Unavailable), (2, 1000, 1011, Code::Ok)]),
         (
             vec![HttpAct::Stall, busy(), slow(10)],
-            vec![(1, 0, 1110, Code::Cancelled), (2, 100, 100, Code::Unavailable), (3, 1100, 1110, Code::Ok)],
+            vec![(1, 0, 1112, Code::Cancelled), (2, 100, 101, Code::Unavailable), (3, 1101, 1112, Code::Ok)],
         ),
-        (vec![slow(500), busy()], vec![(1, 0, 500, Code::Ok), (2, 100, 100, Code::Unavailable)]),
+        (vec![slow(500), busy()], vec![(1, 0, 500, Code::Ok), (2, 100, 101, Code::Unavailable)]),
     ] {
         let (_server, connector) = FaultServer::in_memory(HttpScript::new(acts));
         let mut client = layer.clone().layer(FaultServer::full_client(connector));
@@ -132,8 +133,8 @@ async fn a_failure_that_is_not_fatal_brings_the_next_at_once_and_the_last_one_is
     assert_eq!(report.stop_reason(), Some(StopReason::MaxAttempts));
     // A final status ends it all.
     let (status, times, report) = sent("GET", vec![HttpAct::Stall, HttpAct::status(404)]).await;
-    assert_eq!((status, times), (Some(404), vec![0, 100]));
-    assert_eq!(rows(&report), [(1, 0, 100, Code::Cancelled), (2, 100, 100, Code::NotFound)]);
+    assert_eq!((status, times), (Some(404), vec![0, 101]));
+    assert_eq!(rows(&report), [(1, 0, 101, Code::Cancelled), (2, 100, 101, Code::NotFound)]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -191,6 +192,6 @@ async fn a_percentile_is_of_the_rules_own_requests() {
         }
         let times = server.times();
         let [.., thing, hedge, report, other_hedge] = times[..] else { panic!("{times:?}") };
-        assert_eq!((hedge - thing, other_hedge - report), (2, 400), "{options:?}");
+        assert_eq!((hedge - thing, other_hedge - report), (3, 401), "{options:?}");
     }
 }

@@ -32,6 +32,11 @@ impl Closed {
         }
     }
 
+    /// Whether the wait before the attempt that is due was [spread](spread).
+    pub(super) fn has_spread(self) -> bool {
+        self.count > 0
+    }
+
     /// Whether one more such end, of one of so many attempts, is one too many.
     pub(super) fn is_culprit(self, started: u32) -> bool {
         self.count >= MOST && self.is_new(started)

@@ -424,6 +424,10 @@ impl State {
         let started = match kind {
             AttemptKind::Hedge => policy.start_hedge(now, bound),
             AttemptKind::Poll => policy.start(self.polls.progress(policy), false, now, bound),
+            // gax-java settles a timeout together with its wait, which does not know of the spread.
+            _ if self.closed.has_spread() => {
+                policy.start(&mut self.progress, false, now, bound.min(policy.rules.time_limit()))
+            }
             _ => policy.start(&mut self.progress, self.started == 0, now, bound),
         };
         match started {

@@ -86,6 +86,20 @@ fn the_wait_is_spread_out() {
     assert_eq!(operation.ends(closed()).wait().as_millis(), 400);
 }
 
+/// gax-java settles the timeout of an attempt together with its wait, which is longer now.
+#[test]
+fn no_attempt_outlives_the_total_by_its_spread() {
+    for rules in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+        let total = attempts(9).to_builder().total_timeout(1000 * MS).initial_rpc_timeout(1000 * MS);
+        let policy = Policy::with_compatibility(&total.build().unwrap(), Code::Unavailable, rules);
+        let mut operation = ByHand::begin(&policy).with_jitter(ScriptedJitter::new([1.0]));
+        operation.send();
+        let wait = operation.at(500 * MS).ends(closed()).wait();
+        let second = operation.after(wait).send();
+        assert_eq!(second.expires_at(), Some(1000 * MS), "{rules}");
+    }
+}
+
 #[test]
 fn hedges_are_spread_out() {
     let hedging = Hedging::new(3).delay(50 * MS).non_fatal_codes(Code::Unavailable);
