@@ -10,7 +10,8 @@ mod operation_options;
 mod stored_options;
 #[cfg(feature = "serde")]
 mod stored_settings;
-#[cfg(all(test, feature = "serde"))]
+#[cfg(test)]
+#[cfg(feature = "serde")]
 mod stored_tests;
 mod stub_settings;
 #[cfg(feature = "serde")]

@@ -43,6 +43,10 @@ impl<'de> Deserialize<'de> for CallSettings {
 /// The fields that stand beside those of [`RetrySettings`] in one map. serde's own `flatten` can't refuse unknown fields,
 /// and its errors have no place.
 #[derive(Default)]
+#[expect(
+    clippy::option_option,
+    reason = "a field that is null stands there all the same, and can do so once only"
+)]
 struct OtherFields {
     codes: Option<CodeSet>,
     hedging: Option<Option<Hedging>>,

@@ -62,7 +62,8 @@ fn seconds(text: &str) -> Option<Duration> {
     Some(Duration::from_secs(whole.parse().unwrap_or(u64::MAX).saturating_add(more)))
 }
 
-#[cfg(all(test, feature = "http"))]
+#[cfg(test)]
+#[cfg(feature = "http")]
 mod tests {
     use super::*;
 

@@ -380,13 +380,13 @@ impl<N> Operation<N> {
 
 /// An operation whose first attempt is in flight.
 #[cold]
-fn after_first<N>(policy: &Policy, bound: u64, stage: Stage) -> Box<FullState<N>> {
+fn after_first<N>(policy: &Policy, bound: u64, reached: Stage) -> Box<FullState<N>> {
     let mut state = match first(policy, bound) {
         Some(first) => State::after_first(policy, first),
         // Of an operation that was given another policy than the one it began with.
         None => State::before_first(policy, Duration::ZERO),
     };
-    match stage {
+    match reached {
         Stage::Sent => {}
         Stage::Progressed => state.progressed(1),
         Stage::Committed => drop(state.committed(1)),

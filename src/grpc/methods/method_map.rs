@@ -137,8 +137,8 @@ mod tests {
     use gax_retry::MethodKind;
 
     fn map(names: impl IntoIterator<Item = String>) -> MethodMap {
-        let named = names.into_iter().map(|name| (name.into(), MethodMatch::example()));
-        MethodMap::new(named.collect())
+        let methods = names.into_iter().map(|name| (name.into(), MethodMatch::example()));
+        MethodMap::new(methods.collect())
     }
 
     fn names(count: u32) -> impl Iterator<Item = String> {

@@ -1,6 +1,6 @@
 //! The rules that only hedged operations have.
 
-use super::state::State;
+use super::operation_state::{State, spread_out};
 use crate::nanos::{after, limited, nanos};
 use crate::operation::{AttemptResult, Policy, RetryFact, World};
 use crate::rules::Refusal;
@@ -80,7 +80,7 @@ impl State {
     ) {
         let now = limited(world.now());
         if result.retry == RetryFact::ClosedByUs {
-            let spread = self.spread(policy, bound, 0, ended, now, world);
+            let spread = spread_out(policy, bound, 0, ended, now, world);
             self.hedges.hold(now, spread);
         }
         if self.started >= policy.most_hedged() {

@@ -110,12 +110,11 @@ impl InFlight {
 
     pub(super) fn remove(&mut self, number: u32) -> Option<Ended> {
         let is_it = |entry: &mut Entry| entry.is_in_flight() && entry.attempt.number() == number;
-        let entry = match self.first.take_if(is_it) {
-            Some(entry) => entry,
-            None => {
-                let place = self.others.iter_mut().position(is_it)?;
-                self.others.remove(place)
-            }
+        let entry = if let Some(entry) = self.first.take_if(is_it) {
+            entry
+        } else {
+            let place = self.others.iter_mut().position(is_it)?;
+            self.others.remove(place)
         };
         Some(Ended { attempt: entry.attempt, has_progressed: entry.has_progressed })
     }

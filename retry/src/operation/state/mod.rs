@@ -5,8 +5,8 @@ mod due;
 mod hedged;
 mod hedges;
 mod in_flight;
+mod operation_state;
 mod polls;
 mod resends;
-mod state;
 
-pub(super) use state::State;
+pub(super) use operation_state::State;

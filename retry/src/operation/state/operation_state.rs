@@ -383,28 +383,13 @@ impl State {
             Ok(_) if !policy.takes_retry(world) => self.stop(StopReason::Throttled),
             Ok(Wait(wait)) => {
                 let wait = match result.retry {
-                    RetryFact::ClosedByUs => self.spread(policy, bound, wait, ended, now, world),
+                    RetryFact::ClosedByUs => spread_out(policy, bound, wait, ended, now, world),
                     _ => wait,
                 };
                 self.due_after(kind, Wait(wait), (now, is_now), world);
             }
             Err(refusal) => self.refuse(refusal),
         }
-    }
-
-    /// That wait, far enough apart from those of others on a connection that our own stack has closed.
-    #[cold]
-    pub(super) fn spread(
-        &self,
-        policy: &Policy,
-        bound: u64,
-        wait: u64,
-        ended: StartedAttempt,
-        now: u64,
-        world: &mut impl World,
-    ) -> u64 {
-        let took = now.saturating_sub(nanos(ended.start()));
-        spread(wait, took, now, policy.rules.time_limit().min(bound), world.jitter())
     }
 
     /// Whether one more connection that our own stack closes is this operation's doing.
@@ -498,4 +483,18 @@ fn ended_at(result: AttemptResult, world: &mut impl World) -> (u64, bool) {
         FOREVER => (limited(world.now()), true),
         earlier => (earlier, false),
     }
+}
+
+/// That wait, far enough apart from those of others on a connection that our own stack has closed.
+#[cold]
+pub(super) fn spread_out(
+    policy: &Policy,
+    bound: u64,
+    wait: u64,
+    ended: StartedAttempt,
+    now: u64,
+    world: &mut impl World,
+) -> u64 {
+    let took = now.saturating_sub(nanos(ended.start()));
+    spread(wait, took, now, policy.rules.time_limit().min(bound), world.jitter())
 }
