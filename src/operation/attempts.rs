@@ -58,7 +58,8 @@ impl<A> Attempts<A> {
     }
 
     /// Drops an attempt, which resets its stream.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "which it is, is known there (bench `speed`, instructions)")]
+    #[inline(always)]
     pub(super) fn remove(mut self: Pin<&mut Self>, wanted: u32) {
         match self.as_mut().project() {
             AttemptsProj::One { number, .. } if *number == wanted => self.set(Self::None),

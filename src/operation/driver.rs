@@ -213,7 +213,7 @@ impl<P: Protocol> Driver<P> {
                             Poll::Pending => return Poll::Pending,
                         },
                     };
-                    Some(start(progress, protocol, config, *bound, ready))
+                    Some(start_late(progress, protocol, config, *bound, ready))
                 }
                 StageProj::Refused { stop } => {
                     let stop = *stop;
@@ -265,18 +265,32 @@ fn begin<P: Protocol>(
     if let Some(observers) = protocol.observers(config) {
         progress.observe(policy, observers, protocol.name(config), P::TRANSPORT);
     }
-    if is_over {
-        return start(progress, protocol, config, bound, Ready::Never(StopReason::Cancelled));
-    }
+    let ready = if is_over { Ready::Never(StopReason::Cancelled) } else { Ready::Now };
     // An operation whose options can't work does not wait for its request.
-    if !protocol.is_prepared() && policy.problem().is_none() {
+    if !protocol.is_prepared() && !is_over && policy.problem().is_none() {
         return Err(Stage::Preparing { bound });
     }
-    start(progress, protocol, config, bound, Ready::Now)
+    start(progress, protocol, config, bound, ready)
+}
+
+/// The operation begins late, or is over before it has begun.
+#[cold]
+fn start_late<P: Protocol>(
+    progress: &mut InProgress,
+    protocol: &mut P,
+    config: &P::Config,
+    bound: Option<Duration>,
+    ready: Ready,
+) -> Result<StartedAttempt, Stage<P::Attempt>> {
+    start(progress, protocol, config, bound, ready)
 }
 
 /// Begins the operation itself, now that it is known whether there is a request.
-#[inline]
+#[expect(
+    clippy::inline_always,
+    reason = "its result is large, and looked at at once (bench `speed`, instructions)"
+)]
+#[inline(always)]
 fn start<P: Protocol>(
     progress: &mut InProgress,
     protocol: &mut P,
@@ -306,7 +320,8 @@ fn sends<P: Protocol>(progress: &mut InProgress, protocol: &P, config: &P::Confi
 }
 
 /// An attempt has ended. Returns whether the operation is over with its reply.
-#[inline]
+#[expect(clippy::inline_always, reason = "the result is large to pass on (bench `speed`, instructions)")]
+#[inline(always)]
 fn ended<P: Protocol>(
     progress: &mut InProgress,
     protocol: &mut P,
@@ -333,7 +348,7 @@ fn abandon<P: Protocol>(
     match stage.as_mut().project() {
         StageProj::Refused { .. } | StageProj::Finished => return None,
         StageProj::Unbegun | StageProj::Preparing { .. } => {
-            return match start(progress, protocol, config, None, Ready::Never(StopReason::Cancelled)) {
+            return match start_late(progress, protocol, config, None, Ready::Never(StopReason::Cancelled)) {
                 Err(Stage::Refused { stop }) => {
                     stage.set(Stage::Finished);
                     Some(stop)

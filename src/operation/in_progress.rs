@@ -105,7 +105,11 @@ impl InProgress {
 
     /// The operation begins, now that it is known whether there is a request: its first action. `bound` is the time that its
     /// caller gives it.
-    #[inline]
+    #[expect(
+        clippy::inline_always,
+        reason = "its result is large, and looked at at once (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
     pub(super) fn start(&mut self, policy: &Policy, bound: Option<Duration>, ready: Ready) -> Action {
         let (operation, action) = Operation::with_notes(policy, bound, ready);
         self.operation = Some(operation);
