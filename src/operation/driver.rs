@@ -164,6 +164,7 @@ impl<P: Protocol> Driver<P> {
             {
                 return Poll::Ready(Output::Failed(stop));
             }
+            // An attempt that is to be sent now, or the stage that comes instead; `None`: something has happened.
             let first = match this.stage.as_mut().project() {
                 StageProj::Running { mut attempts } => {
                     match attempts.as_mut().poll(protocol, config, progress, cx, slot) {
@@ -223,27 +224,21 @@ impl<P: Protocol> Driver<P> {
                 StageProj::Finished => return Poll::Pending,
             };
             match first {
-                None => {}
                 Some(Ok(started)) => {
-                    let attempt =
-                        protocol.begin(config, started, &mut progress.context(policy, started.number()));
-                    let attempts = Attempts::first(policy, started.number(), attempt);
-                    this.stage.set(Stage::Running { attempts });
-                    continue;
+                    let number = started.number();
+                    let attempt = protocol.begin(config, started, &mut progress.context(policy, number));
+                    this.stage.set(Stage::Running { attempts: Attempts::first(policy, number, attempt) });
                 }
-                Some(Err(stage)) => {
-                    this.stage.set(stage);
-                    continue;
-                }
-            }
-            match follow(&mut this.stage.as_mut(), protocol, config, progress) {
-                Then::Poll => {}
-                Then::Yield => {
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                Then::Finish(End::Failure(stop)) => return Poll::Ready(Output::Failed(stop)),
-                Then::Finish(End::Reply(_)) => return Poll::Ready(Output::Reply),
+                Some(Err(stage)) => this.stage.set(stage),
+                None => match follow(&mut this.stage.as_mut(), protocol, config, progress) {
+                    Then::Poll => {}
+                    Then::Yield => {
+                        cx.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
+                    Then::Finish(End::Failure(stop)) => return Poll::Ready(Output::Failed(stop)),
+                    Then::Finish(End::Reply(_)) => return Poll::Ready(Output::Reply),
+                },
             }
         }
     }
