@@ -180,10 +180,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         context: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
         self.begun(config, started, context);
-        GrpcAttempt::Ready {
-            time: started.deadline(),
-            is_late: matches!(started.kind(), AttemptKind::Resend | AttemptKind::Hedge),
-        }
+        GrpcAttempt::Ready { time: started.deadline(), is_late: started.kind() == AttemptKind::Resend }
     }
 
     #[inline]

@@ -58,7 +58,7 @@ async fn the_first_good_reply_wins_and_the_server_sees_the_others_cancelled() {
         ];
         assert_eq!(rows(&report), expected, "{stack:?}");
         assert_eq!(report.stop_reason(), None, "{stack:?}");
-        assert_eq!(server.seen(), [(0, Some(500)), (101, Some(499)), (201, Some(499))], "{stack:?}");
+        assert_eq!(server.seen(), [(0, Some(500)), (101, Some(500)), (201, Some(500))], "{stack:?}");
         assert_eq!(gone(&server), [Some(ms(221)), None, Some(ms(221))], "{stack:?}");
     }
 }
@@ -100,7 +100,7 @@ async fn no_attempt_outlives_the_total() {
         let (result, report, server) = call(stack, &patient, std::iter::repeat_n((0, Reply::Hang), 3)).await;
         assert_eq!(result.unwrap_err().code(), tonic::Code::DeadlineExceeded, "{stack:?}");
         assert_eq!(report.attempt_count(), 3, "{stack:?}");
-        assert_eq!(server.seen(), [(0, Some(250)), (101, Some(149)), (201, Some(49))], "{stack:?}");
+        assert_eq!(server.seen(), [(0, Some(250)), (101, Some(150)), (201, Some(50))], "{stack:?}");
         assert_eq!(gone(&server), [Some(ms(250)); 3], "{stack:?}");
     }
 }
