@@ -29,7 +29,8 @@ use std::sync::Arc;
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::{Environment, OperationOptions, RetryLayer, RetryTable};
+/// use tonic_gax::settings::Environment;
+/// use tonic_gax::{OperationOptions, RetryLayer, RetryTable};
 ///
 /// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
 /// let options = OperationOptions::new().environment(Environment::read()?).nested_retries(false);

@@ -3,14 +3,15 @@
 use super::fact::{Fact, facts};
 use crate::command::table::view::MethodView;
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::value::{RawValue, to_raw_value};
 
 /// A value that is not as it was. Serialises to the form that `--format json` documents.
 #[derive(Debug, Serialize)]
 pub(super) struct Change {
     what: &'static str,
-    old: Value,
-    new: Value,
+    /// As text: maps of values would take several times as much memory, for thousands of methods.
+    old: Box<RawValue>,
+    new: Box<RawValue>,
     pub(super) old_place: Option<String>,
     pub(super) new_place: Option<String>,
     /// Its name for people, and both values.
@@ -31,7 +32,9 @@ impl Change {
             parts.find(|(was, is)| was.0 != is.0).map_or([None, None], |(was, is)| [was.1, is.1])
         };
         let words = [was.name.to_owned(), was.words, is.words];
-        Some(Self { what: was.what, old: was.value, new: is.value, old_place, new_place, words })
+        // Values that are made here have a text.
+        let [old, new] = [to_raw_value(&was.value).ok()?, to_raw_value(&is.value).ok()?];
+        Some(Self { what: was.what, old, new, old_place, new_place, words })
     }
 }
 
