@@ -43,6 +43,7 @@ pub(crate) struct BufferedBody<O, E> {
 }
 
 impl<E, O: OpenPart<Error = E>> BufferedBody<O, E> {
+    #[inline]
     pub(crate) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, E>>> {
         if let Some(data) = self.frames.pop() {
             if let Remainder::Open(open) = &mut self.remainder {

@@ -393,6 +393,10 @@ fn follow<P: Protocol>(
                     Some(attempts) => attempts.push(policy, number, attempt),
                     None => stage.set(Stage::Running { attempts: Attempts::first(policy, number, attempt) }),
                 }
+                // Nothing else is due then: to ask is a look at the clock (bench `speed`, instructions).
+                if policy.hedging().is_none() {
+                    return Then::Poll;
+                }
             }
             Action::Expire(number) => {
                 let attempt = stage.as_mut().attempts().and_then(|attempts| attempts.get(number));

@@ -51,6 +51,7 @@ impl HttpBody for ResponseBody {
     type Data = Bytes;
     type Error = Status;
 
+    #[inline]
     fn poll_frame(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
