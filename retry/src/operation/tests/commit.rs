@@ -1,7 +1,7 @@
 //! Responses that the caller has part of, and requests that outgrew their buffer.
 
 use super::{ByHand, MS, documented, grpc, unavailable};
-use crate::operation::{AttemptResult, CommitPoint, Seen};
+use crate::operation::{AttemptResult, CommitPoint, Replayable, Seen};
 use crate::{Code, Hedging, Policy, RetrySettings};
 use std::time::Duration;
 
@@ -135,4 +135,22 @@ fn a_request_over_the_limit_cancels_the_others() {
         alone.at(5 * MS).committed(1, CommitPoint::OverLimit).ends(unavailable()).now(),
         ["5 stop of 1 COMMITTED"]
     );
+}
+
+/// Observers are notified of a commit that comes together with the end.
+#[test]
+fn a_result_says_whether_the_operation_is_its_own() {
+    let (done, failed, over_limit) = (AttemptResult::done(), unavailable(), Replayable::OverLimit);
+    for (result, is_committed) in [
+        (done, false),
+        (done.with_seen(Seen::Headers), false),
+        (done.with_seen(FINAL), true),
+        (done.with_replayable(over_limit), true),
+        (failed, false),
+        (failed.with_seen(FINAL), false),
+        (failed.with_replayable(false), false),
+        (failed.with_replayable(over_limit), true),
+    ] {
+        assert_eq!(result.is_committed(), is_committed, "{result:?}");
+    }
 }
