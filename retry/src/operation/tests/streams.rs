@@ -116,3 +116,19 @@ fn a_message_makes_a_hedged_operation_the_attempts() {
     let broken = unavailable().with_seen(Seen::Messages { resumable: true });
     assert_eq!(operation.ended(2, broken).now(), ["900 stop of 2 COMMITTED"]);
 }
+
+/// One that isn't hedged may still be resumed: observers are notified of no commit.
+#[test]
+fn a_message_commits_no_operation_that_is_not_hedged() {
+    let (policy, hedging) = (documented(), Hedging::new(3).delay(100 * MS));
+    let mut first = ByHand::begin(&policy);
+    first.send();
+    let mut second = first.clone();
+    assert_eq!(second.ends(unavailable()).until(100 * MS), ["100 retry 2"]);
+    assert!(!first.operation().clone().progressed(&policy, 1));
+    assert!(!second.operation().clone().progressed(&policy, 2));
+    let hedged = documented().with_hedging(hedging);
+    let mut operation = ByHand::begin(&hedged);
+    operation.send();
+    assert!(operation.operation().clone().progressed(&hedged, 1));
+}
