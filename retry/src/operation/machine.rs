@@ -163,7 +163,7 @@ impl<N> Operation<N> {
         if let Ready::Never(reason) = ready {
             state.stop(reason);
         }
-        let action = state.next(policy, bound, &mut Beginning(now, NoJitter));
+        let action = state.next(policy, bound, &mut Beginning(NoJitter));
         (Self { known: Known::Full(Box::new(FullState { bound, state, notes: None })) }, action)
     }
 
@@ -395,16 +395,16 @@ fn after_first<N>(policy: &Policy, bound: u64, reached: Stage) -> Box<FullState<
     Box::new(FullState { bound, state, notes: None })
 }
 
-/// The surroundings of an operation that begins: nothing is drawn before its first attempt.
-struct Beginning(Duration, NoJitter);
+/// The world of an operation that begins. It is not asked: the moment of its first attempt is known, and nothing is drawn.
+struct Beginning(NoJitter);
 
 impl World for Beginning {
     fn now(&mut self) -> Duration {
-        self.0
+        Duration::ZERO
     }
 
     fn jitter(&mut self) -> &mut dyn JitterSource {
-        &mut self.1
+        &mut self.0
     }
 }
 
