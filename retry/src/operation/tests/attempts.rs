@@ -1,7 +1,7 @@
 //! The documented rules: when attempts start and how long they may take.
 
 use super::ByHand;
-use crate::jitter::SeededJitter;
+use crate::jitter::{ScriptedJitter, SeededJitter};
 use crate::operation::state::State;
 use crate::operation::{AttemptResult, End, Operation, Outcome, Seen};
 use crate::strategy::{Backoff, BackoffStrategy, Limits};
@@ -450,4 +450,18 @@ fn an_attempt_without_a_delay_starts_when_the_one_before_ended() {
     operation.at(10 * MS).fails(Code::Unavailable);
     let second = operation.at(15 * MS).send();
     assert_eq!((second.number(), second.delay(), second.start()), (2, Duration::ZERO, 10 * MS));
+}
+
+/// By gax-java's rules whether waits are drawn at random stays as the client has it, whatever a call's settings say.
+#[test]
+fn a_calls_settings_keep_the_clients_rules() {
+    for (rules, waits) in [(Compatibility::Documented, 1), (Compatibility::GaxJava, 100)] {
+        let steady =
+            settings(|builder| builder.initial_retry_delay(100 * MS).max_attempts(3).jittered(false));
+        let policy = Policy::with_compatibility(&steady, Code::Unavailable, rules);
+        let call = policy.with_retry_settings(&steady.to_builder().jittered(true).build().unwrap());
+        let mut operation = ByHand::begin(&call).with_jitter(ScriptedJitter::new([0.0]));
+        operation.send();
+        assert_eq!(operation.fails(Code::Unavailable).wait(), waits * MS, "{rules}");
+    }
 }
