@@ -12,7 +12,7 @@ const MOST: usize = 12;
 /// Folders and files with a `mod.rs` that still defines something.
 const NOT_YET: [&str; 5] = [
     "examples/flaky_http/mod.rs",
-    "retry/src/operation/",
+    "retry/src/operation/tests/mod.rs",
     "src/operation/tests/mod.rs",
     "table/src/lint/tests/mod.rs",
     "table/src/tests/mod.rs",
