@@ -93,8 +93,8 @@ impl<A: ServiceHandle> Call<A> {
         put_without_drop(self, Self::Operating { driver, wants_report }, has_not_begun);
         let Self::Operating { driver, .. } = self else { return false };
         let Some(started) = driver.begin(bound) else { return false };
-        let (protocol, config, mut current) = driver.parts();
-        let other = protocol.first(service, config, started, &mut current, request);
+        let (protocol, config, mut context) = driver.parts();
+        let other = protocol.first(service, config, started, &mut context, request);
         let is_to_be_sent = other.is_none();
         if let Some(other) = other {
             driver.sent(other);
@@ -124,7 +124,7 @@ impl<A: ServiceHandle> Future for Call<A> {
 
     #[inline]
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // Written where it is returned: see `Protocol::Reply`.
+        // Written where it is returned: see `Protocol::Slot`.
         let mut reply = Poll::Pending;
         match self.project() {
             CallProj::Operating { driver, wants_report } => operate(driver, *wants_report, cx, &mut reply),

@@ -117,7 +117,7 @@ async fn play(frames: Vec<RawFrame>, stream: u32, writer: Writer) -> io::Result<
         match frame {
             RawFrame::Wait(time) => tokio::time::sleep(time).await,
             RawFrame::Read(_) | RawFrame::ReadAll | RawFrame::Drop | RawFrame::GoAway { .. } => {
-                unimplemented!("{frame:?} is about a connection, and RawServer plays it")
+                unreachable!("{frame:?} is about a connection, and RawServer plays it")
             }
             sent => write(&writer, &sent.written(stream)).await?,
         }

@@ -68,12 +68,12 @@ use std::time::Duration;
 /// in one allocation. [`with_notes`](Self::with_notes) begins such an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operation<N = ()> {
-    known: Known<N>,
+    form: Form<N>,
 }
 
-/// All that is known of an operation.
+/// How much an operation has to know of itself.
 #[derive(Debug, Clone, PartialEq)]
-enum Known<N> {
+enum Form<N> {
     /// Its first attempt is in flight, or has the reply, and nothing has gone wrong.
     Early {
         /// The caller's own deadline in nanoseconds, or [`FOREVER`].
@@ -150,7 +150,7 @@ impl<N> Operation<N> {
             && policy.hedging.is_none()
             && let Some(first) = first(policy, bound).filter(|first| !first.has_no_time())
         {
-            return (Self { known: Known::Early { bound, stage: Stage::Sent } }, Action::Send(first));
+            return (Self { form: Form::Early { bound, stage: Stage::Sent } }, Action::Send(first));
         }
         Self::begin_full(policy, bound, ready)
     }
@@ -164,16 +164,16 @@ impl<N> Operation<N> {
             state.stop(reason);
         }
         let action = state.next(policy, bound, &mut Beginning(NoJitter));
-        (Self { known: Known::Full(Box::new(FullState { bound, state, notes: None })) }, action)
+        (Self { form: Form::Full(Box::new(FullState { bound, state, notes: None })) }, action)
     }
 
     /// An attempt that is in flight; also one that has the reply, and the one that was cancelled last.
     #[inline]
     #[must_use]
     pub fn attempt(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
-        match &self.known {
-            Known::Full(full) => full.state.in_flight(number),
-            Known::Early { bound, .. } => first(policy, *bound).filter(|_| number == 1),
+        match &self.form {
+            Form::Full(full) => full.state.in_flight(number),
+            Form::Early { bound, .. } => first(policy, *bound).filter(|_| number == 1),
         }
     }
 
@@ -201,7 +201,7 @@ impl<N> Operation<N> {
     /// The next thing to do.
     #[inline]
     pub fn next(&mut self, policy: &Policy, world: &mut impl World) -> Action {
-        if let Known::Early { .. } = self.known {
+        if let Form::Early { .. } = self.form {
             match self.wake_at(policy) {
                 Some(deadline) if world.now() >= deadline => {}
                 deadline => return Action::Wait(deadline),
@@ -216,10 +216,10 @@ impl<N> Operation<N> {
     #[inline]
     #[must_use]
     pub fn wake_at(&self, policy: &Policy) -> Option<Duration> {
-        match &self.known {
-            Known::Full(full) => full.state.wake_at(),
-            Known::Early { stage: Stage::Replied, .. } => None,
-            Known::Early { bound, .. } => first(policy, *bound)?.expires_at(),
+        match &self.form {
+            Form::Full(full) => full.state.wake_at(),
+            Form::Early { stage: Stage::Replied, .. } => None,
+            Form::Early { bound, .. } => first(policy, *bound)?.expires_at(),
         }
     }
 
@@ -233,7 +233,7 @@ impl<N> Operation<N> {
         result: AttemptResult,
         world: &mut impl World,
     ) -> bool {
-        if let Known::Early { stage, .. } = &mut self.known
+        if let Form::Early { stage, .. } = &mut self.form
             && *stage != Stage::Replied
             && attempt == 1
             && result.outcome == Outcome::Done
@@ -262,12 +262,12 @@ impl<N> Operation<N> {
     /// operation is that attempt's then. Returns whether this committed the operation.
     #[inline]
     pub fn progressed(&mut self, policy: &Policy, attempt: u32) -> bool {
-        match &mut self.known {
-            Known::Full(full) => {
+        match &mut self.form {
+            Form::Full(full) => {
                 full.state.progressed(attempt);
                 policy.hedging.is_some() && full.state.committed(attempt)
             }
-            Known::Early { stage, .. } => {
+            Form::Early { stage, .. } => {
                 if *stage == Stage::Sent && attempt == 1 {
                     *stage = Stage::Progressed;
                 }
@@ -282,19 +282,19 @@ impl<N> Operation<N> {
         if point < policy.commits_at {
             return false;
         }
-        match &mut self.known {
-            Known::Full(full) => full.state.committed(attempt),
-            Known::Early { stage: stage @ (Stage::Sent | Stage::Progressed), .. } if attempt == 1 => {
+        match &mut self.form {
+            Form::Full(full) => full.state.committed(attempt),
+            Form::Early { stage: stage @ (Stage::Sent | Stage::Progressed), .. } if attempt == 1 => {
                 *stage = Stage::Committed;
                 true
             }
-            Known::Early { .. } => false,
+            Form::Early { .. } => false,
         }
     }
 
     /// The fact that the request can't be sent while an attempt is in flight: no hedge follows.
     pub fn close_hedges(&mut self) {
-        if let Known::Full(full) = &mut self.known {
+        if let Form::Full(full) = &mut self.form {
             full.state.close_hedges();
         }
     }
@@ -327,9 +327,9 @@ impl<N> Operation<N> {
     #[inline]
     #[must_use]
     pub fn notes(&self) -> Option<&N> {
-        match &self.known {
-            Known::Full(full) => full.notes.as_ref(),
-            Known::Early { .. } => None,
+        match &self.form {
+            Form::Full(full) => full.notes.as_ref(),
+            Form::Early { .. } => None,
         }
     }
 
@@ -343,37 +343,37 @@ impl<N> Operation<N> {
 
     /// Takes the notes of its driver out.
     pub fn take_notes(&mut self) -> Option<N> {
-        match &mut self.known {
-            Known::Full(full) => full.notes.take(),
-            Known::Early { .. } => None,
+        match &mut self.form {
+            Form::Full(full) => full.notes.take(),
+            Form::Early { .. } => None,
         }
     }
 
     /// The caller's own deadline in nanoseconds.
     fn bound(&self) -> u64 {
-        match &self.known {
-            Known::Early { bound, .. } => *bound,
-            Known::Full(full) => full.bound,
+        match &self.form {
+            Form::Early { bound, .. } => *bound,
+            Form::Full(full) => full.bound,
         }
     }
 
     /// Everything that has happened so far, if anything has gone wrong.
     fn state(&self) -> Option<&State> {
-        match &self.known {
-            Known::Early { .. } => None,
-            Known::Full(full) => Some(&full.state),
+        match &self.form {
+            Form::Early { .. } => None,
+            Form::Full(full) => Some(&full.state),
         }
     }
 
     /// Everything that has happened so far, spelled out.
     #[inline]
     fn full(&mut self, policy: &Policy) -> &mut FullState<N> {
-        if let Known::Early { bound, stage } = self.known {
-            self.known = Known::Full(after_first(policy, bound, stage));
+        if let Form::Early { bound, stage } = self.form {
+            self.form = Form::Full(after_first(policy, bound, stage));
         }
-        match &mut self.known {
-            Known::Full(full) => full,
-            Known::Early { .. } => unreachable!("it was made full just now"),
+        match &mut self.form {
+            Form::Full(full) => full,
+            Form::Early { .. } => unreachable!("it was made full just now"),
         }
     }
 }

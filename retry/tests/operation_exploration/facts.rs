@@ -31,14 +31,14 @@ pub(crate) enum When {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum What {
     Nothing,
-    Ends(Ends),
+    Ends(How),
     Commits(CommitPoint),
     Cancelled,
 }
 
 /// How an attempt ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum Ends {
+pub(crate) enum How {
     Done,
     NotDone,
     Unavailable,
@@ -64,53 +64,51 @@ pub(crate) enum Ends {
     Resumable,
 }
 
-impl Ends {
+impl How {
     pub(crate) fn result(self, now: Duration) -> AttemptResult {
         let unavailable = AttemptResult::failed(Code::Unavailable);
         match self {
-            Ends::Done => AttemptResult::done(),
-            Ends::NotDone => AttemptResult::not_done(Next::Later),
-            Ends::Unavailable => unavailable,
-            Ends::DeadlineExceeded => AttemptResult::failed(Code::DeadlineExceeded),
-            Ends::Internal => AttemptResult::failed(Code::Internal),
-            Ends::Forced => AttemptResult::failed(Code::Internal).with_retry(RetryFact::Yes),
-            Ends::Forbidden => unavailable.with_retry(RetryFact::No(StopReason::ChannelClosed)),
-            Ends::Lost => unavailable.with_resend(Resend::Lost),
-            Ends::Refused => unavailable.with_resend(Resend::Refused),
-            Ends::Stale => unavailable.with_resend(Resend::Stale),
-            Ends::NotReplayable => unavailable.with_replayable(false),
-            Ends::OverLimit => unavailable.with_replayable(Replayable::OverLimit),
-            Ends::NotIdempotent => unavailable.with_idempotent(false),
-            Ends::NotIdempotentNotSent => unavailable.with_idempotent(false).with_delivery(Delivery::NotSent),
-            Ends::AtLeast(ms) => {
+            How::Done => AttemptResult::done(),
+            How::NotDone => AttemptResult::not_done(Next::Later),
+            How::Unavailable => unavailable,
+            How::DeadlineExceeded => AttemptResult::failed(Code::DeadlineExceeded),
+            How::Internal => AttemptResult::failed(Code::Internal),
+            How::Forced => AttemptResult::failed(Code::Internal).with_retry(RetryFact::Yes),
+            How::Forbidden => unavailable.with_retry(RetryFact::No(StopReason::ChannelClosed)),
+            How::Lost => unavailable.with_resend(Resend::Lost),
+            How::Refused => unavailable.with_resend(Resend::Refused),
+            How::Stale => unavailable.with_resend(Resend::Stale),
+            How::NotReplayable => unavailable.with_replayable(false),
+            How::OverLimit => unavailable.with_replayable(Replayable::OverLimit),
+            How::NotIdempotent => unavailable.with_idempotent(false),
+            How::NotIdempotentNotSent => unavailable.with_idempotent(false).with_delivery(Delivery::NotSent),
+            How::AtLeast(ms) => {
                 unavailable.with_server_delay(ServerDelay::AtLeast(Duration::from_millis(ms)))
             }
-            Ends::Exactly(ms) => {
+            How::Exactly(ms) => {
                 unavailable.with_server_delay(ServerDelay::Exactly(Duration::from_millis(ms)))
             }
-            Ends::Drained => Ends::AtLeast(4).result(now).with_end(now.saturating_sub(3 * MS)),
-            Ends::Never => unavailable.with_server_delay(ServerDelay::Never),
-            Ends::InternalNever => {
-                AttemptResult::failed(Code::Internal).with_server_delay(ServerDelay::Never)
-            }
-            Ends::AfterHeaders => unavailable.with_seen(Seen::Headers),
-            Ends::AfterMessages => unavailable.with_seen(Seen::Messages { resumable: false }),
-            Ends::Resumable => unavailable.with_seen(Seen::Messages { resumable: true }),
+            How::Drained => How::AtLeast(4).result(now).with_end(now.saturating_sub(3 * MS)),
+            How::Never => unavailable.with_server_delay(ServerDelay::Never),
+            How::InternalNever => AttemptResult::failed(Code::Internal).with_server_delay(ServerDelay::Never),
+            How::AfterHeaders => unavailable.with_seen(Seen::Headers),
+            How::AfterMessages => unavailable.with_seen(Seen::Messages { resumable: false }),
+            How::Resumable => unavailable.with_seen(Seen::Messages { resumable: true }),
         }
     }
 
     /// The limit of a transparent retry, if this asks for one.
     pub(crate) fn resend(self) -> Option<Resend> {
         match self {
-            Ends::Lost => Some(Resend::Lost),
-            Ends::Refused => Some(Resend::Refused),
-            Ends::Stale => Some(Resend::Stale),
+            How::Lost => Some(Resend::Lost),
+            How::Refused => Some(Resend::Refused),
+            How::Stale => Some(Resend::Stale),
             _ => None,
         }
     }
 
     pub(crate) fn asks_for_a_delay(self) -> bool {
-        matches!(self, Ends::AtLeast(_) | Ends::Exactly(_) | Ends::Drained)
+        matches!(self, How::AtLeast(_) | How::Exactly(_) | How::Drained)
     }
 }
 
@@ -133,7 +131,7 @@ const fn fact(when: When, what: What) -> Fact {
     Fact { when, what }
 }
 
-const fn ends(when: When, how: Ends) -> Fact {
+const fn ends(when: When, how: How) -> Fact {
     fact(when, What::Ends(how))
 }
 
@@ -143,46 +141,46 @@ const TIMES: [Fact; 12] = [
     fact(When::JustBefore, What::Nothing),
     fact(When::JustAfter, What::Nothing),
     fact(When::Late, What::Nothing),
-    ends(When::Now, Ends::Unavailable),
-    ends(When::Soon, Ends::Unavailable),
-    ends(When::JustBefore, Ends::Unavailable),
-    ends(When::Due, Ends::DeadlineExceeded),
-    ends(When::JustAfter, Ends::Done),
-    ends(When::Soon, Ends::Internal),
-    ends(When::Soon, Ends::NotDone),
+    ends(When::Now, How::Unavailable),
+    ends(When::Soon, How::Unavailable),
+    ends(When::JustBefore, How::Unavailable),
+    ends(When::Due, How::DeadlineExceeded),
+    ends(When::JustAfter, How::Done),
+    ends(When::Soon, How::Internal),
+    ends(When::Soon, How::NotDone),
     fact(When::Soon, What::Cancelled),
 ];
 
 /// How far the request got, and what can be done with it.
 const DELIVERIES: [Fact; 12] = [
     fact(When::Due, What::Nothing),
-    ends(When::Now, Ends::Lost),
-    ends(When::Due, Ends::Lost),
-    ends(When::Soon, Ends::Refused),
-    ends(When::Soon, Ends::Stale),
-    ends(When::Soon, Ends::Unavailable),
-    ends(When::Soon, Ends::NotReplayable),
-    ends(When::Soon, Ends::NotIdempotent),
-    ends(When::Soon, Ends::NotIdempotentNotSent),
-    ends(When::Soon, Ends::Forced),
-    ends(When::Soon, Ends::Forbidden),
+    ends(When::Now, How::Lost),
+    ends(When::Due, How::Lost),
+    ends(When::Soon, How::Refused),
+    ends(When::Soon, How::Stale),
+    ends(When::Soon, How::Unavailable),
+    ends(When::Soon, How::NotReplayable),
+    ends(When::Soon, How::NotIdempotent),
+    ends(When::Soon, How::NotIdempotentNotSent),
+    ends(When::Soon, How::Forced),
+    ends(When::Soon, How::Forbidden),
     fact(When::Now, What::Cancelled),
 ];
 
 /// The wishes of servers: nothing, a wait that there is time for, one that there is none for, none at all.
 const SERVER_DELAYS: [Fact; 12] = [
     fact(When::Due, What::Nothing),
-    ends(When::Due, Ends::Drained),
-    ends(When::Soon, Ends::Unavailable),
-    ends(When::Soon, Ends::Drained),
-    ends(When::Soon, Ends::AtLeast(20)),
-    ends(When::Soon, Ends::AtLeast(40)),
-    ends(When::Soon, Ends::Exactly(0)),
-    ends(When::Now, Ends::Exactly(1)),
-    ends(When::Soon, Ends::Exactly(20)),
-    ends(When::Soon, Ends::Exactly(40)),
-    ends(When::Soon, Ends::Never),
-    ends(When::Soon, Ends::InternalNever),
+    ends(When::Due, How::Drained),
+    ends(When::Soon, How::Unavailable),
+    ends(When::Soon, How::Drained),
+    ends(When::Soon, How::AtLeast(20)),
+    ends(When::Soon, How::AtLeast(40)),
+    ends(When::Soon, How::Exactly(0)),
+    ends(When::Now, How::Exactly(1)),
+    ends(When::Soon, How::Exactly(20)),
+    ends(When::Soon, How::Exactly(40)),
+    ends(When::Soon, How::Never),
+    ends(When::Soon, How::InternalNever),
 ];
 
 /// How much the caller has seen.
@@ -192,12 +190,12 @@ const RESPONSES: [Fact; 12] = [
     fact(When::Soon, What::Commits(CommitPoint::Headers)),
     fact(When::Now, What::Commits(CommitPoint::FirstMessage)),
     fact(When::Due, What::Commits(CommitPoint::FirstMessage)),
-    ends(When::Soon, Ends::Unavailable),
-    ends(When::Soon, Ends::AfterHeaders),
-    ends(When::Soon, Ends::AfterMessages),
-    ends(When::Soon, Ends::Resumable),
-    ends(When::Soon, Ends::Lost),
-    ends(When::Soon, Ends::Done),
+    ends(When::Soon, How::Unavailable),
+    ends(When::Soon, How::AfterHeaders),
+    ends(When::Soon, How::AfterMessages),
+    ends(When::Soon, How::Resumable),
+    ends(When::Soon, How::Lost),
+    ends(When::Soon, How::Done),
     fact(When::Soon, What::Cancelled),
 ];
 
@@ -208,23 +206,23 @@ const HEDGED_TIMES: [Fact; 8] = [
     fact(When::Due, What::Nothing),
     fact(When::JustBefore, What::Nothing),
     fact(When::JustAfter, What::Nothing),
-    ends(When::Now, Ends::Unavailable),
-    ends(When::Soon, Ends::Internal),
-    ends(When::Soon, Ends::Done),
+    ends(When::Now, How::Unavailable),
+    ends(When::Soon, How::Internal),
+    ends(When::Soon, How::Done),
     fact(When::Now, What::Commits(CommitPoint::FirstMessage)),
     fact(When::Now, What::Cancelled),
 ];
 
 const HEDGED_FAILURES: [Fact; 9] = [
     fact(When::Due, What::Nothing),
-    ends(When::Now, Ends::Exactly(4)),
-    ends(When::Soon, Ends::Exactly(40)),
-    ends(When::Soon, Ends::Never),
-    ends(When::Soon, Ends::Lost),
-    ends(When::Soon, Ends::NotReplayable),
-    ends(When::Soon, Ends::OverLimit),
-    ends(When::Soon, Ends::Resumable),
-    ends(When::Soon, Ends::Unavailable),
+    ends(When::Now, How::Exactly(4)),
+    ends(When::Soon, How::Exactly(40)),
+    ends(When::Soon, How::Never),
+    ends(When::Soon, How::Lost),
+    ends(When::Soon, How::NotReplayable),
+    ends(When::Soon, How::OverLimit),
+    ends(When::Soon, How::Resumable),
+    ends(When::Soon, How::Unavailable),
 ];
 
 pub(crate) const HEDGED: [&[Fact]; 2] = [&HEDGED_TIMES, &HEDGED_FAILURES];

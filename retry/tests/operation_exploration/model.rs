@@ -1,6 +1,6 @@
 //! One operation on its way, and what is known of it from outside.
 
-use crate::facts::{Ends, Fact, What};
+use crate::facts::{Fact, How, What};
 use crate::subjects::Subject;
 use gax_retry::jitter::JitterSource;
 use gax_retry::operation::{Action, End, Operation, Outcome, Ready, Resend, World};
@@ -31,7 +31,7 @@ pub(crate) struct Run {
     started: Duration,
     resends: Resends,
     /// The last fact, as far as the next attempt depends on it.
-    ended: Option<(u32, Ends)>,
+    ended: Option<(u32, How)>,
     committed: Option<u32>,
     replied: Option<u32>,
     is_cancelled: bool,
@@ -202,7 +202,7 @@ impl Run {
     }
 
     /// Takes note of an attempt that has ended.
-    fn note(&mut self, number: u32, how: Ends) {
+    fn note(&mut self, number: u32, how: How) {
         let was_in_flight = self.in_flight.iter().any(|in_flight| in_flight.attempt.number() == number);
         self.in_flight.retain(|in_flight| in_flight.attempt.number() != number);
         let has_lost = self.committed.is_some_and(|winner| winner != number);
@@ -236,10 +236,10 @@ impl Run {
         promise!(!self.is_cancelled, "{attempt:?} is sent although the operation was cancelled");
         promise!(self.replied.is_none(), "{attempt:?} is sent although there is a reply");
         let ended = self.ended.map(|(_, how)| how);
-        let resumes = ended == Some(Ends::Resumable) && !subject.is_hedged;
+        let resumes = ended == Some(How::Resumable) && !subject.is_hedged;
         promise!(self.committed.is_none() || resumes, "{attempt:?} is sent after a commit");
         promise!(
-            ended != Some(Ends::OverLimit),
+            ended != Some(How::OverLimit),
             "{attempt:?} is sent although the request outgrew its buffer"
         );
         promise!(attempt.start() <= self.now, "{attempt:?} starts in the future");
@@ -254,8 +254,8 @@ impl Run {
                     AttemptKind::Original => self.sent == 0,
                     AttemptKind::Hedge => subject.is_hedged && self.sent > 0,
                     AttemptKind::Resume => resumes,
-                    AttemptKind::Poll => ended == Some(Ends::NotDone),
-                    AttemptKind::Retry => ended.is_some_and(|how| how != Ends::NotDone) && !subject.is_hedged,
+                    AttemptKind::Poll => ended == Some(How::NotDone),
+                    AttemptKind::Retry => ended.is_some_and(|how| how != How::NotDone) && !subject.is_hedged,
                     _ => false,
                 };
                 promise!(fits, "{attempt:?} does not follow from {ended:?}");
@@ -271,7 +271,7 @@ impl Run {
                 let within =
                     subject.max_attempts.is_none_or(|most| self.counted <= most && self.polls < most);
                 promise!(within, "{attempt:?} is one too many");
-                let is_asked = ended.is_some_and(Ends::asks_for_a_delay);
+                let is_asked = ended.is_some_and(How::asks_for_a_delay);
                 let capped = subject.max_delay.is_none_or(|max| is_asked || attempt.delay() <= max);
                 promise!(capped, "{attempt:?} waited for too long");
             }

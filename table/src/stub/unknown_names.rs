@@ -30,7 +30,7 @@ impl RetryTable {
     /// ```
     #[must_use]
     pub fn unknown_names(&self, services: &[ServiceDescription]) -> Vec<Finding> {
-        let mut known = Known::new(services);
+        let mut known = KnownNames::new(services);
         self.names().chain(self.names_beside()).filter_map(|name| known.finding(&name)).collect()
     }
 
@@ -83,7 +83,7 @@ impl RetryTable {
 const MOST_COMPARISONS: usize = 200_000;
 
 /// Services and methods, found by their names.
-struct Known<'a> {
+struct KnownNames<'a> {
     /// Per service its methods.
     services: HashMap<&'a str, HashSet<&'a str>>,
     /// Per service that is mixed into others the methods that are.
@@ -91,7 +91,7 @@ struct Known<'a> {
     comparisons: usize,
 }
 
-impl<'a> Known<'a> {
+impl<'a> KnownNames<'a> {
     fn new(services: &'a [ServiceDescription]) -> Self {
         let mut known = Self { services: HashMap::new(), mixed_in: HashMap::new(), comparisons: 0 };
         for service in services {

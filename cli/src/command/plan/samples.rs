@@ -17,7 +17,7 @@ pub(super) struct Samples {
     attempts: Vec<Spread>,
     attempt_counts: BTreeMap<usize, u32>,
     stop_reasons: BTreeMap<&'static str, u32>,
-    end_ms: Option<Ends>,
+    end_ms: Option<EndTimes>,
     /// The attempts of an operation, on average.
     load: f64,
     /// With the table's retry throttling, which stops some.
@@ -52,7 +52,7 @@ struct Range {
 
 /// When operations ended, over those that did.
 #[derive(Debug, Clone, Copy, Serialize)]
-struct Ends {
+struct EndTimes {
     min: Ms,
     p50: Ms,
     p90: Ms,
@@ -81,7 +81,7 @@ impl Samples {
             }
         }
         ends.sort_unstable();
-        drawn.end_ms = Ends::of(&ends);
+        drawn.end_ms = EndTimes::of(&ends);
         let attempts =
             drawn.attempt_counts.iter().map(|(attempts, count)| *attempts as u64 * u64::from(*count));
         drawn.load = average(attempts.sum(), samples);
@@ -161,7 +161,7 @@ impl Range {
     }
 }
 
-impl Ends {
+impl EndTimes {
     /// Of sorted values; `None` where there are none.
     fn of(sorted: &[Duration]) -> Option<Self> {
         let at = |percent: usize| {
@@ -221,7 +221,7 @@ impl fmt::Display for Samples {
             None => writeln!(f, ".")?,
         }
         if let Some(ends) = self.end_ms {
-            let Ends { min, p50, p90, p99, max } = ends;
+            let EndTimes { min, p50, p90, p99, max } = ends;
             writeln!(
                 f,
                 "The first ended at {min}, half by {p50}, 90% by {p90}, 99% by {p99}, the last at {max}."

@@ -115,7 +115,7 @@ impl State {
                     self.start(policy, bound, kind, delay, now)
                 }
                 // Nothing else can be due. A hedge starts when it was due, so that those after it don't drift.
-                _ => self.hedge(policy, bound, self.hedges.due().map_or(now, |due| due.min(now)), world),
+                _ => self.hedge(policy, bound, self.hedges.due().unwrap_or(now), world),
             };
             if let Some(attempt) = started {
                 return self.send(attempt);

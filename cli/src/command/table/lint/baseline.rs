@@ -12,11 +12,11 @@ use std::path::Path;
 /// The findings that a baseline lists, each as often as it may come.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Baseline {
-    findings: Vec<Known>,
+    findings: Vec<KnownFinding>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct Known {
+struct KnownFinding {
     #[serde(flatten)]
     key: Key,
     count: usize,
@@ -52,7 +52,7 @@ impl Baseline {
         for finding in findings {
             *counts.entry(Key::of(finding, path)).or_default() += 1;
         }
-        let findings = counts.into_iter().map(|(key, count)| Known { key, count }).collect();
+        let findings = counts.into_iter().map(|(key, count)| KnownFinding { key, count }).collect();
         fs::write(path, pretty_json(&Self { findings })?).map_err(|error| {
             let sentence =
                 format!("--write-baseline: can't write {} ({error}); name another file", path.display());
@@ -63,7 +63,7 @@ impl Baseline {
     /// The findings that are not known, how many are, and how many of the known ones did not come.
     pub(super) fn split(self, findings: Vec<Finding>, path: &Path) -> (Vec<Finding>, usize, usize) {
         let mut left: BTreeMap<Key, usize> = BTreeMap::new();
-        for Known { key, count } in self.findings {
+        for KnownFinding { key, count } in self.findings {
             *left.entry(key).or_default() += count;
         }
         let mut known = 0;
