@@ -82,6 +82,7 @@ impl Failure {
     }
 
     /// The status that the server sent, in sanitized headers.
+    #[inline]
     pub(crate) fn by_server(code: Code, head: Option<HeaderMap>, trailers: HeaderMap) -> Self {
         let head = head.map(|head| Box::new(StatusHeaders::from(head)));
         Self::new(code, Kind::Status { head, trailers: trailers.into() })

@@ -211,7 +211,7 @@ impl State {
         policy: &Policy,
         bound: u64,
         attempt: u32,
-        result: AttemptResult,
+        mut result: AttemptResult,
         world: &mut impl World,
     ) -> bool {
         let Some(Ended { attempt: ended, has_progressed }) = self.in_flight.remove(attempt) else {
@@ -242,16 +242,11 @@ impl State {
             }
             Outcome::NotDone(next) => {
                 policy.succeeded(world);
-                self.poll(
-                    policy,
-                    bound,
-                    next,
-                    result.with_progress(result.progress || has_progressed),
-                    world,
-                );
+                result.progress |= has_progressed;
+                self.poll(policy, bound, next, result, world);
             }
             Outcome::Failed(code) => {
-                let result = result.with_seen(self.seen(result, has_progressed));
+                result.seen = self.seen(result, has_progressed);
                 self.failed(policy, bound, code, ended, result, world);
             }
         }
