@@ -5,7 +5,6 @@ use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::JitterSource;
 use crate::jitter::{jittered, uniform};
 use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, remaining, scaled};
-use crate::started_attempt::Next;
 use crate::{Compatibility, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -106,19 +105,13 @@ impl RuleSet for Documented {
     }
 
     /// A poll is not much earlier than its delay: it is drawn from the upper half.
-    fn poll_next(
+    fn poll_later(
         &self,
         progress: &mut DocumentedProgress,
-        next: Next,
         ask: Ask,
         jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
-        match next {
-            Next::Now => Ok(Wait(0)),
-            Next::Later => {
-                self.wait(progress, ask, jitter, |delay, mut source| uniform(delay / 2, delay, &mut source))
-            }
-        }
+        self.wait(progress, ask, jitter, |delay, mut source| uniform(delay / 2, delay, &mut source))
     }
 
     fn reset_backoff(&self, progress: &mut DocumentedProgress, bound: u64) {
