@@ -36,7 +36,7 @@ use std::time::Duration;
 pin_project! {
     /// An operation on its way. It is polled by the caller's task, so that to drop it stops everything at once.
     pub(crate) struct Driver<P: Protocol> {
-        // It is dropped first: servers see its attempts reset before `progress` tells observers that the operation was
+        // It is dropped first: servers see its attempts reset before `progress` notifies observers that the operation was
         // cancelled.
         #[pin]
         stage: Stage<P::Attempt>,

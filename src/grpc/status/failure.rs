@@ -226,7 +226,7 @@ impl Failure {
 }
 
 impl OperationReport {
-    /// The report in a response's extensions. `None`: the response comes from no operation, or there is no more to tell
+    /// The report in a response's extensions. `None`: the response comes from no operation, or there is no more to report
     /// than that the first attempt succeeded, and nobody [asked for it](crate::CallOptions::report).
     ///
     /// # Examples

@@ -132,7 +132,7 @@ impl InFlight {
         Some(self.remove(number)?.attempt)
     }
 
-    /// An attempt whose time is up. It is told once.
+    /// An attempt whose time is up. It is reported once.
     pub(super) fn expired(&mut self, now: u64) -> Option<u32> {
         let mut entries = self.first.iter_mut().chain(&mut self.others);
         let expired = entries.find(|entry| entry.deadline() <= now)?;

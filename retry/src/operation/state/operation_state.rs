@@ -435,7 +435,7 @@ impl State {
         Action::Send(attempt)
     }
 
-    /// An attempt in flight that can't win any more. It is told once.
+    /// An attempt in flight that can't win any more. It is reported once.
     fn loser(&mut self) -> Option<u32> {
         let loser = match (self.end, self.committed) {
             (Some(_), _) => self.in_flight.remove_other_than(None),
