@@ -17,8 +17,8 @@ use crate::settings::SettingsProblem;
 #[cfg(feature = "strategy")]
 use crate::strategy::BackoffStrategy;
 use crate::{
-    Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget, RetrySettings, ServerDelay,
-    SettingsError, StartedAttempt, StopReason,
+    Code, CodeSet, Compatibility, Environment, IntoCodes, ParseCodeError, RetryBudget, RetrySettings,
+    ServerDelay, SettingsError, StartedAttempt, StopReason,
 };
 use nested::Nested;
 use std::num::NonZeroU64;
@@ -63,6 +63,8 @@ pub struct Policy {
     only_with_server_delay: CodeSet,
     /// The settings that the rules were made of, for calls that change single fields; `None`: of no settings.
     pub(super) settings: Option<Arc<RetrySettings>>,
+    /// The most that operators allow. The rules and the hedging are within it; the settings are as the program has them.
+    caps: Environment,
     /// The program left no time for any attempt: it passed a timeout of zero.
     is_spent: bool,
     /// Why it can't be carried out, so that no attempt is made.
@@ -173,6 +175,7 @@ impl Policy {
             max_server_delay,
             only_with_server_delay: CodeSet::EMPTY,
             settings: None,
+            caps: Environment::default(),
             is_spent: false,
             problem: None,
             version: None,

@@ -6,6 +6,7 @@ use super::{Ask, Documented, GaxJava, Grpc, Polls, Refusal, RuleSet, Wait};
 use crate::jitter::JitterSource;
 use crate::nanos::FOREVER;
 use crate::started_attempt::Next;
+use std::time::Duration;
 
 /// The rule set of a policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -132,6 +133,18 @@ impl Rules {
             Rules::Grpc(rules) => rules.set_single(),
             #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => rules.set_single(),
+            Rules::Polls(_) => {}
+        }
+    }
+
+    /// No more time and attempts than that.
+    pub(crate) fn limit_to(&mut self, total: Option<Duration>, attempts: Option<u32>) {
+        match self {
+            Rules::Documented(rules) => rules.limit_to(total, attempts),
+            Rules::GaxJava(rules) => rules.limit_to(total, attempts),
+            Rules::Grpc(rules) => rules.limit_to(total, attempts),
+            #[cfg(feature = "strategy")]
+            Rules::Strategy(rules) => rules.limit_to(total, attempts),
             Rules::Polls(_) => {}
         }
     }

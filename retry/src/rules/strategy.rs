@@ -4,7 +4,7 @@ use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, limited, remaining};
-use crate::settings::SettingsOverrides;
+use crate::settings::{Override, SettingsOverrides};
 use crate::strategy::{BackoffStrategy, Growth, Jitter, TimeRule};
 use crate::{ServerDelay, StopReason};
 use std::time::Duration;
@@ -32,6 +32,17 @@ impl Strategy {
     /// The strategy as one call changes it.
     pub(crate) fn with_overrides(&self, overrides: &SettingsOverrides) -> Self {
         Self { strategy: self.strategy.with_overrides(overrides), ..*self }
+    }
+
+    /// No more time and attempts than that. A limit that is longer takes its rule along: no attempt outlives the cap.
+    pub(crate) fn limit_to(&mut self, total: Option<Duration>, attempts: Option<u32>) {
+        let limits = self.strategy.limits;
+        let total = total.filter(|total| limits.time().is_none_or(|(own, _)| *total < own));
+        let attempts = attempts.filter(|most| limits.max_attempts().is_none_or(|own| *most < own));
+        self.strategy.limits = limits.with_overrides(
+            total.map_or(Override::Unset, Override::Set),
+            attempts.map_or(Override::Unset, Override::Set),
+        );
     }
 
     pub(crate) fn set_single(&mut self) {

@@ -17,12 +17,12 @@ impl Policy {
     pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
         let rules = match self.rules {
             Rules::GaxJava(_) => {
-                return self.with_raw_settings(&RawSettings::from(settings)).made_of(settings);
+                return self.with_raw_settings(&RawSettings::from(settings)).made_of(settings).capped();
             }
             Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
             _ => Rules::Documented(Documented::new(settings)),
         };
-        self.with_rules(rules).made_of(settings)
+        self.with_rules(rules).made_of(settings).capped()
     }
 
     /// This policy with the settings that one call brings along, by gax-java's rules.
@@ -35,7 +35,7 @@ impl Policy {
         rules.replace_settings(settings);
         let mut policy = self.spent(false);
         policy.settings = Some(Arc::new(settings.as_set()));
-        policy.with_rules(Rules::GaxJava(rules))
+        policy.with_rules(Rules::GaxJava(rules)).capped()
     }
 
     /// This policy with the retryable codes that one call brings along, in place of its own.
@@ -105,11 +105,11 @@ impl Policy {
             Override::Set(timeout) => changed.with_attempt_timeout(timeout),
             Override::Disabled => changed.without_rpc_timeouts(),
         };
-        changed.with_most_hedged(overrides.max_attempts()).unusable(problems)
+        changed.with_most_hedged(overrides.max_attempts()).unusable(problems).capped()
     }
 
     /// A number of attempts that a call sets is also that of its hedges.
-    fn with_most_hedged(mut self, attempts: Override<u32>) -> Self {
+    pub(super) fn with_most_hedged(mut self, attempts: Override<u32>) -> Self {
         match (&mut self.hedging, attempts) {
             (Some(_), Override::Set(1)) => self.with_hedging(None),
             (Some(hedging), Override::Set(attempts)) => {
@@ -210,7 +210,7 @@ impl Policy {
             _ if kind.is_unary() => self,
             Rules::GaxJava(rules) if kind.streams_requests() => {
                 let rules = rules.without_settings();
-                self.with_rules(Rules::GaxJava(rules))
+                self.with_rules(Rules::GaxJava(rules)).capped()
             }
             _ => self.without_rpc_timeouts(),
         }
