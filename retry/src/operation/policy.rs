@@ -8,11 +8,15 @@ mod overrides;
 use super::hedging::Hedging;
 use super::latencies::Latencies;
 use super::{AttemptResult, RetryFact, World};
-use crate::gax_java::{Polling, RawSettings};
+#[cfg(feature = "polling")]
+use crate::gax_java::Polling;
+use crate::gax_java::RawSettings;
 use crate::nanos::{FOREVER, bounded, nanos_or_forever};
+#[cfg(feature = "polling")]
+use crate::rules::Polls;
 #[cfg(feature = "strategy")]
 use crate::rules::Strategy;
-use crate::rules::{Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, longest, longest_of};
+use crate::rules::{Documented, GaxJava, Grpc, Progress, Refusal, Rules, longest, longest_of};
 use crate::settings::SettingsProblem;
 #[cfg(feature = "strategy")]
 use crate::strategy::BackoffStrategy;
@@ -150,6 +154,7 @@ impl Policy {
     }
 
     /// The policy of an operation that starts a long-running operation and polls until it is done.
+    #[cfg(feature = "polling")]
     #[must_use]
     pub fn polling(polling: Polling) -> Self {
         Self::of(Rules::Polls(Polls::new(polling)), Ok(CodeSet::EMPTY))

@@ -57,10 +57,6 @@ impl Documented {
         self.max_attempts = self.max_attempts.into_iter().chain(attempts).min();
     }
 
-    pub(crate) fn set_single(&mut self) {
-        self.max_attempts = Some(1);
-    }
-
     pub(crate) fn is_jittered(&self) -> bool {
         self.jittered
     }

@@ -82,10 +82,6 @@ impl GaxJava {
         }
     }
 
-    pub(crate) fn set_single(&mut self) {
-        self.algorithm.cap_attempts(1);
-    }
-
     pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {
         self.call_timeout = Some(timeout);
     }

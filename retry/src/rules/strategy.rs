@@ -45,10 +45,6 @@ impl Strategy {
         );
     }
 
-    pub(crate) fn set_single(&mut self) {
-        self.strategy.limits = self.strategy.limits.with_max_attempts(1);
-    }
-
     pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {
         self.attempt_timeout = limited(timeout);
     }

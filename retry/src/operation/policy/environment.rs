@@ -1,7 +1,6 @@
 //! Policies within the limits that operators set.
 
 use super::Policy;
-use crate::settings::Override;
 use crate::{Environment, Hedging};
 
 impl Policy {
@@ -53,7 +52,7 @@ impl Policy {
         rules.limit_to(total, attempts);
         let hedges = self.hedging.as_ref().map(Hedging::max_attempts);
         let most = attempts.filter(|most| hedges.is_some_and(|hedges| *most < hedges));
-        let capped = self.with_rules(rules).with_most_hedged(most.map_or(Override::Unset, Override::Set));
+        let capped = self.with_rules(rules).with_most_hedged(most);
         if capped.caps.retries_are_off() { capped.without_retries() } else { capped }
     }
 
@@ -68,7 +67,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::SettingsOverrides;
+    use crate::settings::{Override, SettingsOverrides};
     use crate::strategy::{Backoff, BackoffStrategy, Limits, TimeRule};
     use crate::{
         AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, RetrySettings, StartedAttempt,
