@@ -7,6 +7,7 @@ mod core;
 mod encoded;
 mod method;
 mod methods;
+pub mod paging;
 mod streaming;
 mod unary;
 
