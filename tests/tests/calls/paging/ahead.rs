@@ -61,6 +61,7 @@ async fn a_limit_bounds_it() {
     let server = shelf(9, Script::new());
     let mut list = client(server.channel()).list_assets_paged(sized(5)).prefetch().limit(5);
     assert_eq!(rest(&mut list).await, (range(0..5), None));
+    sleep(ms(1)).await;
     assert_eq!(server.arrivals().len(), 1);
 }
 

@@ -3,7 +3,7 @@
 use super::shelf::{client, reply, rest, shelf, sized};
 use tonic::Status;
 use tonic_gax::client::paging::PageError;
-use tonic_gax_tests::Script;
+use tonic_gax_tests::{Script, ms};
 
 fn repeated(token: &str, pages: u64) -> String {
     PageError::<Status>::RepeatedToken { token: token.to_owned(), pages }.to_string()
@@ -44,12 +44,13 @@ async fn pages_end_with_it_too_and_nothing_is_read_ahead() {
     for _ in 0..3 {
         assert!(pages.next().await.unwrap().is_ok());
     }
+    tokio::time::sleep(ms(1)).await;
+    assert_eq!(server.arrivals().len(), 3);
     let error = pages.next().await.unwrap().unwrap_err();
     assert!(matches!(&error, PageError::RepeatedToken { token, pages: 3 } if token == "a"), "{error}");
     let status = Status::from(error);
     assert_eq!(status.code(), tonic::Code::Internal);
     assert!(pages.next().await.is_none());
-    assert_eq!(server.arrivals().len(), 3);
 }
 
 #[tokio::test(start_paused = true)]
