@@ -10,6 +10,7 @@ mod method;
 mod methods;
 mod prost_stream;
 mod response_stream;
+pub mod paging;
 mod streaming;
 mod unary;
 
