@@ -39,7 +39,7 @@ pub(crate) enum Item {
 pub(crate) enum ItemType {
     /// As Rust has it.
     Scalar(&'static str),
-    /// Bytes, of whichever type prost is told to use.
+    /// Bytes, of whichever type prost is configured to use.
     Bytes,
     /// A message, by its full name with a leading dot.
     Message(String),
