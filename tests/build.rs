@@ -10,6 +10,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .retry_table(format!("{shared}/google/cloud/asset/v1/cloudasset_grpc_service_config.json"))
         .retry_table("proto/talk_grpc_service_config.json")
         .retry_table("proto/shelves_grpc_service_config.json")
+        .bytes([".google.cloud.compute.test.v1.ListPartsResponse.parts"])
+        .btree_map([".google.cloud.compute.test.v1.ListBoxesResponse.boxes"])
         .file_descriptor_set_path(out.join("descriptors.bin"))
         .include_file("services.rs")
         .generate_default_stubs(true)
