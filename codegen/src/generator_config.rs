@@ -14,6 +14,8 @@ pub(crate) struct GeneratorConfig {
     services: HashMap<String, ServiceCode>,
     /// Files with a service that gets any code.
     files: HashSet<String>,
+    /// Services of which methods are mixed into others.
+    mixed_in: HashSet<String>,
     /// Names in the table that no proto has.
     pub(crate) unknown: Vec<Finding>,
     /// Entries that don't say what their methods get.
@@ -105,6 +107,7 @@ impl GeneratorConfig {
         let mut config = Self {
             services: HashMap::new(),
             files: HashSet::new(),
+            mixed_in: mixed_in.iter().map(|name| (*name).to_owned()).collect(),
             unknown: Vec::new(),
             unusable: Vec::new(),
             clashes: Vec::new(),
@@ -132,6 +135,11 @@ impl GeneratorConfig {
 
     pub(crate) fn service(&self, full_name: &str) -> Option<&ServiceCode> {
         self.services.get(full_name)
+    }
+
+    /// Whether methods of that service are mixed into others.
+    pub(crate) fn is_mixed_in(&self, service: &str) -> bool {
+        self.mixed_in.contains(service)
     }
 
     /// Whether the services of that file are needed: for code, or to be mixed into others.

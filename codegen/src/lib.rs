@@ -16,6 +16,7 @@ mod includes;
 mod join;
 mod kind;
 mod names;
+mod operation_types;
 mod tables;
 
 pub use builder::{Builder, configure};

@@ -2,18 +2,21 @@
 
 use crate::client::codec::Codec;
 use crate::client::encoded::{Added, Encoded};
+#[cfg(feature = "longrunning")]
+use crate::client::lro::LongRunningMethods;
 use crate::client::method::Method;
 use crate::client::methods::Methods;
 use crate::client::streaming::{MessageCall, StreamingCall, Timed};
 use crate::client::unary::UnaryCall;
 use crate::grpc::{Transport, not_sent, path_of};
-use crate::operation::inbound_deadline;
+use crate::operation::{earlier, inbound_deadline};
 use crate::settings::{CallOptions, ClientSettings};
 use http::Uri;
 use http::uri::PathAndQuery;
 use prost::Message;
 use std::fmt;
 use std::sync::Arc;
+use tokio::time::Instant;
 use tonic::codec::CompressionEncoding;
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
@@ -21,8 +24,11 @@ use tonic_prost::ProstCodec;
 /// The inside of a generated client.
 #[derive(Clone)]
 pub struct Client<T> {
-    channel: T,
-    methods: Methods,
+    pub(super) channel: T,
+    pub(super) methods: Methods,
+    /// `None`: the service starts no long-running operations.
+    #[cfg(feature = "longrunning")]
+    pub(super) long_running: Option<Arc<LongRunningMethods>>,
 }
 
 /// Short: a service may have hundreds of methods.
@@ -39,13 +45,23 @@ impl<T> Client<T> {
     /// A client over a channel.
     #[must_use]
     pub fn new(channel: T, settings: ClientSettings) -> Self {
-        Self { channel, methods: Methods::new(settings) }
+        Self {
+            channel,
+            #[cfg(feature = "longrunning")]
+            long_running: LongRunningMethods::new(&settings).map(Arc::new),
+            methods: Methods::new(settings),
+        }
     }
 
     /// Puts the client over another channel.
     #[must_use]
     pub fn map_channel<U>(self, map: impl FnOnce(T) -> U) -> Client<U> {
-        Client { channel: map(self.channel), methods: self.methods }
+        Client {
+            channel: map(self.channel),
+            methods: self.methods,
+            #[cfg(feature = "longrunning")]
+            long_running: self.long_running,
+        }
     }
 
     /// Puts the origin (scheme, authority and, if it has one, a path before the method's) into every request.
@@ -83,7 +99,12 @@ impl<T> Client<T> {
     }
 
     fn changed(self, change: impl Fn(&mut Method)) -> Self {
-        Self { channel: self.channel, methods: self.methods.changed(change) }
+        Self {
+            channel: self.channel,
+            #[cfg(feature = "longrunning")]
+            long_running: self.long_running.map(|own| Arc::new(own.changed(&change))),
+            methods: self.methods.changed(change),
+        }
     }
 }
 
@@ -94,7 +115,22 @@ impl<T: Transport> Client<T> {
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
-        match self.encoded(index, request) {
+        self.unary_until(index, request, None)
+    }
+
+    /// Calls a unary RPC, whose operation is over by that moment.
+    #[inline]
+    pub(super) fn unary_until<Req, Res>(
+        &self,
+        index: usize,
+        request: Request<Req>,
+        deadline: Option<Instant>,
+    ) -> UnaryCall<T, Res>
+    where
+        Req: Message + Send + Sync + 'static,
+        Res: Message + Default + Send + Sync + 'static,
+    {
+        match self.encoded(index, request, deadline) {
             Ok(encoded) => UnaryCall::new(self.channel.clone(), encoded),
             Err(status) => {
                 let path = self.methods.load().get(index).map(|method| path_of(&method.example.uri));
@@ -105,7 +141,12 @@ impl<T: Transport> Client<T> {
     }
 
     #[inline]
-    fn encoded<Req>(&self, index: usize, request: Request<Req>) -> Result<Encoded, Status>
+    fn encoded<Req>(
+        &self,
+        index: usize,
+        request: Request<Req>,
+        deadline: Option<Instant>,
+    ) -> Result<Encoded, Status>
     where
         Req: Message + Send + Sync + 'static,
     {
@@ -132,7 +173,7 @@ impl<T: Transport> Client<T> {
             Some(config) => method.with_config(config),
         };
         let counts_attempts = method.config.headers.counts();
-        let added = Added::of(headers, extensions, inbound_deadline(), counts_attempts);
+        let added = Added::of(headers, extensions, earlier(inbound_deadline(), deadline), counts_attempts);
         Ok(Encoded::new(method, message, added, wants_report))
     }
 

@@ -5,6 +5,10 @@ mod connect;
 mod connector;
 mod core;
 mod encoded;
+#[cfg(feature = "longrunning")]
+mod long_running;
+#[cfg(feature = "longrunning")]
+pub(crate) mod lro;
 mod method;
 mod methods;
 mod streaming;
