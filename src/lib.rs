@@ -12,6 +12,7 @@ pub mod live;
 pub mod observe;
 mod operation;
 mod panics;
+pub mod resumption;
 pub mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;

@@ -112,6 +112,10 @@ impl ReplayableRequest for Encoded {
         self.method.example.description.is_some()
     }
 
+    fn replace(&mut self, message: Bytes) {
+        self.message = message;
+    }
+
     fn shrink(&mut self) {
         shrink(&mut self.message);
     }

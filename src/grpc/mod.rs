@@ -10,6 +10,7 @@ mod request;
 mod response;
 #[cfg(feature = "tables")]
 mod response_future;
+mod resumed;
 #[cfg(feature = "tables")]
 mod service;
 mod status;
@@ -26,9 +27,12 @@ pub(crate) use methods::{MethodConfig, MethodMatch, ReplayMemory, SharedState};
 pub(crate) use protocol::GrpcProtocol;
 pub(crate) use request::{ReplayableRequest, one_frame, shrink, too_large};
 pub use response::ResponseBody;
-pub(crate) use response::{ReadExtent, Remainder};
+pub(crate) use response::{Canned, ReadExtent, Remainder, now};
 #[cfg(feature = "tables")]
 pub use response_future::ResponseFuture;
+pub(crate) use resumed::{
+    Measured, MeasuringCodec, MessageSource, ResumedCall, ResumedProtocol, StreamCodec,
+};
 #[cfg(feature = "tables")]
 pub use service::RetryService;
 pub use status::CodeExt;

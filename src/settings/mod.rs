@@ -13,6 +13,7 @@ mod stored_settings;
 #[cfg(test)]
 #[cfg(feature = "serde")]
 mod stored_tests;
+mod stream_settings;
 mod stub_settings;
 #[cfg(feature = "serde")]
 mod two_words;
@@ -30,6 +31,7 @@ pub use gax_retry::{
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
 pub use operation_options::OperationOptions;
+pub(crate) use stream_settings::StreamSettings;
 #[doc(hidden)]
 pub use stub_settings::StubSettings;
 #[cfg(all(feature = "serde", feature = "http"))]

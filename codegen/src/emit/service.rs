@@ -27,7 +27,7 @@ impl Emitter {
         let module = format_ident!("{}", names.module);
         let docs =
             DocLines::new(format!("Settings and client of `{full_name}`, as its retry table has them."));
-        let statics = statics::statics(&self.runtime, joined);
+        let statics = statics::statics(&self.runtime, joined, &rpcs);
         let stub_settings = settings::stub_settings(&self.runtime, names, &rpcs);
         let client_settings = settings::client_settings(self, names);
         let comment: &[String] =

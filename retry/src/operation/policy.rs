@@ -63,6 +63,8 @@ pub struct Policy {
     only_with_server_delay: CodeSet,
     /// The settings that the rules were made of, for calls that change single fields; `None`: of no settings.
     pub(super) settings: Option<Arc<RetrySettings>>,
+    /// Whether attempts may follow each other although neither a time nor a number limits them.
+    pub(super) is_endless: bool,
     /// The program left no time for any attempt: it passed a timeout of zero.
     is_spent: bool,
     /// Why it can't be carried out, so that no attempt is made.
@@ -199,6 +201,7 @@ impl Policy {
             max_server_delay,
             only_with_server_delay: CodeSet::EMPTY,
             settings: None,
+            is_endless: false,
             is_spent: false,
             problem: None,
             version: None,

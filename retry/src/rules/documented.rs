@@ -176,7 +176,7 @@ impl Documented {
         draw: impl Fn(u64, &mut dyn JitterSource) -> u64,
     ) -> Result<Wait, Refusal> {
         let total = self.total.min(ask.bound);
-        if total == FOREVER && self.max_attempts.is_none() {
+        if total == FOREVER && self.max_attempts.is_none() && !ask.is_endless {
             return Err(Refusal::new(StopReason::NoLimits));
         }
         let now = ask.now;

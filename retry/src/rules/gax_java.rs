@@ -158,10 +158,10 @@ impl GaxJava {
     fn refusal(&self, ask: Ask, next: Next) -> Option<StopReason> {
         let elapsed = i128::from(ask.now);
         match self.algorithm.limit(ask.counted, next, elapsed, LEAST_LEFT) {
-            Some(Limit::NoLimits) => Some(StopReason::NoLimits),
+            Some(Limit::NoLimits) if !ask.is_endless => Some(StopReason::NoLimits),
             Some(Limit::TotalTimeout | Limit::Overflow) => Some(StopReason::TotalTimeout),
             Some(Limit::MaxAttempts) => Some(StopReason::MaxAttempts),
-            None => {
+            Some(Limit::NoLimits) | None => {
                 let start = after(ask.now, limited(millis(next.wait)));
                 (start >= ask.bound).then_some(StopReason::TotalTimeout)
             }

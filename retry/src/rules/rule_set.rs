@@ -64,6 +64,8 @@ pub(crate) struct Ask {
     pub(crate) server_delay: ServerDelay,
     /// The longest that a server may ask for where no total bounds the operation.
     pub(crate) longest: Duration,
+    /// Whether another attempt may follow although neither a time nor a number limits the operation.
+    pub(crate) is_endless: bool,
 }
 
 /// The wait before another attempt, as drawn, in nanoseconds. Zero: go on at once, without a timer.

@@ -3,7 +3,8 @@
 use crate::grpc::methods::shared_state::SharedState;
 use crate::grpc::template::{AttemptHeaders, ExampleRequest};
 use crate::operation::{Note, earlier, is_nested_retry};
-use crate::settings::{CallOptions, CallSettings};
+use crate::resumption::Resumption;
+use crate::settings::{CallOptions, CallSettings, StreamSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
 use gax_retry::operation::Repetition;
@@ -24,6 +25,7 @@ pub(crate) struct MethodConfig {
     pub(crate) max_response_buffer: usize,
     /// Noted of a response that is longer than the buffer.
     pub(crate) too_large: Note,
+    pub(crate) stream: StreamSettings,
     pub(crate) shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.
     pub(crate) example: Option<OnceLock<ExampleRequest>>,
@@ -60,6 +62,7 @@ impl MethodConfig {
             timeout: None,
             max_response_buffer: limits.max_response_buffer,
             too_large: Note::ResponseTooLargeToBuffer,
+            stream: settings.stream().clone(),
             shared,
             example: None,
             is_read_only: false,
@@ -93,6 +96,16 @@ impl MethodConfig {
     #[inline]
     pub(crate) fn example(&self) -> Option<&ExampleRequest> {
         self.example.as_ref()?.get()
+    }
+
+    /// For a stream that resumes so, with that time for all its attempts.
+    pub(crate) fn of_stream(&self, resumption: Option<&Resumption>, timeout: Option<Duration>) -> Arc<Self> {
+        let mut config = Self { timeout, ..self.clone() };
+        if resumption.is_some_and(|resumption| resumption.is_endless) {
+            config.policy = config.policy.without_total_timeout();
+            config = config.with_headers();
+        }
+        Arc::new(config)
     }
 
     /// Applies the timeouts of RPCs of that kind.

@@ -104,6 +104,12 @@ impl Failure {
         Self::new(Code::Internal, Kind::Transport(status.into()))
     }
 
+    /// The caller has waited for a message of a stream for too long.
+    pub(crate) fn waited() -> Self {
+        let status = Status::aborted("the stream was cancelled: no message came within the wait timeout");
+        Self::new(Code::Aborted, Kind::Transport(status.into()))
+    }
+
     pub(crate) fn timed_out(timeout: Duration) -> Self {
         Self::new(Code::DeadlineExceeded, Kind::TimedOut { timeout })
     }
@@ -182,6 +188,25 @@ impl Failure {
         }
     }
 
+    /// The status of this attempt alone, for those who decide what follows from it.
+    pub(crate) fn peek(&self) -> Status {
+        let status = match &self.kind {
+            Kind::Status { head, trailers } => {
+                let head = head.as_ref().map(|head| head.to_map());
+                received::status(head, &trailers.to_map())
+            }
+            Kind::WithoutStatus { http, headers } => received::status_of_http(*http, headers.to_map()),
+            Kind::Transport(error) => match error.downcast_ref::<Status>() {
+                Some(status) => status.clone(),
+                None => Status::unknown(message(&**error)),
+            },
+            Kind::TimedOut { .. } | Kind::NoTime | Kind::AtDeadline => {
+                Status::deadline_exceeded("the attempt timed out")
+            }
+        };
+        of_code(status, self.code)
+    }
+
     /// The status that the operation ends with: this failure's code, message, details and metadata, and
     /// behind it the report.
     pub(crate) fn into_status(self, report: OperationReport) -> Status {
@@ -211,14 +236,7 @@ impl Failure {
                 (Status::deadline_exceeded(message), None)
             }
         };
-        if status.code() != received::tonic_code(code) {
-            status = Status::with_details_and_metadata(
-                received::tonic_code(code),
-                status.message().to_owned(),
-                bytes::Bytes::copy_from_slice(status.details()),
-                std::mem::take(status.metadata_mut()),
-            );
-        }
+        status = of_code(status, code);
         status.set_source(Arc::new(OperationError::new(report, cause)));
         status
     }
@@ -250,6 +268,19 @@ impl OperationError {
     pub fn of(status: &Status) -> Option<&Self> {
         status.source().and_then(|source| source.downcast_ref())
     }
+}
+
+/// The status, under that code.
+fn of_code(mut status: Status, code: Code) -> Status {
+    if status.code() == received::tonic_code(code) {
+        return status;
+    }
+    Status::with_details_and_metadata(
+        received::tonic_code(code),
+        status.message().to_owned(),
+        bytes::Bytes::copy_from_slice(status.details()),
+        std::mem::take(status.metadata_mut()),
+    )
 }
 
 /// The status that a server sent.

@@ -51,6 +51,8 @@ mod testing;
 mod tls;
 #[path = "../../../examples/transparent_retries.rs"]
 mod transparent_retries;
+#[path = "../../../examples/watch.rs"]
+mod watch;
 
 /// Runs a program where `cargo run --example` runs it.
 fn run<E: Debug>(program: fn() -> Result<(), E>) {
@@ -95,7 +97,8 @@ programs!(
     settings_from_file,
     testing,
     tls,
-    transparent_retries
+    transparent_retries,
+    watch
 );
 
 /// A report ends without a line break, as every text of ours does.

@@ -112,6 +112,7 @@ impl Policy {
             bound,
             server_delay: ServerDelay::AtLeast(delay),
             longest: self.max_server_delay,
+            is_endless: false,
         };
         let own = Own {
             backoff: 0,

@@ -4,7 +4,7 @@ use super::Policy;
 use crate::gax_java::RawSettings;
 use crate::rules::{Documented, GaxJava, Grpc, Rules};
 use crate::settings::{Override, SettingsOverrides};
-use crate::{IntoCodes, MethodKind, RetrySettings};
+use crate::{IntoCodes, MethodKind, RetrySettings, ServerDelay};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -106,6 +106,35 @@ impl Policy {
             Override::Disabled => changed.without_rpc_timeouts(),
         };
         changed.with_most_hedged(overrides.max_attempts()).unusable(problems)
+    }
+
+    /// This policy without the total timeout of its settings, for streams that outlive their connections. They need no limit to
+    /// be resumed; a number of attempts, if one is set, is that of attempts in a row that deliver nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Policy, RetrySettings};
+    ///
+    /// let settings = RetrySettings::builder().total_timeout(std::time::Duration::from_secs(60)).build()?;
+    /// let policy = Policy::new(&settings, Code::Unavailable).without_total_timeout();
+    /// assert_eq!(policy.time_limit(None), None);
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn without_total_timeout(self) -> Self {
+        let lifted = SettingsOverrides::default().with_total_timeout(Override::Disabled);
+        Self { is_endless: true, ..self.with_overrides(&lifted) }
+    }
+
+    /// The wait before a stream is resumed: where nobody has asked for none, a millisecond at least, so that a server which
+    /// ends each stream at once does not keep a processor busy. (Not by gax-java's rules.)
+    pub(in crate::operation) fn before_resume(&self, wait: u64, server_delay: ServerDelay) -> u64 {
+        const LEAST: u64 = 1_000_000;
+        let is_asked = matches!(server_delay, ServerDelay::Exactly(_));
+        let (initial, _) = self.delays();
+        let is_bare = matches!(self.rules, Rules::GaxJava(_)) || initial == Some(Duration::ZERO);
+        if is_asked || is_bare { wait } else { wait.max(LEAST) }
     }
 
     /// A number of attempts that a call sets is also that of its hedges.
