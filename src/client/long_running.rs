@@ -121,8 +121,8 @@ impl<T: Transport> OperationsServer for RemoteServer<T> {
         self.call(WAIT, WaitOperationRequest { name: name.to_owned(), timeout }, deadline)
     }
 
-    fn cancel(&mut self, name: &str) -> BoxCall<()> {
-        self.call(CANCEL, CancelOperationRequest { name: name.to_owned() }, None)
+    fn cancel(&mut self, name: &str, deadline: Option<Instant>) -> BoxCall<()> {
+        self.call(CANCEL, CancelOperationRequest { name: name.to_owned() }, deadline)
     }
 
     fn delete(&mut self, name: &str) -> BoxCall<()> {

@@ -96,7 +96,7 @@ impl OperationCallSettings {
 
     /// Polls with `WaitOperation`, which replies once the operation is done or a minute is over, in place of `GetOperation`. A
     /// server that has waited for a second or more is asked again at once; one that does not wait is asked after the polling
-    /// delay. Not every server has it. Default: no.
+    /// delay, and such polls alone count towards a number of them. Not every server has it. Default: no.
     pub fn set_server_waits(&mut self, waits: bool) -> &mut Self {
         self.server_waits = waits;
         self
@@ -108,8 +108,9 @@ impl OperationCallSettings {
         self.cancels_on_timeout
     }
 
-    /// Asks the server to cancel an operation that is not done when the polling time is over, and then polls it once more. It
-    /// may be done by then, with an error or with a response. Default: no, the operation goes on.
+    /// Asks the server to cancel an operation that is not done when the polling time is over, and then polls it once more,
+    /// which may take a minute in all. It may be done by then, with an error or with a response. Default: no, the operation goes
+    /// on.
     pub fn set_cancels_on_timeout(&mut self, cancels: bool) -> &mut Self {
         self.cancels_on_timeout = cancels;
         self

@@ -105,9 +105,9 @@ impl LongRunningEnd {
     /// The last metadata of that type, by its full name, for types that don't know their own; `None` if there is none, or none
     /// of that type.
     #[must_use]
-    pub fn metadata_as<M: Message + Default>(&self, name: &'static str) -> Option<M> {
+    pub fn metadata_as<M: Message + Default>(&self, name: &str) -> Option<M> {
         let any = self.operation()?.metadata.as_ref()?;
-        MessageType::of(name).read(any).ok()
+        MessageType::of(name.to_owned()).read(any).ok()
     }
 
     /// The status of the call that failed; `None` where none did. Polling that timed out has one if the last poll was refused, and

@@ -5,19 +5,24 @@ use crate::client::lro::error::{LongRunningEnd, LongRunningError, is_limit};
 use crate::client::lro::generated::google::longrunning::{Operation, operation};
 use crate::client::lro::protocol::{Known, Polling};
 use crate::client::lro::server::{BoxCall, OperationsServer, Start};
-use crate::client::lro::types::{Types, full_name};
-use crate::operation::{Driver, OperationReport, Output};
+use crate::client::lro::types::Types;
+use crate::operation::{Clock, Driver, OperationReport, Output};
 use gax_retry::Code;
 use gax_retry::operation::Stop;
 use prost::{Message, Name};
 use prost_types::Any;
+use std::borrow::Cow;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
+use std::time::Duration;
 use tokio_stream::Stream;
 use tonic::Status;
+
+/// The most time that it takes to cancel an operation whose polling time is over, and to poll it once more.
+const LAST_CALLS: Duration = Duration::from_secs(60);
 
 /// A long-running operation: awaited, it is started, polled until it is done, and gives the response.
 ///
@@ -111,14 +116,14 @@ impl LongRunning {
 
     /// The operation with a response and metadata of these types, which know their names.
     pub fn typed<R: Message + Default + Name, M: Message + Default + Name>(self) -> LongRunning<R, M> {
-        self.typed_as(full_name::<R>(), full_name::<M>())
+        self.typed_as(R::full_name(), M::full_name())
     }
 
     /// The operation with a response and metadata of these types, by the full names of their messages.
     pub fn typed_as<R: Message + Default, M: Message + Default>(
         self,
-        response: &'static str,
-        metadata: &'static str,
+        response: impl Into<Cow<'static, str>>,
+        metadata: impl Into<Cow<'static, str>>,
     ) -> LongRunning<R, M> {
         let Self { driver, known, stage, .. } = self;
         LongRunning { driver, known, types: Types::of(response, metadata), stage, result: None, report: None }
@@ -212,7 +217,7 @@ impl<R, M> LongRunning<R, M> {
             return Ok(());
         }
         let name = self.known_name()?;
-        let call = self.driver.as_mut().protocol().server.cancel(&name);
+        let call = self.driver.as_mut().protocol().server.cancel(&name, None);
         call.await
     }
 
@@ -280,7 +285,8 @@ impl<R, M> LongRunning<R, M> {
         if let Some(stop) = stop.filter(|_| is_over_time && self.driver.config().cancels) {
             let name = self.known.name.clone();
             let server = &mut self.driver.as_mut().protocol().server;
-            let (cancel, get) = (server.cancel(&name), server.get(&name, None));
+            let deadline = Clock::start().at(LAST_CALLS);
+            let (cancel, get) = (server.cancel(&name, deadline), server.get(&name, deadline));
             let last = Box::pin(async move {
                 // A server that can't cancel may have finished.
                 drop(cancel.await);

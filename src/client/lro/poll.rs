@@ -8,7 +8,9 @@ use crate::client::lro::server::{BoxCall, OperationsServer};
 use crate::closure::{Retried, RetryError, Retryer};
 use crate::operation::{Name, OperationError, earlier, until};
 use gax_retry::{CodeSet, StartedAttempt};
+use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
@@ -81,6 +83,24 @@ impl<F> ClosureServer<F> {
         let each = each.to_builder().total_timeout(total).build_unchecked();
         Retryer::new(&each, each_poll.retryable_codes()).options(options.clone()).named(name.clone())
     }
+
+    /// Calls what the setter of that name has set; it is retried as a poll is.
+    fn notify(
+        &self,
+        call: Option<&Notify>,
+        name: &str,
+        deadline: Option<Instant>,
+        setter: &str,
+    ) -> BoxCall<()> {
+        let Some(call) = call.map(Arc::clone) else {
+            let message = format!("nothing says how to notify the server: set PollingSettings::{setter}");
+            return Box::pin(std::future::ready(Err(Status::unimplemented(message))));
+        };
+        let (retryer, name) = (self.retryer(deadline), name.to_owned());
+        Box::pin(
+            async move { retried(retryer, move |_: StartedAttempt| Notification(call(name.clone()))).await },
+        )
+    }
 }
 
 impl<F, Fut> OperationsServer for ClosureServer<F>
@@ -95,7 +115,7 @@ where
                 let mut get = get.lock().unwrap_or_else(PoisonError::into_inner);
                 get(name.clone())
             };
-            retryer.run(call).await.map(Retried::into_value).map_err(status_of)
+            retried(retryer, call).await
         })
     }
 
@@ -104,13 +124,33 @@ where
         self.get(name, deadline)
     }
 
-    fn cancel(&mut self, name: &str) -> BoxCall<()> {
-        notified(self.settings.cancel.as_ref(), name, "with_cancel")
+    fn cancel(&mut self, name: &str, deadline: Option<Instant>) -> BoxCall<()> {
+        self.notify(self.settings.cancel.as_ref(), name, deadline, "with_cancel")
     }
 
     fn delete(&mut self, name: &str) -> BoxCall<()> {
-        notified(self.settings.delete.as_ref(), name, "with_delete")
+        self.notify(self.settings.delete.as_ref(), name, None, "with_delete")
     }
+}
+
+/// A call that notifies the server. Of a bare box the compiler can't show that a future which holds it is `Send`.
+struct Notification(BoxCall<()>);
+
+impl Future for Notification {
+    type Output = Result<(), Status>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+/// The value of a call, which is one operation.
+async fn retried<T, F, Fut>(retryer: Retryer<CodeSet>, call: F) -> Result<T, Status>
+where
+    F: FnMut(StartedAttempt) -> Fut,
+    Fut: Future<Output = Result<T, Status>>,
+{
+    retryer.run(call).await.map(Retried::into_value).map_err(status_of)
 }
 
 /// The status of a poll that failed, with its report.
@@ -121,14 +161,4 @@ fn status_of(error: RetryError<Status>) -> Status {
         .unwrap_or_else(|| Status::deadline_exceeded("the poll took all the time that it had"));
     status.set_source(Arc::new(OperationError::new(report, None)));
     status
-}
-
-fn notified(call: Option<&Notify>, name: &str, setter: &str) -> BoxCall<()> {
-    match call {
-        Some(call) => call(name.to_owned()),
-        None => {
-            let message = format!("nothing says how to notify the server: set PollingSettings::{setter}");
-            Box::pin(std::future::ready(Err(Status::unimplemented(message))))
-        }
-    }
 }

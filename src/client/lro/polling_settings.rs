@@ -116,7 +116,7 @@ impl PollingSettings {
         Self { name: name.into(), ..self }
     }
 
-    /// The call behind [`LongRunning::cancel`](crate::longrunning::LongRunning::cancel).
+    /// The call behind [`LongRunning::cancel`](crate::longrunning::LongRunning::cancel), which is retried as a poll is.
     pub fn with_cancel<Fut>(self, cancel: impl Fn(String) -> Fut + Send + Sync + 'static) -> Self
     where
         Fut: Future<Output = Result<(), Status>> + Send + 'static,
@@ -124,7 +124,7 @@ impl PollingSettings {
         Self { cancel: Some(notify(cancel)), ..self }
     }
 
-    /// The call behind [`LongRunning::delete`](crate::longrunning::LongRunning::delete).
+    /// The call behind [`LongRunning::delete`](crate::longrunning::LongRunning::delete), which is retried as a poll is.
     pub fn with_delete<Fut>(self, delete: impl Fn(String) -> Fut + Send + Sync + 'static) -> Self
     where
         Fut: Future<Output = Result<(), Status>> + Send + 'static,

@@ -18,7 +18,7 @@ pub(in crate::client) trait OperationsServer: Send {
     fn wait(&mut self, name: &str, time: Duration, deadline: Option<Instant>) -> BoxCall<Operation>;
 
     /// Asks the server to stop it.
-    fn cancel(&mut self, name: &str) -> BoxCall<()>;
+    fn cancel(&mut self, name: &str, deadline: Option<Instant>) -> BoxCall<()>;
 
     /// Says that nobody wants its result any more.
     fn delete(&mut self, name: &str) -> BoxCall<()>;

@@ -1,7 +1,8 @@
 //! The messages inside an operation, which have the types that its RPC names.
 
-use prost::{Message, Name};
+use prost::Message;
 use prost_types::Any;
+use std::borrow::Cow;
 use std::fmt;
 
 /// The type in whose place nothing is as good as a message.
@@ -10,7 +11,7 @@ const EMPTY: &str = "google.protobuf.Empty";
 /// How one of an operation's messages is read.
 pub(super) struct MessageType<T> {
     /// Its full name; `None`: any message is one of it.
-    name: Option<&'static str>,
+    name: Option<Cow<'static, str>>,
     read: fn(&Any) -> Result<T, prost::DecodeError>,
     /// Its value where there is no message, of types for which that is one.
     absent: Option<fn() -> T>,
@@ -24,7 +25,8 @@ impl MessageType<Any> {
 }
 
 impl<T: Message + Default> MessageType<T> {
-    pub(super) fn of(name: &'static str) -> Self {
+    pub(super) fn of(name: impl Into<Cow<'static, str>>) -> Self {
+        let name = name.into();
         let read = |any: &Any| T::decode(any.value.as_slice());
         let absent: Option<fn() -> T> = if name == EMPTY { Some(T::default) } else { None };
         Self { name: Some(name), read, absent }
@@ -35,8 +37,11 @@ impl<T> MessageType<T> {
     /// Reads a message of that type.
     pub(super) fn read(&self, any: &Any) -> Result<T, WrongType> {
         let found = type_name(&any.type_url);
-        let wrong = |problem| WrongType { found: found.to_owned(), expected: self.name, problem };
-        match self.name {
+        let wrong = |problem| {
+            let expected = self.name.as_deref().map(str::to_owned);
+            WrongType { found: found.to_owned(), expected, problem }
+        };
+        match &self.name {
             Some(name) if name != found => Err(wrong(None)),
             _ => (self.read)(any).map_err(|problem| wrong(Some(problem))),
         }
@@ -60,15 +65,9 @@ impl Types<Any, Any> {
 }
 
 impl<R: Message + Default, M: Message + Default> Types<R, M> {
-    pub(super) fn of(response: &'static str, metadata: &'static str) -> Self {
+    pub(super) fn of(response: impl Into<Cow<'static, str>>, metadata: impl Into<Cow<'static, str>>) -> Self {
         Self { response: MessageType::of(response), metadata: MessageType::of(metadata) }
     }
-}
-
-/// A message's full name, for the type of an operation's message.
-pub(super) fn full_name<T: Name>() -> &'static str {
-    // A type has one name, and programs have few types of operations.
-    Box::leak(T::full_name().into_boxed_str())
 }
 
 /// The full name in a type's URL.
@@ -80,14 +79,14 @@ fn type_name(url: &str) -> &str {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct WrongType {
     found: String,
-    expected: Option<&'static str>,
+    expected: Option<String>,
     problem: Option<prost::DecodeError>,
 }
 
 impl fmt::Display for WrongType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = gax_text::Escaped(&self.found);
-        match (&self.problem, self.expected) {
+        match (&self.problem, &self.expected) {
             (Some(problem), _) => write!(f, "it is no message of type {found}: {problem}"),
             (None, Some(expected)) => write!(f, "it is of type \"{found}\", not {expected}"),
             (None, None) => write!(f, "it is of type \"{found}\""),
@@ -117,7 +116,7 @@ mod tests {
 
     #[test]
     fn nothing_is_a_value_of_an_empty_type_alone() {
-        assert_eq!(MessageType::<()>::of(full_name::<()>()).absent(), Some(()));
+        assert_eq!(MessageType::<()>::of(<() as prost::Name>::full_name()).absent(), Some(()));
         assert_eq!(MessageType::<i64>::of("google.protobuf.Int64Value").absent(), None);
         assert_eq!(MessageType::any().absent(), None);
     }

@@ -8,7 +8,7 @@ use super::replies::{
 use gax_retry::{Code, RetrySettings};
 use tonic_gax::longrunning::LongRunningError;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_gax::AssetServiceStubSettingsBuilder;
-use tonic_gax_tests::{VirtualServer, ms};
+use tonic_gax_tests::{Reply, Script, VirtualClock, VirtualServer, ms};
 
 fn notices(server: &VirtualServer) -> Vec<(String, u64)> {
     seen(server)
@@ -79,6 +79,18 @@ async fn what_takes_too_long_is_cancelled_where_that_is_asked_for() {
             other => panic!("{other}"),
         }
     }
+}
+
+/// The server is gone: nobody waits for longer than a minute.
+#[tokio::test(start_paused = true)]
+async fn to_cancel_takes_a_minute_at_most() {
+    let polled = [replies(&running()), replies(&running()), (ms(0), Reply::Hang)];
+    let script = Script::new().on("ExportAssets", [replies(&running())]).on("GetOperation", polled);
+    let server = VirtualServer::start(script.on("CancelOperation", [Reply::Hang]));
+    let clock = VirtualClock::start();
+    let error = client_with(&server, briefly).export_assets_operation(request()).await.unwrap_err();
+    assert!(matches!(error, LongRunningError::PollingTimedOut(_)), "{error}");
+    assert_eq!(clock.elapsed(), ms(62_060));
 }
 
 /// It may have been done just before.
