@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "batching")]
+pub mod batching;
 mod body;
 pub mod client;
 pub mod closure;

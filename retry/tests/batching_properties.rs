@@ -129,10 +129,12 @@ impl Model {
                 if key < 2 {
                     new = new.ordered();
                 }
-                if !waits {
-                    new = new.without_waiting();
-                }
-                match self.batches.add(new, self.now) {
+                let added = if waits {
+                    self.batches.add(new, self.now)
+                } else {
+                    self.batches.try_add(new, self.now).map_or_else(Added::Refused, Added::Accepted)
+                };
+                match added {
                     Added::Accepted(batch) => {
                         assert!(!self.is_closed);
                         self.put(batch, element);
@@ -151,7 +153,9 @@ impl Model {
             }
             Fact::Ended(which) if !self.in_flight.is_empty() => {
                 let (batch, elements) = self.in_flight.remove(which % self.in_flight.len());
-                elements.into_iter().for_each(|element| self.end(element, "sent"));
+                for element in elements {
+                    self.end(element, "sent");
+                }
                 self.batches.ended(batch, self.now);
             }
             Fact::Withdraw(_) | Fact::Ended(_) => {}
@@ -166,7 +170,9 @@ impl Model {
                 let given: Vec<_> = self.batches.give_back();
                 assert_eq!(given, self.contents.keys().copied().collect::<Vec<_>>());
                 for (elements, _) in std::mem::take(&mut self.contents).into_values() {
-                    elements.into_iter().for_each(|element| self.end(element, "given back"));
+                    for element in elements {
+                        self.end(element, "given back");
+                    }
                 }
             }
         }

@@ -1,4 +1,4 @@
-//! What becomes of elements and batches.
+//! Actions: the fate of elements and batches.
 
 use crate::batching::element::ElementSize;
 use crate::batching::flow_control::OutstandingLimit;
@@ -33,7 +33,7 @@ pub enum Refusal {
     Closed,
 }
 
-/// What becomes of an element that asks to be added.
+/// The fate of an element that asks to be added.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[expect(clippy::exhaustive_enums, reason = "who adds an element handles each")]
 #[must_use = "an accepted element has to be put into its batch"]
@@ -125,7 +125,7 @@ impl ReadyBatch {
     }
 }
 
-/// What to do next.
+/// The next thing to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a driver performs each")]
 #[must_use = "an action is there to be performed"]

@@ -117,26 +117,21 @@ impl<K: Ord + Clone> Batches<K> {
 
     /// An element asks to be added. It is in its batch when this returns, also if the next action sends that batch.
     pub fn add(&mut self, element: NewElement<K>, now: Duration) -> Added {
-        if self.is_closing {
-            return Added::Refused(Refusal::Closed);
+        let waits = self.policy.settings().limit_exceeded() == LimitExceeded::Block;
+        match self.enter(element, now) {
+            Ok(batch) => Added::Accepted(batch),
+            Err((element, Refusal::Full(_))) if waits => Added::Held(self.hold(element, now)),
+            Err((_, refusal)) => Added::Refused(refusal),
         }
-        if self.flow.never_has_room(element.size) {
-            return Added::Refused(Refusal::NeverHasRoom);
-        }
-        self.expire(now);
-        // Nobody overtakes those that wait already.
-        let first = self.held.values().next().map_or(element.size, |held| held.size);
-        let Some(limit) = self.flow.exceeded_by(first).or_else(|| self.flow.exceeded_by(element.size)) else {
-            return Added::Accepted(self.accept(element, now, None));
-        };
-        if !element.waits || self.policy.settings().limit_exceeded() != LimitExceeded::Block {
-            return Added::Refused(Refusal::Full(limit));
-        }
-        self.tickets += 1;
-        let ticket = Ticket(self.tickets);
-        self.held.insert(ticket, element);
-        self.admit(now);
-        Added::Held(ticket)
+    }
+
+    /// Like [`add`](Self::add), but where there is no room the element is refused, also if the settings let callers wait.
+    ///
+    /// # Errors
+    ///
+    /// The element is in no batch.
+    pub fn try_add(&mut self, element: NewElement<K>, now: Duration) -> Result<BatchId, Refusal> {
+        self.enter(element, now).map_err(|(_, refusal)| refusal)
     }
 
     /// An element that waits for room is not to be added any more.
@@ -229,6 +224,31 @@ impl<K: Ord + Clone> Batches<K> {
     #[must_use]
     pub fn is_closing(&self) -> bool {
         self.is_closing
+    }
+
+    /// Takes an element, if there is room for it.
+    fn enter(&mut self, element: NewElement<K>, now: Duration) -> Result<BatchId, (NewElement<K>, Refusal)> {
+        if self.is_closing {
+            return Err((element, Refusal::Closed));
+        }
+        if self.flow.never_has_room(element.size) {
+            return Err((element, Refusal::NeverHasRoom));
+        }
+        self.expire(now);
+        // Nobody overtakes those that wait already.
+        let first = self.held.values().next().map_or(element.size, |held| held.size);
+        match self.flow.exceeded_by(first).or_else(|| self.flow.exceeded_by(element.size)) {
+            Some(limit) => Err((element, Refusal::Full(limit))),
+            None => Ok(self.accept(element, now, None)),
+        }
+    }
+
+    fn hold(&mut self, element: NewElement<K>, now: Duration) -> Ticket {
+        self.tickets += 1;
+        let ticket = Ticket(self.tickets);
+        self.held.insert(ticket, element);
+        self.admit(now);
+        ticket
     }
 
     /// Puts an element into the open batch of its key, or into a new one.

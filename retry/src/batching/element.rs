@@ -48,13 +48,12 @@ pub struct NewElement<K> {
     pub(super) key: K,
     pub(super) size: ElementSize,
     pub(super) is_ordered: bool,
-    pub(super) waits: bool,
 }
 
 impl<K> NewElement<K> {
     /// An element of that size, which goes into a batch with elements of the same key alone.
     pub fn new(key: K, size: ElementSize) -> Self {
-        Self { key, size, is_ordered: false, waits: true }
+        Self { key, size, is_ordered: false }
     }
 
     /// Batches of its key are sent one after the other: the next one once this one has ended.
@@ -63,10 +62,9 @@ impl<K> NewElement<K> {
         Self { is_ordered: true, ..self }
     }
 
-    /// Where there is no room for it, it is refused, also where the settings let callers wait.
-    #[must_use]
-    pub fn without_waiting(self) -> Self {
-        Self { waits: false, ..self }
+    /// Its size.
+    pub fn size(&self) -> ElementSize {
+        self.size
     }
 }
 

@@ -74,13 +74,15 @@ impl ByHand {
 
     pub(super) fn add_of(&mut self, name: &str, size: ElementSize) -> &mut Self {
         let element = self.element(name, size);
-        self.add_element(name, element)
+        let added = self.batches.add(element, self.now);
+        self.added(name, added)
     }
 
     /// Adds an element that doesn't wait.
     pub(super) fn try_add(&mut self, name: &str) -> &mut Self {
-        let element = self.element(name, ElementSize::of_bytes(1)).without_waiting();
-        self.add_element(name, element)
+        let element = self.element(name, ElementSize::of_bytes(1));
+        let added = self.batches.try_add(element, self.now);
+        self.added(name, added.map_or_else(Added::Refused, Added::Accepted))
     }
 
     #[expect(clippy::unused_self, reason = "it reads like the others")]
@@ -93,8 +95,8 @@ impl ByHand {
         if is_ordered { element.ordered() } else { element }
     }
 
-    fn add_element(&mut self, name: &str, element: NewElement<String>) -> &mut Self {
-        match self.batches.add(element, self.now) {
+    fn added(&mut self, name: &str, added: Added) -> &mut Self {
+        match added {
             Added::Accepted(batch) => self.contents.entry(batch).or_default().push(name.to_owned()),
             Added::Held(ticket) => {
                 self.waiting.insert(ticket, name.to_owned());
