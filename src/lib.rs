@@ -63,6 +63,24 @@ pub mod table {
     };
 }
 
+/// For generated code alone: it is compiled where the feature `batching` is on.
+#[cfg(feature = "batching")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_batching {
+    ($($code:tt)*) => {
+        $($code)*
+    };
+}
+
+/// For generated code alone: it is compiled where the feature `batching` is on.
+#[cfg(not(feature = "batching"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_batching {
+    ($($code:tt)*) => {};
+}
+
 /// For generated code alone: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {

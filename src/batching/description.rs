@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// | [`rules`](Self::rules) | [`Exceeded`](BatchingRules::Exceeded), those of settings made in code |
 /// | [`entries`](Self::entries) | an element is one entry |
 /// | [`bytes`](Self::bytes) | an element has none, so that byte thresholds and limits don't count |
-/// | [`discriminator`](Self::discriminator) | all elements share batches |
+/// | [`discriminator`](Self::discriminator), [`discriminator_eq`](Self::discriminator_eq) | all elements share batches |
 /// | [`ordering_key`](Self::ordering_key) | any number of batches is in flight |
 /// | [`split_failure`](Self::split_failure) | a failed batch fails all its elements |
 /// | [`named`](Self::named) | "batcher" |
@@ -82,6 +82,17 @@ impl<T, R, E> Batching<T, R, E> {
     #[must_use]
     pub fn discriminator<K: Into<Vec<u8>>>(mut self, of: impl Fn(&T) -> K + Send + Sync + 'static) -> Self {
         self.reader.discriminator = Some(Box::new(move |element| of(element).into()));
+        self
+    }
+
+    /// Like [`discriminator`](Self::discriminator), for values that can only be compared, such as messages with maps. An element is
+    /// compared with every discriminator of which elements are there.
+    #[must_use]
+    pub fn discriminator_eq<K>(mut self, of: impl Fn(&T) -> K + Send + Sync + 'static) -> Self
+    where
+        K: PartialEq + Send + 'static,
+    {
+        self.reader.intern(of);
         self
     }
 

@@ -1,5 +1,6 @@
 //! A service's client.
 
+use super::batching::batchings;
 use super::emitter::Emitter;
 use super::rpc::Rpc;
 use crate::docs::{DocLines, rustdoc};
@@ -23,6 +24,7 @@ pub(super) fn client(
         .block(rustdoc(comment));
     let connect = emitter.build_transport.then(|| connect(runtime, &client, &settings));
     let calls = rpcs.iter().map(|rpc| call(runtime, names, rpc));
+    let batchings = batchings(runtime, &client, rpcs);
     quote! {
         #docs
         #[derive(Debug, Clone)]
@@ -91,6 +93,8 @@ pub(super) fn client(
 
             #(#calls)*
         }
+
+        #batchings
     }
 }
 

@@ -4,6 +4,7 @@ use super::emitter::Emitter;
 use crate::docs::{DocLines, Source, batching_words, first_sentence, policy_docs, polling_docs};
 use crate::join::JoinedMethod;
 use gax_retry::MethodKind;
+use gax_table::BatchDescriptor;
 use proc_macro2::{Ident, Literal, TokenStream};
 use prost_build::{Method, Module};
 use quote::{format_ident, quote};
@@ -28,7 +29,19 @@ pub(super) struct Rpc<'a> {
     pub(super) deprecated: Option<TokenStream>,
     /// The accessor of the operations that it starts.
     pub(super) operation: Option<Operation>,
+    /// The function that batches its requests.
+    pub(super) batching: Option<RpcBatching>,
     policy: DocLines,
+}
+
+/// How requests of an RPC are merged into one.
+pub(super) struct RpcBatching {
+    /// The place among those of the service, without a suffix.
+    pub(super) index: Literal,
+    pub(super) ident: Ident,
+    /// The service and name of the RPC.
+    pub(super) full_name: String,
+    pub(super) descriptor: BatchDescriptor,
 }
 
 /// The settings of the operations that an RPC starts.
@@ -46,7 +59,7 @@ const REPLAYED: &str =
 impl<'a> Rpc<'a> {
     pub(super) fn new(
         (index, accessor): (usize, &str),
-        operation: Option<(usize, String)>,
+        (operation, batching): (Option<(usize, String)>, Option<(usize, String)>),
         method: &'a Method,
         (request, response): (String, String),
         comment: &'a [String],
@@ -75,6 +88,14 @@ impl<'a> Rpc<'a> {
             comment,
             deprecated: method.options.deprecated().then(|| quote!(#[deprecated])),
             operation,
+            batching: batching.zip(entry.batch_descriptor.clone()).map(|((index, ident), descriptor)| {
+                RpcBatching {
+                    index: Literal::usize_unsuffixed(index),
+                    ident: format_ident!("{ident}"),
+                    full_name: format!("{}/{name}", entry.service),
+                    descriptor,
+                }
+            }),
             policy: match &entry.batching {
                 Some(batching) => policy.block([batching_words(batching)]),
                 None if entry.kind.streams_requests() => policy.block([REPLAYED]),

@@ -81,9 +81,14 @@ impl Emitter {
         let starts = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.polling.is_some());
         let operations =
             starts.map(|(_, (_, method))| format!("{}_operation", method.name.trim_start_matches("r#")));
+        let batched = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.batching.is_some());
+        let batches =
+            batched.map(|(_, (_, method))| format!("{}_batching", method.name.trim_start_matches("r#")));
         let wanted: Vec<String> =
-            methods.iter().map(|(_, method)| method.name.clone()).chain(operations).collect();
+            methods.iter().map(|(_, method)| method.name.clone()).chain(operations).chain(batches).collect();
+        let operation_count = joined.methods.iter().filter(|method| method.polling.is_some()).count();
         let mut accessors = accessor_names(wanted.iter().map(String::as_str));
+        let mut batches = accessors.split_off(methods.len() + operation_count).into_iter().enumerate();
         let mut operations = accessors.split_off(methods.len()).into_iter().enumerate();
         let rpcs = methods.into_iter().zip(&joined.methods).zip(accessors).enumerate();
         rpcs.map(|(index, (((own, method), entry), accessor))| {
@@ -92,7 +97,8 @@ impl Emitter {
             let path = |name: &str| rebased(name, &own.package, &service.package);
             let types = (path(&method.input_type), path(&method.output_type));
             let operation = entry.polling.as_ref().and_then(|_| operations.next());
-            Rpc::new((index, &accessor), operation, method, types, comment, entry, self)
+            let batching = entry.batching.as_ref().and_then(|_| batches.next());
+            Rpc::new((index, &accessor), (operation, batching), method, types, comment, entry, self)
         })
         .collect()
     }

@@ -3,6 +3,7 @@
 mod detail;
 mod error;
 mod future;
+mod interned;
 mod reader;
 
 pub(crate) use detail::BatchDetail;
