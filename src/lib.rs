@@ -13,6 +13,7 @@ pub mod live;
 pub mod observe;
 mod operation;
 mod panics;
+pub mod resumption;
 pub mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -84,6 +85,7 @@ macro_rules! __if_batching {
 /// For generated code alone: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::client::paging::{PagedMethod, paged};
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
     pub use gax_retry::settings::ConstSettings;

@@ -1,13 +1,12 @@
 //! The compiled protos, as far as retries care.
 
 use crate::kind::method_kind;
+use crate::message_fields::MessageFields;
+use crate::paging::{PageShape, page_shape};
 use gax_retry::MethodKind;
-use gax_table::BatchDescriptor;
 use heck::{ToSnakeCase, ToUpperCamelCase};
-use prost_types::field_descriptor_proto::Label;
 use prost_types::{
-    DescriptorProto, EnumDescriptorProto, FieldDescriptorProto, FileDescriptorProto, FileDescriptorSet,
-    MessageOptions, ServiceDescriptorProto,
+    DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet, ServiceDescriptorProto,
 };
 use std::collections::{HashMap, HashSet};
 
@@ -41,53 +40,12 @@ pub(crate) struct ProtoMethod {
     pub(crate) kind: MethodKind,
     /// Whether it returns a `google.longrunning.Operation`.
     pub(crate) returns_operation: bool,
-    request: Fields,
-    response: Fields,
-}
-
-/// The names of a message's fields that are fields of a struct in Rust, too: those of a oneof are not.
-#[derive(Debug, Default)]
-struct Fields {
-    all: HashSet<String>,
-    /// Those that are lists.
-    lists: HashSet<String>,
-}
-
-impl Fields {
-    fn of(message: Option<&DescriptorProto>) -> Self {
-        let Some(message) = message else { return Self::default() };
-        let is_map = |field: &FieldDescriptorProto| {
-            let entry = field.type_name().rsplit('.').next().unwrap_or_default();
-            let nested = message.nested_type.iter().find(|nested| nested.name() == entry);
-            nested.and_then(|nested| nested.options.as_ref()).is_some_and(MessageOptions::map_entry)
-        };
-        let plain = || {
-            let fields = message.field.iter();
-            fields.filter(|field| field.oneof_index.is_none() || field.proto3_optional())
-        };
-        let lists = plain().filter(|field| field.label() == Label::Repeated && !is_map(field));
-        Self {
-            all: plain().map(|field| field.name().to_owned()).collect(),
-            lists: lists.map(|field| field.name().to_owned()).collect(),
-        }
-    }
-}
-
-impl ProtoMethod {
-    /// The field of a batch descriptor that the messages don't have, or not as it has to be.
-    pub(crate) fn unfit_field<'d>(&self, descriptor: &'d BatchDescriptor) -> Option<(&'d str, &'static str)> {
-        let batched = descriptor.batched_field();
-        if !self.request.lists.contains(batched) {
-            return Some((batched, "a repeated field of the request"));
-        }
-        let missing = descriptor.discriminator_fields().find(|field| !self.request.all.contains(*field));
-        if let Some(field) = missing {
-            return Some((field, "a field of the request outside of a oneof"));
-        }
-        let subresponse = descriptor.subresponse_field();
-        let missing = subresponse.filter(|field| !self.response.lists.contains(*field));
-        missing.map(|field| (field, "a repeated field of the response"))
-    }
+    /// The full name of its response, with a leading dot.
+    pub(crate) response: String,
+    /// The fields that its pages are about; `None`: it isn't paged, or not in a way that Rust can read.
+    pub(crate) pages: Option<PageShape>,
+    pub(crate) request_fields: MessageFields,
+    pub(crate) response_fields: MessageFields,
 }
 
 impl Descriptors {
@@ -134,12 +92,16 @@ impl ProtoService {
         let methods = service.method.iter().map(|method| {
             let request = messages.get(method.input_type()).copied();
             let response = messages.get(method.output_type()).copied();
+            let kind = method_kind(file.package(), method, request, response);
+            let is_paged = kind == MethodKind::Paged;
             ProtoMethod {
                 name: method.name().to_owned(),
-                kind: method_kind(file.package(), method, request, response),
+                kind,
                 returns_operation: method.output_type() == ".google.longrunning.Operation",
-                request: Fields::of(request),
-                response: Fields::of(response),
+                response: method.output_type().to_owned(),
+                pages: is_paged.then(|| page_shape(file.package(), request, response)).flatten(),
+                request_fields: MessageFields::of(request),
+                response_fields: MessageFields::of(response),
             }
         });
         Self {

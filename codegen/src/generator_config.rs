@@ -3,7 +3,9 @@
 use crate::describe::{MethodOptions, describe};
 use crate::descriptors::{Descriptors, ProtoService};
 use crate::join::{JoinedService, join};
+use crate::message_fields::unfit_field;
 use crate::names::{ServiceNames, service_names};
+use crate::page_items::PageItems;
 use gax_table::{Finding, RetryTable, ServiceDescription, ServiceYaml, Severity, TableError};
 use heck::ToSnakeCase as _;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,6 +16,8 @@ pub(crate) struct GeneratorConfig {
     services: HashMap<String, ServiceCode>,
     /// Files with a service that gets any code.
     files: HashSet<String>,
+    /// The paged RPCs.
+    pub(crate) pages: PageItems,
     /// Names in the table that no proto has.
     pub(crate) unknown: Vec<Finding>,
     /// Entries that don't say what their methods get.
@@ -106,6 +110,7 @@ impl GeneratorConfig {
         let mut config = Self {
             services: HashMap::new(),
             files: HashSet::new(),
+            pages: PageItems::default(),
             unknown: Vec::new(),
             unusable: Vec::new(),
             clashes: unfit,
@@ -122,6 +127,7 @@ impl GeneratorConfig {
             }
             config.services.insert(service.full_name.clone(), ServiceCode { tonic, gax });
         }
+        config.pages = PageItems::new(descriptors, |file| config.files.contains(file));
         let all = descriptors.services.iter();
         let all = all
             .map(|service| gets_gax.get(&service.full_name).cloned().unwrap_or_else(|| described(service)));
@@ -149,7 +155,8 @@ fn unfit_descriptors(descriptors: &Descriptors, service: &mut JoinedService) -> 
         let Some(descriptor) = &method.batch_descriptor else { continue };
         let of_service = descriptors.services.iter().find(|service| service.full_name == method.service);
         let rpc = of_service.and_then(|service| service.methods.iter().find(|rpc| rpc.name == method.name));
-        if let Some((field, needed)) = rpc.and_then(|rpc| rpc.unfit_field(descriptor)) {
+        let unfit = rpc.and_then(|rpc| unfit_field(descriptor, &rpc.request_fields, &rpc.response_fields));
+        if let Some((field, needed)) = unfit {
             let message = format!(
                 "the batch_descriptor of {} of {own} names {field}, which is not {needed}, so that the client can't batch it",
                 method.name

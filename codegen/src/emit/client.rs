@@ -2,6 +2,7 @@
 
 use super::batching::batchings;
 use super::emitter::Emitter;
+use super::paged;
 use super::rpc::Rpc;
 use crate::docs::{DocLines, rustdoc};
 use crate::names::ServiceNames;
@@ -25,6 +26,7 @@ pub(super) fn client(
     let connect = emitter.build_transport.then(|| connect(runtime, &client, &settings));
     let calls = rpcs.iter().map(|rpc| call(runtime, names, rpc));
     let batchings = batchings(runtime, &client, rpcs);
+    let lists = paged::lists(runtime, names, rpcs);
     quote! {
         #docs
         #[derive(Debug, Clone)]
@@ -91,7 +93,7 @@ pub(super) fn client(
                 Self { inner: self.inner.max_encoding_message_size(limit) }
             }
 
-            #(#calls)*
+            #(#calls #lists)*
         }
 
         #batchings

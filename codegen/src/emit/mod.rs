@@ -3,6 +3,8 @@
 mod batching;
 mod client;
 mod emitter;
+mod page_fields;
+mod paged;
 mod rpc;
 mod service;
 mod settings;
