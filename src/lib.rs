@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "batching")]
+pub mod batching;
 mod body;
 pub mod client;
 pub mod closure;
@@ -79,6 +81,24 @@ pub mod table {
         Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryTableBuilder,
         RetryThrottling, Severity, SourceLocation, TableFormat, TableReader,
     };
+}
+
+/// For generated code alone: it is compiled where the feature `batching` is on.
+#[cfg(feature = "batching")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_batching {
+    ($($code:tt)*) => {
+        $($code)*
+    };
+}
+
+/// For generated code alone: it is compiled where the feature `batching` is on.
+#[cfg(not(feature = "batching"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_batching {
+    ($($code:tt)*) => {};
 }
 
 /// For generated code alone: it changes with the generator, without notice.

@@ -26,8 +26,8 @@ mod values;
 pub use convert::{Conversion, ConversionTarget, ParseConversionTargetError};
 pub use diagnostics::{Finding, Severity, SourceLocation, TableError};
 pub use model::{
-    Dialect, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, PolicyField, RetryTable,
-    RetryTableBuilder, RetryThrottling, Suppression, TableFormat, TableName,
+    BatchDescriptor, Dialect, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError,
+    PolicyField, RetryTable, RetryTableBuilder, RetryThrottling, Suppression, TableFormat, TableName,
 };
 #[cfg(feature = "yaml")]
 pub use read::ServiceYaml;

@@ -36,6 +36,9 @@ mod hedging {}
 #[doc = include_str!("../../docs/src/interceptors.md")]
 mod interceptors {}
 
+#[doc = include_str!("../../docs/src/batching.md")]
+mod batching {}
+
 #[doc = include_str!("../../docs/src/closures.md")]
 mod closures {}
 

@@ -1,5 +1,6 @@
 //! A service's client.
 
+use super::batching::batchings;
 use super::emitter::Emitter;
 use super::paged;
 use super::rpc::{Operation, Rpc};
@@ -24,6 +25,7 @@ pub(super) fn client(
         .block(rustdoc(comment));
     let connect = emitter.build_transport.then(|| connect(runtime, &client, &settings));
     let calls = rpcs.iter().map(|rpc| call(runtime, names, rpc));
+    let batchings = batchings(runtime, &client, rpcs);
     let lists = paged::lists(runtime, names, rpcs);
     let operations = operations(runtime, names, rpcs);
     quote! {
@@ -96,6 +98,8 @@ pub(super) fn client(
         }
 
         #operations
+
+        #batchings
     }
 }
 

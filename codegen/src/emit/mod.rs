@@ -1,5 +1,6 @@
 //! Generated code.
 
+mod batching;
 mod client;
 mod emitter;
 mod page_fields;

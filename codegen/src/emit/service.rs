@@ -88,9 +88,14 @@ impl Emitter {
             starts.map(|(_, (_, method))| format!("{}_operation", method.name.trim_start_matches("r#")));
         let operations: Vec<String> = operations.collect();
         let resumed = operations.iter().map(|operation| format!("resume_{operation}"));
+        let batched = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.batching.is_some());
+        let batches =
+            batched.map(|(_, (_, method))| format!("{}_batching", method.name.trim_start_matches("r#")));
         let own = methods.iter().map(|(_, method)| method.name.clone());
-        let wanted: Vec<String> = own.chain(operations.iter().cloned()).chain(resumed).collect();
+        let wanted: Vec<String> =
+            own.chain(operations.iter().cloned()).chain(resumed).chain(batches).collect();
         let mut accessors = accessor_names(wanted.iter().map(String::as_str));
+        let mut batches = accessors.split_off(methods.len() + 2 * operations.len()).into_iter().enumerate();
         let resumed = accessors.split_off(methods.len() + operations.len());
         let mut operations = accessors.split_off(methods.len()).into_iter().zip(resumed).enumerate();
         let rpcs = methods.into_iter().zip(&joined.methods).zip(accessors).enumerate();
@@ -110,10 +115,12 @@ impl Emitter {
                 });
                 OperationNames { index, start, resume, types }
             });
+            let batching = entry.batching.as_ref().and_then(|_| batches.next());
             let pages = pages.of(own, &method.proto_name);
             let message = |message: &str| rust_type(&path(message), &self.proto_path);
             let pages = pages.map(|pages| PageFields::new(pages, &message(&pages.message)));
-            Rpc::new((index, &accessor), operation, method, types, comment, entry, self).with_pages(pages)
+            Rpc::new((index, &accessor), (operation, batching), method, types, comment, entry, self)
+                .with_pages(pages)
         })
         .collect()
     }

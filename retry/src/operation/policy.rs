@@ -180,6 +180,7 @@ impl Policy {
     /// assert_eq!(policy.first_attempt().and_then(|first| first.rpc_timeout()), Some(Duration::from_secs(300)));
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
+    #[cfg(feature = "polling")]
     #[must_use]
     pub fn for_polls(settings: &RetrySettings, compatibility: Compatibility) -> Self {
         match compatibility {
@@ -189,10 +190,14 @@ impl Policy {
     }
 
     fn of(rules: Rules, codes: Result<CodeSet, ParseCodeError>) -> Self {
-        let (commits_at, heeds) = match rules {
-            Rules::Grpc(_) => (CommitPoint::Headers, Heeds::Pushback),
-            Rules::GaxJava(_) => (CommitPoint::FirstMessage, Heeds::Nothing),
-            _ => (CommitPoint::FirstMessage, Heeds::All),
+        let commits_at =
+            if let Rules::Grpc(_) = rules { CommitPoint::Headers } else { CommitPoint::FirstMessage };
+        let heeds = if let Rules::Grpc(_) = rules {
+            Heeds::Pushback
+        } else if let Rules::GaxJava(_) = rules {
+            Heeds::Nothing
+        } else {
+            Heeds::All
         };
         let (first, after_first) = first(&rules);
         let max_server_delay = longest(None, None);

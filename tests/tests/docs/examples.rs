@@ -7,6 +7,8 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
+#[path = "../../../examples/batching.rs"]
+mod batching;
 #[path = "../../../examples/budgets.rs"]
 mod budgets;
 #[path = "../../../examples/closures.rs"]
@@ -78,6 +80,7 @@ macro_rules! programs {
 }
 
 programs!(
+    batching,
     budgets,
     closures,
     delivery,

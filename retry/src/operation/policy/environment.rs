@@ -224,8 +224,8 @@ mod tests {
     /// Caps and all other changes come in any order.
     #[test]
     fn caps_leave_what_else_was_changed() {
-        let caps = environment(&[("GAX_TOTAL_TIMEOUT", "10s")]);
         type Change = fn(Policy) -> Policy;
+        let caps = environment(&[("GAX_TOTAL_TIMEOUT", "10s")]);
         let changes: [(&str, Change); 5] = [
             ("timeout", |policy| policy.with_attempt_timeout(3 * SECOND)),
             ("single", Policy::without_retries),
