@@ -32,8 +32,8 @@ pub use gax_retry::{
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
 pub use operation_options::OperationOptions;
-pub(crate) use stream_settings::StreamSettings;
 pub use retry_budgets::RetryBudgets;
+pub(crate) use stream_settings::StreamSettings;
 #[doc(hidden)]
 pub use stub_settings::StubSettings;
 #[cfg(all(feature = "serde", feature = "http"))]

@@ -27,7 +27,7 @@ pub use convert::{Conversion, ConversionTarget, ParseConversionTargetError};
 pub use diagnostics::{Finding, Severity, SourceLocation, TableError};
 pub use model::{
     Dialect, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, PolicyField, RetryTable,
-    RetryTableBuilder, RetryThrottling, Suppression, TableFormat, TableName,
+    RetryTableBuilder, RetryThrottling, SettingsKey, Suppression, TableFormat, TableName,
 };
 #[cfg(feature = "yaml")]
 pub use read::ServiceYaml;

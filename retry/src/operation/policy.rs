@@ -163,10 +163,12 @@ impl Policy {
     }
 
     fn of(rules: Rules, codes: Result<CodeSet, ParseCodeError>) -> Self {
-        let (commits_at, heeds) = match rules {
-            Rules::Grpc(_) => (CommitPoint::Headers, Heeds::Pushback),
-            Rules::GaxJava(_) => (CommitPoint::FirstMessage, Heeds::Nothing),
-            _ => (CommitPoint::FirstMessage, Heeds::All),
+        let (commits_at, heeds) = if let Rules::Grpc(_) = rules {
+            (CommitPoint::Headers, Heeds::Pushback)
+        } else if let Rules::GaxJava(_) = rules {
+            (CommitPoint::FirstMessage, Heeds::Nothing)
+        } else {
+            (CommitPoint::FirstMessage, Heeds::All)
         };
         let (first, after_first) = first(&rules);
         let max_server_delay = longest(None, None);
