@@ -16,6 +16,7 @@ mod includes;
 mod join;
 mod kind;
 mod names;
+mod operation_types;
 mod page_items;
 mod paging;
 mod tables;

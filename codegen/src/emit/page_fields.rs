@@ -48,7 +48,7 @@ impl PageFields {
         let lints: Vec<TokenStream> = lints.into_iter().flatten().collect();
         let allowed = || quote!(#[allow(#(#lints),*, reason = "the proto's own fields")]);
         Self {
-            size: shape.size.as_ref().map(|size| format_ident!("{size}")),
+            size: shape.size.as_ref().map(|size| format_ident!("{}", size.name)),
             items: pages.field.parse().expect("prost writes fields that are Rust"),
             items_name: shape.items.clone(),
             item,

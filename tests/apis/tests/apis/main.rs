@@ -2,6 +2,7 @@
 
 mod google;
 mod java;
+mod long_running;
 mod mixed;
 mod names;
 mod own;
