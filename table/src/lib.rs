@@ -27,7 +27,8 @@ pub use convert::{Conversion, ConversionTarget, ParseConversionTargetError};
 pub use diagnostics::{Finding, Severity, SourceLocation, TableError};
 pub use model::{
     BatchDescriptor, Dialect, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError,
-    PolicyField, RetryTable, RetryTableBuilder, RetryThrottling, Suppression, TableFormat, TableName,
+    PolicyField, RetryTable, RetryTableBuilder, RetryThrottling, SettingsKey, Suppression, TableFormat,
+    TableName,
 };
 #[cfg(feature = "yaml")]
 pub use read::ServiceYaml;

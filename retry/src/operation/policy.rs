@@ -190,14 +190,12 @@ impl Policy {
     }
 
     fn of(rules: Rules, codes: Result<CodeSet, ParseCodeError>) -> Self {
-        let commits_at =
-            if let Rules::Grpc(_) = rules { CommitPoint::Headers } else { CommitPoint::FirstMessage };
-        let heeds = if let Rules::Grpc(_) = rules {
-            Heeds::Pushback
+        let (commits_at, heeds) = if let Rules::Grpc(_) = rules {
+            (CommitPoint::Headers, Heeds::Pushback)
         } else if let Rules::GaxJava(_) = rules {
-            Heeds::Nothing
+            (CommitPoint::FirstMessage, Heeds::Nothing)
         } else {
-            Heeds::All
+            (CommitPoint::FirstMessage, Heeds::All)
         };
         let (first, after_first) = first(&rules);
         let max_server_delay = longest(None, None);

@@ -108,12 +108,11 @@ impl Rules {
 
     /// Whether an attempt is cut off at a whole number of milliseconds.
     pub(crate) fn has_whole_milliseconds(&self) -> bool {
-        match self {
-            Rules::GaxJava(_) => true,
-            #[cfg(feature = "polling")]
-            Rules::Polls(_) => true,
-            _ => false,
+        #[cfg(feature = "polling")]
+        if let Rules::Polls(_) = self {
+            return true;
         }
+        matches!(self, Rules::GaxJava(_))
     }
 
     /// The total timeout in nanoseconds, where one cuts the operation itself.

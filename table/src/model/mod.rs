@@ -8,6 +8,7 @@ mod format;
 mod name_index;
 mod policy;
 mod retry_table;
+mod settings_key;
 mod suppression;
 mod table_file;
 #[cfg(feature = "json")]
@@ -22,6 +23,7 @@ pub(crate) use policy::TableEntry;
 pub(crate) use policy::{Definitions, Entry, EntryName, shown_name};
 pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
 pub use retry_table::{RetryTable, TableName};
+pub use settings_key::SettingsKey;
 pub use suppression::Suppression;
 pub(crate) use table_file::UnusableEntry;
 #[cfg(feature = "json")]

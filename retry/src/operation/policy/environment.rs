@@ -40,7 +40,7 @@ impl Policy {
     /// Where the program's own settings have no limit, nothing is retried, and the deadline that a cap sets must not turn
     /// retries on: one attempt is made. That is asked of the settings as the program has them, since a call that sets a
     /// limit of its own has its retries.
-    pub(super) fn capped(self) -> Self {
+    pub(super) fn capped(mut self) -> Self {
         if self.caps.is_empty() {
             return self;
         }
@@ -48,11 +48,10 @@ impl Policy {
         if total.is_some() && self.has_no_limits() {
             attempts = Some(1);
         }
-        let mut rules = self.rules.clone();
-        rules.limit_to(total, attempts);
+        self.rules.limit_to(total, attempts);
         let hedges = self.hedging.as_ref().map(Hedging::max_attempts);
         let most = attempts.filter(|most| hedges.is_some_and(|hedges| *most < hedges));
-        let capped = self.with_rules(rules).with_most_hedged(most);
+        let capped = self.with_first().with_most_hedged(most);
         if capped.caps.retries_are_off() { capped.without_retries() } else { capped }
     }
 
@@ -221,10 +220,11 @@ mod tests {
         assert_eq!(attempts_and_end(&policy).0, 1);
     }
 
+    type Change = fn(Policy) -> Policy;
+
     /// Caps and all other changes come in any order.
     #[test]
     fn caps_leave_what_else_was_changed() {
-        type Change = fn(Policy) -> Policy;
         let caps = environment(&[("GAX_TOTAL_TIMEOUT", "10s")]);
         let changes: [(&str, Change); 5] = [
             ("timeout", |policy| policy.with_attempt_timeout(3 * SECOND)),

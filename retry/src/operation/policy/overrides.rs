@@ -158,9 +158,6 @@ impl Policy {
     /// The policy with these settings in place of its own. By gax-java's rules timeouts by themselves leave them the method's.
     fn with_changed(self, settings: &RetrySettings, is_timeouts_only: bool) -> Self {
         let rules = match &self.rules {
-            Rules::Documented(_) => Rules::Documented(Documented::new(settings)),
-            #[cfg(feature = "strategy")]
-            Rules::Strategy(_) => Rules::Documented(Documented::new(settings)),
             Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
             Rules::GaxJava(rules) => {
                 Rules::GaxJava(rules.with_changed(&RawSettings::from(settings), is_timeouts_only))
@@ -168,6 +165,7 @@ impl Policy {
             // No call changes when an operation is polled.
             #[cfg(feature = "polling")]
             Rules::Polls(_) => return self,
+            _ => Rules::Documented(Documented::new(settings)),
         };
         self.with_rules(rules).made_of(settings)
     }
@@ -175,10 +173,9 @@ impl Policy {
     /// This policy with one attempt for each operation, whatever the settings, hedging and calls say: retries are
     /// switched off. Timeouts stay, and a request that provably was not sent is still sent again.
     #[must_use]
-    pub fn without_retries(self) -> Self {
-        let mut rules = self.rules.clone();
-        rules.limit_to(None, Some(1));
-        self.with_rules(rules).with_hedging(None)
+    pub fn without_retries(mut self) -> Self {
+        self.rules.limit_to(None, Some(1));
+        self.with_first().with_hedging(None)
     }
 
     /// This policy with that timeout for every attempt.
@@ -186,12 +183,11 @@ impl Policy {
     /// It is clamped to what is left of the total; by gax-java's rules it is not. Zero: no time is left for any
     /// attempt.
     #[must_use]
-    pub fn with_attempt_timeout(self, timeout: Duration) -> Self {
+    pub fn with_attempt_timeout(mut self, timeout: Duration) -> Self {
         if timeout.is_zero() {
             return self.spent(true);
         }
-        let mut rules = self.rules.clone();
-        match &mut rules {
+        match &mut self.rules {
             Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
             Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),
             Rules::Grpc(rules) => rules.set_attempt_timeout(timeout),
@@ -200,7 +196,7 @@ impl Policy {
             #[cfg(feature = "polling")]
             Rules::Polls(rules) => rules.set_attempt_timeout(timeout),
         }
-        self.with_rules(rules)
+        self.with_first()
     }
 
     /// This policy without a timeout of each attempt's own: for an RPC that replies with a stream, which may well
@@ -208,18 +204,17 @@ impl Policy {
     ///
     /// By gax-java's rules it stays as it is: there the RPC timeout bounds the whole stream.
     #[must_use]
-    pub fn without_rpc_timeouts(self) -> Self {
-        let mut rules = self.rules.clone();
-        match &mut rules {
+    pub fn without_rpc_timeouts(mut self) -> Self {
+        match &mut self.rules {
             Rules::Documented(rules) => rules.remove_rpc_timeouts(),
             Rules::Grpc(rules) => rules.remove_attempt_timeout(),
             #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => rules.remove_attempt_timeout(),
             Rules::GaxJava(_) => {}
             #[cfg(feature = "polling")]
-            Rules::Polls(_) => {}
+            Rules::Polls(_) => return self,
         }
-        self.with_rules(rules)
+        self.with_first()
     }
 }
 
