@@ -8,9 +8,9 @@ mod encoded;
 mod idle_timeout;
 mod method;
 mod methods;
+pub mod paging;
 mod prost_stream;
 mod response_stream;
-pub mod paging;
 mod streaming;
 mod unary;
 
