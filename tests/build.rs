@@ -12,6 +12,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     tonic_gax_build::configure()
         .retry_table(format!("{shared}/google/cloud/asset/v1/cloudasset_grpc_service_config.json"))
         .retry_table("proto/talk_grpc_service_config.json")
+        .retry_table("proto/shelves_grpc_service_config.json")
+        .bytes([".google.cloud.compute.test.v1.ListPartsResponse.parts"])
+        .btree_map([".google.cloud.compute.test.v1.ListBoxesResponse.boxes"])
         .retry_table("proto/instances.toml")
         .gapic_yaml("proto/instances_gapic.yaml")
         .file_descriptor_set_path(out.join("descriptors.bin"))
@@ -19,7 +22,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .include_file("mod.rs")
         .generate_default_stubs(true)
         .compile_protos(
-            &["google/cloud/asset/v1/asset_service.proto", "talk.proto", "instances.proto"],
+            &["google/cloud/asset/v1/asset_service.proto", "talk.proto", "shelves.proto", "instances.proto"],
             &[shared, "proto"],
         )?;
     tonic_gax_build::configure()

@@ -4,6 +4,7 @@ use crate::describe::{MethodOptions, describe};
 use crate::descriptors::{Descriptors, ProtoService};
 use crate::join::{JoinedService, join};
 use crate::names::{ServiceNames, service_names};
+use crate::page_items::PageItems;
 use gax_table::{Finding, RetryTable, ServiceDescription, ServiceYaml, Severity, TableError};
 use heck::ToSnakeCase as _;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,6 +15,8 @@ pub(crate) struct GeneratorConfig {
     services: HashMap<String, ServiceCode>,
     /// Files with a service that gets any code.
     files: HashSet<String>,
+    /// The paged RPCs.
+    pub(crate) pages: PageItems,
     /// Services of which methods are mixed into others.
     mixed_in: HashSet<String>,
     /// Names in the table that no proto has.
@@ -107,6 +110,7 @@ impl GeneratorConfig {
         let mut config = Self {
             services: HashMap::new(),
             files: HashSet::new(),
+            pages: PageItems::default(),
             mixed_in: mixed_in.iter().map(|name| (*name).to_owned()).collect(),
             unknown: Vec::new(),
             unusable: Vec::new(),
@@ -124,6 +128,7 @@ impl GeneratorConfig {
             }
             config.services.insert(service.full_name.clone(), ServiceCode { tonic, gax });
         }
+        config.pages = PageItems::new(descriptors, |file| config.files.contains(file));
         let all = descriptors.services.iter();
         let all = all
             .map(|service| gets_gax.get(&service.full_name).cloned().unwrap_or_else(|| described(service)));

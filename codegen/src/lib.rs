@@ -17,6 +17,8 @@ mod join;
 mod kind;
 mod names;
 mod operation_types;
+mod page_items;
+mod paging;
 mod tables;
 
 pub use builder::{Builder, configure};

@@ -12,6 +12,7 @@ mod long_running;
 pub(crate) mod lro;
 mod method;
 mod methods;
+pub mod paging;
 mod prost_stream;
 mod response_stream;
 mod streaming;

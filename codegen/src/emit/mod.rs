@@ -2,6 +2,8 @@
 
 mod client;
 mod emitter;
+mod page_fields;
+mod paged;
 mod rpc;
 mod service;
 mod settings;

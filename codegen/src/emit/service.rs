@@ -1,13 +1,15 @@
 //! The module of a service.
 
 use super::emitter::Emitter;
-use super::rpc::{OperationNames, Rpc, rebased};
+use super::page_fields::PageFields;
+use super::rpc::{OperationNames, Rpc, rebased, rust_type};
 use super::{client, settings, statics};
 use crate::descriptors::full_name;
 use crate::docs::DocLines;
 use crate::join::JoinedService;
 use crate::names::{ServiceNames, accessor_names};
 use crate::operation_types;
+use crate::page_items::ResolvedItems;
 use proc_macro2::TokenStream;
 use prost_build::{Method, Service};
 use quote::{format_ident, quote};
@@ -20,10 +22,11 @@ impl Emitter {
         service: &'a Service,
         names: &ServiceNames,
         joined: &JoinedService,
+        pages: &ResolvedItems,
         mixin: impl Fn(&str) -> Option<&'a Service>,
     ) -> TokenStream {
         let full_name = full_name(&service.package, &service.proto_name);
-        let rpcs = self.rpcs(service, joined, mixin);
+        let rpcs = self.rpcs(service, joined, pages, mixin);
         let module = format_ident!("{}", names.module);
         let docs =
             DocLines::new(format!("Settings and client of `{full_name}`, as its retry table has them."));
@@ -66,6 +69,7 @@ impl Emitter {
         &self,
         service: &'a Service,
         joined: &JoinedService,
+        pages: &ResolvedItems,
         mixin: impl Fn(&str) -> Option<&'a Service>,
     ) -> Vec<Rpc<'a>> {
         let full_name = full_name(&service.package, &service.proto_name);
@@ -106,7 +110,10 @@ impl Emitter {
                 });
                 OperationNames { index, start, resume, types }
             });
-            Rpc::new((index, &accessor), operation, method, types, comment, entry, self)
+            let pages = pages.of(own, &method.proto_name);
+            let message = |message: &str| rust_type(&path(message), &self.proto_path);
+            let pages = pages.map(|pages| PageFields::new(pages, &message(&pages.message)));
+            Rpc::new((index, &accessor), operation, method, types, comment, entry, self).with_pages(pages)
         })
         .collect()
     }

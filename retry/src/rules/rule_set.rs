@@ -42,8 +42,18 @@ pub(crate) trait RuleSet {
     ) -> Result<Wait, Refusal> {
         match next {
             Next::Now => Ok(Wait(0)),
-            Next::Later => self.next(progress, ask, jitter),
+            Next::Later => self.poll_later(progress, ask, jitter),
         }
+    }
+
+    /// The wait before a poll that has no reason to come at once: like that of a retry, unless said.
+    fn poll_later(
+        &self,
+        progress: &mut Self::Progress,
+        ask: Ask,
+        jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
+        self.next(progress, ask, jitter)
     }
 
     /// Back-off and RPC timeouts begin anew, after an attempt that delivered messages.

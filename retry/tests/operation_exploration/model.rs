@@ -73,9 +73,9 @@ impl<J: JitterSource> World for Clock<J> {
 type Kept = Result<(), String>;
 
 macro_rules! promise {
-    ($holds:expr, $($told:tt)+) => {
+    ($holds:expr, $($message:tt)+) => {
         if !$holds {
-            return Err(format!($($told)+));
+            return Err(format!($($message)+));
         }
     };
 }

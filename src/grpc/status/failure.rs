@@ -82,6 +82,7 @@ impl Failure {
     }
 
     /// The status that the server sent, in sanitized headers.
+    #[inline]
     pub(crate) fn by_server(code: Code, head: Option<HeaderMap>, trailers: HeaderMap) -> Self {
         let head = head.map(|head| Box::new(StatusHeaders::from(head)));
         Self::new(code, Kind::Status { head, trailers: trailers.into() })
@@ -243,7 +244,7 @@ impl Failure {
 }
 
 impl OperationReport {
-    /// The report in a response's extensions. `None`: the response comes from no operation, or there is no more to tell
+    /// The report in a response's extensions. `None`: the response comes from no operation, or there is no more to report
     /// than that the first attempt succeeded, and nobody [asked for it](crate::CallOptions::report).
     ///
     /// # Examples

@@ -11,19 +11,14 @@ use tonic::body::Body;
 /// A request but for its body and the headers that differ from attempt to attempt.
 #[derive(Debug)]
 pub(crate) enum Template {
-    /// It is like the others to its method, but for these headers: as a rule there are none, and it takes no allocation.
+    /// It is like the others to its method, but for these headers.
     Example(ExtraHeaders),
     /// Any other request.
     Whole(Box<Parts>),
 }
 
 /// A request that is like the others to its method.
-impl Default for Template {
-    #[inline]
-    fn default() -> Self {
-        Self::Example(ExtraHeaders::default())
-    }
-}
+pub(crate) static LIKE_EXAMPLE: Template = Template::Example(None);
 
 impl Template {
     /// The template of a request, given the headers that it has beside those of the example; `None`: it is not like that.
@@ -90,7 +85,7 @@ impl Template {
         match (self, example) {
             (Self::Example(extra), Some(example)) => {
                 example.copy(into, prepared, is_watched);
-                for (name, value) in extra {
+                for (name, value) in extra.iter().flatten() {
                     into.headers_mut().append(name.clone(), value.clone());
                 }
                 true

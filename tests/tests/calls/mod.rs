@@ -5,6 +5,7 @@ mod cancellation;
 mod compression;
 mod interceptors;
 mod long_running;
+mod paging;
 mod readiness;
 mod replay;
 mod start;

@@ -35,6 +35,8 @@ mod metrics_prometheus;
 mod metrics_terminal;
 #[path = "../../../examples/overrides.rs"]
 mod overrides;
+#[path = "../../../examples/paging.rs"]
+mod paging;
 #[path = "../../../examples/server_deadline.rs"]
 mod server_deadline;
 #[path = "../../../examples/server_delays.rs"]
@@ -90,6 +92,7 @@ programs!(
     metrics_prometheus,
     metrics_terminal,
     overrides,
+    paging,
     server_deadline,
     server_delays,
     server_tasks,

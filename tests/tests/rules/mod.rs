@@ -8,4 +8,5 @@ mod hedged_writes;
 mod hedging;
 mod http_hedging;
 mod recorded_calls;
+mod recorded_streams;
 mod vectors;

@@ -96,7 +96,7 @@ impl Policy {
         self.start(&mut self.rules.begin(), true, now, bound)
     }
 
-    /// How long a hedge waits that a server asks to wait so long at least, in nanoseconds, like the bound: clients that are told
+    /// How long a hedge waits that a server asks to wait so long at least, in nanoseconds, like the bound: clients that are asked
     /// the same moment don't come back together.
     pub(in crate::operation) fn spread(
         &self,

@@ -214,7 +214,7 @@ impl State {
         policy: &Policy,
         bound: u64,
         attempt: u32,
-        result: AttemptResult,
+        mut result: AttemptResult,
         world: &mut impl World,
     ) -> bool {
         let Some(Ended { attempt: ended, has_progressed }) = self.in_flight.remove(attempt) else {
@@ -245,16 +245,11 @@ impl State {
             }
             Outcome::NotDone(next) => {
                 policy.succeeded(world);
-                self.poll(
-                    policy,
-                    bound,
-                    next,
-                    result.with_progress(result.progress || has_progressed),
-                    world,
-                );
+                result.progress |= has_progressed;
+                self.poll(policy, bound, next, result, world);
             }
             Outcome::Failed(code) => {
-                let result = result.with_seen(self.seen(result, has_progressed));
+                result.seen = self.seen(result, has_progressed);
                 self.failed(policy, bound, code, ended, result, world);
             }
         }
@@ -463,7 +458,7 @@ impl State {
         Action::Send(attempt)
     }
 
-    /// An attempt in flight that can't win any more. It is told once.
+    /// An attempt in flight that can't win any more. It is reported once.
     fn loser(&mut self) -> Option<u32> {
         let loser = match (self.end, self.committed) {
             (Some(_), _) => self.in_flight.remove_other_than(None),

@@ -174,6 +174,27 @@ fn progress_begins_back_off_anew() {
     assert_eq!(operation.ends(failed).until(700 * MS), ["700 retry 7"]);
 }
 
+/// The RPC timeout of a poll grows with polls, however far the retries before it have come.
+#[test]
+fn polls_and_retries_have_each_their_rpc_timeout() {
+    let settings = super::base().to_builder().initial_rpc_timeout(100 * MS).rpc_timeout_multiplier(2.0);
+    let settings = settings.max_rpc_timeout(1000 * MS).max_attempts(9).build().unwrap();
+    let mut operation = ByHand::begin(&Policy::new(&settings, Code::Unavailable));
+    let mut timeout = |at: u32, kind, result| {
+        let attempt = operation.at(at * MS).send();
+        assert_eq!(attempt.kind(), kind, "{at}");
+        operation.ends(result);
+        attempt.rpc_timeout().unwrap().as_millis()
+    };
+    let not_done = AttemptResult::not_done(Next::Later);
+    assert_eq!(timeout(0, AttemptKind::Original, unavailable()), 100);
+    assert_eq!(timeout(100, AttemptKind::Retry, unavailable()), 200);
+    assert_eq!(timeout(300, AttemptKind::Retry, not_done), 400);
+    assert_eq!(timeout(400, AttemptKind::Poll, not_done), 200);
+    assert_eq!(timeout(600, AttemptKind::Poll, unavailable()), 400);
+    assert_eq!(timeout(1000, AttemptKind::Retry, not_done), 800);
+}
+
 /// Neither the channel's limit of five attempts nor gRPC's jitter is for polls.
 #[test]
 fn by_grpc_s_rules_polls_are_made_as_by_the_documented_ones() {

@@ -200,3 +200,19 @@ fn a_message_commits_no_operation_that_is_not_hedged() {
     operation.send();
     assert!(operation.operation().clone().progressed(&hedged, 1));
 }
+
+/// Observers are notified of it once, whatever comes after it.
+#[test]
+fn a_message_after_the_commit_is_no_second_one() {
+    let policy = documented();
+    let mut first = ByHand::begin(&policy);
+    first.send();
+    let mut second = first.clone();
+    assert_eq!(second.ends(unavailable()).until(100 * MS), ["100 retry 2"]);
+    for (attempt, operation) in [(1, first), (2, second)] {
+        let mut operation = operation.operation().clone();
+        assert!(operation.committed(&policy, attempt, CommitPoint::FirstMessage));
+        assert!(!operation.progressed(&policy, attempt));
+        assert!(!operation.committed(&policy, attempt, CommitPoint::OverLimit));
+    }
+}
