@@ -4,6 +4,7 @@
 mod body;
 pub mod client;
 pub mod closure;
+pub mod google;
 pub mod grpc;
 #[cfg(feature = "http")]
 pub mod http;
@@ -65,6 +66,7 @@ pub mod table {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::client::{Client, connect_for as connect};
+    pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
     pub use gax_retry::settings::ConstSettings;
 

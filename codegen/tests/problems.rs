@@ -258,3 +258,50 @@ fn descriptors_with_editions_are_an_error_that_names_the_file() {
          the edition, with optional for fields whose presence counts, or take the file as it was before editions"
     );
 }
+
+/// A service with that option for its method `Get`, whose request has `string name = 1` and `Inner inner = 2`.
+fn annotated(option: &str) -> Error {
+    let proto = format!(
+        "syntax = \"proto3\";\npackage a.v1;\nimport \"google/api/annotations.proto\";\nimport \"google/api/client.proto\";\n\
+         import \"google/api/routing.proto\";\nmessage Inner {{ repeated string names = 1; }}\n\
+         message Request {{ string name = 1; Inner inner = 2; }}\nservice A {{\n\
+         option (google.api.default_host) = \"a.googleapis.com\";\n  rpc Get(Request) returns (Inner) {{\n    {option}\n  }}\n}}\n"
+    );
+    let folder =
+        std::env::temp_dir().join(format!("gax-annotations-{}-{:x}", std::process::id(), option.len()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("a.proto"), proto).unwrap();
+    let protos = std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../proto"));
+    let table = table(r#"{"methodConfig": []}"#);
+    let error = table.generate(&["a.proto"], &[&folder, &protos]).unwrap_err();
+    std::fs::remove_dir_all(&folder).unwrap();
+    error
+}
+
+#[test]
+fn an_annotation_that_cannot_be_used_is_an_error_with_its_place() {
+    for (option, problem) in [
+        (
+            "option (google.api.http) = { get: \"/v1/{name=**}/more\" };",
+            "the path template \"/v1/{name=**}/more\" has ** before its end (character 11)",
+        ),
+        (
+            "option (google.api.http) = { get: \"/v1/{nam}\" };",
+            "a.v1.Request has no field \"nam\", which \"nam\" names",
+        ),
+        (
+            "option (google.api.http) = { get: \"/v1/{inner.names}\" };",
+            "the field \"names\" of a.v1.Inner has many values",
+        ),
+        (
+            "option (google.api.routing) = { routing_parameters { field: \"name\" path_template: \"a/*\" } };",
+            "the path template \"a/*\" has 0 variables, where google.api.routing wants one (character 1)",
+        ),
+    ] {
+        let error = annotated(option);
+        assert!(error.is_protos());
+        assert_eq!(error.to_string(), format!("a.proto:11:5: a.v1.A.Get: {problem}"));
+        assert!(format!("{error:?}").contains("\n  help: "), "{error:?}");
+        assert_eq!(error.code().unwrap().to_string(), "build::annotation");
+    }
+}

@@ -137,6 +137,7 @@ impl ReplayableRequest for Encoded {
                 added.template.write(into, example, headers, attempt, timeout, is_watched);
             }
         }
+        headers.write_params(into.headers_mut(), Some(&self.message));
         put_without_drop(into.body_mut(), one_frame(&self.message), Body::is_end_stream);
     }
 }

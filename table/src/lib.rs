@@ -15,6 +15,7 @@ pub mod lint;
 mod model;
 #[cfg(feature = "json")]
 mod read;
+mod routing;
 mod stub;
 #[cfg(test)]
 #[cfg(feature = "json")]
@@ -33,6 +34,10 @@ pub use model::{
 pub use read::ServiceYaml;
 #[cfg(feature = "json")]
 pub use read::TableReader;
+pub use routing::{
+    MessageFields, PathGrammar, PathTemplate, PathVariable, ProtoField, RequestParam, RoutingError,
+    http_params, routing_params,
+};
 pub use stub::{
     IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,
 };

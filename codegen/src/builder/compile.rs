@@ -3,7 +3,7 @@
 use super::options::Builder;
 use crate::Error;
 use crate::cargo;
-use crate::describe::{MethodOptions, decode_set, refuse_editions};
+use crate::describe::{Annotations, MethodOptions, decode_set, refuse_editions};
 use crate::descriptors::Descriptors;
 use crate::emit::Emitter;
 use crate::generated::{Generated, GeneratedFile, write_if_changed};
@@ -180,13 +180,15 @@ impl Builder {
             table.findings().iter().chain(&config.unknown).chain(&config.clashes).cloned().collect();
         let inputs = self.sources.paths().chain(compiled.paths).collect();
         let include = self.include_file.clone().map(|name| (name, include));
-        let files = self.files(runtime, &config, table.throttling(), compiled.set, include)?;
+        let annotations =
+            Annotations::read(&compiled.set, &methods, |service, method| config.calls(service, method))?;
+        let files = self.files((runtime, annotations), &config, table.throttling(), compiled.set, include)?;
         Ok(Generated { files, findings, descriptor_set: compiled.encoded, inputs })
     }
 
     fn files(
         self,
-        runtime: TokenStream,
+        (runtime, annotations): (TokenStream, Annotations),
         config: &Rc<GeneratorConfig>,
         throttling: Option<RetryThrottling>,
         set: FileDescriptorSet,
@@ -206,6 +208,7 @@ impl Builder {
             runtime,
             proto_path: self.proto_path,
             build_transport: self.build_transport,
+            annotations,
             disable_comments: self.disable_comments,
         };
         let tonic = self.tonic.service_generator();

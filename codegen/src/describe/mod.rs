@@ -1,8 +1,10 @@
 //! The services of protos, for tools that check or compare retry tables.
 
+mod annotations;
 mod options;
 mod protos;
 
+pub(crate) use annotations::Annotations;
 pub(crate) use options::MethodOptions;
 pub use protos::{Protos, describe_encoded_fds, describe_protos};
 pub(crate) use protos::{decode_set, describe, refuse_editions};

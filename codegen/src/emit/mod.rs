@@ -2,6 +2,7 @@
 
 mod client;
 mod emitter;
+mod google;
 mod rpc;
 mod service;
 mod settings;

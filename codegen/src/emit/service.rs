@@ -26,9 +26,9 @@ impl Emitter {
         let module = format_ident!("{}", names.module);
         let docs =
             DocLines::new(format!("Settings and client of `{full_name}`, as its retry table has them."));
-        let statics = statics::statics(&self.runtime, joined);
+        let statics = statics::statics(self, joined);
         let stub_settings = settings::stub_settings(&self.runtime, names, &rpcs);
-        let client_settings = settings::client_settings(self, names);
+        let client_settings = settings::client_settings(self, names, joined.name());
         let comment: &[String] =
             if self.disable_comments.contains(&full_name) { &[] } else { &service.comments.leading };
         let client = client::client(self, names, comment, &full_name, &rpcs);

@@ -1,5 +1,7 @@
 //! The table as statics.
 
+use super::emitter::Emitter;
+use super::google;
 use crate::join::{JoinedMethod, JoinedService};
 use gax_retry::{BatchingSettings, Code, CodeSet, Hedging, LimitExceeded, MethodKind, RetrySettings};
 use proc_macro2::{Literal, TokenStream};
@@ -7,7 +9,8 @@ use quote::{ToTokens as _, format_ident, quote};
 use std::time::Duration;
 
 /// The definitions and methods of a service.
-pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStream {
+pub(super) fn statics(emitter: &Emitter, joined: &JoinedService) -> TokenStream {
+    let runtime = &emitter.runtime;
     let codes = joined.code_definitions().iter().map(|(name, codes)| {
         let codes = code_set(runtime, *codes);
         quote!((#name, #codes))
@@ -22,6 +25,8 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
         joined.methods.iter().filter_map(|method| method.polling.as_ref()).collect();
     let hedges: Vec<&Hedging> = joined.methods.iter().filter_map(|method| method.hedging.as_ref()).collect();
     let (mut batch, mut poll, mut hedge) = (0_usize.., 0_usize.., 0_usize..);
+    let google = google::statics(emitter, joined);
+    let mut annotations = google::annotated(emitter, joined);
     let methods = joined.methods.iter().map(|method| {
         let JoinedMethod { service, name, .. } = method;
         let path = format!("/{service}/{name}");
@@ -40,6 +45,7 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
             let index = Literal::usize_unsuffixed(index);
             quote!(.with_hedging(&HEDGING[#index]))
         });
+        let annotated = annotations.next().flatten();
         let host = (method.service != joined.name()).then(|| joined.name());
         let host = host.map(|host| quote!(.mixed_into(#host)));
         let idempotent = method.is_idempotent.then(|| quote!(.idempotent()));
@@ -49,7 +55,7 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
                 .of_kind(#kind)
                 .with_codes(&RETRYABLE_CODE_DEFINITIONS[#codes])
                 .with_params(&RETRY_PARAM_DEFINITIONS[#params])
-                #batching #polling #hedging #idempotent #read_only #host
+                #batching #polling #hedging #idempotent #read_only #annotated #host
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());
@@ -76,6 +82,7 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
         #batching
         #polling
         #hedging
+        #google
         static METHODS: [#runtime::MethodInfo; #method_count] = [#(#methods),*];
     }
 }

@@ -2,17 +2,23 @@
 //!
 //! Only the fields that say so are read: a whole descriptor library would be a large thing to link for a few messages.
 
+use crate::google::MethodAnnotations;
+use crate::grpc::methods::annotations::annotations;
 use gax_retry::MethodKind;
+use gax_table::RoutingError;
 use gax_table::{IdempotencyLevel, MethodDescription};
 use prost::Message;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The facts that descriptors have of a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Described {
     pub(crate) kind: MethodKind,
     pub(crate) is_idempotent: bool,
     pub(crate) is_read_only: bool,
+    /// What Google's annotations say of its headers, if anything.
+    pub(crate) annotations: Option<Arc<MethodAnnotations>>,
 }
 
 /// The methods that descriptors were given for, by path without the leading slash.
@@ -81,7 +87,8 @@ struct HttpRule {
 
 /// The methods in an encoded `FileDescriptorSet`.
 pub(crate) fn descriptions(encoded: &[u8]) -> Result<Descriptions, DescriptorError> {
-    let set = FileSet::decode(encoded).map_err(DescriptorError)?;
+    let set = FileSet::decode(encoded).map_err(Problem::Bytes)?;
+    let mut annotations = annotations(encoded)?;
     let mut descriptions = Descriptions::new();
     for file in &set.file {
         let package = file.package();
@@ -89,7 +96,8 @@ pub(crate) fn descriptions(encoded: &[u8]) -> Result<Descriptions, DescriptorErr
             let dot = if package.is_empty() { "" } else { "." };
             for method in &service.method {
                 let path = format!("{package}{dot}{}/{}", service.name(), method.name());
-                descriptions.insert(path.into_boxed_str(), described(method));
+                let annotations = annotations.remove(&path).map(Arc::new);
+                descriptions.insert(path.into_boxed_str(), Described { annotations, ..described(method) });
             }
         }
     }
@@ -113,6 +121,7 @@ fn described(method: &Method) -> Described {
         kind: description.kind(),
         is_idempotent: description.is_idempotent(),
         is_read_only: description.is_read_only(),
+        annotations: None,
     }
 }
 
@@ -125,19 +134,37 @@ fn kind(method: &Method) -> MethodKind {
     }
 }
 
-/// Bytes that are no `FileDescriptorSet`.
+/// Bytes that are no `FileDescriptorSet`, or a method in them whose annotations can't be used.
 #[derive(Debug, Clone, PartialEq)]
-pub struct DescriptorError(prost::DecodeError);
+pub struct DescriptorError(Problem);
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Problem {
+    Bytes(prost::DecodeError),
+    Annotation { method: String, error: RoutingError },
+}
+
+impl From<Problem> for DescriptorError {
+    fn from(problem: Problem) -> Self {
+        Self(problem)
+    }
+}
 
 impl std::fmt::Display for DescriptorError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the bytes are no encoded google.protobuf.FileDescriptorSet")
+        match &self.0 {
+            Problem::Bytes(_) => f.write_str("the bytes are no encoded google.protobuf.FileDescriptorSet"),
+            Problem::Annotation { method, error } => write!(f, "{method}: {error}; {}", error.help()),
+        }
     }
 }
 
 impl std::error::Error for DescriptorError {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
+        match &self.0 {
+            Problem::Bytes(error) => Some(error),
+            Problem::Annotation { error, .. } => Some(error),
+        }
     }
 }
 

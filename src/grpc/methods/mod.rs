@@ -1,5 +1,7 @@
 //! The methods of a table, and the config by which the calls of each are run.
 
+#[cfg(feature = "tables")]
+mod annotations;
 mod config;
 #[cfg(feature = "tables")]
 pub(super) mod descriptors;

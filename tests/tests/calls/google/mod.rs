@@ -1,0 +1,7 @@
+//! What Google's servers expect of every call.
+
+mod client_headers;
+mod endpoints;
+mod first_messages;
+mod request_params;
+mod shapes;
