@@ -4,6 +4,7 @@
 mod body;
 pub mod client;
 pub mod closure;
+pub mod credentials;
 pub mod google;
 pub mod grpc;
 #[cfg(feature = "http")]

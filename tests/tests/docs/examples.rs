@@ -11,6 +11,8 @@ use std::path::Path;
 mod budgets;
 #[path = "../../../examples/closures.rs"]
 mod closures;
+#[path = "../../../examples/credentials.rs"]
+mod credentials;
 #[path = "../../../examples/delivery.rs"]
 mod delivery;
 #[path = "../../../examples/embedded_table.rs"]
@@ -74,6 +76,7 @@ macro_rules! programs {
 programs!(
     budgets,
     closures,
+    credentials,
     delivery,
     embedded_table,
     fresh_token,

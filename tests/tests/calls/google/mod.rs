@@ -1,6 +1,7 @@
 //! What Google's servers expect of every call.
 
 mod client_headers;
+mod credentials;
 mod endpoints;
 mod first_messages;
 mod request_params;
