@@ -67,7 +67,7 @@ pub mod table {
 #[doc(hidden)]
 pub mod __private {
     pub use crate::client::{Client, connect_for as connect};
-    pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo};
+    pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo, fill_request_id};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
     pub use gax_retry::settings::ConstSettings;
 

@@ -15,11 +15,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .compile_protos(&["google/cloud/asset/v1/asset_service.proto", "talk.proto"], &[shared, "proto"])?;
     tonic_gax_build::configure()
         .retry_table("proto/shapes/shapes_grpc_service_config.json")
+        .service_yaml("proto/shapes/storage_v2.yaml")
         .file_descriptor_set_path(out.join("shapes.bin"))
         .include_file("shapes.rs")
         .generate_default_stubs(true)
         .compile_protos(
-            &["shapes/asset.proto", "shapes/logging.proto", "shapes/routing.proto"],
+            &["shapes/asset.proto", "shapes/logging.proto", "shapes/routing.proto", "shapes/storage.proto"],
             &[shared, "proto"],
         )?;
     tonic_gax_build::configure()

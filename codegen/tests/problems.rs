@@ -305,3 +305,52 @@ fn an_annotation_that_cannot_be_used_is_an_error_with_its_place() {
         assert_eq!(error.code().unwrap().to_string(), "build::annotation");
     }
 }
+
+/// A service whose method fills a field of its request.
+fn filled(field: &str, rpc: &str) -> String {
+    let proto = format!(
+        "syntax = \"proto3\";\npackage a.v1;\nimport \"google/api/field_info.proto\";\nimport \"google/api/field_behavior.proto\";\n\
+         message Request {{ {field} }}\nservice A {{ rpc {rpc}; }}\n"
+    );
+    let yaml = "apis:\n- name: a.v1.A\npublishing:\n  method_settings:\n  - selector: a.v1.A.Get\n    \
+                auto_populated_fields:\n    - id\n";
+    let name: String = field.chars().chain(rpc.chars()).filter(char::is_ascii_alphanumeric).collect();
+    let folder = std::env::temp_dir().join(format!("gax-ids-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("a.proto"), proto).unwrap();
+    let protos = std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../proto"));
+    let builder = table(r#"{"methodConfig": []}"#).service_yaml_text("a.yaml", yaml);
+    let result = builder.generate(&["a.proto"], &[&folder, &protos]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    result.map_or_else(|error| error.to_string(), |_| "filled".to_owned())
+}
+
+#[test]
+fn a_field_that_clients_may_not_fill_is_an_error_at_its_place_in_the_service_yaml() {
+    const UUID: &str = "(google.api.field_info).format = UUID4";
+    let get = "Get(Request) returns (Request)";
+    let wrong = |problem| format!("a.yaml:7:7: the field \"id\" of a.v1.A.Get can't be filled: {problem}");
+    for (field, rpc, expected) in [
+        (format!("string id = 1 [{UUID}];"), get, "filled".to_owned()),
+        (format!("optional string id = 1 [{UUID}];"), get, "filled".to_owned()),
+        (format!("string ids = 1 [{UUID}];"), get, wrong("the request has no field of that name")),
+        (format!("repeated string id = 1 [{UUID}];"), get, wrong("it is no string")),
+        (format!("bytes id = 1 [{UUID}];"), get, wrong("it is no string")),
+        (format!("oneof one {{ string id = 1 [{UUID}]; }}"), get, wrong("it is one of several fields")),
+        (
+            format!("string id = 1 [{UUID}, (google.api.field_behavior) = REQUIRED];"),
+            get,
+            wrong("it is REQUIRED"),
+        ),
+        ("string id = 1;".to_owned(), get, wrong("its format is not UUID4")),
+        (
+            format!("string id = 1 [{UUID}];"),
+            "Get(Request) returns (stream Request)",
+            wrong("the method is a stream"),
+        ),
+        // Another method of that service.
+        ("string id = 1;".to_owned(), "Got(Request) returns (Request)", "filled".to_owned()),
+    ] {
+        assert_eq!(filled(&field, rpc), expected, "{field} {rpc}");
+    }
+}

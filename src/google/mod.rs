@@ -9,6 +9,7 @@ mod header_error;
 mod method_annotations;
 mod method_headers;
 mod pattern;
+mod request_id;
 mod request_param;
 mod service_endpoint;
 mod service_info;
@@ -21,6 +22,8 @@ pub use header_error::HeaderError;
 #[doc(hidden)]
 pub use method_annotations::MethodAnnotations;
 pub(crate) use method_headers::{ClientHeaders, MethodHeaders, X_GOOG_REQUEST_PARAMS};
+#[doc(hidden)]
+pub use request_id::fill_request_id;
 #[doc(hidden)]
 pub use request_param::RequestParam;
 pub use service_endpoint::ServiceEndpoint;

@@ -30,10 +30,10 @@ pub use model::{
     Dialect, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, PolicyField, RetryTable,
     RetryTableBuilder, RetryThrottling, Suppression, TableFormat, TableName,
 };
-#[cfg(feature = "yaml")]
-pub use read::ServiceYaml;
 #[cfg(feature = "json")]
 pub use read::TableReader;
+#[cfg(feature = "yaml")]
+pub use read::{AutoPopulatedField, ServiceYaml};
 pub use routing::{
     MessageFields, PathGrammar, PathTemplate, PathVariable, ProtoField, RequestParam, RoutingError,
     http_params, routing_params,

@@ -1,6 +1,6 @@
 //! The options that the code of all services depends on.
 
-use crate::describe::Annotations;
+use crate::describe::{Annotations, RequestIds};
 use gax_retry::Compatibility;
 use gax_table::RetryThrottling;
 use proc_macro2::TokenStream;
@@ -20,6 +20,8 @@ pub(crate) struct Emitter {
     pub(crate) throttling: Option<RetryThrottling>,
     /// What Google's annotations say.
     pub(crate) annotations: Annotations,
+    /// The fields of requests that clients fill.
+    pub(crate) request_ids: RequestIds,
     /// Services and methods whose comments are left out, by full name.
     pub(crate) disable_comments: HashSet<String>,
 }

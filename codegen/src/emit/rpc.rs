@@ -28,6 +28,8 @@ pub(super) struct Rpc<'a> {
     pub(super) deprecated: Option<TokenStream>,
     /// The accessor of the operations that it starts.
     pub(super) operation: Option<Operation>,
+    /// The fields of its requests that are filled with a new id where they are empty, by their names in the proto.
+    pub(super) request_ids: &'a [String],
     policy: DocLines,
 }
 
@@ -51,7 +53,7 @@ impl<'a> Rpc<'a> {
         (request, response): (String, String),
         comment: &'a [String],
         entry: &JoinedMethod,
-        emitter: &Emitter,
+        emitter: &'a Emitter,
     ) -> Self {
         let name = method.proto_name.as_str();
         let docs = DocLines::new(format!("The settings of `{name}`.")).block(first_sentence(comment));
@@ -75,6 +77,7 @@ impl<'a> Rpc<'a> {
             comment,
             deprecated: method.options.deprecated().then(|| quote!(#[deprecated])),
             operation,
+            request_ids: emitter.request_ids.of(&entry.service, &entry.name),
             policy: match &entry.batching {
                 Some(batching) => policy.block([batching_words(batching)]),
                 None if entry.kind.streams_requests() => policy.block([REPLAYED]),

@@ -15,7 +15,7 @@ impl Emitter {
     /// A service's module, and the names that its package gets. `mixin` finds the services of which methods
     /// are mixed in.
     pub(crate) fn service<'a>(
-        &self,
+        &'a self,
         service: &'a Service,
         names: &ServiceNames,
         joined: &JoinedService,
@@ -62,7 +62,7 @@ impl Emitter {
 
     /// The service's RPCs, with those that are mixed in.
     fn rpcs<'a>(
-        &self,
+        &'a self,
         service: &'a Service,
         joined: &JoinedService,
         mixin: impl Fn(&str) -> Option<&'a Service>,

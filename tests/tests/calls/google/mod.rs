@@ -4,5 +4,6 @@ mod client_headers;
 mod credentials;
 mod endpoints;
 mod first_messages;
+mod request_ids;
 mod request_params;
 mod shapes;
