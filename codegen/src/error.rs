@@ -86,7 +86,7 @@ impl Error {
     }
 
     /// An annotation of a method that can't be used.
-    pub(crate) fn annotation(place: String, method: &str, error: &RoutingError) -> Self {
+    pub(crate) fn annotation(place: &str, method: &str, error: &RoutingError) -> Self {
         let problem = format!("{place}: {method}: {error}");
         Self(Box::new(ErrorKind::Annotation { problem, help: error.help().to_owned() }))
     }

@@ -29,7 +29,7 @@ pub(super) type Flight = watch::Receiver<Landing>;
 
 #[derive(Debug, Default)]
 pub(super) struct Cache {
-    current: Option<Current>,
+    current: Option<Valid>,
     /// How many fetches have succeeded.
     fetches: u64,
     flight: Option<Flight>,
@@ -38,13 +38,13 @@ pub(super) struct Cache {
 }
 
 #[derive(Debug)]
-struct Current {
+struct Valid {
     fetched: Fetched,
     stale: Option<Duration>,
     expires: Option<Duration>,
 }
 
-/// What is to be done for a request.
+/// The step that a request needs first.
 #[derive(Debug)]
 pub(super) enum Lookup {
     /// Use these; and fetch others meanwhile, if `is_stale`.
@@ -56,7 +56,7 @@ pub(super) enum Lookup {
 }
 
 impl Cache {
-    /// What is to be done for a request that is sent now.
+    /// The step that a request needs first which is sent now.
     pub(super) fn look(&mut self, now: Duration) -> Lookup {
         // One whose task has gone, since the source has panicked.
         self.flight = self.flight.take().filter(|flight| flight.has_changed().is_ok());
@@ -93,7 +93,7 @@ impl Cache {
                 let stale = expires.zip(early).map(|(expires, early)| expires.saturating_sub(early));
                 let fetched = Fetched { headers: Arc::new(headers), number: self.fetches };
                 self.failed = None;
-                self.current = Some(Current { fetched: fetched.clone(), stale, expires });
+                self.current = Some(Valid { fetched: fetched.clone(), stale, expires });
                 Ok(fetched)
             }
             Err(status) => {
@@ -131,7 +131,7 @@ mod tests {
         AuthHeaders::bearer("t").unwrap().expires_in(Duration::from_secs(seconds))
     }
 
-    /// What is to be done at that second, in a word.
+    /// The step at that second, in a word.
     fn look(cache: &mut Cache, at: u64) -> String {
         match cache.look(seconds(at)) {
             Lookup::Use { fetched, is_stale } => {

@@ -1,9 +1,9 @@
-//! What annotations say of a method's headers.
+//! The annotations that a method's headers follow from.
 
 use crate::google::request_param::RequestParam;
 use std::borrow::Cow;
 
-/// What the annotations of a method, and of its service, say of its headers.
+/// The annotations of a method, and of its service, that its headers follow from.
 #[derive(Debug, Clone, Default)]
 pub struct MethodAnnotations {
     pub(crate) params: Cow<'static, [RequestParam]>,

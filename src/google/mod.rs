@@ -26,6 +26,8 @@ pub(crate) use method_headers::{ClientHeaders, MethodHeaders, X_GOOG_REQUEST_PAR
 pub use request_id::fill_request_id;
 #[doc(hidden)]
 pub use request_param::RequestParam;
+#[cfg(test)]
+pub(crate) use request_param::request_params;
 pub use service_endpoint::ServiceEndpoint;
 #[doc(hidden)]
 pub use service_info::ServiceInfo;

@@ -41,7 +41,7 @@ pub struct ServiceEndpoint {
     default_host: String,
     universe: Option<String>,
     address: Option<String>,
-    /// What operators say, each with the name of its variable.
+    /// The address and the universe domain of operators, each with the name of its variable.
     variables: [Option<(String, String)>; 2],
 }
 
@@ -125,8 +125,10 @@ impl ServiceEndpoint {
 
     /// Whether a host stands for all services.
     fn is_shared(&self, host: &str) -> bool {
-        let name = host.strip_suffix(self.universe()).and_then(|name| name.strip_suffix('.'));
-        name.is_some_and(|name| matches!(name, "private" | "restricted") || name.ends_with(".p"))
+        let (host, universe) = (host.to_ascii_lowercase(), self.universe().to_ascii_lowercase());
+        let name = host.strip_suffix(universe.as_str()).and_then(|name| name.strip_suffix('.'));
+        let is_connect = |name: &str| name.rsplit_once('.').is_some_and(|(_, last)| last == "p");
+        name.is_some_and(|name| matches!(name, "private" | "restricted") || is_connect(name))
     }
 
     /// The default host, in the universe.
@@ -225,6 +227,7 @@ mod tests {
             ),
             ("http://localhost:8080", "http://localhost:8080/ as localhost:8080"),
             ("http://[::1]:8080/", "http://[::1]:8080/ as [::1]:8080"),
+            ("PRIVATE.googleapis.com", "https://PRIVATE.googleapis.com/ as cloudasset.googleapis.com"),
             ("private.example.com", "https://private.example.com/ as private.example.com"),
             ("notprivate.googleapis.com", "https://notprivate.googleapis.com/ as notprivate.googleapis.com"),
         ] {

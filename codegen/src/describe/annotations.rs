@@ -1,4 +1,4 @@
-//! What Google's annotations say of the headers of methods.
+//! Google's annotations, as far as the headers of methods follow from them.
 
 use super::options::{MethodOptions, Options};
 use crate::Error;
@@ -8,7 +8,7 @@ use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet};
 use std::collections::HashMap;
 
-/// What Google's annotations say of the headers of services and methods.
+/// Google's annotations of services and methods, as far as headers follow from them.
 #[derive(Debug, Default)]
 pub(crate) struct Annotations {
     hosts: HashMap<String, String>,
@@ -50,7 +50,7 @@ impl Annotations {
                         Err((error, option)) => {
                             let path = [6, as_number(place), 2, as_number(index), 4, option];
                             let method = format!("{name}.{}", method.name());
-                            return Err(Error::annotation(place_of(file, &path), &method, &error));
+                            return Err(Error::annotation(&place_of(file, &path), &method, &error));
                         }
                     }
                 }

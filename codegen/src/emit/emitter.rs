@@ -18,7 +18,7 @@ pub(crate) struct Emitter {
     pub(crate) compatibility: Compatibility,
     /// The retry budget that the clients start with.
     pub(crate) throttling: Option<RetryThrottling>,
-    /// What Google's annotations say.
+    /// The headers that Google's annotations lead to.
     pub(crate) annotations: Annotations,
     /// The fields of requests that clients fill.
     pub(crate) request_ids: RequestIds,

@@ -1,4 +1,4 @@
-//! What Google's annotations lead to, as statics.
+//! The statics that Google's annotations lead to.
 
 use super::emitter::Emitter;
 use crate::join::{JoinedMethod, JoinedService};

@@ -255,7 +255,7 @@ fn observing(emitter: &Emitter) -> TokenStream {
     }
 }
 
-/// What a client of a service of Google's starts with, and the setter of its headers.
+/// The service of a client of Google's, and the setter of its headers.
 fn google(emitter: &Emitter, service: &str) -> (Option<TokenStream>, Option<TokenStream>) {
     let Some(host) = emitter.annotations.host(service) else { return (None, None) };
     let runtime = &emitter.runtime;

@@ -1,7 +1,7 @@
-//! What Google's annotations in compiled descriptors say of the headers of methods.
+//! Google's annotations in compiled descriptors, as far as the headers of methods follow from them.
 
 use crate::google::{MethodAnnotations, RequestParam};
-use crate::grpc::methods::descriptors::Problem;
+use crate::grpc::methods::descriptor_error::Problem;
 use gax_table::{MessageFields, ProtoField, RoutingError, http_params, routing_params};
 use prost::Message;
 use std::collections::HashMap;
@@ -275,4 +275,89 @@ impl MessageFields for Types {
 /// A name in a package.
 fn joined(package: &str, name: &str) -> String {
     if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The descriptors of `a.v1.A`, whose method `Get` has that path and that routing parameter, and of its request.
+    fn encoded(host: Option<&str>, path: Option<&str>, routing: Option<(&str, &str)>) -> Vec<u8> {
+        let text = |text: &str| Some(text.to_owned());
+        let routing = routing.map(|(field, path_template)| RoutingRule {
+            routing_parameters: vec![RoutingParameter {
+                field: field.to_owned(),
+                path_template: path_template.to_owned(),
+            }],
+        });
+        let http = path.map(|path| HttpRule { get: text(path), ..HttpRule::default() });
+        let method = Method {
+            name: text("Get"),
+            input_type: text(".a.v1.Request"),
+            options: Some(MethodOptions { http, routing }),
+        };
+        let options = ServiceOptions { default_host: host.map(str::to_owned), api_version: None };
+        let service = Service { name: text("A"), method: vec![method], options: Some(options) };
+        let services = Services { file: vec![ServiceFile { package: text("a.v1"), service: vec![service] }] };
+        let field = |name, number, kind: i32, type_name: &str| Field {
+            name: text(name),
+            number: Some(number),
+            label: Some(1),
+            kind: Some(kind),
+            type_name: text(type_name),
+            default_value: None,
+        };
+        let value = |name, number| EnumValue { name: text(name), number: Some(number) };
+        let request = MessageType {
+            name: text("Request"),
+            field: vec![
+                field("name", 1, 9, ""),
+                field("level", 2, 14, ".a.v1.Request.Level"),
+                Field { default_value: text("HIGH"), ..field("other", 3, 14, ".a.v1.Request.Level") },
+            ],
+            nested_type: Vec::new(),
+            enum_type: vec![EnumType { name: text("Level"), value: vec![value("LOW", 3), value("HIGH", 7)] }],
+        };
+        let file = MessageFile { package: text("a.v1"), message_type: vec![request], enum_type: Vec::new() };
+        [services.encode_to_vec(), Messages { file: vec![file] }.encode_to_vec()].concat()
+    }
+
+    fn params(host: Option<&str>, path: Option<&str>, routing: Option<(&str, &str)>) -> String {
+        match annotations(&encoded(host, path, routing)) {
+            Ok(found) => found.get("a.v1.A/Get").map_or_else(
+                || "-".to_owned(),
+                |annotations| {
+                    let value = crate::google::request_params(&annotations.params, b"");
+                    value.map_or_else(String::new, |value| value.to_str().unwrap().to_owned())
+                },
+            ),
+            Err(problem) => crate::grpc::DescriptorError::from(problem).to_string(),
+        }
+    }
+
+    #[test]
+    fn paths_count_for_services_of_google_and_routing_for_all() {
+        let host = Some("a.googleapis.com");
+        let path = Some("/v1/{level}/{other}/{name=**}");
+        assert_eq!(params(host, path, None), "level=3&other=7");
+        assert_eq!(params(None, path, None), "-");
+        assert_eq!(params(None, path, Some(("name", ""))), "");
+        assert_eq!(params(host, path, Some(("name", "{id=**}"))), "");
+        assert_eq!(params(host, Some("/v1/all"), None), "-");
+        assert_eq!(params(host, None, None), "-");
+    }
+
+    #[test]
+    fn an_annotation_that_cannot_be_used_names_its_method() {
+        assert_eq!(
+            params(Some("a"), Some("/v1/{nam}"), None),
+            "a.v1.A/Get: a.v1.Request has no field \"nam\", which \"nam\" names; name a field of the request, with dots \
+             between messages"
+        );
+        assert_eq!(params(None, Some("/v1/{nam}"), None), "-");
+        assert!(
+            params(None, None, Some(("name", "a")))
+                .starts_with("a.v1.A/Get: the path template \"a\" has 0 variables")
+        );
+    }
 }

@@ -4,8 +4,8 @@
 
 use crate::google::MethodAnnotations;
 use crate::grpc::methods::annotations::annotations;
+use crate::grpc::methods::descriptor_error::{DescriptorError, Problem};
 use gax_retry::MethodKind;
-use gax_table::RoutingError;
 use gax_table::{IdempotencyLevel, MethodDescription};
 use prost::Message;
 use std::collections::HashMap;
@@ -17,7 +17,7 @@ pub(crate) struct Described {
     pub(crate) kind: MethodKind,
     pub(crate) is_idempotent: bool,
     pub(crate) is_read_only: bool,
-    /// What Google's annotations say of its headers, if anything.
+    /// Google's annotations, where headers follow from them.
     pub(crate) annotations: Option<Arc<MethodAnnotations>>,
 }
 
@@ -131,40 +131,6 @@ fn kind(method: &Method) -> MethodKind {
         (false, true) => MethodKind::ServerStreaming,
         (true, false) => MethodKind::ClientStreaming,
         (true, true) => MethodKind::BidiStreaming,
-    }
-}
-
-/// Bytes that are no `FileDescriptorSet`, or a method in them whose annotations can't be used.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DescriptorError(Problem);
-
-#[derive(Debug, Clone, PartialEq)]
-pub(super) enum Problem {
-    Bytes(prost::DecodeError),
-    Annotation { method: String, error: RoutingError },
-}
-
-impl From<Problem> for DescriptorError {
-    fn from(problem: Problem) -> Self {
-        Self(problem)
-    }
-}
-
-impl std::fmt::Display for DescriptorError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match &self.0 {
-            Problem::Bytes(_) => f.write_str("the bytes are no encoded google.protobuf.FileDescriptorSet"),
-            Problem::Annotation { method, error } => write!(f, "{method}: {error}; {}", error.help()),
-        }
-    }
-}
-
-impl std::error::Error for DescriptorError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.0 {
-            Problem::Bytes(error) => Some(error),
-            Problem::Annotation { error, .. } => Some(error),
-        }
     }
 }
 

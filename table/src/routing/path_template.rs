@@ -111,9 +111,9 @@ impl Parser<'_> {
         }
         loop {
             if self.takes('{') {
-                self.variable()?
+                self.variable()?;
             } else {
-                self.segment()?
+                self.segment()?;
             }
             if !self.takes('/') {
                 break;

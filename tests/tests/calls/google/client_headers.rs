@@ -7,10 +7,11 @@ use tonic::codec::CompressionEncoding;
 use tonic::{Code, Request};
 use tonic_gax::google::GoogleHeaders;
 use tonic_gax::testing::VirtualServer;
-use tonic_gax::{Hedging, OperationError};
+use tonic_gax::{Hedging, OperationError, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient as PlainClient, ListAssetsRequest,
 };
+use tonic_gax_tests::generated::shapes::DESCRIPTORS;
 use tonic_gax_tests::generated::shapes::shapes::asset::v1::{
     AssetServiceClient, AssetServiceSettings, GetFeedRequest, asset_service_client as tonic_asset,
 };
@@ -38,7 +39,7 @@ fn seen(server: &VirtualServer) -> Vec<Vec<String>> {
     arrivals.iter().map(|arrival| NAMES.iter().flat_map(|name| values(name, arrival)).collect()).collect()
 }
 
-/// What stands in `x-goog-api-client` with the name of the package that the client is compiled in, and without.
+/// The value of `x-goog-api-client`, with the version of the package that the client is compiled in or without.
 fn api_client(gapic: bool, tokens: &str) -> String {
     let version = env!("CARGO_PKG_VERSION");
     let gapic = if gapic { format!(" gapic/{version}") } else { String::new() };
@@ -130,6 +131,32 @@ async fn what_is_turned_off_and_other_services_have_no_headers() {
     let server = VirtualServer::start(Script::always(Reply::code(Code::NotFound)));
     PlainClient::new(server.channel()).list_assets(ListAssetsRequest::default()).await.unwrap_err();
     assert_eq!(seen(&server), [Vec::<String>::new()]);
+}
+
+/// It is an operation then, of one attempt.
+#[tokio::test(start_paused = true)]
+async fn the_layer_adds_headers_where_the_table_has_nothing_for_a_method() {
+    let server = unavailable();
+    let layer = RetryLayer::new(RetryTable::parse(r#"{"methodConfig": []}"#).unwrap());
+    let layer = layer.with_descriptors(DESCRIPTORS).unwrap();
+    let plain = layer.clone().layer(server.channel());
+    tonic_asset::AssetServiceClient::new(plain).get_feed(feed()).await.unwrap_err();
+    let google = layer.google_headers(GoogleHeaders::new()).layer(server.channel());
+    let status = tonic_asset::AssetServiceClient::new(google).get_feed(feed()).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unavailable);
+    assert_eq!(OperationError::of(&status).unwrap().report().attempts().len(), 1);
+    let expected = vec![api_client(false, ""), "request-params: name=f".to_owned()];
+    assert_eq!(seen(&server), [Vec::new(), expected]);
+}
+
+/// tonic does not say its version.
+#[test]
+fn the_version_of_tonic_is_the_one_that_is_compiled() {
+    let manifest = include_str!("../../../../Cargo.toml");
+    assert!(
+        manifest.contains("\ntonic = { version = \"0.14."),
+        "change `TONIC` in src/google/method_headers.rs"
+    );
 }
 
 /// A request with metadata of its caller's.

@@ -158,7 +158,7 @@ async fn calls_that_are_refused_together_share_one_fetch() {
     assert_eq!(fetches.load(Ordering::Relaxed), 2);
 }
 
-/// What a source fails with decides what follows, and the request was not sent.
+/// The code of the failure decides what follows, and the request was not sent.
 #[tokio::test(start_paused = true)]
 async fn a_source_that_fails_is_asked_again_as_its_code_says() {
     let server = VirtualServer::start(Script::always(good()));

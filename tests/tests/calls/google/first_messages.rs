@@ -60,7 +60,7 @@ async fn a_call_is_sent_when_its_first_message_is_there() {
     }
 }
 
-/// What is buffered of a stream is sent again, with the same headers.
+/// The buffered messages of a stream are sent again, with the same headers.
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_is_replayed_has_its_headers_in_every_attempt() {
     for is_layered in [false, true] {

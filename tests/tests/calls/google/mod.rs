@@ -1,4 +1,4 @@
-//! What Google's servers expect of every call.
+//! Headers, ids and credentials that Google's servers expect of every call.
 
 mod client_headers;
 mod credentials;
