@@ -16,7 +16,7 @@ pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descrip
 include!(concat!(env!("OUT_DIR"), "/services.rs"));
 
 /// Services in the shape of Google's, with their annotations.
-pub mod shapes {
+pub mod google_shapes {
     /// The descriptors of these services, encoded.
     pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shapes.bin"));
 

@@ -1,5 +1,5 @@
 //! The headers that are the same for all requests of a client, and what a caller's own metadata does to them.
-#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::{layer, table};
 use std::time::Duration;
@@ -11,11 +11,11 @@ use tonic_gax::{Hedging, OperationError, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient as PlainClient, ListAssetsRequest,
 };
-use tonic_gax_tests::generated::shapes::DESCRIPTORS;
-use tonic_gax_tests::generated::shapes::shapes::asset::v1::{
+use tonic_gax_tests::generated::google_shapes::DESCRIPTORS;
+use tonic_gax_tests::generated::google_shapes::shapes::asset::v1::{
     AssetServiceClient, AssetServiceSettings, GetFeedRequest, asset_service_client as tonic_asset,
 };
-use tonic_gax_tests::generated::shapes::shapes::routing::v1::{
+use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     TableRequest, TablesClient, TablesSettings, TablesStubSettings, tables_client as tonic_tables,
 };
 use tonic_gax_tests::{Reply, Script};

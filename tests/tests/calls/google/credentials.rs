@@ -1,5 +1,5 @@
 //! Credentials: in every attempt, fetched once for all, and others where a server refuses them.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::{layer, table};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use tonic_gax::google::GoogleHeaders;
 use tonic_gax::report::Delivery;
 use tonic_gax::testing::VirtualServer;
 use tonic_gax::{OperationError, OperationOptions, StopReason};
-use tonic_gax_tests::generated::shapes::shapes::routing::v1::{
+use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     Row, TablesClient, TablesSettings, tables_client,
 };
 use tonic_gax_tests::{Beat, Reply, Script, error_report, ms};

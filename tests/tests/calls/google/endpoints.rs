@@ -10,7 +10,7 @@ use tonic::transport::Endpoint;
 use tonic::{Code, Status};
 use tonic_gax::google::ServiceEndpoint;
 use tonic_gax::testing::VirtualServer;
-use tonic_gax_tests::generated::shapes::shapes::routing::v1::{TablesClient, TablesSettings};
+use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{TablesClient, TablesSettings};
 use tonic_gax_tests::{Reply, Script};
 use tower::service_fn;
 

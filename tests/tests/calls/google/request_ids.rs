@@ -1,12 +1,12 @@
 //! Ids of requests (AIP-4235): one a call, whatever attempts it has.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use prost::Message as _;
 use std::time::Duration;
 use tonic::{Code, Request};
 use tonic_gax::Hedging;
 use tonic_gax::testing::VirtualServer;
-use tonic_gax_tests::generated::shapes::shapes::storage::v2::{
+use tonic_gax_tests::generated::google_shapes::shapes::storage::v2::{
     FolderRequest, StorageControlClient, StorageControlStubSettings,
 };
 use tonic_gax_tests::{Reply, Script};

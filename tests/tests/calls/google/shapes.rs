@@ -3,8 +3,8 @@
 
 use tonic_gax::google::GoogleHeaders;
 use tonic_gax::{RetryLayer, RetryTable};
-use tonic_gax_tests::generated::shapes::DESCRIPTORS;
-use tonic_gax_tests::generated::shapes::shapes::routing::v1::TableRequest;
+use tonic_gax_tests::generated::google_shapes::DESCRIPTORS;
+use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::TableRequest;
 
 /// The layer that does for tonic's own clients what the generated ones do.
 pub(super) fn layer(headers: GoogleHeaders) -> RetryLayer {
