@@ -13,6 +13,7 @@ pub mod live;
 pub mod observe;
 mod operation;
 mod panics;
+pub mod resumption;
 pub mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -66,6 +67,7 @@ pub mod table {
 /// For generated code alone: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::client::paging::{PagedMethod, paged};
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo, fill_request_id};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};

@@ -9,10 +9,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     tonic_gax_build::configure()
         .retry_table(format!("{shared}/google/cloud/asset/v1/cloudasset_grpc_service_config.json"))
         .retry_table("proto/talk_grpc_service_config.json")
+        .retry_table("proto/shelves_grpc_service_config.json")
         .file_descriptor_set_path(out.join("descriptors.bin"))
         .include_file("services.rs")
         .generate_default_stubs(true)
-        .compile_protos(&["google/cloud/asset/v1/asset_service.proto", "talk.proto"], &[shared, "proto"])?;
+        .compile_protos(
+            &["google/cloud/asset/v1/asset_service.proto", "talk.proto", "shelves.proto"],
+            &[shared, "proto"],
+        )?;
     tonic_gax_build::configure()
         .retry_table("proto/shapes/shapes_grpc_service_config.json")
         .service_yaml("proto/shapes/storage_v2.yaml")

@@ -1,6 +1,7 @@
 //! The compiled protos, as far as retries care.
 
 use crate::kind::method_kind;
+use crate::paging::{PageShape, page_shape};
 use gax_retry::MethodKind;
 use heck::{ToSnakeCase, ToUpperCamelCase};
 use prost_types::{
@@ -38,6 +39,10 @@ pub(crate) struct ProtoMethod {
     pub(crate) kind: MethodKind,
     /// Whether it returns a `google.longrunning.Operation`.
     pub(crate) returns_operation: bool,
+    /// The full name of its response, with a leading dot.
+    pub(crate) response: String,
+    /// The fields that its pages are about; `None`: it isn't paged, or not in a way that Rust can read.
+    pub(crate) pages: Option<PageShape>,
 }
 
 impl Descriptors {
@@ -84,10 +89,14 @@ impl ProtoService {
         let methods = service.method.iter().map(|method| {
             let request = messages.get(method.input_type()).copied();
             let response = messages.get(method.output_type()).copied();
+            let kind = method_kind(file.package(), method, request, response);
+            let is_paged = kind == MethodKind::Paged;
             ProtoMethod {
                 name: method.name().to_owned(),
-                kind: method_kind(file.package(), method, request, response),
+                kind,
                 returns_operation: method.output_type() == ".google.longrunning.Operation",
+                response: method.output_type().to_owned(),
+                pages: is_paged.then(|| page_shape(file.package(), request, response)).flatten(),
             }
         });
         Self {

@@ -4,6 +4,7 @@ use crate::describe::{MethodOptions, describe};
 use crate::descriptors::{Descriptors, ProtoService};
 use crate::join::{JoinedService, join};
 use crate::names::{ServiceNames, service_names};
+use crate::page_items::PageItems;
 use gax_table::{Finding, RetryTable, ServiceDescription, ServiceYaml, Severity, TableError};
 use heck::ToSnakeCase as _;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,6 +15,8 @@ pub(crate) struct GeneratorConfig {
     services: HashMap<String, ServiceCode>,
     /// Files with a service that gets any code.
     files: HashSet<String>,
+    /// The paged RPCs.
+    pub(crate) pages: PageItems,
     /// Names in the table that no proto has.
     pub(crate) unknown: Vec<Finding>,
     /// Entries that don't say what their methods get.
@@ -105,6 +108,7 @@ impl GeneratorConfig {
         let mut config = Self {
             services: HashMap::new(),
             files: HashSet::new(),
+            pages: PageItems::default(),
             unknown: Vec::new(),
             unusable: Vec::new(),
             clashes: Vec::new(),
@@ -121,6 +125,7 @@ impl GeneratorConfig {
             }
             config.services.insert(service.full_name.clone(), ServiceCode { tonic, gax });
         }
+        config.pages = PageItems::new(descriptors, |file| config.files.contains(file));
         let all = descriptors.services.iter();
         let all = all
             .map(|service| gets_gax.get(&service.full_name).cloned().unwrap_or_else(|| described(service)));

@@ -16,6 +16,8 @@ mod includes;
 mod join;
 mod kind;
 mod names;
+mod page_items;
+mod paging;
 mod tables;
 
 pub use builder::{Builder, configure};

@@ -209,18 +209,18 @@ fn errors_print_names_and_texts_escaped() {
 
 /// tonic's code for such a service does not compile; ours does.
 #[test]
-fn rpcs_of_one_function_are_told() {
+fn rpcs_of_one_function_are_reported() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("clashing");
     std::fs::create_dir_all(&folder).unwrap();
     let proto = "syntax = 'proto3'; package a.v1; message M {} service S { \
                  rpc GetFoo(M) returns (M); rpc get_foo(M) returns (M); rpc New(M) returns (M); }";
     std::fs::write(folder.join("clashing.proto"), proto).unwrap();
-    let told = |builder: Builder| {
+    let reported = |builder: Builder| {
         let generated = builder.generate(&["clashing.proto"], &[&folder]).unwrap();
         generated.findings().iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(
-        told(configure()),
+        reported(configure()),
         [
             "warning[clashing-methods]: GetFoo and get_foo of a.v1.S are both get_foo in Rust, so that tonic's own client \
           and server don't compile; rename one of the two, or generate neither tonic's client nor its server",
@@ -228,9 +228,9 @@ fn rpcs_of_one_function_are_told() {
           doesn't compile; rename it, or don't generate tonic's client: the one that retries calls it by another name"
         ]
     );
-    assert_eq!(told(configure().build_client(false)).len(), 1, "the server has no such function");
+    assert_eq!(reported(configure().build_client(false)).len(), 1, "the server has no such function");
     let without = configure().build_client(false).build_server(false);
-    assert_eq!(told(without), [""; 0]);
+    assert_eq!(reported(without), [""; 0]);
 }
 
 #[test]

@@ -4,17 +4,23 @@ use crate::client::codec::Codec;
 use crate::client::encoded::{Added, Encoded};
 use crate::client::method::Method;
 use crate::client::methods::Methods;
+use crate::client::prost_stream::ProstStream;
 use crate::client::streaming::{MessageCall, StreamingCall, Timed};
 use crate::client::unary::UnaryCall;
 use crate::google::X_GOOG_REQUEST_PARAMS;
-use crate::grpc::{Transport, not_sent, path_of};
+use crate::grpc::{
+    GrpcProtocol, OwnService, ReadExtent, ResumedCall, ResumedProtocol, Transport, not_sent, path_of,
+};
 use crate::operation::inbound_deadline;
+use crate::resumption::{Resumer, Resumption};
 use crate::settings::{CallOptions, ClientSettings};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Uri};
 use prost::Message;
+use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 use tonic::codec::CompressionEncoding;
 use tonic::metadata::MetadataMap;
 use tonic::{Request, Status};
@@ -148,6 +154,14 @@ impl<T: Transport> Client<T> {
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
+        let options = request.extensions().get::<CallOptions>();
+        let own = options.and_then(|options| options.resumption.clone());
+        if own.is_some() || self.methods.load().get(index).is_some_and(|method| method.streams_by_itself()) {
+            return match self.resumed(index, request, own) {
+                Ok((call, idle_timeout)) => StreamingCall::resumed(call, idle_timeout),
+                Err(status) => StreamingCall::new(std::future::ready(Err(status))),
+            };
+        }
         let mut request = request;
         if let Some(method) = self.methods.load().get(index).filter(|method| !method.codec.is_plain()) {
             let mut headers = std::mem::take(request.metadata_mut()).into_headers();
@@ -160,6 +174,37 @@ impl<T: Transport> Client<T> {
             }),
             Err(status) => StreamingCall::new(std::future::ready(Err(status))),
         }
+    }
+
+    /// A call whose stream resumes, or whose caller is watched, and the idle timeout.
+    #[expect(clippy::type_complexity, reason = "the call is named where it is used")]
+    fn resumed<Req, Res>(
+        &self,
+        index: usize,
+        request: Request<Req>,
+        own: Option<Resumption>,
+    ) -> Result<(ResumedCall<OwnService<T>, Encoded, ProstStream<Req, Res>>, Option<Duration>), Status>
+    where
+        Req: Message + Send + Sync + 'static,
+        Res: Message + Default + Send + Sync + 'static,
+    {
+        let stream = match self.methods.load().get(index) {
+            Some(method) => method.config.stream.clone(),
+            None => return Err(unknown_method()),
+        };
+        let resumption = own.or(stream.resumption);
+        let strategy = resumption.as_ref().map(|resumption| {
+            resumption.of::<Req, Res>(request.get_ref()).ok_or_else(|| other_types::<Req, Res>(resumption))
+        });
+        let strategy = strategy.transpose()?;
+        let encoded = self.encoded(index, request)?;
+        let method = encoded.method();
+        let config = method.config.of_stream(resumption.as_ref(), method.config.timeout);
+        let codec = ProstStream::new(method.codec.clone());
+        let resumer = Resumer::new(strategy, resumption.as_ref());
+        let base = GrpcProtocol::new(OwnService(self.channel.clone()), encoded, ReadExtent::Nothing);
+        let protocol = ResumedProtocol::new(base, codec, resumer, stream.wait_timeout);
+        Ok((ResumedCall::new(protocol, config), stream.idle_timeout))
     }
 
     /// Calls an RPC that takes a stream.
@@ -218,6 +263,15 @@ fn add_params(method: &Method, headers: &mut HeaderMap, message: &impl Message) 
         let value = method.config.headers.params_of(&message.encode_to_vec());
         value.and_then(|value| headers.insert(X_GOOG_REQUEST_PARAMS, value));
     }
+}
+
+/// The resumption can't be used.
+fn other_types<Q, M>(resumption: &Resumption) -> Status {
+    let [request, response] = resumption.type_names();
+    let (own_request, own_response) = (type_name::<Q>(), type_name::<M>());
+    Status::invalid_argument(format!(
+        "the resumption is for {request} and {response}, but the RPC has {own_request} and {own_response}"
+    ))
 }
 
 fn unknown_method() -> Status {

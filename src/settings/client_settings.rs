@@ -7,8 +7,9 @@ use crate::live::unknown_methods::UnknownMethodsError;
 use crate::live::{KnownMethods, SettingsHandle};
 use crate::operation::OperationObserver;
 use crate::settings::operation_options::OperationOptions;
+use crate::settings::retry_budgets::RetryBudgets;
 use crate::settings::stub_settings::StubSettings;
-use gax_retry::{Compatibility, RetryBudget, RetryBudgets};
+use gax_retry::{Compatibility, RetryBudget};
 use std::sync::Arc;
 use std::time::Duration;
 

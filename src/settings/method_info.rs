@@ -4,6 +4,7 @@ use crate::google::MethodAnnotations;
 use gax_retry::settings::ConstSettings;
 use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodKind, RetrySettings};
 use http::uri::PathAndQuery;
+use std::any::TypeId;
 
 /// The definition for methods that are given none.
 static NO_CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
@@ -26,6 +27,8 @@ pub struct MethodInfo {
     annotations: Option<&'static MethodAnnotations>,
     /// The service whose client it is mixed into; `None`: its own.
     host: Option<&'static str>,
+    /// The types of its messages, where they matter: for streams of responses.
+    messages: Option<fn() -> [TypeId; 2]>,
 }
 
 impl MethodInfo {
@@ -47,6 +50,7 @@ impl MethodInfo {
             is_read_only: false,
             annotations: None,
             host: None,
+            messages: None,
         }
     }
 
@@ -128,6 +132,19 @@ impl MethodInfo {
     pub const fn mixed_into(mut self, host: &'static str) -> Self {
         self.host = Some(host);
         self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_messages<Q: 'static, M: 'static>(mut self) -> Self {
+        self.messages = Some(|| [TypeId::of::<Q>(), TypeId::of::<M>()]);
+        self
+    }
+
+    /// The types of its requests and responses, if it responds with a stream to one message.
+    pub(crate) fn messages(&self) -> Option<[TypeId; 2]> {
+        self.messages.map(|messages| messages())
     }
 
     /// The service under whose name a retry table has it.

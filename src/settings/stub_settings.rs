@@ -183,11 +183,26 @@ fn problems(method: &MethodInfo, call: &CallSettings) -> Vec<SettingsProblem> {
     let wrong = call.wrong_code().map(SettingsProblem::of_code);
     let of_codes = |reason| SettingsProblem::new(FIELD, codes.to_string(), reason);
     let ok = codes.contains(Code::Ok).then(|| of_codes("OK is a success, which is never retried"));
-    let is_endless = !codes.is_empty() && is_endless(call.retry_settings());
+    let needs_no_limit = call.stream().resumption.as_ref().is_some_and(|resumption| resumption.is_endless);
+    let is_endless = !codes.is_empty() && is_endless(call.retry_settings()) && !needs_no_limit;
     let endless = is_endless.then(|| of_codes(NO_LIMIT));
     let hedging = call.hedging().map(|hedging| hedging_problems(method, hedging));
-    let problems = [wrong, ok, endless].into_iter().flatten().chain(hedging.into_iter().flatten());
+    let stream = resumption_problem(method, call);
+    let problems = [wrong, ok, endless, stream].into_iter().flatten().chain(hedging.into_iter().flatten());
     problems.map(|problem| problem.of_rpc(method.name())).collect()
+}
+
+/// Why the resumption can't be used for that RPC.
+fn resumption_problem(method: &MethodInfo, call: &CallSettings) -> Option<SettingsProblem> {
+    const NO_STREAM: &str = "the RPC does not respond with a stream to one message";
+    let resumption = call.stream().resumption.as_ref()?;
+    let [request, response] = resumption.type_names();
+    let of_types = format!("of {request} and {response}");
+    match method.messages() {
+        None => Some(SettingsProblem::new("resumption", of_types, NO_STREAM)),
+        Some(messages) if resumption.is_for(messages) => None,
+        Some(_) => Some(SettingsProblem::new("resumption", of_types, "the RPC has messages of other types")),
+    }
 }
 
 fn hedging_problems(method: &MethodInfo, hedging: &Hedging) -> Vec<SettingsProblem> {

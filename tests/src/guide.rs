@@ -120,6 +120,9 @@ mod cookbook {}
 #[doc = include_str!("../../docs/src/streaming.md")]
 mod streaming {}
 
+#[doc = include_str!("../../docs/src/paging.md")]
+mod paging {}
+
 #[doc = include_str!("../../docs/src/troubleshooting.md")]
 mod troubleshooting {}
 

@@ -226,6 +226,7 @@ impl Builder {
             }
             (Module::from_protobuf_package_name(file.package()), file)
         });
+        let requests = requests.chain(config.pages.files());
         let modules = prost.generate(requests.collect()).map_err(Error::generator)?;
         let is_code =
             |(_, content): &(Module, String)| content.lines().any(|line| !is_blank_or_comment(line));

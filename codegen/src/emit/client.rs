@@ -1,6 +1,7 @@
 //! A service's client.
 
 use super::emitter::Emitter;
+use super::paged;
 use super::rpc::Rpc;
 use crate::docs::{DocLines, rustdoc};
 use crate::names::ServiceNames;
@@ -24,6 +25,7 @@ pub(super) fn client(
         .block(rustdoc(comment));
     let connect = emitter.build_transport.then(|| connect(runtime, &client, &settings));
     let calls = rpcs.iter().map(|rpc| call(runtime, names, rpc));
+    let lists = paged::lists(runtime, names, rpcs);
     quote! {
         #docs
         #[derive(Debug, Clone)]
@@ -90,7 +92,7 @@ pub(super) fn client(
                 Self { inner: self.inner.max_encoding_message_size(limit) }
             }
 
-            #(#calls)*
+            #(#calls #lists)*
         }
     }
 }

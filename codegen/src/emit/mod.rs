@@ -3,6 +3,8 @@
 mod client;
 mod emitter;
 mod google;
+mod page_fields;
+mod paged;
 mod rpc;
 mod service;
 mod settings;

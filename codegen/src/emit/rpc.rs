@@ -1,6 +1,7 @@
 //! One RPC, in the pieces that generated code is made of.
 
 use super::emitter::Emitter;
+use super::page_fields::PageFields;
 use crate::docs::{DocLines, Source, batching_words, first_sentence, policy_docs, polling_docs};
 use crate::join::JoinedMethod;
 use gax_retry::MethodKind;
@@ -30,6 +31,8 @@ pub(super) struct Rpc<'a> {
     pub(super) operation: Option<Operation>,
     /// The fields of its requests that are filled with a new id where they are empty, by their names in the proto.
     pub(super) request_ids: &'a [String],
+    /// How its pages are read.
+    pub(super) pages: Option<PageFields>,
     policy: DocLines,
 }
 
@@ -78,12 +81,19 @@ impl<'a> Rpc<'a> {
             deprecated: method.options.deprecated().then(|| quote!(#[deprecated])),
             operation,
             request_ids: emitter.request_ids.of(&entry.service, &entry.name),
+            pages: None,
             policy: match &entry.batching {
                 Some(batching) => policy.block([batching_words(batching)]),
                 None if entry.kind.streams_requests() => policy.block([REPLAYED]),
                 None => policy,
             },
         }
+    }
+
+    /// With how its pages are read.
+    pub(super) fn with_pages(mut self, pages: Option<PageFields>) -> Self {
+        self.pages = pages;
+        self
     }
 
     /// The docs of its accessors: what it does, what the table says, what that leads to.
@@ -93,7 +103,7 @@ impl<'a> Rpc<'a> {
 }
 
 /// A message's type, from inside a service's module.
-fn rust_type(name: &str, proto_path: &str) -> TokenStream {
+pub(super) fn rust_type(name: &str, proto_path: &str) -> TokenStream {
     let path = if is_absolute(name) { name.to_owned() } else { format!("{proto_path}::{name}") };
     path.parse().expect("prost writes types that are Rust")
 }

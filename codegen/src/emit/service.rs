@@ -1,12 +1,14 @@
 //! The module of a service.
 
 use super::emitter::Emitter;
-use super::rpc::{Rpc, rebased};
+use super::page_fields::PageFields;
+use super::rpc::{Rpc, rebased, rust_type};
 use super::{client, settings, statics};
 use crate::descriptors::full_name;
 use crate::docs::DocLines;
 use crate::join::JoinedService;
 use crate::names::{ServiceNames, accessor_names};
+use crate::page_items::ResolvedItems;
 use proc_macro2::TokenStream;
 use prost_build::{Method, Service};
 use quote::{format_ident, quote};
@@ -19,14 +21,15 @@ impl Emitter {
         service: &'a Service,
         names: &ServiceNames,
         joined: &JoinedService,
+        pages: &ResolvedItems,
         mixin: impl Fn(&str) -> Option<&'a Service>,
     ) -> TokenStream {
         let full_name = full_name(&service.package, &service.proto_name);
-        let rpcs = self.rpcs(service, joined, mixin);
+        let rpcs = self.rpcs(service, joined, pages, mixin);
         let module = format_ident!("{}", names.module);
         let docs =
             DocLines::new(format!("Settings and client of `{full_name}`, as its retry table has them."));
-        let statics = statics::statics(self, joined);
+        let statics = statics::statics(self, joined, &rpcs);
         let stub_settings = settings::stub_settings(&self.runtime, names, &rpcs);
         let client_settings = settings::client_settings(self, names, joined.name());
         let comment: &[String] =
@@ -65,6 +68,7 @@ impl Emitter {
         &'a self,
         service: &'a Service,
         joined: &JoinedService,
+        pages: &ResolvedItems,
         mixin: impl Fn(&str) -> Option<&'a Service>,
     ) -> Vec<Rpc<'a>> {
         let full_name = full_name(&service.package, &service.proto_name);
@@ -92,7 +96,10 @@ impl Emitter {
             let path = |name: &str| rebased(name, &own.package, &service.package);
             let types = (path(&method.input_type), path(&method.output_type));
             let operation = entry.polling.as_ref().and_then(|_| operations.next());
-            Rpc::new((index, &accessor), operation, method, types, comment, entry, self)
+            let pages = pages.of(own, &method.proto_name);
+            let message = |message: &str| rust_type(&path(message), &self.proto_path);
+            let pages = pages.map(|pages| PageFields::new(pages, &message(&pages.message)));
+            Rpc::new((index, &accessor), operation, method, types, comment, entry, self).with_pages(pages)
         })
         .collect()
     }

@@ -8,17 +8,21 @@ mod overrides;
 use super::hedging::Hedging;
 use super::latencies::Latencies;
 use super::{AttemptResult, RetryFact, World};
-use crate::gax_java::{Polling, RawSettings};
+#[cfg(feature = "polling")]
+use crate::gax_java::Polling;
+use crate::gax_java::RawSettings;
 use crate::nanos::{FOREVER, bounded, nanos_or_forever};
+#[cfg(feature = "polling")]
+use crate::rules::Polls;
 #[cfg(feature = "strategy")]
 use crate::rules::Strategy;
-use crate::rules::{Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, longest, longest_of};
+use crate::rules::{Documented, GaxJava, Grpc, Progress, Refusal, Rules, longest, longest_of};
 use crate::settings::SettingsProblem;
 #[cfg(feature = "strategy")]
 use crate::strategy::BackoffStrategy;
 use crate::{
-    Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget, RetrySettings, ServerDelay,
-    SettingsError, StartedAttempt, StopReason,
+    Code, CodeSet, Compatibility, Environment, IntoCodes, ParseCodeError, RetryBudget, RetrySettings,
+    ServerDelay, SettingsError, StartedAttempt, StopReason,
 };
 use nested::Nested;
 use std::num::NonZeroU64;
@@ -63,6 +67,10 @@ pub struct Policy {
     only_with_server_delay: CodeSet,
     /// The settings that the rules were made of, for calls that change single fields; `None`: of no settings.
     pub(super) settings: Option<Arc<RetrySettings>>,
+    /// Whether attempts may follow each other although neither a time nor a number limits them.
+    pub(super) is_endless: bool,
+    /// The most that operators allow. The rules and the hedging are within it; the settings are as the program has them.
+    caps: Environment,
     /// The program left no time for any attempt: it passed a timeout of zero.
     is_spent: bool,
     /// Why it can't be carried out, so that no attempt is made.
@@ -148,6 +156,7 @@ impl Policy {
     }
 
     /// The policy of an operation that starts a long-running operation and polls until it is done.
+    #[cfg(feature = "polling")]
     #[must_use]
     pub fn polling(polling: Polling) -> Self {
         Self::of(Rules::Polls(Polls::new(polling)), Ok(CodeSet::EMPTY))
@@ -173,6 +182,8 @@ impl Policy {
             max_server_delay,
             only_with_server_delay: CodeSet::EMPTY,
             settings: None,
+            is_endless: false,
+            caps: Environment::default(),
             is_spent: false,
             problem: None,
             version: None,

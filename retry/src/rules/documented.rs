@@ -5,7 +5,6 @@ use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::JitterSource;
 use crate::jitter::{jittered, uniform};
 use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, remaining, scaled};
-use crate::started_attempt::Next;
 use crate::{Compatibility, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -52,8 +51,10 @@ impl Documented {
         self.max_timeout = FOREVER;
     }
 
-    pub(crate) fn set_single(&mut self) {
-        self.max_attempts = Some(1);
+    /// No more time and attempts than that.
+    pub(crate) fn limit_to(&mut self, total: Option<Duration>, attempts: Option<u32>) {
+        self.total = self.total.min(limit(total));
+        self.max_attempts = self.max_attempts.into_iter().chain(attempts).min();
     }
 
     pub(crate) fn is_jittered(&self) -> bool {
@@ -106,19 +107,13 @@ impl RuleSet for Documented {
     }
 
     /// A poll is not much earlier than its delay: it is drawn from the upper half.
-    fn poll_next(
+    fn poll_later(
         &self,
         progress: &mut DocumentedProgress,
-        next: Next,
         ask: Ask,
         jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
-        match next {
-            Next::Now => Ok(Wait(0)),
-            Next::Later => {
-                self.wait(progress, ask, jitter, |delay, mut source| uniform(delay / 2, delay, &mut source))
-            }
-        }
+        self.wait(progress, ask, jitter, |delay, mut source| uniform(delay / 2, delay, &mut source))
     }
 
     fn reset_backoff(&self, progress: &mut DocumentedProgress, bound: u64) {
@@ -137,7 +132,7 @@ impl Documented {
         draw: impl Fn(u64, &mut dyn JitterSource) -> u64,
     ) -> Result<Wait, Refusal> {
         let total = self.total.min(ask.bound);
-        if total == FOREVER && self.max_attempts.is_none() {
+        if total == FOREVER && self.max_attempts.is_none() && !ask.is_endless {
             return Err(Refusal::new(StopReason::NoLimits));
         }
         let now = ask.now;

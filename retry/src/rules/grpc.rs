@@ -56,8 +56,10 @@ impl Grpc {
         self.attempt_timeout = FOREVER;
     }
 
-    pub(crate) fn set_single(&mut self) {
-        self.max_attempts = Some(1);
+    /// No more time and attempts than that.
+    pub(crate) fn limit_to(&mut self, total: Option<Duration>, attempts: Option<u32>) {
+        self.total = self.total.min(nanos_or_forever(total));
+        self.max_attempts = self.max_attempts.into_iter().chain(attempts).min();
     }
 
     pub(crate) fn is_jittered(&self) -> bool {

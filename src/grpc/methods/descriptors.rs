@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_four_kinds_are_told_apart() {
+    fn the_four_kinds_are_distinguished() {
         let method = |name: &str, client: Option<bool>, server: Option<bool>| Method {
             name: Some(name.to_owned()),
             client_streaming: client,

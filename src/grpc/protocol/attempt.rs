@@ -96,6 +96,19 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
     }
 
+    /// The attempt is over by our own clock. Returns whether it was never sent: a place in the service's queue must not be
+    /// held through a delay.
+    pub(crate) fn give_up(
+        &mut self,
+        attempt: &GrpcAttempt<<A::Service as GrpcService<Body>>::Future>,
+    ) -> bool {
+        let is_unsent = matches!(attempt, GrpcAttempt::Ready { .. });
+        if is_unsent {
+            self.handle.renew();
+        }
+        is_unsent
+    }
+
     /// Nothing has come. More of the request may have been sent than is buffered, which is reported once.
     #[inline]
     fn pending(&self, context: &mut AttemptContext<'_>, cx: &Context<'_>) -> Poll<Step> {
@@ -278,14 +291,14 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         let Some(attempt) = attempt else {
             return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
         };
+        if self.give_up(&attempt) {
+            return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
+        }
         let seen = match attempt.project() {
-            AttemptProj::Ready { .. } => {
-                // A place in the service's queue must not be held through a delay.
-                self.handle.renew();
-                return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
-            }
             AttemptProj::Collecting { .. } => Seen::Headers,
-            AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
+            AttemptProj::Ready { .. } | AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => {
+                Seen::Nothing
+            }
         };
         self.timed_out(config, seen, context)
     }

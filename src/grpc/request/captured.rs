@@ -83,14 +83,14 @@ impl CapturedRequest {
             return Ok(Self::stream(request, extra, Note::RequestIsAStream, config));
         }
         match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &config.shared.limits) {
-            Ok(message) => Ok(Self::message(request, extra, message)),
+            Ok(message) => Ok(Self::of_message(request, extra, message)),
             Err(partial) => Self::read_in_part(request, extra, partial, config),
         }
     }
 
     #[expect(clippy::inline_always, reason = "it is large to move (bench `speed`, instructions)")]
     #[inline(always)]
-    fn message(request: &http::Request<Body>, extra: Option<ExtraHeaders>, message: Bytes) -> Self {
+    fn of_message(request: &http::Request<Body>, extra: Option<ExtraHeaders>, message: Bytes) -> Self {
         Self { message, source: Source::Message(Template::of(request, extra)) }
     }
 
@@ -103,7 +103,7 @@ impl CapturedRequest {
         config: &MethodConfig,
     ) -> Result<Self, Status> {
         Ok(match read {
-            Poll::Ready(Ok(Read::Whole)) => Self::message(request, extra, buffer.into_message()),
+            Poll::Ready(Ok(Read::Whole)) => Self::of_message(request, extra, buffer.into_message()),
             Poll::Ready(Ok(Read::Stream(note))) => {
                 *request.body_mut() = buffer.into_body();
                 Self::stream(request, extra, note, config)
@@ -148,7 +148,8 @@ impl CapturedRequest {
             let is_other = |(name, _): &(HeaderName, HeaderValue)| *name != X_GOOG_REQUEST_PARAMS;
             let params = request.headers().get_all(X_GOOG_REQUEST_PARAMS).iter();
             let params = params.map(|value| (X_GOOG_REQUEST_PARAMS, value.clone()));
-            extra.into_iter().filter(is_other).chain(params).collect()
+            let all: Box<[_]> = extra.into_iter().flatten().filter(is_other).chain(params).collect();
+            (!all.is_empty()).then_some(all)
         });
         *request.body_mut() = buffer.into_body();
         Self::stream(request, extra, Note::RequestIsAStream, config)
@@ -179,6 +180,11 @@ impl CapturedRequest {
         Self { message: Bytes::new(), source: Source::Once(Box::new(once)) }
     }
 
+    /// Its message, with the prefix, if it is one.
+    pub(crate) fn message(&self) -> Option<&Bytes> {
+        matches!(self.source, Source::Message(_)).then_some(&self.message)
+    }
+
     /// Whether it goes out as it comes.
     #[inline]
     pub(crate) fn is_stream(&self) -> bool {
@@ -207,7 +213,7 @@ impl CapturedRequest {
             return;
         }
         *self = match read {
-            Read::Whole => Self::message(&request, extra, buffer.into_message()),
+            Read::Whole => Self::of_message(&request, extra, buffer.into_message()),
             Read::Stream(note) => {
                 let once = Self::once(&request, *note);
                 *request.body_mut() = buffer.into_body();
@@ -285,6 +291,10 @@ impl ReplayableRequest for CapturedRequest {
         let message = (!self.message.is_empty()).then_some(&*self.message);
         config.headers.write_params(into.headers_mut(), message);
         *into.body_mut() = body;
+    }
+
+    fn replace(&mut self, message: Bytes) {
+        self.message = message;
     }
 
     fn put_off(&mut self, request: http::Request<Body>) {
@@ -389,7 +399,7 @@ mod tests {
 
     fn captured(request: &http::Request<Body>, config: &MethodConfig) -> CapturedRequest {
         let extra = Inspection::of(request, config.example.as_ref(), config.headers.counts(), true).extra;
-        CapturedRequest::message(request, extra, Bytes::from_static(b"body"))
+        CapturedRequest::of_message(request, extra, Bytes::from_static(b"body"))
     }
 
     fn written(

@@ -11,19 +11,14 @@ use tonic::body::Body;
 /// A request but for its body and the headers that differ from attempt to attempt.
 #[derive(Debug)]
 pub(crate) enum Template {
-    /// It is like the others to its method, but for these headers: as a rule there are none, and it takes no allocation.
+    /// It is like the others to its method, but for these headers.
     Example(ExtraHeaders),
     /// Any other request.
     Whole(Box<Parts>),
 }
 
 /// A request that is like the others to its method.
-impl Default for Template {
-    #[inline]
-    fn default() -> Self {
-        Self::Example(ExtraHeaders::default())
-    }
-}
+pub(crate) static LIKE_EXAMPLE: Template = Template::Example(None);
 
 impl Template {
     /// The template of a request, given the headers that it has beside those of the example; `None`: it is not like that.
@@ -91,7 +86,7 @@ impl Template {
         match (self, example) {
             (Self::Example(extra), Some(example)) => {
                 example.copy(into, headers.prepared(attempt), is_watched);
-                for (name, value) in extra {
+                for (name, value) in extra.iter().flatten() {
                     headers.put_over(into.headers_mut(), name, value);
                 }
                 true

@@ -199,6 +199,18 @@ impl Observed {
         }
     }
 
+    /// Whether somebody wants to know what comes in.
+    pub(crate) fn watches_transfers(&self) -> bool {
+        self.watches_transfers
+    }
+
+    /// That attempt, which is in flight, has delivered a message of a stream.
+    pub(crate) fn delivered(&self, number: u32) {
+        if let Some(attempt) = self.started(number) {
+            self.each(|observer, info| observer.response_received(info, attempt));
+        }
+    }
+
     /// The attempt with the reply has brought a message of a stream.
     pub(crate) fn response_received(&self) {
         if let Some(attempt) = self.started_with_reply() {

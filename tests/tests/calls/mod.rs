@@ -5,6 +5,7 @@ mod cancellation;
 mod compression;
 mod google;
 mod interceptors;
+mod paging;
 mod readiness;
 mod replay;
 mod start;

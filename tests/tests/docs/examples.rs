@@ -35,6 +35,8 @@ mod metrics_prometheus;
 mod metrics_terminal;
 #[path = "../../../examples/overrides.rs"]
 mod overrides;
+#[path = "../../../examples/paging.rs"]
+mod paging;
 #[path = "../../../examples/server_deadline.rs"]
 mod server_deadline;
 #[path = "../../../examples/server_delays.rs"]
@@ -51,6 +53,8 @@ mod testing;
 mod tls;
 #[path = "../../../examples/transparent_retries.rs"]
 mod transparent_retries;
+#[path = "../../../examples/watch.rs"]
+mod watch;
 
 /// Runs a program where `cargo run --example` runs it.
 fn run<E: Debug>(program: fn() -> Result<(), E>) {
@@ -88,6 +92,7 @@ programs!(
     metrics_prometheus,
     metrics_terminal,
     overrides,
+    paging,
     server_deadline,
     server_delays,
     server_tasks,
@@ -95,7 +100,8 @@ programs!(
     settings_from_file,
     testing,
     tls,
-    transparent_retries
+    transparent_retries,
+    watch
 );
 
 /// A report ends without a line break, as every text of ours does.
