@@ -6,7 +6,9 @@ pub mod batching;
 mod body;
 pub mod client;
 pub mod closure;
+pub mod credentials;
 mod generated_methods;
+pub mod google;
 pub mod grpc;
 #[cfg(feature = "http")]
 pub mod http;
@@ -106,6 +108,7 @@ macro_rules! __if_batching {
 pub mod __private {
     pub use crate::client::paging::{PagedMethod, paged};
     pub use crate::client::{Client, connect_for as connect};
+    pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo, fill_request_id};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
     pub use gax_retry::settings::ConstSettings;
 

@@ -120,7 +120,7 @@ pub(crate) fn full_name(package: &str, name: &str) -> String {
 }
 
 /// Every message by its full name with a leading dot, as descriptors refer to it.
-fn messages(set: &FileDescriptorSet) -> HashMap<String, &DescriptorProto> {
+pub(crate) fn messages(set: &FileDescriptorSet) -> HashMap<String, &DescriptorProto> {
     let mut found = HashMap::new();
     for file in &set.file {
         let scope = if file.package().is_empty() { String::new() } else { format!(".{}", file.package()) };

@@ -149,6 +149,13 @@ impl GeneratorConfig {
         self.mixed_in.contains(service)
     }
 
+    /// Whether a client that is generated calls that method.
+    pub(crate) fn calls(&self, service: &str, method: &str) -> bool {
+        let joined = self.services.values().filter_map(|code| code.gax.as_ref());
+        let mut methods = joined.flat_map(|(_, joined)| &joined.methods);
+        methods.any(|own| own.service == service && own.name == method)
+    }
+
     /// Whether the services of that file are needed: for code, or to be mixed into others.
     pub(crate) fn has_services(&self, file: &str) -> bool {
         self.files.contains(file)

@@ -138,5 +138,11 @@ mod from_go {}
 #[doc = include_str!("../../docs/src/from-python.md")]
 mod from_python {}
 
+#[doc = include_str!("../../docs/src/google-apis.md")]
+mod google_apis {}
+
+#[doc = include_str!("../../docs/src/credentials.md")]
+mod credentials {}
+
 #[doc = include_str!("../../docs/src/otlp.md")]
 mod otlp {}

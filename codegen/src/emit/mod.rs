@@ -3,6 +3,7 @@
 mod batching;
 mod client;
 mod emitter;
+mod google;
 mod page_fields;
 mod paged;
 mod rpc;

@@ -32,6 +32,8 @@ pub(super) struct Rpc<'a> {
     pub(super) operation: Option<Operation>,
     /// The function that batches its requests.
     pub(super) batching: Option<RpcBatching>,
+    /// The fields of its requests that are filled with a new id where they are empty, by their names in the proto.
+    pub(super) request_ids: &'a [String],
     /// How its pages are read.
     pub(super) pages: Option<PageFields>,
     policy: DocLines,
@@ -93,7 +95,7 @@ impl<'a> Rpc<'a> {
         (request, response): (String, String),
         comment: &'a [String],
         entry: &JoinedMethod,
-        emitter: &Emitter,
+        emitter: &'a Emitter,
     ) -> Self {
         let name = method.proto_name.as_str();
         let docs = DocLines::new(format!("The settings of `{name}`.")).block(first_sentence(comment));
@@ -129,6 +131,7 @@ impl<'a> Rpc<'a> {
                     descriptor,
                 }
             }),
+            request_ids: emitter.request_ids.of(&entry.service, &entry.name),
             pages: None,
             policy: match &entry.batching {
                 Some(batching) => policy.block([batching_words(batching)]),

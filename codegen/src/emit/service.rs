@@ -18,7 +18,7 @@ impl Emitter {
     /// A service's module, and the names that its package gets. `mixin` finds the services of which methods
     /// are mixed in.
     pub(crate) fn service<'a>(
-        &self,
+        &'a self,
         service: &'a Service,
         names: &ServiceNames,
         joined: &JoinedService,
@@ -30,9 +30,9 @@ impl Emitter {
         let module = format_ident!("{}", names.module);
         let docs =
             DocLines::new(format!("Settings and client of `{full_name}`, as its retry table has them."));
-        let statics = statics::statics(&self.runtime, joined, &rpcs);
+        let statics = statics::statics(self, joined, &rpcs);
         let stub_settings = settings::stub_settings(&self.runtime, names, &rpcs);
-        let client_settings = settings::client_settings(self, names);
+        let client_settings = settings::client_settings(self, names, joined.name());
         let comment: &[String] =
             if self.disable_comments.contains(&full_name) { &[] } else { &service.comments.leading };
         let client = client::client(self, names, comment, &full_name, &rpcs);
@@ -66,7 +66,7 @@ impl Emitter {
 
     /// The service's RPCs, with those that are mixed in.
     fn rpcs<'a>(
-        &self,
+        &'a self,
         service: &'a Service,
         joined: &JoinedService,
         pages: &ResolvedItems,

@@ -13,6 +13,8 @@ mod batching;
 mod budgets;
 #[path = "../../../examples/closures.rs"]
 mod closures;
+#[path = "../../../examples/credentials.rs"]
+mod credentials;
 #[path = "../../../examples/delivery.rs"]
 mod delivery;
 #[path = "../../../examples/embedded_table.rs"]
@@ -83,6 +85,7 @@ programs!(
     batching,
     budgets,
     closures,
+    credentials,
     delivery,
     embedded_table,
     fresh_token,
