@@ -85,9 +85,10 @@ impl Emitter {
         let starts = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.polling.is_some());
         let operations =
             starts.map(|(_, (_, method))| format!("{}_operation", method.name.trim_start_matches("r#")));
-        let batched = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.batching.is_some());
-        let batches =
-            batched.map(|(_, (_, method))| format!("{}_batching", method.name.trim_start_matches("r#")));
+        let with_batching =
+            joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.batching.is_some());
+        let batches = with_batching
+            .map(|(_, (_, method))| format!("{}_batching", method.name.trim_start_matches("r#")));
         let wanted: Vec<String> =
             methods.iter().map(|(_, method)| method.name.clone()).chain(operations).chain(batches).collect();
         let operation_count = joined.methods.iter().filter(|method| method.polling.is_some()).count();
