@@ -39,6 +39,9 @@ pub(super) struct Rpc<'a> {
     policy: DocLines,
 }
 
+/// A function's name, and its place among its like; `None`: the RPC has none.
+pub(super) type Numbered = Option<(usize, String)>;
+
 /// How requests of an RPC are merged into one.
 pub(super) struct RpcBatching {
     /// The place among those of the service, without a suffix.
@@ -90,7 +93,7 @@ const REPLAYED: &str =
 impl<'a> Rpc<'a> {
     pub(super) fn new(
         (index, accessor): (usize, &str),
-        (operation, batching): (Option<OperationNames<'_>>, Option<(usize, String)>),
+        (operation, batching): (Option<OperationNames<'_>>, Numbered),
         method: &'a Method,
         (request, response): (String, String),
         comment: &'a [String],

@@ -26,7 +26,7 @@ impl<T> Default for ElementReader<T> {
 pub(crate) struct Key {
     discriminator: Option<Arc<[u8]>>,
     interned: Option<Interned>,
-    ordering_key: Option<Arc<[u8]>>,
+    order: Option<Arc<[u8]>>,
 }
 
 impl<T> ElementReader<T> {
@@ -46,8 +46,10 @@ impl<T> ElementReader<T> {
         let ordering_key = key(&self.ordering_key).filter(|key: &Arc<[u8]>| !key.is_empty());
         let interned = self.interned.as_ref().map(|read| read(element));
         let is_ordered = ordering_key.is_some();
-        let element =
-            NewElement::new(Key { discriminator: key(&self.discriminator), interned, ordering_key }, size);
+        let element = NewElement::new(
+            Key { discriminator: key(&self.discriminator), interned, order: ordering_key },
+            size,
+        );
         if is_ordered { element.ordered() } else { element }
     }
 }
