@@ -88,9 +88,10 @@ impl Emitter {
             starts.map(|(_, (_, method))| format!("{}_operation", method.name.trim_start_matches("r#")));
         let operations: Vec<String> = operations.collect();
         let resumed = operations.iter().map(|operation| format!("resume_{operation}"));
-        let batched = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.batching.is_some());
-        let batches =
-            batched.map(|(_, (_, method))| format!("{}_batching", method.name.trim_start_matches("r#")));
+        let with_batching =
+            joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.batching.is_some());
+        let batches = with_batching
+            .map(|(_, (_, method))| format!("{}_batching", method.name.trim_start_matches("r#")));
         let own = methods.iter().map(|(_, method)| method.name.clone());
         let wanted: Vec<String> =
             own.chain(operations.iter().cloned()).chain(resumed).chain(batches).collect();
