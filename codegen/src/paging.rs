@@ -8,7 +8,7 @@ use prost_types::{DescriptorProto, FieldDescriptorProto, FieldOptions, MessageOp
 
 /// The numbers that a page's size may be, as Rust has them.
 pub(crate) const NUMBERS: [&str; 4] = ["i32", "i64", "u32", "u64"];
-/// The wrappers that prost writes as numbers that may be missing, unless it is told otherwise.
+/// The wrappers that prost writes as numbers that may be missing, unless it is configured otherwise.
 const WRAPPERS: [&str; 4] = [
     ".google.protobuf.Int32Value",
     ".google.protobuf.Int64Value",

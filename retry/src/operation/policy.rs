@@ -180,6 +180,7 @@ impl Policy {
     /// assert_eq!(policy.first_attempt().and_then(|first| first.rpc_timeout()), Some(Duration::from_secs(300)));
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
+    #[cfg(feature = "polling")]
     #[must_use]
     pub fn for_polls(settings: &RetrySettings, compatibility: Compatibility) -> Self {
         match compatibility {
