@@ -1,10 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "batching")]
+pub mod batching;
 mod body;
 pub mod client;
 pub mod closure;
+pub mod credentials;
 mod generated_methods;
+pub mod google;
 pub mod grpc;
 #[cfg(feature = "http")]
 pub mod http;
@@ -81,11 +85,30 @@ pub mod table {
     };
 }
 
+/// For generated code alone: it is compiled where the feature `batching` is on.
+#[cfg(feature = "batching")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_batching {
+    ($($code:tt)*) => {
+        $($code)*
+    };
+}
+
+/// For generated code alone: it is compiled where the feature `batching` is on.
+#[cfg(not(feature = "batching"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_batching {
+    ($($code:tt)*) => {};
+}
+
 /// For generated code alone: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
     pub use crate::client::paging::{PagedMethod, paged};
     pub use crate::client::{Client, connect_for as connect};
+    pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo, fill_request_id};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
     pub use gax_retry::settings::ConstSettings;
 

@@ -26,6 +26,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &[shared, "proto"],
         )?;
     tonic_gax_build::configure()
+        .retry_table("proto/shapes/shapes_grpc_service_config.json")
+        .service_yaml("proto/shapes/storage_v2.yaml")
+        .file_descriptor_set_path(out.join("shapes.bin"))
+        .include_file("shapes.rs")
+        .generate_default_stubs(true)
+        .compile_protos(
+            &["shapes/asset.proto", "shapes/logging.proto", "shapes/routing.proto", "shapes/storage.proto"],
+            &[shared, "proto"],
+        )?;
+    tonic_gax_build::configure()
         .retry_table(format!("{shared}/library/v1/library_grpc_service_config.json"))
         .include_file("library.rs")
         .compile_protos(&["library/v1/library.proto", "library/v1/archive.proto"], &[shared])?;

@@ -1,6 +1,7 @@
 //! The compiled protos, as far as retries care.
 
 use crate::kind::method_kind;
+use crate::message_fields::MessageFields;
 use crate::paging::{PageShape, page_shape};
 use gax_retry::MethodKind;
 use heck::{ToSnakeCase, ToUpperCamelCase};
@@ -43,6 +44,8 @@ pub(crate) struct ProtoMethod {
     pub(crate) response: String,
     /// The fields that its pages are about; `None`: it isn't paged, or not in a way that Rust can read.
     pub(crate) pages: Option<PageShape>,
+    pub(crate) request_fields: MessageFields,
+    pub(crate) response_fields: MessageFields,
 }
 
 impl Descriptors {
@@ -97,6 +100,8 @@ impl ProtoService {
                 returns_operation: method.output_type() == ".google.longrunning.Operation",
                 response: method.output_type().to_owned(),
                 pages: is_paged.then(|| page_shape(file.package(), request, response)).flatten(),
+                request_fields: MessageFields::of(request),
+                response_fields: MessageFields::of(response),
             }
         });
         Self {
@@ -115,7 +120,7 @@ pub(crate) fn full_name(package: &str, name: &str) -> String {
 }
 
 /// Every message by its full name with a leading dot, as descriptors refer to it.
-fn messages(set: &FileDescriptorSet) -> HashMap<String, &DescriptorProto> {
+pub(crate) fn messages(set: &FileDescriptorSet) -> HashMap<String, &DescriptorProto> {
     let mut found = HashMap::new();
     for file in &set.file {
         let scope = if file.package().is_empty() { String::new() } else { format!(".{}", file.package()) };

@@ -3,6 +3,7 @@
 use crate::describe::{MethodOptions, describe};
 use crate::descriptors::{Descriptors, ProtoService};
 use crate::join::{JoinedService, join};
+use crate::message_fields::unfit_field;
 use crate::names::{ServiceNames, service_names};
 use crate::page_items::PageItems;
 use gax_table::{Finding, RetryTable, ServiceDescription, ServiceYaml, Severity, TableError};
@@ -96,7 +97,8 @@ impl GeneratorConfig {
             .iter()
             .filter_map(|service| Some((service, gets_gax.get(&service.full_name)?.clone())))
             .unzip();
-        let joined = join(table, &described_with_gax);
+        let mut joined = join(table, &described_with_gax);
+        let unfit = joined.iter_mut().flat_map(|service| unfit_descriptors(descriptors, service)).collect();
         let mixed_in: HashSet<&str> = described_with_gax
             .iter()
             .flat_map(ServiceDescription::methods)
@@ -114,7 +116,7 @@ impl GeneratorConfig {
             mixed_in: mixed_in.iter().map(|name| (*name).to_owned()).collect(),
             unknown: Vec::new(),
             unusable: Vec::new(),
-            clashes: Vec::new(),
+            clashes: unfit,
         };
         for service in &descriptors.services {
             let tonic = options.tonic && !options.is_extern(service);
@@ -147,10 +149,39 @@ impl GeneratorConfig {
         self.mixed_in.contains(service)
     }
 
+    /// Whether a client that is generated calls that method.
+    pub(crate) fn calls(&self, service: &str, method: &str) -> bool {
+        let joined = self.services.values().filter_map(|code| code.gax.as_ref());
+        let mut methods = joined.flat_map(|(_, joined)| &joined.methods);
+        methods.any(|own| own.service == service && own.name == method)
+    }
+
     /// Whether the services of that file are needed: for code, or to be mixed into others.
     pub(crate) fn has_services(&self, file: &str) -> bool {
         self.files.contains(file)
     }
+}
+
+/// Batch descriptors whose fields the messages don't have: these RPCs get no batching in their client.
+fn unfit_descriptors(descriptors: &Descriptors, service: &mut JoinedService) -> Vec<Finding> {
+    let own = service.name().to_owned();
+    let mut found = Vec::new();
+    for method in &mut service.methods {
+        let Some(descriptor) = &method.batch_descriptor else { continue };
+        let of_service = descriptors.services.iter().find(|service| service.full_name == method.service);
+        let rpc = of_service.and_then(|service| service.methods.iter().find(|rpc| rpc.name == method.name));
+        let unfit = rpc.and_then(|rpc| unfit_field(descriptor, &rpc.request_fields, &rpc.response_fields));
+        if let Some((field, needed)) = unfit {
+            let message = format!(
+                "the batch_descriptor of {} of {own} names {field}, which is not {needed}, so that the client can't batch it",
+                method.name
+            );
+            let help = "correct the field's name, or write the batching in code";
+            found.push(Finding::new("unfit-batch-descriptor", Severity::Warning, message).with_help(help));
+            method.batch_descriptor = None;
+        }
+    }
+    found
 }
 
 /// RPCs of a service for which tonic writes two functions of one name.

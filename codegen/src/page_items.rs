@@ -97,7 +97,7 @@ impl ResolvedItems {
         for (rpc, method) in rpcs.into_iter().flatten().zip(&service.methods) {
             let (field, message) = (method.name.clone(), method.input_type.clone());
             let mut shape = rpc.shape.clone();
-            // A wrapper that prost was configured to write as a message is no number.
+            // A wrapper that prost is configured to write as a message is no number.
             let is_number =
                 |size: &SizeField| size.wrapper.is_none() || NUMBERS.contains(&method.output_type.as_str());
             shape.size = shape.size.filter(is_number);

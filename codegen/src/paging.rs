@@ -245,12 +245,12 @@ mod tests {
         assert_eq!(size("a", "oneof one { int32 page_size = 1; }"), Some(None));
         assert_eq!(size("a", "uint32 max_results = 1;"), None);
         let bigquery = "google.cloud.bigquery.v2";
-        let wrapped = "google.protobuf.UInt32Value max_results = 1;";
+        let field = "google.protobuf.UInt32Value max_results = 1;";
         assert_eq!(size(bigquery, "optional uint32 max_results = 1;"), named("max_results"));
         assert_eq!(size(bigquery, "Thing max_results = 1;"), Some(None));
         assert_eq!(size(bigquery, "uint32 max_results = 1; int32 page_size = 3;"), named("page_size"));
         let wrapper = Some(".google.protobuf.UInt32Value".to_owned());
-        assert_eq!(size(bigquery, wrapped), Some(Some(("max_results".to_owned(), wrapper))));
+        assert_eq!(size(bigquery, field), Some(Some(("max_results".to_owned(), wrapper))));
     }
 
     #[test]

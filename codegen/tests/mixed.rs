@@ -180,6 +180,50 @@ fn over_existing_messages_mixed_in_rpcs_have_theirs() {
 }
 
 #[test]
+fn requests_are_batched_as_the_descriptor_says() {
+    let generated = generate(library());
+    let library = module(content(&generated, "mixed.v1.rs"), "library_gax");
+    for part in [
+        "::tonic_gax::__if_batching!{impl<T:::tonic_gax::client::Transport>LibraryClient<T>",
+        "pubfnpublish_batching(&self)->::tonic_gax::batching::Batching<super::PublishRequest,super::PublishResponse,::tonic::Status>",
+        "merged.messages.append(&mutrequest.messages)",
+        "(request.topic.clone(),request.r#type.clone(),request.labels.clone(),)",
+        ".settings(BATCHING_SETTINGS[0].clone())",
+    ] {
+        assert!(library.contains(part), "no {part} in {library}");
+    }
+}
+
+#[test]
+fn a_descriptor_whose_fields_are_not_there_is_a_warning() {
+    let yaml = std::fs::read_to_string(data("library_gapic.yaml")).unwrap();
+    for (field, unfit, reason) in [
+        (
+            "batched_field: messages",
+            "batched_field: topic",
+            "topic, which is not a repeated field of the request",
+        ),
+        (
+            "batched_field: messages",
+            "batched_field: labels",
+            "labels, which is not a repeated field of the request",
+        ),
+        ("- type", "- kind", "kind, which is not a field of the request outside of a oneof"),
+        ("message_ids", "ids", "ids, which is not a repeated field of the response"),
+    ] {
+        let builder = configure()
+            .retry_table(data("library_grpc_service_config.json"))
+            .gapic_yaml_text("a.yaml", yaml.replace(field, unfit))
+            .service_yaml(data("library_v1.yaml"));
+        let generated = generate(builder);
+        let warning = format!("the batch_descriptor of Publish of mixed.v1.Library names {reason}");
+        let warnings = generated.findings();
+        assert!(warnings.iter().any(|found| found.message().starts_with(&warning)), "{warnings:?}");
+        assert!(!content(&generated, "mixed.v1.rs").contains("publish_batching"));
+    }
+}
+
+#[test]
 fn gapic_yaml_may_be_a_table_as_well() {
     let builder = configure()
         .retry_table(data("library_grpc_service_config.json"))

@@ -9,14 +9,15 @@ use crate::client::methods::Methods;
 use crate::client::prost_stream::ProstStream;
 use crate::client::streaming::{MessageCall, StreamingCall, Timed};
 use crate::client::unary::UnaryCall;
+use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::grpc::{
     GrpcProtocol, OwnService, ReadExtent, ResumedCall, ResumedProtocol, Transport, not_sent, path_of,
 };
 use crate::operation::{earlier, inbound_deadline};
 use crate::resumption::{Resumer, Resumption};
 use crate::settings::{CallOptions, ClientSettings};
-use http::Uri;
 use http::uri::PathAndQuery;
+use http::{HeaderMap, Uri};
 use prost::Message;
 use std::any::type_name;
 use std::fmt;
@@ -24,6 +25,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::codec::CompressionEncoding;
+use tonic::metadata::MetadataMap;
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
 
@@ -165,10 +167,14 @@ impl<T: Transport> Client<T> {
         let config = method.config.of_call(options.as_ref());
         let asked = options.as_ref().and_then(|options| options.report);
         let wants_report = asked.unwrap_or_else(|| method.config.shared.options.wants_reports());
+        if let Some(status) = method.config.headers.refusal(&headers) {
+            return Err(status);
+        }
         let message = if codec.is_plain() {
             codec.encode(&message)?
         } else {
-            let metadata = tonic::metadata::MetadataMap::from_headers(headers);
+            add_params(method, &mut headers, &message);
+            let metadata = MetadataMap::from_headers(headers);
             let request = Request::from_parts(metadata, extensions, message);
             let (parts, message) = codec.encode_by_tonic(request, method.path.clone())?;
             (headers, extensions) = (parts.headers, parts.extensions);
@@ -196,6 +202,12 @@ impl<T: Transport> Client<T> {
                 Ok((call, idle_timeout)) => StreamingCall::resumed(call, idle_timeout),
                 Err(status) => StreamingCall::new(std::future::ready(Err(status))),
             };
+        }
+        let mut request = request;
+        if let Some(method) = self.methods.load().get(index).filter(|method| !method.codec.is_plain()) {
+            let mut headers = std::mem::take(request.metadata_mut()).into_headers();
+            add_params(method, &mut headers, request.get_ref());
+            *request.metadata_mut() = MetadataMap::from_headers(headers);
         }
         match self.timed(index, request) {
             Ok((mut grpc, path, request)) => StreamingCall::new(async move {
@@ -282,6 +294,15 @@ impl<T: Transport> Client<T> {
         description.and_then(|description| request.extensions_mut().insert(description));
         let timed = Timed::new(self.channel.clone(), Arc::clone(method));
         Ok((method.codec.tonic(timed), method.path.clone(), request))
+    }
+}
+
+/// Adds the parameters of a message that is going to be compressed, unless the caller has.
+#[cold]
+fn add_params(method: &Method, headers: &mut HeaderMap, message: &impl Message) {
+    if method.config.headers.has_params() && !headers.contains_key(X_GOOG_REQUEST_PARAMS) {
+        let value = method.config.headers.params_of(&message.encode_to_vec());
+        value.and_then(|value| headers.insert(X_GOOG_REQUEST_PARAMS, value));
     }
 }
 

@@ -139,6 +139,7 @@ impl ReplayableRequest for Encoded {
             template = &added.template;
         }
         template.write(into, Some(&self.method.example), &config.headers, attempt, timeout, is_watched);
+        config.headers.write_params(into.headers_mut(), Some(&self.message));
         put_without_drop(into.body_mut(), one_frame(&self.message), Body::is_end_stream);
     }
 }

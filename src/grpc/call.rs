@@ -72,6 +72,10 @@ impl<A: ServiceHandle> Call<A> {
         let is_watched = !is_bare_channel::<A::Service>();
         let Inspection { options, timeout, extra, has_count } =
             Inspection::of(request, example, counts, is_watched);
+        if let Some(status) = config.headers.refusal(request.headers()) {
+            *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
+            return false;
+        }
         let own_config = config.of_call(options);
         let wants_report = options
             .and_then(|options| options.report)

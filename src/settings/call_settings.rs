@@ -90,7 +90,8 @@ impl CallSettings {
         self.retryable_codes
     }
 
-    /// How requests are batched, as the table says; `None`: not at all. Calls are sent one by one in any case.
+    /// How requests are batched, as the table says; `None`: not at all. That is for a batcher (feature `batching`): calls of
+    /// the client itself are sent one by one in any case.
     #[must_use]
     pub fn batching_settings(&self) -> Option<&BatchingSettings> {
         self.batching.as_ref()

@@ -1,5 +1,6 @@
 //! An RPC, as generated code knows it.
 
+use crate::google::MethodAnnotations;
 use gax_retry::settings::ConstSettings;
 use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodKind, RetrySettings};
 use http::uri::PathAndQuery;
@@ -23,6 +24,7 @@ pub struct MethodInfo {
     hedging: Option<&'static Hedging>,
     is_idempotent: bool,
     is_read_only: bool,
+    annotations: Option<&'static MethodAnnotations>,
     /// The service whose client it is mixed into; `None`: its own.
     host: Option<&'static str>,
     /// The types of its messages, where they matter: for streams of responses.
@@ -46,6 +48,7 @@ impl MethodInfo {
             hedging: None,
             is_idempotent: false,
             is_read_only: false,
+            annotations: None,
             host: None,
             messages: None,
         }
@@ -112,6 +115,14 @@ impl MethodInfo {
     #[must_use]
     pub const fn read_only(mut self) -> Self {
         self.is_read_only = true;
+        self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_annotations(mut self, annotations: &'static MethodAnnotations) -> Self {
+        self.annotations = Some(annotations);
         self
     }
 
@@ -228,6 +239,10 @@ impl MethodInfo {
     /// Whether its response is a long-running operation, which is polled.
     pub(crate) fn starts_operations(&self) -> bool {
         self.polling.is_some()
+    }
+
+    pub(crate) fn annotations(&self) -> Option<&'static MethodAnnotations> {
+        self.annotations
     }
 
     pub(crate) fn path_and_query(&self) -> PathAndQuery {

@@ -36,6 +36,9 @@ mod hedging {}
 #[doc = include_str!("../../docs/src/interceptors.md")]
 mod interceptors {}
 
+#[doc = include_str!("../../docs/src/batching.md")]
+mod batching {}
+
 #[doc = include_str!("../../docs/src/closures.md")]
 mod closures {}
 
@@ -134,6 +137,12 @@ mod from_go {}
 
 #[doc = include_str!("../../docs/src/from-python.md")]
 mod from_python {}
+
+#[doc = include_str!("../../docs/src/google-apis.md")]
+mod google_apis {}
+
+#[doc = include_str!("../../docs/src/credentials.md")]
+mod credentials {}
 
 #[doc = include_str!("../../docs/src/otlp.md")]
 mod otlp {}

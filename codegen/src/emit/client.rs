@@ -1,12 +1,14 @@
 //! A service's client.
 
+use super::batching::batchings;
 use super::emitter::Emitter;
 use super::paged;
 use super::rpc::{Operation, Rpc};
 use crate::docs::{DocLines, rustdoc};
 use crate::names::ServiceNames;
 use gax_retry::MethodKind;
-use proc_macro2::TokenStream;
+use heck::ToSnakeCase as _;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 /// `XClient`.
@@ -24,6 +26,7 @@ pub(super) fn client(
         .block(rustdoc(comment));
     let connect = emitter.build_transport.then(|| connect(runtime, &client, &settings));
     let calls = rpcs.iter().map(|rpc| call(runtime, names, rpc));
+    let batchings = batchings(runtime, &client, rpcs);
     let lists = paged::lists(runtime, names, rpcs);
     let operations = operations(runtime, names, rpcs);
     quote! {
@@ -96,6 +99,8 @@ pub(super) fn client(
         }
 
         #operations
+
+        #batchings
     }
 }
 
@@ -141,7 +146,7 @@ fn operation(names: &ServiceNames, rpc: &Rpc<'_>) -> Option<TokenStream> {
     })
 }
 
-fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_macro2::Ident) -> TokenStream {
+fn connect(runtime: &TokenStream, client: &Ident, settings: &Ident) -> TokenStream {
     quote! {
         impl #client<::tonic::transport::Channel> {
             /// Connects to an address (a URI, or an endpoint with its TLS and other options) and makes a
@@ -181,6 +186,30 @@ fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_m
     }
 }
 
+/// The call of an RPC with one request, some of whose fields may have to be filled.
+fn unary(runtime: &TokenStream, rpc: &Rpc<'_>) -> TokenStream {
+    let Rpc { index, request_ids, .. } = rpc;
+    if request_ids.is_empty() {
+        return quote!(self.inner.unary(#index, request.into_request()));
+    }
+    let fields = request_ids.iter().map(|name| field_ident(name));
+    quote! {
+        let mut request = request.into_request();
+        #(#runtime::__private::fill_request_id(&mut request.get_mut().#fields);)*
+        self.inner.unary(#index, request)
+    }
+}
+
+/// A field's name as prost writes it.
+fn field_ident(name: &str) -> Ident {
+    let name = name.to_snake_case();
+    match name.as_str() {
+        "_" | "super" | "self" | "extern" | "crate" => format_ident!("{name}_"),
+        name if syn::parse_str::<Ident>(name).is_ok() => format_ident!("{name}"),
+        name => format_ident!("r#{name}"),
+    }
+}
+
 fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStream {
     let Rpc { index, ident, request, response, deprecated, .. } = rpc;
     let comment = rustdoc(rpc.comment);
@@ -197,6 +226,14 @@ fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStre
         docs.block([settings, format!("Whether its requests are sent again: {switch}.")])
     } else {
         docs.block([settings])
+    };
+    let docs = if rpc.request_ids.is_empty() {
+        docs
+    } else {
+        let fields = rpc.request_ids.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+        docs.block([format!(
+            "Fills {fields} with a new UUID where it is empty. All attempts have the same one."
+        )])
     };
     let one = quote!(request: impl ::tonic::IntoRequest<#request>);
     let many = quote!(request: impl ::tonic::IntoStreamingRequest<Message = #request>);
@@ -216,11 +253,7 @@ fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStre
             quote!(#runtime::client::StreamingCall<#response>),
             quote!(self.inner.streaming(#index, request.into_streaming_request())),
         ),
-        _ => (
-            one,
-            quote!(#runtime::client::UnaryCall<T, #response>),
-            quote!(self.inner.unary(#index, request.into_request())),
-        ),
+        _ => (one, quote!(#runtime::client::UnaryCall<T, #response>), unary(runtime, rpc)),
     };
     quote! {
         #docs

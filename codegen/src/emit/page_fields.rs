@@ -29,7 +29,7 @@ impl PageFields {
             ItemType::Message(_) => message.clone(),
         };
         let converts = *shape.item.value() == ItemType::Bytes;
-        // prost may have been configured to make other types of bytes and maps.
+        // prost may be configured to make other types of bytes and maps.
         let (item, into_list) = match &shape.item {
             Item::One(item) => {
                 let into_vecs = || quote!(.into_iter().map(::core::convert::Into::into).collect());

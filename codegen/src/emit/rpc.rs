@@ -5,6 +5,7 @@ use super::page_fields::PageFields;
 use crate::docs::{DocLines, Source, batching_words, first_sentence, policy_docs, polling_docs};
 use crate::join::JoinedMethod;
 use gax_retry::MethodKind;
+use gax_table::BatchDescriptor;
 use proc_macro2::{Ident, Literal, TokenStream};
 use prost_build::{Method, Module};
 use quote::{format_ident, quote};
@@ -29,9 +30,26 @@ pub(super) struct Rpc<'a> {
     pub(super) deprecated: Option<TokenStream>,
     /// The operations that it starts.
     pub(super) operation: Option<Operation>,
+    /// The function that batches its requests.
+    pub(super) batching: Option<RpcBatching>,
+    /// The fields of its requests that are filled with a new id where they are empty, by their names in the proto.
+    pub(super) request_ids: &'a [String],
     /// How its pages are read.
     pub(super) pages: Option<PageFields>,
     policy: DocLines,
+}
+
+/// A function's name, and its place among its like; `None`: the RPC has none.
+pub(super) type Numbered = Option<(usize, String)>;
+
+/// How requests of an RPC are merged into one.
+pub(super) struct RpcBatching {
+    /// The place among those of the service, without a suffix.
+    pub(super) index: Literal,
+    pub(super) ident: Ident,
+    /// The service and name of the RPC.
+    pub(super) full_name: String,
+    pub(super) descriptor: BatchDescriptor,
 }
 
 /// The operations that an RPC starts.
@@ -75,12 +93,12 @@ const REPLAYED: &str =
 impl<'a> Rpc<'a> {
     pub(super) fn new(
         (index, accessor): (usize, &str),
-        operation: Option<OperationNames<'_>>,
+        (operation, batching): (Option<OperationNames<'_>>, Numbered),
         method: &'a Method,
         (request, response): (String, String),
         comment: &'a [String],
         entry: &JoinedMethod,
-        emitter: &Emitter,
+        emitter: &'a Emitter,
     ) -> Self {
         let name = method.proto_name.as_str();
         let docs = DocLines::new(format!("The settings of `{name}`.")).block(first_sentence(comment));
@@ -108,6 +126,15 @@ impl<'a> Rpc<'a> {
             comment,
             deprecated: method.options.deprecated().then(|| quote!(#[deprecated])),
             operation,
+            batching: batching.zip(entry.batch_descriptor.clone()).map(|((index, ident), descriptor)| {
+                RpcBatching {
+                    index: Literal::usize_unsuffixed(index),
+                    ident: format_ident!("{ident}"),
+                    full_name: format!("{}/{name}", entry.service),
+                    descriptor,
+                }
+            }),
+            request_ids: emitter.request_ids.of(&entry.service, &entry.name),
             pages: None,
             policy: match &entry.batching {
                 Some(batching) => policy.block([batching_words(batching)]),

@@ -18,7 +18,7 @@ impl Emitter {
     /// A service's module, and the names that its package gets. `mixin` finds the services of which methods
     /// are mixed in.
     pub(crate) fn service<'a>(
-        &self,
+        &'a self,
         service: &'a Service,
         names: &ServiceNames,
         joined: &JoinedService,
@@ -30,9 +30,9 @@ impl Emitter {
         let module = format_ident!("{}", names.module);
         let docs =
             DocLines::new(format!("Settings and client of `{full_name}`, as its retry table has them."));
-        let statics = statics::statics(&self.runtime, joined, &rpcs);
+        let statics = statics::statics(self, joined, &rpcs);
         let stub_settings = settings::stub_settings(&self.runtime, names, &rpcs);
-        let client_settings = settings::client_settings(self, names);
+        let client_settings = settings::client_settings(self, names, joined.name());
         let comment: &[String] =
             if self.disable_comments.contains(&full_name) { &[] } else { &service.comments.leading };
         let client = client::client(self, names, comment, &full_name, &rpcs);
@@ -66,7 +66,7 @@ impl Emitter {
 
     /// The service's RPCs, with those that are mixed in.
     fn rpcs<'a>(
-        &self,
+        &'a self,
         service: &'a Service,
         joined: &JoinedService,
         pages: &ResolvedItems,
@@ -88,9 +88,14 @@ impl Emitter {
             starts.map(|(_, (_, method))| format!("{}_operation", method.name.trim_start_matches("r#")));
         let operations: Vec<String> = operations.collect();
         let resumed = operations.iter().map(|operation| format!("resume_{operation}"));
+        let batched = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.batching.is_some());
+        let batches =
+            batched.map(|(_, (_, method))| format!("{}_batching", method.name.trim_start_matches("r#")));
         let own = methods.iter().map(|(_, method)| method.name.clone());
-        let wanted: Vec<String> = own.chain(operations.iter().cloned()).chain(resumed).collect();
+        let wanted: Vec<String> =
+            own.chain(operations.iter().cloned()).chain(resumed).chain(batches).collect();
         let mut accessors = accessor_names(wanted.iter().map(String::as_str));
+        let mut batches = accessors.split_off(methods.len() + 2 * operations.len()).into_iter().enumerate();
         let resumed = accessors.split_off(methods.len() + operations.len());
         let mut operations = accessors.split_off(methods.len()).into_iter().zip(resumed).enumerate();
         let rpcs = methods.into_iter().zip(&joined.methods).zip(accessors).enumerate();
@@ -110,10 +115,12 @@ impl Emitter {
                 });
                 OperationNames { index, start, resume, types }
             });
+            let batching = entry.batching.as_ref().and_then(|_| batches.next());
             let pages = pages.of(own, &method.proto_name);
             let message = |message: &str| rust_type(&path(message), &self.proto_path);
             let pages = pages.map(|pages| PageFields::new(pages, &message(&pages.message)));
-            Rpc::new((index, &accessor), operation, method, types, comment, entry, self).with_pages(pages)
+            Rpc::new((index, &accessor), (operation, batching), method, types, comment, entry, self)
+                .with_pages(pages)
         })
         .collect()
     }

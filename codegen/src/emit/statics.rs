@@ -1,5 +1,7 @@
 //! The table as statics.
 
+use super::emitter::Emitter;
+use super::google;
 use super::rpc::Rpc;
 use crate::join::{JoinedMethod, JoinedService};
 use gax_retry::{BatchingSettings, Code, CodeSet, Hedging, LimitExceeded, MethodKind, RetrySettings};
@@ -8,7 +10,8 @@ use quote::{ToTokens as _, format_ident, quote};
 use std::time::Duration;
 
 /// The definitions and methods of a service.
-pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService, rpcs: &[Rpc<'_>]) -> TokenStream {
+pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>]) -> TokenStream {
+    let runtime = &emitter.runtime;
     let codes = joined.code_definitions().iter().map(|(name, codes)| {
         let codes = code_set(runtime, *codes);
         quote!((#name, #codes))
@@ -23,6 +26,8 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService, rpcs: &[Rpc
         joined.methods.iter().filter_map(|method| method.polling.as_ref()).collect();
     let hedges: Vec<&Hedging> = joined.methods.iter().filter_map(|method| method.hedging.as_ref()).collect();
     let (mut batch, mut poll, mut hedge) = (0_usize.., 0_usize.., 0_usize..);
+    let google = google::statics(emitter, joined);
+    let mut annotations = google::annotated(emitter, joined);
     let methods = joined.methods.iter().zip(rpcs).map(|(method, rpc)| {
         let JoinedMethod { service, name, .. } = method;
         let path = format!("/{service}/{name}");
@@ -41,6 +46,7 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService, rpcs: &[Rpc
             let index = Literal::usize_unsuffixed(index);
             quote!(.with_hedging(&HEDGING[#index]))
         });
+        let annotated = annotations.next().flatten();
         let host = (method.service != joined.name()).then(|| joined.name());
         let host = host.map(|host| quote!(.mixed_into(#host)));
         let idempotent = method.is_idempotent.then(|| quote!(.idempotent()));
@@ -55,7 +61,7 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService, rpcs: &[Rpc
                 .of_kind(#kind)
                 .with_codes(&RETRYABLE_CODE_DEFINITIONS[#codes])
                 .with_params(&RETRY_PARAM_DEFINITIONS[#params])
-                #batching #polling #hedging #idempotent #read_only #host #messages
+                #batching #polling #hedging #idempotent #read_only #annotated #host #messages
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());
@@ -82,6 +88,7 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService, rpcs: &[Rpc
         #batching
         #polling
         #hedging
+        #google
         static METHODS: [#runtime::MethodInfo; #method_count] = [#(#methods),*];
     }
 }

@@ -318,13 +318,14 @@ impl<R, M> LongRunning<R, M> {
                     (Err(LongRunningError::UnexpectedResponse(end)), report)
                 }
             },
-            Some(None) => match self.types.response.absent() {
-                Some(response) => (Ok(response), report),
-                None => {
+            Some(None) => {
+                if let Some(response) = self.types.response.absent() {
+                    (Ok(response), report)
+                } else {
                     let report = report.unreadable(Code::Internal);
                     (Err(LongRunningError::NoResult(end(None, report.clone()))), report)
                 }
-            },
+            }
             None => {
                 let is_over_time = stop.is_some_and(|stop| is_limit(stop.reason()));
                 let error = if known.name.is_empty() {

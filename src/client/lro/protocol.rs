@@ -9,7 +9,7 @@ use crate::operation::{
     earlier, time_left,
 };
 use gax_retry::operation::{AttemptResult, Next, RetryFact};
-use gax_retry::{Code, StartedAttempt, StopReason};
+use gax_retry::{Code, NotAttempted, StartedAttempt, StopReason};
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
@@ -97,7 +97,7 @@ impl Polling {
 /// where there is no time for another one.
 fn is_over(status: &Status, clock: Clock, deadline: Instant) -> bool {
     let refused = OperationError::of(status).and_then(|error| error.report().not_attempted());
-    let wait = refused.map_or(Duration::ZERO, |refused| refused.delay());
+    let wait = refused.map_or(Duration::ZERO, NotAttempted::delay);
     clock.has_reached(deadline.checked_sub(wait).unwrap_or(deadline))
 }
 

@@ -1,5 +1,6 @@
 //! The settings of a method, made ready to run calls by.
 
+use crate::google::MethodAnnotations;
 use crate::grpc::methods::shared_state::SharedState;
 use crate::grpc::template::{AttemptHeaders, ExampleRequest};
 use crate::operation::{Note, earlier, is_nested_retry};
@@ -57,7 +58,11 @@ impl MethodConfig {
             limits.previous_attempts_header.unwrap_or(*compatibility != Compatibility::GaxJava);
         let config = Self {
             policy: policy.clone(),
-            headers: AttemptHeaders::new(first_time(&policy), counts_attempts),
+            headers: AttemptHeaders::new(
+                first_time(&policy),
+                counts_attempts,
+                Some(shared.headers.of_method(None)),
+            ),
             timeout: policy.environment().total_timeout(),
             max_response_buffer: limits.max_response_buffer,
             too_large: Note::ResponseTooLargeToBuffer,
@@ -73,6 +78,12 @@ impl MethodConfig {
     /// For a client that decodes messages itself: one that is longer than its longest response could not be decoded anyway.
     pub(crate) fn decoding(self, longest_response: usize) -> Self {
         Self { max_response_buffer: longest_response, too_large: Note::MessageAboveDecodingLimit, ..self }
+    }
+
+    /// For a method with annotations that its headers follow from.
+    pub(crate) fn annotated(self, annotations: &MethodAnnotations) -> Self {
+        let own = self.shared.headers.of_method(Some(annotations));
+        Self { headers: self.headers.of_method(own), ..self }
     }
 
     /// For methods that change nothing, or for others.

@@ -1,6 +1,7 @@
 //! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
 
 use super::grpc_protocol::GrpcProtocol;
+use crate::credentials::UsedCredentials;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
@@ -11,8 +12,8 @@ use crate::operation::{
     AttemptContext, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Step, Unsendable,
     earlier, until,
 };
-use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, Seen};
-use gax_retry::{AttemptKind, Delivery, StartedAttempt};
+use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, RetryFact, Seen};
+use gax_retry::{AttemptKind, Code, Delivery, ServerDelay, StartedAttempt};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -253,8 +254,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                 }
                             },
                             Err(failure) => {
+                                let used = response.extensions_mut().remove::<UsedCredentials>();
                                 *reply = Poll::Pending;
-                                self.failed(config, failure, Seen::Nothing, context)
+                                refused(self.failed(config, failure, Seen::Nothing, context), used)
                             }
                         }
                     }
@@ -325,6 +327,18 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
     match std::mem::replace(reply, Poll::Pending) {
         Poll::Ready(Ok(response)) => Some(Box::new(response)),
         Poll::Ready(Err(_)) | Poll::Pending => None,
+    }
+}
+
+/// The facts of an attempt that failed, which another one follows at once if the server has refused its credentials and there
+/// are going to be others.
+#[cold]
+fn refused(result: AttemptResult, used: Option<UsedCredentials>) -> AttemptResult {
+    match used {
+        Some(used) if result.code() == Code::Unauthenticated && used.refuse() => {
+            result.with_retry(RetryFact::Yes).with_server_delay(ServerDelay::Exactly(Duration::ZERO))
+        }
+        _ => result,
     }
 }
 

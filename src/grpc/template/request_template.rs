@@ -3,9 +3,9 @@
 use crate::grpc::template::attempt_headers::{AttemptHeaders, AttemptTimeout};
 use crate::grpc::template::example_request::ExampleRequest;
 use crate::grpc::template::inspection::ExtraHeaders;
+use http::Uri;
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{HeaderMap, Uri};
 use tonic::body::Body;
 
 /// A request but for its body and the headers that differ from attempt to attempt.
@@ -64,7 +64,7 @@ impl Template {
         is_watched: bool,
     ) {
         let is_new = into.headers().is_empty();
-        let is_prepared = is_new && self.copy(into, example, headers.prepared(attempt), is_watched);
+        let is_prepared = is_new && self.copy(into, example, headers, attempt, is_watched);
         headers.set(into.headers_mut(), attempt, timeout, is_prepared);
     }
 
@@ -79,14 +79,15 @@ impl Template {
         &self,
         into: &mut http::Request<Body>,
         example: Option<&ExampleRequest>,
-        prepared: &HeaderMap,
+        headers: &AttemptHeaders,
+        attempt: u32,
         is_watched: bool,
     ) -> bool {
         match (self, example) {
             (Self::Example(extra), Some(example)) => {
-                example.copy(into, prepared, is_watched);
+                example.copy(into, headers.prepared(attempt), is_watched);
                 for (name, value) in extra.iter().flatten() {
-                    into.headers_mut().append(name.clone(), value.clone());
+                    headers.put_over(into.headers_mut(), name, value);
                 }
                 true
             }

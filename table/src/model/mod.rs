@@ -1,5 +1,6 @@
 //! The content of tables, however they were written.
 
+mod batch_descriptor;
 mod builder;
 mod definition_names;
 mod dialect;
@@ -13,6 +14,7 @@ mod table_file;
 #[cfg(feature = "json")]
 pub(crate) mod written;
 
+pub use batch_descriptor::BatchDescriptor;
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
 pub use format::{ParseTableFormatError, TableFormat};

@@ -3,6 +3,7 @@
 mod attempt_numbers;
 mod cancellation;
 mod compression;
+mod google;
 mod interceptors;
 mod long_running;
 mod paging;

@@ -7,10 +7,14 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
+#[path = "../../../examples/batching.rs"]
+mod batching;
 #[path = "../../../examples/budgets.rs"]
 mod budgets;
 #[path = "../../../examples/closures.rs"]
 mod closures;
+#[path = "../../../examples/credentials.rs"]
+mod credentials;
 #[path = "../../../examples/delivery.rs"]
 mod delivery;
 #[path = "../../../examples/embedded_table.rs"]
@@ -78,8 +82,10 @@ macro_rules! programs {
 }
 
 programs!(
+    batching,
     budgets,
     closures,
+    credentials,
     delivery,
     embedded_table,
     fresh_token,

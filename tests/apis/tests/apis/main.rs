@@ -1,5 +1,6 @@
 //! Generated code of whole APIs, compiled and called.
 
+mod batching;
 mod google;
 mod java;
 mod long_running;
