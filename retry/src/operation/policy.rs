@@ -180,6 +180,7 @@ impl Policy {
     /// assert_eq!(policy.first_attempt().and_then(|first| first.rpc_timeout()), Some(Duration::from_secs(300)));
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
+    #[cfg(feature = "polling")]
     #[must_use]
     pub fn for_polls(settings: &RetrySettings, compatibility: Compatibility) -> Self {
         match compatibility {
@@ -188,6 +189,10 @@ impl Policy {
         }
     }
 
+    #[cfg_attr(
+        not(any(feature = "polling", feature = "strategy")),
+        expect(clippy::match_wildcard_for_single_variants, reason = "with these features there are others")
+    )]
     fn of(rules: Rules, codes: Result<CodeSet, ParseCodeError>) -> Self {
         let (commits_at, heeds) = match rules {
             Rules::Grpc(_) => (CommitPoint::Headers, Heeds::Pushback),
