@@ -25,7 +25,8 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let url = library::serve(2).await?; // a server that refuses two calls
 
     let client = LibraryServiceClient::connect(url).await?;
-    let response = client.list_books(ListBooksRequest { parent: "shelves/1".to_owned() }).await?;
+    let response =
+        client.list_books(ListBooksRequest { parent: "shelves/1".to_owned(), ..Default::default() }).await?;
     let report = response.extensions().get::<OperationReport>().ok_or("a retry is reported")?;
     println!("{report}");
     assert_eq!(report.attempt_count(), 3);

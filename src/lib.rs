@@ -1,9 +1,14 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "batching")]
+pub mod batching;
 mod body;
 pub mod client;
 pub mod closure;
+pub mod credentials;
+mod generated_methods;
+pub mod google;
 pub mod grpc;
 #[cfg(feature = "http")]
 pub mod http;
@@ -11,6 +16,7 @@ pub mod live;
 pub mod observe;
 mod operation;
 mod panics;
+pub mod resumption;
 pub mod settings;
 #[cfg(feature = "testing")]
 pub mod testing;
@@ -52,6 +58,24 @@ pub mod deadline {
     pub use crate::operation::{Inbound, RequestEnded, Scope};
 }
 
+/// Long-running operations, of generated clients and over any other: polling until they are done.
+///
+/// The messages are those of `google.longrunning` and `google.rpc`. A generator that is told
+/// `extern_path(".google.longrunning", "::tonic_gax::longrunning")` and `extern_path(".google.rpc",
+/// "::tonic_gax::longrunning::rpc")` uses them in place of its own.
+#[cfg(feature = "longrunning")]
+pub mod longrunning {
+    pub use crate::client::lro::google::longrunning::{
+        CancelOperationRequest, DeleteOperationRequest, GetOperationRequest, ListOperationsRequest,
+        ListOperationsResponse, Operation, OperationInfo, OperationsClient, OperationsSettings,
+        OperationsStubSettings, OperationsStubSettingsBuilder, WaitOperationRequest, operation,
+    };
+    pub use crate::client::lro::google::rpc;
+    pub use crate::client::lro::{
+        LongRunning, LongRunningEnd, LongRunningError, PollingSettings, Progress, poll,
+    };
+}
+
 /// The types that retry tables are made of, which [`RetryTable`] hands out.
 #[cfg(feature = "tables")]
 pub mod table {
@@ -61,10 +85,30 @@ pub mod table {
     };
 }
 
+/// For generated code alone: it is compiled where the feature `batching` is on.
+#[cfg(feature = "batching")]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_batching {
+    ($($code:tt)*) => {
+        $($code)*
+    };
+}
+
+/// For generated code alone: it is compiled where the feature `batching` is on.
+#[cfg(not(feature = "batching"))]
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __if_batching {
+    ($($code:tt)*) => {};
+}
+
 /// For generated code alone: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
+    pub use crate::client::paging::{PagedMethod, paged};
     pub use crate::client::{Client, connect_for as connect};
+    pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo, fill_request_id};
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
     pub use gax_retry::settings::ConstSettings;
 

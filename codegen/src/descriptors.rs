@@ -1,6 +1,8 @@
 //! The compiled protos, as far as retries care.
 
 use crate::kind::method_kind;
+use crate::message_fields::MessageFields;
+use crate::paging::{PageShape, page_shape};
 use gax_retry::MethodKind;
 use heck::{ToSnakeCase, ToUpperCamelCase};
 use prost_types::{
@@ -38,6 +40,12 @@ pub(crate) struct ProtoMethod {
     pub(crate) kind: MethodKind,
     /// Whether it returns a `google.longrunning.Operation`.
     pub(crate) returns_operation: bool,
+    /// The full name of its response, with a leading dot.
+    pub(crate) response: String,
+    /// The fields that its pages are about; `None`: it isn't paged, or not in a way that Rust can read.
+    pub(crate) pages: Option<PageShape>,
+    pub(crate) request_fields: MessageFields,
+    pub(crate) response_fields: MessageFields,
 }
 
 impl Descriptors {
@@ -84,10 +92,16 @@ impl ProtoService {
         let methods = service.method.iter().map(|method| {
             let request = messages.get(method.input_type()).copied();
             let response = messages.get(method.output_type()).copied();
+            let kind = method_kind(file.package(), method, request, response);
+            let is_paged = kind == MethodKind::Paged;
             ProtoMethod {
                 name: method.name().to_owned(),
-                kind: method_kind(file.package(), method, request, response),
+                kind,
                 returns_operation: method.output_type() == ".google.longrunning.Operation",
+                response: method.output_type().to_owned(),
+                pages: is_paged.then(|| page_shape(file.package(), request, response)).flatten(),
+                request_fields: MessageFields::of(request),
+                response_fields: MessageFields::of(response),
             }
         });
         Self {
@@ -106,7 +120,7 @@ pub(crate) fn full_name(package: &str, name: &str) -> String {
 }
 
 /// Every message by its full name with a leading dot, as descriptors refer to it.
-fn messages(set: &FileDescriptorSet) -> HashMap<String, &DescriptorProto> {
+pub(crate) fn messages(set: &FileDescriptorSet) -> HashMap<String, &DescriptorProto> {
     let mut found = HashMap::new();
     for file in &set.file {
         let scope = if file.package().is_empty() { String::new() } else { format!(".{}", file.package()) };

@@ -1,6 +1,6 @@
 //! Why code can't be generated.
 
-use gax_table::{Finding, TableError};
+use gax_table::{Finding, RoutingError, TableError};
 use gax_text::Escaped;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::error::Error as StdError;
@@ -37,6 +37,11 @@ enum ErrorKind {
     Protos(protox::Error),
     /// The place, or the file alone.
     Editions(String),
+    /// An annotation that can't be used: the problem with its place, and the advice.
+    Annotation {
+        problem: String,
+        help: String,
+    },
     UnknownNames(Vec<Finding>),
     Option {
         option: String,
@@ -80,16 +85,22 @@ impl Error {
         Self(Box::new(ErrorKind::Editions(place.into())))
     }
 
+    /// An annotation of a method that can't be used.
+    pub(crate) fn annotation(place: &str, method: &str, error: &RoutingError) -> Self {
+        let problem = format!("{place}: {method}: {error}");
+        Self(Box::new(ErrorKind::Annotation { problem, help: error.help().to_owned() }))
+    }
+
     /// Whether a retry table is at fault.
     #[must_use]
     pub fn is_table(&self) -> bool {
         matches!(*self.0, ErrorKind::Table { .. } | ErrorKind::UnknownNames(_))
     }
 
-    /// Whether the protos don't compile.
+    /// Whether the protos don't compile, or an annotation in them can't be used.
     #[must_use]
     pub fn is_protos(&self) -> bool {
-        matches!(*self.0, ErrorKind::Protos(_) | ErrorKind::Editions(_))
+        matches!(*self.0, ErrorKind::Protos(_) | ErrorKind::Editions(_) | ErrorKind::Annotation { .. })
     }
 
     /// The names in retry tables that no proto has, where
@@ -110,6 +121,7 @@ impl Error {
             }
             ErrorKind::Protos(error) => error.help().map(|help| help.to_string()),
             ErrorKind::Editions(_) => Some(EDITIONS.to_owned()),
+            ErrorKind::Annotation { help, .. } => Some(help.clone()),
             ErrorKind::UnknownNames(_) => {
                 Some("correct the table, or allow unknown names with deny_unknown_methods(false)".to_owned())
             }
@@ -139,6 +151,7 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Editions(place) => {
                 write!(f, "{place}: the file uses editions, which prost 0.14 does not have")
             }
+            ErrorKind::Annotation { problem, .. } => f.write_str(problem),
             ErrorKind::UnknownNames(findings) => {
                 f.write_str("the retry table has names that no proto has: ")?;
                 for (index, finding) in findings.iter().enumerate() {
@@ -176,7 +189,10 @@ impl StdError for Error {
             ErrorKind::Table { error, .. } => error.source(),
             ErrorKind::Protos(error) => error.source(),
             ErrorKind::Io { error, .. } | ErrorKind::Generator(error) => Some(error),
-            ErrorKind::Editions(_) | ErrorKind::UnknownNames(_) | ErrorKind::Option { .. } => None,
+            ErrorKind::Editions(_)
+            | ErrorKind::Annotation { .. }
+            | ErrorKind::UnknownNames(_)
+            | ErrorKind::Option { .. } => None,
         }
     }
 }
@@ -187,6 +203,7 @@ impl Diagnostic for Error {
             ErrorKind::Table { .. } => "retry::table",
             ErrorKind::Protos(error) => return error.code(),
             ErrorKind::Editions(_) => "build::editions",
+            ErrorKind::Annotation { .. } => "build::annotation",
             ErrorKind::UnknownNames(_) => "retry::unknown-method",
             ErrorKind::Option { .. } => "build::option",
             ErrorKind::Io { .. } => "build::io",

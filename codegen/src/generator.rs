@@ -3,6 +3,8 @@
 use crate::descriptors::full_name;
 use crate::emit::Emitter;
 use crate::generator_config::GeneratorConfig;
+use crate::operation_types;
+use crate::page_items::ResolvedItems;
 use prost_build::Service;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -16,6 +18,7 @@ pub(crate) struct Generator {
     /// Every service as prost sees it, in the order in which it comes to them, and by name its place.
     services: Vec<Service>,
     places: HashMap<String, usize>,
+    pages: ResolvedItems,
 }
 
 impl Generator {
@@ -24,7 +27,8 @@ impl Generator {
         emitter: Emitter,
         config: Rc<GeneratorConfig>,
     ) -> Self {
-        Self { tonic, emitter, config, services: Vec::new(), places: HashMap::new() }
+        let (services, places, pages) = (Vec::new(), HashMap::new(), ResolvedItems::default());
+        Self { tonic, emitter, config, services, places, pages }
     }
 
     fn service(&self, name: &str) -> Option<&Service> {
@@ -34,11 +38,14 @@ impl Generator {
 
 impl prost_build::ServiceGenerator for Generator {
     fn generate(&mut self, service: Service, buf: &mut String) {
+        if self.pages.take(&self.config.pages, &service) {
+            return;
+        }
         let name = full_name(&service.package, &service.proto_name);
         let Some(code) = self.config.service(&name) else { return };
         self.places.insert(name, self.services.len());
         if code.tonic {
-            self.tonic.generate(service.clone(), buf);
+            self.tonic.generate(operation_types::without(service.clone()), buf);
         }
         self.services.push(service);
         // A package without any code before its end would be left out.
@@ -55,7 +62,8 @@ impl prost_build::ServiceGenerator for Generator {
             let name = full_name(package, &service.proto_name);
             let gax = self.config.service(&name).and_then(|code| code.gax.as_ref());
             if let Some((names, joined)) = gax {
-                let tokens = self.emitter.service(service, names, joined, |mixin| self.service(mixin));
+                let mixin = |mixin: &str| self.service(mixin);
+                let tokens = self.emitter.service(service, names, joined, &self.pages, mixin);
                 buf.push_str(&tokens.to_string());
                 buf.push('\n');
             }

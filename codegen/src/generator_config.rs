@@ -3,7 +3,9 @@
 use crate::describe::{MethodOptions, describe};
 use crate::descriptors::{Descriptors, ProtoService};
 use crate::join::{JoinedService, join};
+use crate::message_fields::unfit_field;
 use crate::names::{ServiceNames, service_names};
+use crate::page_items::PageItems;
 use gax_table::{Finding, RetryTable, ServiceDescription, ServiceYaml, Severity, TableError};
 use heck::ToSnakeCase as _;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -14,6 +16,10 @@ pub(crate) struct GeneratorConfig {
     services: HashMap<String, ServiceCode>,
     /// Files with a service that gets any code.
     files: HashSet<String>,
+    /// The paged RPCs.
+    pub(crate) pages: PageItems,
+    /// Services of which methods are mixed into others.
+    mixed_in: HashSet<String>,
     /// Names in the table that no proto has.
     pub(crate) unknown: Vec<Finding>,
     /// Entries that don't say what their methods get.
@@ -91,7 +97,8 @@ impl GeneratorConfig {
             .iter()
             .filter_map(|service| Some((service, gets_gax.get(&service.full_name)?.clone())))
             .unzip();
-        let joined = join(table, &described_with_gax);
+        let mut joined = join(table, &described_with_gax);
+        let unfit = joined.iter_mut().flat_map(|service| unfit_descriptors(descriptors, service)).collect();
         let mixed_in: HashSet<&str> = described_with_gax
             .iter()
             .flat_map(ServiceDescription::methods)
@@ -105,9 +112,11 @@ impl GeneratorConfig {
         let mut config = Self {
             services: HashMap::new(),
             files: HashSet::new(),
+            pages: PageItems::default(),
+            mixed_in: mixed_in.iter().map(|name| (*name).to_owned()).collect(),
             unknown: Vec::new(),
             unusable: Vec::new(),
-            clashes: Vec::new(),
+            clashes: unfit,
         };
         for service in &descriptors.services {
             let tonic = options.tonic && !options.is_extern(service);
@@ -121,6 +130,7 @@ impl GeneratorConfig {
             }
             config.services.insert(service.full_name.clone(), ServiceCode { tonic, gax });
         }
+        config.pages = PageItems::new(descriptors, |file| config.files.contains(file));
         let all = descriptors.services.iter();
         let all = all
             .map(|service| gets_gax.get(&service.full_name).cloned().unwrap_or_else(|| described(service)));
@@ -134,10 +144,44 @@ impl GeneratorConfig {
         self.services.get(full_name)
     }
 
+    /// Whether methods of that service are mixed into others.
+    pub(crate) fn is_mixed_in(&self, service: &str) -> bool {
+        self.mixed_in.contains(service)
+    }
+
+    /// Whether a client that is generated calls that method.
+    pub(crate) fn calls(&self, service: &str, method: &str) -> bool {
+        let joined = self.services.values().filter_map(|code| code.gax.as_ref());
+        let mut methods = joined.flat_map(|(_, joined)| &joined.methods);
+        methods.any(|own| own.service == service && own.name == method)
+    }
+
     /// Whether the services of that file are needed: for code, or to be mixed into others.
     pub(crate) fn has_services(&self, file: &str) -> bool {
         self.files.contains(file)
     }
+}
+
+/// Batch descriptors whose fields the messages don't have: these RPCs get no batching in their client.
+fn unfit_descriptors(descriptors: &Descriptors, service: &mut JoinedService) -> Vec<Finding> {
+    let own = service.name().to_owned();
+    let mut found = Vec::new();
+    for method in &mut service.methods {
+        let Some(descriptor) = &method.batch_descriptor else { continue };
+        let of_service = descriptors.services.iter().find(|service| service.full_name == method.service);
+        let rpc = of_service.and_then(|service| service.methods.iter().find(|rpc| rpc.name == method.name));
+        let unfit = rpc.and_then(|rpc| unfit_field(descriptor, &rpc.request_fields, &rpc.response_fields));
+        if let Some((field, needed)) = unfit {
+            let message = format!(
+                "the batch_descriptor of {} of {own} names {field}, which is not {needed}, so that the client can't batch it",
+                method.name
+            );
+            let help = "correct the field's name, or write the batching in code";
+            found.push(Finding::new("unfit-batch-descriptor", Severity::Warning, message).with_help(help));
+            method.batch_descriptor = None;
+        }
+    }
+    found
 }
 
 /// RPCs of a service for which tonic writes two functions of one name.

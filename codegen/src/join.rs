@@ -2,8 +2,8 @@
 
 use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodKind, RetrySettings};
 use gax_table::{
-    HedgingPolicy, MethodDescription, MethodPolicy, RetryTable, RowKind, ServiceDescription, SourceLocation,
-    StubTable,
+    BatchDescriptor, HedgingPolicy, MethodDescription, MethodPolicy, RetryTable, RowKind, ServiceDescription,
+    SourceLocation, StubTable,
 };
 
 /// The names of the definitions of a method that the table has nothing for.
@@ -29,6 +29,8 @@ pub(crate) struct JoinedMethod {
     pub(crate) params: Definition<RetrySettings>,
     /// How requests are batched; `None`: not at all.
     pub(crate) batching: Option<BatchingSettings>,
+    /// How requests are merged into one, where they are batched and the messages have the fields.
+    pub(crate) batch_descriptor: Option<BatchDescriptor>,
     /// How the operations that it starts are polled; `None`: it starts none.
     pub(crate) polling: Option<RetrySettings>,
     /// How it is hedged, as the table says.
@@ -79,6 +81,9 @@ fn join_method(
         kind: if batching.is_some() { MethodKind::Batching } else { method.kind() },
         codes: definition(stub.code_definitions(), codes_key),
         params: definition(stub.param_definitions(), params_key),
+        batch_descriptor: batching
+            .as_ref()
+            .and_then(|_| table.batch_descriptor(service.name(), method.name()).cloned()),
         batching,
         polling: row(RowKind::OperationPolling).and_then(|row| row.settings()).cloned(),
         hedging: policy.and_then(|policy| policy.hedging()).map(HedgingPolicy::to_hedging),

@@ -1,13 +1,10 @@
 //! How an RPC is called, by its descriptors.
 
+use crate::paging::is_paged;
 use gax_retry::MethodKind;
-use prost_types::field_descriptor_proto::Label;
 use prost_types::{DescriptorProto, MethodDescriptorProto};
 
 /// The kind of an RPC with that request and response.
-///
-/// An RPC is paged if its request has the fields `page_size` and `page_token` and its response has
-/// `next_page_token`, none of them repeated. In some packages `max_results` is as good as `page_size`.
 pub(crate) fn method_kind(
     package: &str,
     method: &MethodDescriptorProto,
@@ -23,28 +20,11 @@ pub(crate) fn method_kind(
     }
 }
 
-fn is_paged(package: &str, request: Option<&DescriptorProto>, response: Option<&DescriptorProto>) -> bool {
-    let has_size =
-        has_field(request, "page_size") || counts_max_results(package) && has_field(request, "max_results");
-    has_size && has_field(request, "page_token") && has_field(response, "next_page_token")
-}
-
-/// Whether Google's Java generator takes `max_results` for a page's size: in APIs without gRPC, and in
-/// `BigQuery`'s.
-fn counts_max_results(package: &str) -> bool {
-    package == "google.cloud.bigquery.v2" || package.starts_with("google.cloud.compute.")
-}
-
-fn has_field(message: Option<&DescriptorProto>, name: &str) -> bool {
-    message.is_some_and(|message| {
-        message.field.iter().any(|field| field.name() == name && field.label() != Label::Repeated)
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use prost_types::FieldDescriptorProto;
+    use prost_types::field_descriptor_proto::Label;
 
     fn message(fields: &[&str]) -> DescriptorProto {
         let field = fields.iter().map(|name| FieldDescriptorProto {

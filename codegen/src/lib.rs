@@ -15,7 +15,11 @@ mod include_file;
 mod includes;
 mod join;
 mod kind;
+mod message_fields;
 mod names;
+mod operation_types;
+mod page_items;
+mod paging;
 mod tables;
 
 pub use builder::{Builder, configure};

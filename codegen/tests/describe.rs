@@ -94,7 +94,7 @@ fn services_come_in_the_order_of_the_protos_that_were_asked_for() {
 }
 
 #[test]
-fn services_of_imports_are_told_apart() {
+fn services_of_imports_are_distinguished() {
     let folder = write("imports", LIBRARY);
     let protos = describe_protos(&["library.proto"], &[folder]).unwrap();
     assert_eq!(protos.imported().len(), 1);

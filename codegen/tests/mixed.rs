@@ -1,15 +1,18 @@
 //! GAPIC YAML and service YAML add to settings and clients: mixed-in RPCs, batching, long-running operations.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_table::{RetryTable, RowKind, ServiceYaml};
+use heck::ToSnakeCase as _;
 use prost::Message as _;
 use std::path::{Path, PathBuf};
-use tonic_gax_build::{Builder, Dialect, Generated, GeneratedFile, configure};
+use tonic_gax_build::{Builder, Dialect, Generated, GeneratedFile, configure, describe_protos};
 use tonic_gax_optional_data::shared_with;
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/mixed");
 const LIBRARY: &str = "mixed/v1/library.proto";
 const LOCATIONS: &str = "google/cloud/location/locations.proto";
 const OPERATIONS: &str = "google/longrunning/operations.proto";
+const POLICIES: &str = "google/iam/v1/iam_policy.proto";
 
 fn data(name: &str) -> PathBuf {
     Path::new(DATA).join(name)
@@ -23,7 +26,7 @@ fn library() -> Builder {
 }
 
 fn generate(builder: Builder) -> Generated {
-    builder.generate(&[LIBRARY, LOCATIONS, OPERATIONS], &[DATA]).unwrap()
+    builder.generate(&[LIBRARY, LOCATIONS, OPERATIONS, POLICIES], &[DATA]).unwrap()
 }
 
 fn content<'a>(generated: &'a Generated, name: &str) -> &'a str {
@@ -75,8 +78,12 @@ fn settings_have_mixed_in_rpcs_batching_and_operations() {
             ("/mixed.v1.Library/MoveOperation", ""),
             ("/google.longrunning.Operations/GetOperation", ""),
             ("/google.longrunning.Operations/CancelOperation", ""),
+            ("/google.longrunning.Operations/ListOperations", ""),
             ("/google.cloud.location.Locations/ListLocations", ""),
             ("/google.cloud.location.Locations/GetLocation", ""),
+            ("/google.iam.v1.IAMPolicy/SetIamPolicy", ""),
+            ("/google.iam.v1.IAMPolicy/GetIamPolicy", ""),
+            ("/google.iam.v1.IAMPolicy/TestIamPermissions", ""),
         ]
     );
     for part in [
@@ -93,7 +100,7 @@ fn settings_have_mixed_in_rpcs_batching_and_operations() {
          .delay_threshold(::core::time::Duration::from_millis(10)).max_outstanding_elements(1000)\
          .limit_exceeded(::tonic_gax::settings::LimitExceeded::ThrowException).build()",
         // Accessors; the RPC MoveOperation keeps its name.
-        "pubfnget_location(&self)->&::tonic_gax::CallSettings{self.inner.call(9)}",
+        "pubfnget_location(&self)->&::tonic_gax::CallSettings{self.inner.call(10)}",
         "pubfnreindex_operation(&mutself,)->&mut::tonic_gax::settings::OperationCallSettings{self.inner.operation_mut(0)}",
         "pubfnmove_operation(&self)->&::tonic_gax::CallSettings{self.inner.call(5)}",
         "pubfnmove_operation_rpc(&self,)->&::tonic_gax::settings::OperationCallSettings{self.inner.operation(1)}",
@@ -102,13 +109,17 @@ fn settings_have_mixed_in_rpcs_batching_and_operations() {
         "::tonic_gax::client::UnaryCall<T,super::super::super::google::cloud::location::Location",
         "::tonic::IntoRequest<super::super::super::google::longrunning::GetOperationRequest",
         "pubfncancel_operation(&self,request",
+        // Lists of other packages.
+        "pubfnlist_locations_paged(",
+        "super::super::super::google::cloud::location::ListLocationsResponse,super::super::super::google::cloud::location::Location,>",
+        "super::super::super::google::longrunning::ListOperationsResponse,super::super::super::google::longrunning::Operation,>",
     ] {
         assert!(library.contains(part), "{part} in {library}");
     }
     assert!(!library.contains("begin_operation"), "an operation that nobody polls");
     let archive = module(content(&generated, "mixed.v1.rs"), "archive_gax");
-    assert_eq!(methods(&archive).len(), 5);
-    for nobody in ["nothing_gax", "locations_gax", "operations_gax"] {
+    assert_eq!(methods(&archive).len(), 9);
+    for nobody in ["nothing_gax", "locations_gax", "operations_gax", "iam_policy_gax"] {
         assert!(generated.files().iter().all(|file| !file.content().contains(nobody)), "{nobody}");
     }
     assert!(content(&generated, "google.cloud.location.rs").contains("pub mod locations_client "));
@@ -164,6 +175,52 @@ fn over_existing_messages_mixed_in_rpcs_have_theirs() {
     let library = module(content(&generated, "mixed.v1.rs"), "library_gax");
     let call = "IntoRequest<::types::google::cloud::location::GetLocationRequest,>";
     assert!(library.contains(call), "{library}");
+    let list = "::types::google::cloud::location::ListLocationsResponse,::types::google::cloud::location::Location,>";
+    assert!(library.contains(list), "{library}");
+}
+
+#[test]
+fn requests_are_batched_as_the_descriptor_says() {
+    let generated = generate(library());
+    let library = module(content(&generated, "mixed.v1.rs"), "library_gax");
+    for part in [
+        "::tonic_gax::__if_batching!{impl<T:::tonic_gax::client::Transport>LibraryClient<T>",
+        "pubfnpublish_batching(&self)->::tonic_gax::batching::Batching<super::PublishRequest,super::PublishResponse,::tonic::Status>",
+        "merged.messages.append(&mutrequest.messages)",
+        "(request.topic.clone(),request.r#type.clone(),request.labels.clone(),)",
+        ".settings(BATCHING_SETTINGS[0].clone())",
+    ] {
+        assert!(library.contains(part), "no {part} in {library}");
+    }
+}
+
+#[test]
+fn a_descriptor_whose_fields_are_not_there_is_a_warning() {
+    let yaml = std::fs::read_to_string(data("library_gapic.yaml")).unwrap();
+    for (field, unfit, reason) in [
+        (
+            "batched_field: messages",
+            "batched_field: topic",
+            "topic, which is not a repeated field of the request",
+        ),
+        (
+            "batched_field: messages",
+            "batched_field: labels",
+            "labels, which is not a repeated field of the request",
+        ),
+        ("- type", "- kind", "kind, which is not a field of the request outside of a oneof"),
+        ("message_ids", "ids", "ids, which is not a repeated field of the response"),
+    ] {
+        let builder = configure()
+            .retry_table(data("library_grpc_service_config.json"))
+            .gapic_yaml_text("a.yaml", yaml.replace(field, unfit))
+            .service_yaml(data("library_v1.yaml"));
+        let generated = generate(builder);
+        let warning = format!("the batch_descriptor of Publish of mixed.v1.Library names {reason}");
+        let warnings = generated.findings();
+        assert!(warnings.iter().any(|found| found.message().starts_with(&warning)), "{warnings:?}");
+        assert!(!content(&generated, "mixed.v1.rs").contains("publish_batching"));
+    }
 }
 
 #[test]
@@ -189,6 +246,44 @@ fn what_is_read_is_an_input_and_what_can_t_be_read_is_named() {
         error(library().gapic_yaml_text("a.yaml", "interfaces: 1")),
         "a.yaml:1:13: 1 is a number, but interfaces is an array"
     );
+}
+
+/// The getters of a stub table, as `gax table show --format stub-tables` prints them, have their functions.
+#[test]
+fn every_row_of_a_stub_table_has_its_accessors() {
+    let table = RetryTable::from_path(data("library_grpc_service_config.json")).unwrap();
+    let protos = [LIBRARY, LOCATIONS, OPERATIONS, POLICIES];
+    let services = describe_protos(&protos, &[DATA]).unwrap().services().to_vec();
+    let services = ServiceYaml::from_path(data("library_v1.yaml")).unwrap().mix_in(services);
+    let code = generate(library());
+    let code = content(&code, "mixed.v1.rs");
+    let mut rows = 0;
+    for (stub, module_name) in table.stub_tables(&services).iter().zip(["library_gax", "archive_gax"]) {
+        let module = module(code, module_name);
+        for row in stub.rows() {
+            let name = row.getter().strip_suffix("Settings").unwrap().to_snake_case();
+            let name = match (name.as_str(), row.kind()) {
+                ("move", _) => "r#move",
+                // The RPC MoveOperation keeps its name, and the operations that Move starts have another.
+                ("move_operation", kind) if kind != RowKind::Unary => "move_operation_rpc",
+                (name, _) => name,
+            };
+            let is_operation = matches!(row.kind(), RowKind::OperationInitial | RowKind::OperationPolling);
+            let settings = if is_operation { "settings::OperationCallSettings" } else { "CallSettings" };
+            let getter = format!("pubfn{name}(&self)->&::tonic_gax::{settings}{{");
+            let setter = format!("pubfn{name}(&mutself)->&mut::tonic_gax::{settings}{{");
+            let module = module.replace("self,)", "self)");
+            assert!(module.contains(&getter) && module.contains(&setter), "{name} in {module_name}");
+            if !is_operation {
+                assert!(module.contains(&format!("pubfn{name}(&self,request:")), "{name} in {module_name}");
+            }
+            if row.kind() == RowKind::Paged {
+                assert!(module.contains(&format!("pubfn{name}_paged(&self,request:")), "{name}_paged");
+            }
+            rows += 1;
+        }
+    }
+    assert_eq!(rows, 6 + 2 * 2 + 8 + 1 + 8, "RPCs of the library, operations, mixins; those of the archive");
 }
 
 /// Google's Redis API: its settings, row by row, as the published Java client has them.

@@ -209,18 +209,18 @@ fn errors_print_names_and_texts_escaped() {
 
 /// tonic's code for such a service does not compile; ours does.
 #[test]
-fn rpcs_of_one_function_are_told() {
+fn rpcs_of_one_function_are_reported() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("clashing");
     std::fs::create_dir_all(&folder).unwrap();
     let proto = "syntax = 'proto3'; package a.v1; message M {} service S { \
                  rpc GetFoo(M) returns (M); rpc get_foo(M) returns (M); rpc New(M) returns (M); }";
     std::fs::write(folder.join("clashing.proto"), proto).unwrap();
-    let told = |builder: Builder| {
+    let reported = |builder: Builder| {
         let generated = builder.generate(&["clashing.proto"], &[&folder]).unwrap();
         generated.findings().iter().map(ToString::to_string).collect::<Vec<_>>()
     };
     assert_eq!(
-        told(configure()),
+        reported(configure()),
         [
             "warning[clashing-methods]: GetFoo and get_foo of a.v1.S are both get_foo in Rust, so that tonic's own client \
           and server don't compile; rename one of the two, or generate neither tonic's client nor its server",
@@ -228,9 +228,9 @@ fn rpcs_of_one_function_are_told() {
           doesn't compile; rename it, or don't generate tonic's client: the one that retries calls it by another name"
         ]
     );
-    assert_eq!(told(configure().build_client(false)).len(), 1, "the server has no such function");
+    assert_eq!(reported(configure().build_client(false)).len(), 1, "the server has no such function");
     let without = configure().build_client(false).build_server(false);
-    assert_eq!(told(without), [""; 0]);
+    assert_eq!(reported(without), [""; 0]);
 }
 
 #[test]
@@ -257,4 +257,100 @@ fn descriptors_with_editions_are_an_error_that_names_the_file() {
         "a/v1/a.proto: the file uses editions, which prost 0.14 does not have\n  help: write syntax = \"proto3\" in place of \
          the edition, with optional for fields whose presence counts, or take the file as it was before editions"
     );
+}
+
+/// A service with that option for its method `Get`, whose request has `string name = 1` and `Inner inner = 2`.
+fn annotated(option: &str) -> Error {
+    let proto = format!(
+        "syntax = \"proto3\";\npackage a.v1;\nimport \"google/api/annotations.proto\";\nimport \"google/api/client.proto\";\n\
+         import \"google/api/routing.proto\";\nmessage Inner {{ repeated string names = 1; }}\n\
+         message Request {{ string name = 1; Inner inner = 2; }}\nservice A {{\n\
+         option (google.api.default_host) = \"a.googleapis.com\";\n  rpc Get(Request) returns (Inner) {{\n    {option}\n  }}\n}}\n"
+    );
+    let folder =
+        std::env::temp_dir().join(format!("gax-annotations-{}-{:x}", std::process::id(), option.len()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("a.proto"), proto).unwrap();
+    let protos = std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../proto"));
+    let table = table(r#"{"methodConfig": []}"#);
+    let error = table.generate(&["a.proto"], &[&folder, &protos]).unwrap_err();
+    std::fs::remove_dir_all(&folder).unwrap();
+    error
+}
+
+#[test]
+fn an_annotation_that_cannot_be_used_is_an_error_with_its_place() {
+    for (option, problem) in [
+        (
+            "option (google.api.http) = { get: \"/v1/{name=**}/more\" };",
+            "the path template \"/v1/{name=**}/more\" has ** before its end (character 11)",
+        ),
+        (
+            "option (google.api.http) = { get: \"/v1/{nam}\" };",
+            "a.v1.Request has no field \"nam\", which \"nam\" names",
+        ),
+        (
+            "option (google.api.http) = { get: \"/v1/{inner.names}\" };",
+            "the field \"names\" of a.v1.Inner has many values",
+        ),
+        (
+            "option (google.api.routing) = { routing_parameters { field: \"name\" path_template: \"a/*\" } };",
+            "the path template \"a/*\" has 0 variables, where google.api.routing wants one (character 1)",
+        ),
+    ] {
+        let error = annotated(option);
+        assert!(error.is_protos());
+        assert_eq!(error.to_string(), format!("a.proto:11:5: a.v1.A.Get: {problem}"));
+        assert!(format!("{error:?}").contains("\n  help: "), "{error:?}");
+        assert_eq!(error.code().unwrap().to_string(), "build::annotation");
+    }
+}
+
+/// A service whose method fills a field of its request.
+fn filled(field: &str, rpc: &str) -> String {
+    let proto = format!(
+        "syntax = \"proto3\";\npackage a.v1;\nimport \"google/api/field_info.proto\";\nimport \"google/api/field_behavior.proto\";\n\
+         message Request {{ {field} }}\nservice A {{ rpc {rpc}; }}\n"
+    );
+    let yaml = "apis:\n- name: a.v1.A\npublishing:\n  method_settings:\n  - selector: a.v1.A.Get\n    \
+                auto_populated_fields:\n    - id\n";
+    let name: String = field.chars().chain(rpc.chars()).filter(char::is_ascii_alphanumeric).collect();
+    let folder = std::env::temp_dir().join(format!("gax-ids-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("a.proto"), proto).unwrap();
+    let protos = std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../proto"));
+    let builder = table(r#"{"methodConfig": []}"#).service_yaml_text("a.yaml", yaml);
+    let result = builder.generate(&["a.proto"], &[&folder, &protos]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    result.map_or_else(|error| error.to_string(), |_| "filled".to_owned())
+}
+
+#[test]
+fn a_field_that_clients_may_not_fill_is_an_error_at_its_place_in_the_service_yaml() {
+    const UUID: &str = "(google.api.field_info).format = UUID4";
+    let get = "Get(Request) returns (Request)";
+    let wrong = |problem| format!("a.yaml:7:7: the field \"id\" of a.v1.A.Get can't be filled: {problem}");
+    for (field, rpc, expected) in [
+        (format!("string id = 1 [{UUID}];"), get, "filled".to_owned()),
+        (format!("optional string id = 1 [{UUID}];"), get, "filled".to_owned()),
+        (format!("string ids = 1 [{UUID}];"), get, wrong("the request has no field of that name")),
+        (format!("repeated string id = 1 [{UUID}];"), get, wrong("it is no string")),
+        (format!("bytes id = 1 [{UUID}];"), get, wrong("it is no string")),
+        (format!("oneof one {{ string id = 1 [{UUID}]; }}"), get, wrong("it is one of several fields")),
+        (
+            format!("string id = 1 [{UUID}, (google.api.field_behavior) = REQUIRED];"),
+            get,
+            wrong("it is REQUIRED"),
+        ),
+        ("string id = 1;".to_owned(), get, wrong("its format is not UUID4")),
+        (
+            format!("string id = 1 [{UUID}];"),
+            "Get(Request) returns (stream Request)",
+            wrong("the method is a stream"),
+        ),
+        // Another method of that service.
+        ("string id = 1;".to_owned(), "Got(Request) returns (Request)", "filled".to_owned()),
+    ] {
+        assert_eq!(filled(&field, rpc), expected, "{field} {rpc}");
+    }
 }

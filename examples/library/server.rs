@@ -12,6 +12,21 @@ use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status, Streaming};
 
+/// The books on each shelf.
+const TITLES: [&str; 7] = [
+    "Middlemarch",
+    "Romola",
+    "Adam Bede",
+    "Silas Marner",
+    "Daniel Deronda",
+    "Felix Holt",
+    "The Mill on the Floss",
+];
+
+fn bad_token(token: &str) -> Status {
+    Status::invalid_argument(format!("{token:?} is no page token"))
+}
+
 #[derive(Debug)]
 pub(crate) struct Library {
     refusals: AtomicU32,
@@ -44,8 +59,19 @@ impl LibraryService for Library {
         request: Request<ListBooksRequest>,
     ) -> Result<Response<ListBooksResponse>, Status> {
         self.open()?;
-        let name = format!("{}/books/1", request.into_inner().parent);
-        Ok(Response::new(ListBooksResponse { books: vec![Book { name, title: "Middlemarch".to_owned() }] }))
+        let ListBooksRequest { parent, page_size, page_token } = request.into_inner();
+        // A page's token is the number of books before it.
+        let before =
+            if page_token.is_empty() { 0 } else { page_token.parse().map_err(|_| bad_token(&page_token))? };
+        let size = usize::try_from(page_size).ok().filter(|size| *size > 0).unwrap_or(TITLES.len());
+        let books = TITLES.iter().enumerate().skip(before).take(size);
+        let book = |(number, title): (usize, &&str)| Book {
+            name: format!("{parent}/books/{}", number + 1),
+            title: (*title).to_owned(),
+        };
+        let after = before.saturating_add(size);
+        let next_page_token = if after < TITLES.len() { after.to_string() } else { String::new() };
+        Ok(Response::new(ListBooksResponse { books: books.map(book).collect(), next_page_token }))
     }
 
     async fn import_books(

@@ -110,9 +110,15 @@ impl Code {
 
     /// The code of that number; `UNKNOWN` for a number outside 0 to 16, as the gRPC specification
     /// tells clients to read it.
+    #[inline]
     #[must_use]
     pub fn from_wire(number: i32) -> Self {
-        Self::try_from(number).unwrap_or(Code::Unknown)
+        Self::of_number(number).unwrap_or(Code::Unknown)
+    }
+
+    #[inline]
+    fn of_number(number: i32) -> Option<Self> {
+        usize::try_from(number).ok().and_then(|index| Code::ALL.get(index).copied())
     }
 }
 
@@ -151,10 +157,7 @@ impl TryFrom<i32> for Code {
     type Error = ParseCodeError;
 
     fn try_from(number: i32) -> Result<Self, Self::Error> {
-        usize::try_from(number)
-            .ok()
-            .and_then(|index| Code::ALL.get(index).copied())
-            .ok_or_else(|| ParseCodeError { text: number.to_string() })
+        Code::of_number(number).ok_or_else(|| ParseCodeError { text: number.to_string() })
     }
 }
 

@@ -124,6 +124,16 @@ impl Environment {
         *self == Self::default()
     }
 
+    /// The shorter limits of both.
+    pub(crate) fn and(&self, other: &Self) -> Self {
+        let shorter = |one: Option<Duration>, other: Option<Duration>| one.into_iter().chain(other).min();
+        Self {
+            retries_are_off: self.retries_are_off || other.retries_are_off,
+            total_timeout: shorter(self.total_timeout, other.total_timeout),
+            max_attempts: self.max_attempts.into_iter().chain(other.max_attempts).min(),
+        }
+    }
+
     /// The variables that are set, as a shell would set them.
     fn assignments(&self) -> String {
         let retries = self.retries_are_off.then(|| format!("{}=off", Self::RETRIES));

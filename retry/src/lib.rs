@@ -29,7 +29,7 @@ pub mod stored;
 pub mod strategy;
 
 pub use batching::{BatchingSettings, LimitExceeded};
-pub use budget::{RetryBudget, RetryBudgets};
+pub use budget::RetryBudget;
 pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::Compatibility;
 pub use environment::Environment;

@@ -5,20 +5,20 @@
 //! operation.
 
 use crate::body::is_one_message;
-use crate::grpc::Remainder;
+use crate::grpc::{Canned, Measured, MeasuringCodec, Remainder, now};
 use crate::operation::PREFIX;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
 use http::uri::PathAndQuery;
 use http_body::Body as _;
 use prost::Message;
 use std::cell::RefCell;
-use std::future::{Future, Ready, pending, ready};
+use std::future::{Future, pending};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use tonic::Status;
 use tonic::body::Body;
-use tonic::codec::CompressionEncoding;
+use tonic::codec::{CompressionEncoding, Streaming};
 use tonic::metadata::MetadataMap;
 use tonic_prost::ProstCodec;
 use tower_service::Service;
@@ -138,16 +138,22 @@ impl Codec {
         &self,
         response: http::Response<Body>,
     ) -> Result<tonic::Response<M>, Status> {
-        let mut grpc = self.tonic(Canned { response: Some(response) });
-        let path = PathAndQuery::from_static("/");
-        let call = pin!(grpc.unary(tonic::Request::new(()), path, ProstCodec::<(), M>::default()));
-        match call.poll(&mut Context::from_waker(Waker::noop())) {
-            Poll::Ready(result) => result.map(|mut response| {
-                response.metadata_mut().remove(Status::GRPC_STATUS.as_str());
-                response
-            }),
-            Poll::Pending => Err(Status::internal("a collected response did not end")),
-        }
+        let mut grpc = self.tonic(Canned::new(response));
+        let call = grpc.unary(tonic::Request::new(()), Canned::path(), ProstCodec::<(), M>::default());
+        now(call).map(|mut response| {
+            response.metadata_mut().remove(Status::GRPC_STATUS.as_str());
+            response
+        })
+    }
+
+    /// The messages of a response as tonic reads them.
+    pub(crate) fn open_by_tonic<M: Message + Default + Send + Sync + 'static>(
+        &self,
+        response: http::Response<Body>,
+    ) -> Result<tonic::Response<Streaming<Measured<M>>>, Status> {
+        let mut grpc = self.tonic(Canned::new(response));
+        let codec = MeasuringCodec(ProstCodec::<(), M>::default());
+        now(grpc.server_streaming(tonic::Request::new(()), Canned::path(), codec))
     }
 }
 
@@ -216,25 +222,5 @@ impl Service<http::Request<Body>> for Taken {
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         *self.request.lock().unwrap_or_else(PoisonError::into_inner) = Some(request);
         pending()
-    }
-}
-
-/// A service that responds once, with a response that is there already.
-#[derive(Debug)]
-struct Canned {
-    response: Option<http::Response<Body>>,
-}
-
-impl Service<http::Request<Body>> for Canned {
-    type Response = http::Response<Body>;
-    type Error = Status;
-    type Future = Ready<Result<Self::Response, Self::Error>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, _: http::Request<Body>) -> Self::Future {
-        ready(self.response.take().ok_or_else(|| Status::internal("the response was read twice")))
     }
 }

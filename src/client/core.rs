@@ -2,27 +2,41 @@
 
 use crate::client::codec::Codec;
 use crate::client::encoded::{Added, Encoded};
+#[cfg(feature = "longrunning")]
+use crate::client::lro::LongRunningMethods;
 use crate::client::method::Method;
 use crate::client::methods::Methods;
+use crate::client::prost_stream::ProstStream;
 use crate::client::streaming::{MessageCall, StreamingCall, Timed};
 use crate::client::unary::UnaryCall;
-use crate::grpc::{Transport, not_sent, path_of};
-use crate::operation::inbound_deadline;
+use crate::google::X_GOOG_REQUEST_PARAMS;
+use crate::grpc::{
+    GrpcProtocol, OwnService, ReadExtent, ResumedCall, ResumedProtocol, Transport, not_sent, path_of,
+};
+use crate::operation::{earlier, inbound_deadline};
+use crate::resumption::{Resumer, Resumption};
 use crate::settings::{CallOptions, ClientSettings};
-use http::Uri;
 use http::uri::PathAndQuery;
+use http::{HeaderMap, Uri};
 use prost::Message;
+use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
+use tokio::time::Instant;
 use tonic::codec::CompressionEncoding;
+use tonic::metadata::MetadataMap;
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
 
 /// The inside of a generated client.
 #[derive(Clone)]
 pub struct Client<T> {
-    channel: T,
-    methods: Methods,
+    pub(super) channel: T,
+    pub(super) methods: Methods,
+    /// `None`: the service starts no long-running operations.
+    #[cfg(feature = "longrunning")]
+    pub(super) long_running: Option<Arc<LongRunningMethods>>,
 }
 
 /// Short: a service may have hundreds of methods.
@@ -39,13 +53,23 @@ impl<T> Client<T> {
     /// A client over a channel.
     #[must_use]
     pub fn new(channel: T, settings: ClientSettings) -> Self {
-        Self { channel, methods: Methods::new(settings) }
+        Self {
+            channel,
+            #[cfg(feature = "longrunning")]
+            long_running: LongRunningMethods::new(&settings).map(Arc::new),
+            methods: Methods::new(settings),
+        }
     }
 
     /// Puts the client over another channel.
     #[must_use]
     pub fn map_channel<U>(self, map: impl FnOnce(T) -> U) -> Client<U> {
-        Client { channel: map(self.channel), methods: self.methods }
+        Client {
+            channel: map(self.channel),
+            methods: self.methods,
+            #[cfg(feature = "longrunning")]
+            long_running: self.long_running,
+        }
     }
 
     /// Puts the origin (scheme, authority and, if it has one, a path before the method's) into every request.
@@ -83,7 +107,12 @@ impl<T> Client<T> {
     }
 
     fn changed(self, change: impl Fn(&mut Method)) -> Self {
-        Self { channel: self.channel, methods: self.methods.changed(change) }
+        Self {
+            channel: self.channel,
+            #[cfg(feature = "longrunning")]
+            long_running: self.long_running.map(|own| Arc::new(own.changed(&change))),
+            methods: self.methods.changed(change),
+        }
     }
 }
 
@@ -94,7 +123,22 @@ impl<T: Transport> Client<T> {
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
-        match self.encoded(index, request) {
+        self.unary_until(index, request, None)
+    }
+
+    /// Calls a unary RPC, whose operation is over by that moment.
+    #[inline]
+    pub(super) fn unary_until<Req, Res>(
+        &self,
+        index: usize,
+        request: Request<Req>,
+        deadline: Option<Instant>,
+    ) -> UnaryCall<T, Res>
+    where
+        Req: Message + Send + Sync + 'static,
+        Res: Message + Default + Send + Sync + 'static,
+    {
+        match self.encoded(index, request, deadline) {
             Ok(encoded) => UnaryCall::new(self.channel.clone(), encoded),
             Err(status) => {
                 let path = self.methods.load().get(index).map(|method| path_of(&method.example.uri));
@@ -105,7 +149,12 @@ impl<T: Transport> Client<T> {
     }
 
     #[inline]
-    fn encoded<Req>(&self, index: usize, request: Request<Req>) -> Result<Encoded, Status>
+    fn encoded<Req>(
+        &self,
+        index: usize,
+        request: Request<Req>,
+        deadline: Option<Instant>,
+    ) -> Result<Encoded, Status>
     where
         Req: Message + Send + Sync + 'static,
     {
@@ -118,10 +167,14 @@ impl<T: Transport> Client<T> {
         let config = method.config.of_call(options.as_ref());
         let asked = options.as_ref().and_then(|options| options.report);
         let wants_report = asked.unwrap_or_else(|| method.config.shared.options.wants_reports());
+        if let Some(status) = method.config.headers.refusal(&headers) {
+            return Err(status);
+        }
         let message = if codec.is_plain() {
             codec.encode(&message)?
         } else {
-            let metadata = tonic::metadata::MetadataMap::from_headers(headers);
+            add_params(method, &mut headers, &message);
+            let metadata = MetadataMap::from_headers(headers);
             let request = Request::from_parts(metadata, extensions, message);
             let (parts, message) = codec.encode_by_tonic(request, method.path.clone())?;
             (headers, extensions) = (parts.headers, parts.extensions);
@@ -132,7 +185,7 @@ impl<T: Transport> Client<T> {
             Some(config) => method.with_config(config),
         };
         let counts_attempts = method.config.headers.counts();
-        let added = Added::of(headers, extensions, inbound_deadline(), counts_attempts);
+        let added = Added::of(headers, extensions, earlier(inbound_deadline(), deadline), counts_attempts);
         Ok(Encoded::new(method, message, added, wants_report))
     }
 
@@ -142,12 +195,57 @@ impl<T: Transport> Client<T> {
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
+        let options = request.extensions().get::<CallOptions>();
+        let own = options.and_then(|options| options.resumption.clone());
+        if own.is_some() || self.methods.load().get(index).is_some_and(|method| method.streams_by_itself()) {
+            return match self.resumed(index, request, own) {
+                Ok((call, idle_timeout)) => StreamingCall::resumed(call, idle_timeout),
+                Err(status) => StreamingCall::new(std::future::ready(Err(status))),
+            };
+        }
+        let mut request = request;
+        if let Some(method) = self.methods.load().get(index).filter(|method| !method.codec.is_plain()) {
+            let mut headers = std::mem::take(request.metadata_mut()).into_headers();
+            add_params(method, &mut headers, request.get_ref());
+            *request.metadata_mut() = MetadataMap::from_headers(headers);
+        }
         match self.timed(index, request) {
             Ok((mut grpc, path, request)) => StreamingCall::new(async move {
                 grpc.server_streaming(request, path, ProstCodec::default()).await
             }),
             Err(status) => StreamingCall::new(std::future::ready(Err(status))),
         }
+    }
+
+    /// A call whose stream resumes, or whose caller is watched, and the idle timeout.
+    #[expect(clippy::type_complexity, reason = "the call is named where it is used")]
+    fn resumed<Req, Res>(
+        &self,
+        index: usize,
+        request: Request<Req>,
+        own: Option<Resumption>,
+    ) -> Result<(ResumedCall<OwnService<T>, Encoded, ProstStream<Req, Res>>, Option<Duration>), Status>
+    where
+        Req: Message + Send + Sync + 'static,
+        Res: Message + Default + Send + Sync + 'static,
+    {
+        let stream = match self.methods.load().get(index) {
+            Some(method) => method.config.stream.clone(),
+            None => return Err(unknown_method()),
+        };
+        let resumption = own.or(stream.resumption);
+        let strategy = resumption.as_ref().map(|resumption| {
+            resumption.of::<Req, Res>(request.get_ref()).ok_or_else(|| other_types::<Req, Res>(resumption))
+        });
+        let strategy = strategy.transpose()?;
+        let encoded = self.encoded(index, request, None)?;
+        let method = encoded.method();
+        let config = method.config.of_stream(resumption.as_ref(), method.config.timeout);
+        let codec = ProstStream::new(method.codec.clone());
+        let resumer = Resumer::new(strategy, resumption.as_ref());
+        let base = GrpcProtocol::new(OwnService(self.channel.clone()), encoded, ReadExtent::Nothing);
+        let protocol = ResumedProtocol::new(base, codec, resumer, stream.wait_timeout);
+        Ok((ResumedCall::new(protocol, config), stream.idle_timeout))
     }
 
     /// Calls an RPC that takes a stream.
@@ -197,6 +295,24 @@ impl<T: Transport> Client<T> {
         let timed = Timed::new(self.channel.clone(), Arc::clone(method));
         Ok((method.codec.tonic(timed), method.path.clone(), request))
     }
+}
+
+/// Adds the parameters of a message that is going to be compressed, unless the caller has.
+#[cold]
+fn add_params(method: &Method, headers: &mut HeaderMap, message: &impl Message) {
+    if method.config.headers.has_params() && !headers.contains_key(X_GOOG_REQUEST_PARAMS) {
+        let value = method.config.headers.params_of(&message.encode_to_vec());
+        value.and_then(|value| headers.insert(X_GOOG_REQUEST_PARAMS, value));
+    }
+}
+
+/// The resumption can't be used.
+fn other_types<Q, M>(resumption: &Resumption) -> Status {
+    let [request, response] = resumption.type_names();
+    let (own_request, own_response) = (type_name::<Q>(), type_name::<M>());
+    Status::invalid_argument(format!(
+        "the resumption is for {request} and {response}, but the RPC has {own_request} and {own_response}"
+    ))
 }
 
 fn unknown_method() -> Status {

@@ -2,8 +2,8 @@
 
 use crate::client::method::Method;
 use crate::grpc::{
-    AttemptTimeout, ExtraHeaders, GRPC_TIMEOUT, MethodConfig, PREVIOUS_ATTEMPTS, ReplayableRequest, Template,
-    one_frame, path_of, shrink, timeout_in, too_large,
+    AttemptTimeout, ExtraHeaders, GRPC_TIMEOUT, LIKE_EXAMPLE, MethodConfig, PREVIOUS_ATTEMPTS,
+    ReplayableRequest, Template, one_frame, path_of, shrink, timeout_in, too_large,
 };
 use crate::operation::{Note, earlier, until};
 use crate::without_drop::put_without_drop;
@@ -112,6 +112,10 @@ impl ReplayableRequest for Encoded {
         self.method.example.description.is_some()
     }
 
+    fn replace(&mut self, message: Bytes) {
+        self.message = message;
+    }
+
     fn shrink(&mut self) {
         shrink(&mut self.message);
     }
@@ -129,14 +133,13 @@ impl ReplayableRequest for Encoded {
         timeout: AttemptTimeout,
         is_watched: bool,
     ) {
-        let (example, headers) = (Some(&self.method.example), &config.headers);
-        match &self.added {
-            None => Template::default().write(into, example, headers, attempt, timeout, is_watched),
-            Some(added) => {
-                into.extensions_mut().clone_from(&added.extensions);
-                added.template.write(into, example, headers, attempt, timeout, is_watched);
-            }
+        let mut template = &LIKE_EXAMPLE;
+        if let Some(added) = &self.added {
+            into.extensions_mut().clone_from(&added.extensions);
+            template = &added.template;
         }
+        template.write(into, Some(&self.method.example), &config.headers, attempt, timeout, is_watched);
+        config.headers.write_params(into.headers_mut(), Some(&self.message));
         put_without_drop(into.body_mut(), one_frame(&self.message), Body::is_end_stream);
     }
 }
@@ -152,7 +155,7 @@ fn metadata(metadata: HeaderMap, counts_attempts: bool) -> ExtraHeaders {
         HeaderName::from_static("grpc-message-type"),
     ];
     if metadata.is_empty() {
-        return ExtraHeaders::default();
+        return None;
     }
     let mut others: Vec<(HeaderName, HeaderValue)> = Vec::with_capacity(metadata.len());
     let mut is_reserved = false;
@@ -172,5 +175,5 @@ fn metadata(metadata: HeaderMap, counts_attempts: bool) -> ExtraHeaders {
             others.push((name, value));
         }
     }
-    others.into_boxed_slice()
+    Some(others.into_boxed_slice())
 }

@@ -23,6 +23,11 @@ impl Method {
         Arc::new(Self { config, ..self.clone() })
     }
 
+    /// Whether its streams resume, or their callers are watched.
+    pub(super) fn streams_by_itself(&self) -> bool {
+        !self.config.stream.is_empty()
+    }
+
     /// Puts the method at an origin.
     pub(super) fn set_origin(&mut self, origin: &Uri) {
         let mut parts = origin.clone().into_parts();

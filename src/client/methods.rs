@@ -2,6 +2,7 @@
 
 use crate::client::codec::Codec;
 use crate::client::method::Method;
+use crate::google::ClientHeaders;
 use crate::grpc::{ExampleRequest, MethodConfig, ReplayMemory, SharedState};
 use crate::live::{Loaded, Replaceable};
 use crate::operation::Observers;
@@ -47,7 +48,12 @@ impl Deref for List {
 impl Methods {
     pub(super) fn new(settings: ClientSettings) -> Self {
         let observers = settings.options.observers.shared();
-        let configs = Configs { observers, settings, replay_memory: ReplayMemory::default() };
+        let configs = Configs {
+            observers,
+            headers: settings.headers(),
+            settings,
+            replay_memory: ReplayMemory::default(),
+        };
         let methods = configs.methods();
         #[cfg(feature = "live")]
         if let Some(handle) = configs.settings.handle.clone() {
@@ -84,6 +90,7 @@ impl Methods {
 struct Configs {
     settings: ClientSettings,
     observers: Option<Arc<Observers>>,
+    headers: ClientHeaders,
     replay_memory: ReplayMemory,
 }
 
@@ -115,6 +122,7 @@ impl Configs {
             options: options.clone(),
             compatibility,
             limits: *limits,
+            headers: self.headers.clone(),
             observers: self.observers.clone(),
             replay_memory: self.replay_memory.of(limits, compatibility),
             table_budget,
@@ -154,5 +162,9 @@ impl Configs {
 fn config(info: &MethodInfo, codec: &Codec, call: &CallSettings, shared: &Arc<SharedState>) -> MethodConfig {
     let config = MethodConfig::new(call, info.kind(), Arc::clone(shared));
     let config = config.decoding(codec.longest_response()).reading(info.is_read_only());
+    let config = match info.annotations() {
+        Some(annotations) => config.annotated(annotations),
+        None => config,
+    };
     if info.kind().is_unary() { config } else { config.of_one_method() }
 }

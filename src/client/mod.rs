@@ -5,8 +5,16 @@ mod connect;
 mod connector;
 mod core;
 mod encoded;
+mod idle_timeout;
+#[cfg(feature = "longrunning")]
+mod long_running;
+#[cfg(feature = "longrunning")]
+pub(crate) mod lro;
 mod method;
 mod methods;
+pub mod paging;
+mod prost_stream;
+mod response_stream;
 mod streaming;
 mod unary;
 
@@ -19,5 +27,6 @@ pub use connect::{connect, connect_lazy};
 pub use connector::{Connection, Connector};
 #[doc(hidden)]
 pub use core::Client;
+pub use response_stream::ResponseStream;
 pub use streaming::{MessageCall, StreamingCall};
 pub use unary::UnaryCall;

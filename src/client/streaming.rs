@@ -1,13 +1,18 @@
 //! Calls with a stream on either side.
 
+use crate::client::idle_timeout::IdleTimeout;
 use crate::client::method::Method;
-use crate::grpc::{Call, MethodMatch, OwnService, ResponseBody, Transport};
+use crate::client::response_stream::ResponseStream;
+use crate::grpc::{Call, MessageSource, MethodMatch, OwnService, ResponseBody, Transport};
+use http::Extensions;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tonic::body::Body;
+use tonic::metadata::MetadataMap;
 use tonic::{Response, Status, Streaming};
 use tower_service::Service;
 
@@ -27,7 +32,7 @@ use tower_service::Service;
 /// Dropping it stops the call at once; the server sees the stream reset.
 #[must_use = "futures do nothing unless polled"]
 pub struct StreamingCall<M> {
-    inner: BoxCall<Streaming<M>>,
+    inner: BoxCall<ResponseStream<M>>,
 }
 
 /// A call that takes a stream and gets one message back.
@@ -48,7 +53,30 @@ type BoxCall<R> = Pin<Box<dyn Future<Output = Result<Response<R>, Status>> + Sen
 impl<M> StreamingCall<M> {
     pub(super) fn new(
         call: impl Future<Output = Result<Response<Streaming<M>>, Status>> + Send + 'static,
-    ) -> Self {
+    ) -> Self
+    where
+        M: Send + 'static,
+    {
+        Self { inner: Box::pin(async move { Ok(call.await?.map(ResponseStream::plain)) }) }
+    }
+
+    /// A stream that resumes, or whose caller is watched.
+    pub(super) fn resumed(
+        call: impl Future<Output = Result<Box<dyn MessageSource<M>>, Status>> + Send + 'static,
+        idle_timeout: Option<Duration>,
+    ) -> Self
+    where
+        M: Send + 'static,
+    {
+        let call = async move {
+            let source = call.await?;
+            let metadata = MetadataMap::from_headers(source.head());
+            let stream = match idle_timeout {
+                Some(timeout) => ResponseStream::watched(IdleTimeout::new(source, timeout)),
+                None => ResponseStream::resumed(source),
+            };
+            Ok(Response::from_parts(metadata, stream, Extensions::new()))
+        };
         Self { inner: Box::pin(call) }
     }
 }
@@ -60,7 +88,7 @@ impl<M> MessageCall<M> {
 }
 
 impl<M> Future for StreamingCall<M> {
-    type Output = Result<Response<Streaming<M>>, Status>;
+    type Output = Result<Response<ResponseStream<M>>, Status>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.inner.as_mut().poll(cx)

@@ -136,7 +136,7 @@ async fn attempts_without_a_delay_let_other_tasks_run() {
 }
 
 #[test]
-fn a_blocking_closure_is_told_its_attempt() {
+fn a_blocking_closure_knows_its_attempt() {
     let settings = RetrySettings::builder()
         .max_attempts(3)
         .initial_retry_delay(Duration::ZERO)
@@ -156,7 +156,7 @@ fn a_blocking_closure_is_told_its_attempt() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_async_closure_is_told_its_attempt_and_bounded_by_its_timeout() {
+async fn an_async_closure_knows_its_attempt_and_bounded_by_its_timeout() {
     let mut seen = Vec::new();
     let error = Retryer::new(&documented(10_000 * MS), [Code::DeadlineExceeded, Code::Unavailable])
         .attempt_timeout(4000 * MS)

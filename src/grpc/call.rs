@@ -3,11 +3,13 @@
 use crate::grpc::methods::{MethodConfig, MethodMatch};
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::CapturedRequest;
-use crate::grpc::response::{ObservedStream, ReadExtent, Remainder, ReplySlot, ResponseBody};
+use crate::grpc::response::{ObservedStream, ReadExtent, ReplySlot, ResponseBody};
+use crate::grpc::resumed::{BytesCodec, ResumedBody, ResumedCall, ResumedProtocol};
 use crate::grpc::status::not_sent;
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
 use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
-use crate::operation::{Driver, Observed, Output, earlier, time_left};
+use crate::operation::{Driver, Note, Observed, Output, earlier, time_left};
+use crate::resumption::{Resumer, Resumption};
 use crate::settings::CallOptions;
 use crate::without_drop::put_without_drop;
 use gax_retry::MethodKind;
@@ -16,9 +18,16 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::client::GrpcService;
+
+/// The result of a call.
+type Reply = Result<http::Response<ResponseBody>, Status>;
+
+/// A call whose response is a stream that resumes.
+type BoxCall = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
 pin_project! {
     /// An operation, or a call of a method that no table knows.
@@ -28,6 +37,8 @@ pin_project! {
         Failed { status: Option<Status> },
         Operating { #[pin] driver: Driver<GrpcProtocol<A, CapturedRequest>>, wants_report: bool },
         Passthrough { #[pin] call: Passthrough<A> },
+        // Its response is a stream that resumes.
+        Resumed { call: BoxCall },
     }
 }
 
@@ -61,10 +72,15 @@ impl<A: ServiceHandle> Call<A> {
         let is_watched = !is_bare_channel::<A::Service>();
         let Inspection { options, timeout, extra, has_count } =
             Inspection::of(request, example, counts, is_watched);
+        if let Some(status) = config.headers.refusal(request.headers()) {
+            *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
+            return false;
+        }
         let own_config = config.of_call(options);
         let wants_report = options
             .and_then(|options| options.report)
             .unwrap_or_else(|| config.shared.options.wants_reports());
+        let resumption = options.and_then(|options| options.resumption.clone());
         if options.is_some() {
             // No other layer below may act on them.
             request.extensions_mut().remove::<CallOptions>();
@@ -88,12 +104,26 @@ impl<A: ServiceHandle> Call<A> {
             let extent = ReadExtent::of(kind, config.policy.commit_point());
             (config, extent)
         };
-        let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config);
+        let mut protocol = GrpcProtocol::new(handle, captured, extent);
+        let mut is_unused = false;
+        if let Some(resumption) = resumption {
+            match resumed(protocol, &resumption, kind, bound, &config) {
+                Ok(call) => {
+                    *self = Self::Resumed { call };
+                    return false;
+                }
+                Err(unused) => (protocol, is_unused) = (*unused, true),
+            }
+        }
+        let driver = Driver::new(protocol, config);
         let has_not_begun = |call: &Self| matches!(call, Self::Failed { status: None });
         put_without_drop(self, Self::Operating { driver, wants_report }, has_not_begun);
         let Self::Operating { driver, .. } = self else { return false };
         let Some(started) = driver.begin(bound) else { return false };
         let (protocol, config, mut context) = driver.parts();
+        if is_unused {
+            context.note(Note::ResumptionUnused);
+        }
         let other = protocol.first(service, config, started, &mut context, request);
         let is_to_be_sent = other.is_none();
         if let Some(other) = other {
@@ -109,6 +139,40 @@ impl<A: ServiceHandle> Call<A> {
             driver.sent(GrpcAttempt::Sent { future });
         }
     }
+}
+
+/// A call whose response is a stream that resumes.
+///
+/// # Errors
+///
+/// The request is no message that the resumption is for: the call goes on without it.
+#[cold]
+fn resumed<A: ServiceHandle>(
+    protocol: GrpcProtocol<A, CapturedRequest>,
+    resumption: &Resumption,
+    kind: Option<MethodKind>,
+    bound: Option<Duration>,
+    config: &Arc<MethodConfig>,
+) -> Result<BoxCall, Box<GrpcProtocol<A, CapturedRequest>>> {
+    let is_other = kind.is_some_and(|kind| kind != MethodKind::ServerStreaming);
+    let message = protocol.request().message().filter(|_| !is_other).and_then(BytesCodec::decoded);
+    let Some(strategy) = message.and_then(|message| resumption.over_bytes(&message).ok()) else {
+        return Err(Box::new(protocol));
+    };
+    let resumer = Resumer::new(Some(strategy), Some(resumption));
+    let config = config.of_stream(Some(resumption), bound);
+    let protocol = ResumedProtocol::new(protocol.reading(ReadExtent::Nothing), BytesCodec, resumer, None);
+    let call = ResumedCall::new(protocol, config);
+    Ok(Box::pin(async move {
+        let mut source = call.await?;
+        if let Some(passed) = source.take_passed() {
+            return Ok(passed);
+        }
+        let mut response = http::Response::new(ResponseBody::default());
+        *response.headers_mut() = source.head();
+        *response.body_mut() = ResponseBody::resumed(ResumedBody::new(source));
+        Ok(response)
+    }))
 }
 
 /// The config and the extent of a call whose request is a stream, or shows itself to be one.
@@ -129,6 +193,7 @@ impl<A: ServiceHandle> Future for Call<A> {
         match self.project() {
             CallProj::Operating { driver, wants_report } => operate(driver, *wants_report, cx, &mut reply),
             CallProj::Passthrough { call } => reply = call.poll(cx),
+            CallProj::Resumed { call } => reply = call.as_mut().poll(cx),
             CallProj::Failed { status } => {
                 if let Some(status) = status.take() {
                     reply = Poll::Ready(Err(status));
@@ -169,17 +234,9 @@ fn report<A: ServiceHandle>(
     if let Some(observed) = observed {
         let may_stream = driver.as_mut().protocol().may_stream();
         let stream = ObservedStream::new(observed, may_stream, driver.config(), driver.has_all_the_time());
-        observe(response.body_mut(), stream);
+        response.body_mut().observe(stream);
     }
     if wants_report || driver.has_news() {
         response.extensions_mut().insert(driver.report(None));
-    }
-}
-
-/// Closes the operation, or leaves that to what is still to come of its response.
-fn observe(body: &mut ResponseBody, stream: ObservedStream) {
-    match &mut body.0.remainder {
-        Remainder::Open(incoming) => incoming.observe(stream),
-        Remainder::End | Remainder::Trailers(_) | Remainder::Failed(_) => stream.whole(&body.0.frames),
     }
 }

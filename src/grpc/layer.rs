@@ -1,5 +1,6 @@
 //! The layer that a tonic client runs over.
 
+use crate::google::GoogleHeaders;
 #[cfg(feature = "live")]
 use crate::grpc::methods::LiveTable;
 use crate::grpc::methods::unknown::{known_methods, unknown_names};
@@ -10,9 +11,9 @@ use crate::live::Replaceable;
 use crate::live::SettingsHandle;
 use crate::live::unknown_methods::UnknownMethodsError;
 use crate::operation::OperationObserver;
-use crate::settings::OperationOptions;
+use crate::settings::{OperationOptions, RetryBudgets};
 use crate::transport::CloneService;
-use gax_retry::{Compatibility, Hedging, RetryBudget, RetryBudgets};
+use gax_retry::{Compatibility, Hedging, RetryBudget};
 use gax_table::{Finding, RetryTable};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -117,7 +118,8 @@ impl RetryLayer {
     ///
     /// # Errors
     ///
-    /// The bytes are not a `FileDescriptorSet`.
+    /// The bytes are not a `FileDescriptorSet`, or `google.api.routing` or, in a service with a `google.api.default_host`,
+    /// `google.api.http` of a method can't be used: its path template does not parse, or names a field that is not there.
     pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
         self.options.described.extend(descriptors::descriptions(encoded)?);
         #[cfg(feature = "live")]
@@ -125,6 +127,32 @@ impl RetryLayer {
             live.know(&self.options.described);
         }
         Ok(self.changed())
+    }
+
+    /// Sends the headers that Google's servers expect with every attempt: what requests are routed by, and the version of the
+    /// API, as far as [descriptors](Self::with_descriptors) have Google's annotations, and the headers that the options ask for.
+    /// By default none is sent. Generated clients send them by themselves.
+    ///
+    /// A method that the table does not know is an operation then too, of one attempt without limits, so that its requests get
+    /// their headers. What a request that tonic has compressed is routed by can't be read: compress nothing then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::google::GoogleHeaders;
+    /// use tonic_gax::{RetryLayer, RetryTable};
+    ///
+    /// # fn example(table: RetryTable, descriptors: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
+    /// let headers = GoogleHeaders::new().quota_project("billed-project")?;
+    /// let layer = RetryLayer::new(table).with_descriptors(descriptors)?.google_headers(headers);
+    /// # drop(layer);
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn google_headers(mut self, headers: GoogleHeaders) -> Self {
+        self.options.google = Some(headers);
+        self.changed()
     }
 
     /// The services and methods that the table names and the descriptors don't have, each with its place in the table

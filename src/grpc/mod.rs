@@ -10,6 +10,7 @@ mod request;
 mod response;
 #[cfg(feature = "tables")]
 mod response_future;
+mod resumed;
 #[cfg(feature = "tables")]
 mod service;
 mod status;
@@ -26,9 +27,12 @@ pub(crate) use methods::{MethodConfig, MethodMatch, ReplayMemory, SharedState};
 pub(crate) use protocol::GrpcProtocol;
 pub(crate) use request::{ReplayableRequest, one_frame, shrink, too_large};
 pub use response::ResponseBody;
-pub(crate) use response::{ReadExtent, Remainder};
+pub(crate) use response::{Canned, ReadExtent, Remainder, now};
 #[cfg(feature = "tables")]
 pub use response_future::ResponseFuture;
+pub(crate) use resumed::{
+    Measured, MeasuringCodec, MessageSource, ResumedCall, ResumedProtocol, StreamCodec,
+};
 #[cfg(feature = "tables")]
 pub use service::RetryService;
 pub use status::CodeExt;
@@ -36,7 +40,7 @@ pub(crate) use status::not_sent;
 pub(crate) use status::received::value as header;
 pub(crate) use template::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};
 pub(crate) use template::{
-    AttemptTimeout, ExampleRequest, ExtraHeaders, PREVIOUS_ATTEMPTS, Template, path_of,
+    AttemptTimeout, ExampleRequest, ExtraHeaders, LIKE_EXAMPLE, PREVIOUS_ATTEMPTS, Template, path_of,
 };
 pub(crate) use transport::OwnService;
 pub use transport::Transport;

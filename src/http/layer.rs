@@ -296,7 +296,7 @@ impl HttpRetryLayer {
 
     fn shared(&self) -> Arc<SharedState> {
         Arc::new(SharedState {
-            config: self.options.configs(),
+            config: self.options.config(),
             options: self.options.operation.clone(),
             observers: self.options.operation.observers.registering_none().shared(),
             connections: Connections::default(),

@@ -49,7 +49,7 @@ impl<S: Clone> HttpRetryService<S> {
     /// The longest body that is buffered, so that it can be replayed, unless a request says otherwise.
     #[cfg(feature = "reqwest")]
     pub(crate) fn max_replay_bytes(&self) -> usize {
-        self.shared.config.load().bounded.limits.max_replay_bytes
+        self.shared.config.load().limits.max_replay_bytes
     }
 
     /// Sends a request, and retries it; the operation starts when the future is first polled.

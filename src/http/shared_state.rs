@@ -1,6 +1,6 @@
 //! The state that all calls through a layer share.
 
-use crate::http::config::{Configs, HttpConfig};
+use crate::http::config::HttpConfig;
 use crate::http::failure::Connections;
 use crate::http::options::HttpCallOptions;
 use crate::live::Replaceable;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// The state that all calls through a layer share.
 pub(crate) struct SharedState {
-    pub(crate) config: Replaceable<Configs>,
+    pub(crate) config: Replaceable<Arc<HttpConfig>>,
     pub(crate) options: OperationOptions,
     /// The observers of the operations; `None`: there are none.
     pub(crate) observers: Option<Arc<Observers>>,
@@ -23,10 +23,11 @@ pub(crate) struct SharedState {
 impl SharedState {
     /// The policy of one call: the layer's, unless the call brings something along.
     pub(super) fn config_for(&self, extensions: &mut Extensions) -> Arc<HttpConfig> {
-        let configs = self.config.load();
-        let is_nested = is_nested_retry(&configs.bounded.policy);
+        let loaded = self.config.load();
+        let own: &Arc<HttpConfig> = &loaded;
+        let is_nested = is_nested_retry(&own.policy);
         if extensions.is_empty() && !is_nested {
-            return Arc::clone(&configs.bounded);
+            return Arc::clone(own);
         }
         let preset = extensions.remove::<Preset>();
         let options = extensions.remove::<CallOptions>();
@@ -34,9 +35,8 @@ impl SharedState {
         let limits = extensions.remove::<HttpCallOptions>();
         let is_plain = preset.is_none() && options.is_none() && strategy.is_none() && limits.is_none();
         if is_plain && !is_nested {
-            return Arc::clone(&configs.bounded);
+            return Arc::clone(own);
         }
-        let own = &configs.unbounded;
         let mut config = HttpConfig::clone(own);
         if let Some(preset) = preset {
             config = HttpConfig::of_preset(&preset);
@@ -68,6 +68,6 @@ impl SharedState {
 
 impl fmt::Debug for SharedState {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedState").field("configs", &*self.config.load()).finish_non_exhaustive()
+        f.debug_struct("SharedState").field("config", &*self.config.load()).finish_non_exhaustive()
     }
 }

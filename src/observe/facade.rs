@@ -54,6 +54,8 @@ impl FacadeMetrics {
                 describe(&metrics.counters(), &metrics.histograms());
             }
             describe(&[], &[&RPC_DURATION, &SENT, &RECEIVED]);
+            #[cfg(feature = "batching")]
+            describe(&[], &crate::observe::metric::BATCHES);
             if prefix.is_some() {
                 describe(&GAX_JAVA.counters(), &GAX_JAVA.histograms());
             }

@@ -1,5 +1,9 @@
 //! Measurements of operations.
 
+#[cfg(feature = "batching")]
+use crate::observe::BatchInfo;
+#[cfg(feature = "batching")]
+use crate::observe::metric::{BATCH_ELEMENTS, BATCH_SIZE, BATCH_THROTTLED, BATCH_WAIT};
 use crate::observe::metric::{
     BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION, WATCHED,
 };
@@ -161,6 +165,24 @@ impl<I: Instruments> Measure<I> {
         }
     }
 
+    #[cfg(feature = "batching")]
+    #[expect(clippy::cast_precision_loss, reason = "buckets are wider than that")]
+    pub(super) fn batch_sent(&self, batch: &BatchInfo<'_>) {
+        let attributes = [
+            ("gax.batcher", Cow::Owned(batch.batcher().to_owned())),
+            ("gax.batch.trigger", Cow::Borrowed(batch.trigger().as_str())),
+        ];
+        let record = |metric, value| self.instruments.record(metric, value, &attributes);
+        record(&BATCH_ELEMENTS, batch.entries() as f64);
+        record(&BATCH_WAIT, batch.waited().as_secs_f64());
+        if batch.bytes() > 0 {
+            record(&BATCH_SIZE, batch.bytes() as f64);
+        }
+        if !batch.throttled().is_zero() {
+            record(&BATCH_THROTTLED, batch.throttled().as_secs_f64());
+        }
+    }
+
     fn attributes_with_code(&self, operation: &OperationInfo, code: Code) -> Vec<Attribute> {
         let mut attributes = self.attributes(operation);
         attributes.push((Self::metrics(operation).status, Cow::Borrowed(code.name())));
@@ -258,6 +280,11 @@ macro_rules! observe_by_measure {
 
             fn attempt_cancelled(&self, operation: &OperationInfo, attempt: &Attempt) {
                 self.measure.ended(operation, attempt);
+            }
+
+            #[cfg(feature = "batching")]
+            fn batch_sent(&self, batch: &$crate::observe::BatchInfo<'_>) {
+                self.measure.batch_sent(batch);
             }
         }
     };

@@ -12,6 +12,13 @@ pub const LATENCY_BUCKETS: [f64; 41] = [
 /// The bounds of the buckets of retries, transparent retries and hedges of a call (gRFC A96).
 pub const RETRY_BUCKETS: [f64; 5] = [1.0, 2.0, 3.0, 4.0, 5.0];
 
+/// The bounds of the buckets of other counts, such as the elements of a batch.
+#[cfg(feature = "batching")]
+pub const COUNT_BUCKETS: [f64; 18] = [
+    0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0,
+    32768.0, 65536.0,
+];
+
 /// The bounds of the buckets of sizes, in bytes (gRFC A66).
 pub const SIZE_BUCKETS: [f64; 14] = [
     0.0,
@@ -54,6 +61,8 @@ impl Metric {
             SECONDS => Some(&LATENCY_BUCKETS),
             BYTES => Some(&SIZE_BUCKETS),
             MILLISECONDS => None,
+            #[cfg(feature = "batching")]
+            ELEMENTS => Some(&COUNT_BUCKETS),
             _ => Some(&RETRY_BUCKETS),
         }
     }
@@ -133,6 +142,42 @@ pub(super) static WATCHED: Metric = Metric {
                   watched any more.",
 };
 
+/// How many entries a batch has.
+#[cfg(feature = "batching")]
+pub(super) static BATCH_ELEMENTS: Metric = Metric {
+    name: "gax.client.batch.elements",
+    unit: ELEMENTS,
+    description: "The entries of a batch that is sent.",
+};
+
+/// How many bytes it has.
+#[cfg(feature = "batching")]
+pub(super) static BATCH_SIZE: Metric = Metric {
+    name: "gax.client.batch.size",
+    unit: BYTES,
+    description: "The bytes of a batch that is sent, where its batcher counts them.",
+};
+
+/// How long it was open.
+#[cfg(feature = "batching")]
+pub(super) static BATCH_WAIT: Metric = Metric {
+    name: "gax.client.batch.wait",
+    unit: SECONDS,
+    description: "The time from a batch's first element until it is sent.",
+};
+
+/// How long its elements had waited for room.
+#[cfg(feature = "batching")]
+pub(super) static BATCH_THROTTLED: Metric = Metric {
+    name: "gax.client.batch.throttled_time",
+    unit: SECONDS,
+    description: "The time that the elements of a batch had waited for room, added up.",
+};
+
+/// Those of batches; no proposal has them.
+#[cfg(feature = "batching")]
+pub(super) static BATCHES: [&Metric; 4] = [&BATCH_ELEMENTS, &BATCH_SIZE, &BATCH_WAIT, &BATCH_THROTTLED];
+
 /// The level of what belongs to a whole client or layer.
 pub(super) static GAUGES: [&Metric; 3] = [&BUDGET, &VERSION, &WATCHED];
 
@@ -178,6 +223,8 @@ pub(super) static GAX_JAVA: GaxJavaMetrics = GaxJavaMetrics {
 pub(super) const SECONDS: &str = "s";
 pub(super) const MILLISECONDS: &str = "ms";
 pub(super) const BYTES: &str = "By";
+#[cfg(feature = "batching")]
+pub(super) const ELEMENTS: &str = "{element}";
 
 macro_rules! metrics {
     ($prefix:literal) => {

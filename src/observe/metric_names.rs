@@ -74,8 +74,8 @@ impl MetricNames {
     /// Whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as a later text of
     /// gRFC A96 has it. Transparent retries are no attempts: a metric of their own counts them for each call.
     #[must_use]
-    pub fn attempt_types(mut self, are_told: bool) -> Self {
-        self.attempt_types = are_told;
+    pub fn attempt_types(mut self, are_recorded: bool) -> Self {
+        self.attempt_types = are_recorded;
         self
     }
 
@@ -98,8 +98,8 @@ impl MetricNames {
     /// Whether all metrics of a call have the attribute `gax.settings_version`, where its settings can be
     /// [replaced](crate::live). Each version makes new time series.
     #[must_use]
-    pub fn settings_versions(mut self, are_told: bool) -> Self {
-        self.settings_versions = are_told;
+    pub fn settings_versions(mut self, are_recorded: bool) -> Self {
+        self.settings_versions = are_recorded;
         self
     }
 

@@ -18,6 +18,8 @@ mod otel;
 #[cfg(feature = "tracing")]
 mod spans;
 
+#[cfg(feature = "batching")]
+pub use crate::operation::BatchInfo;
 pub use crate::operation::{
     AttemptTransfer, ObservedTransport as Transport, OperationInfo, OperationObserver, OperationSummary,
     OutgoingHeaders, Retry, WireMessage,
@@ -25,6 +27,8 @@ pub use crate::operation::{
 #[cfg(feature = "metrics")]
 pub use facade::FacadeMetrics;
 pub use gax_retry::{AttemptKind, ServerDelay};
+#[cfg(all(feature = "batching", any(feature = "otel", feature = "metrics")))]
+pub use metric::COUNT_BUCKETS;
 #[cfg(any(feature = "otel", feature = "metrics"))]
 pub use metric::{LATENCY_BUCKETS, RETRY_BUCKETS, SIZE_BUCKETS};
 #[cfg(any(feature = "otel", feature = "metrics"))]

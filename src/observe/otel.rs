@@ -51,6 +51,8 @@ impl OtelMetrics {
         if names.message_sizes {
             meters.add(meter, None, &[], &[&SENT, &RECEIVED]);
         }
+        #[cfg(feature = "batching")]
+        meters.add(meter, None, &[], &crate::observe::metric::BATCHES);
         if let Some(prefix) = &names.gax_java_prefix {
             meters.add(meter, Some(prefix), &GAX_JAVA.counters(), &GAX_JAVA.histograms());
         }

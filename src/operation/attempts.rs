@@ -1,11 +1,8 @@
 //! The attempts in flight.
 
-use super::in_progress::InProgress;
-use super::protocol::{Protocol, Step};
-use gax_retry::Policy;
+use super::protocol::Protocol;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
-use std::task::{Context, Poll};
 use tokio::time::Instant;
 
 pin_project! {
@@ -20,21 +17,29 @@ pin_project! {
 }
 
 impl<A> Attempts<A> {
-    /// The first attempt of an operation by that policy.
-    #[inline]
-    pub(super) fn first(policy: &Policy, number: u32, attempt: A) -> Self {
-        if policy.hedging().is_some() { Self::boxed(number, attempt) } else { Self::One { number, attempt } }
-    }
-
+    /// The first attempt of an operation that is hedged.
     #[cold]
-    fn boxed(number: u32, attempt: A) -> Self {
+    pub(super) fn boxed(number: u32, attempt: A) -> Self {
         Self::Many { attempts: vec![(number, Box::pin(attempt))] }
     }
 
-    pub(super) fn push(mut self: Pin<&mut Self>, policy: &Policy, number: u32, attempt: A) {
+    #[cold]
+    pub(super) fn push(mut self: Pin<&mut Self>, number: u32, attempt: A) {
         match self.as_mut().project() {
             AttemptsProj::Many { attempts } => attempts.push((number, Box::pin(attempt))),
-            AttemptsProj::None | AttemptsProj::One { .. } => self.set(Self::first(policy, number, attempt)),
+            AttemptsProj::None | AttemptsProj::One { .. } => self.set(Self::boxed(number, attempt)),
+        }
+    }
+
+    /// The attempt at that place, in the order in which they were begun.
+    #[inline]
+    pub(super) fn nth(self: Pin<&mut Self>, place: usize) -> Option<(u32, Pin<&mut A>)> {
+        match self.project() {
+            AttemptsProj::One { number, attempt } if place == 0 => Some((*number, attempt)),
+            AttemptsProj::Many { attempts } => {
+                attempts.get_mut(place).map(|(number, attempt)| (*number, attempt.as_mut()))
+            }
+            AttemptsProj::None | AttemptsProj::One { .. } => None,
         }
     }
 
@@ -66,36 +71,6 @@ impl<A> Attempts<A> {
             AttemptsProj::One { .. } => self.set(Self::None),
             AttemptsProj::Many { attempts } => attempts.retain(|(number, _)| *number != wanted),
             AttemptsProj::None => {}
-        }
-    }
-
-    /// Goes on with each attempt until one has something to report.
-    #[inline]
-    pub(super) fn poll<P: Protocol<Attempt = A>>(
-        self: Pin<&mut Self>,
-        protocol: &mut P,
-        config: &P::Config,
-        progress: &mut InProgress,
-        cx: &mut Context<'_>,
-        slot: &mut P::Slot,
-    ) -> Poll<(u32, Step)> {
-        let policy = config.as_ref();
-        match self.project() {
-            AttemptsProj::None => Poll::Pending,
-            AttemptsProj::One { number, attempt } => {
-                let step = protocol.poll(config, attempt, &mut progress.context(policy, *number), cx, slot);
-                step.map(|step| (*number, step))
-            }
-            AttemptsProj::Many { attempts } => {
-                for (number, attempt) in attempts {
-                    let mut context = progress.context(policy, *number);
-                    if let Poll::Ready(step) = protocol.poll(config, attempt.as_mut(), &mut context, cx, slot)
-                    {
-                        return Poll::Ready((*number, step));
-                    }
-                }
-                Poll::Pending
-            }
         }
     }
 

@@ -14,7 +14,7 @@ use std::time::Duration;
 
 /// Runs attempts until the operation has ended. Nothing can cut one off that blocks: it counts as what it says
 /// when it returns. If the thread works for a request, the operation has no more time than that and no attempt follows its
-/// end. `observe` installs those who are told of the operation. The second part of the result says why it failed, if it did.
+/// end. `observe` installs those who are notified of the operation. The second part of the result says why it failed, if it did.
 pub(crate) fn run_blocking(
     policy: &Policy,
     jitter: Jitter,

@@ -26,7 +26,7 @@ use super::report::{Note, OperationReport};
 use super::timer::Timer;
 use crate::without_drop::put_without_drop;
 use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
-use gax_retry::{StartedAttempt, StopReason};
+use gax_retry::{Policy, StartedAttempt, StopReason};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -36,7 +36,7 @@ use std::time::Duration;
 pin_project! {
     /// An operation on its way. It is polled by the caller's task, so that to drop it stops everything at once.
     pub(crate) struct Driver<P: Protocol> {
-        // It is dropped first: servers see its attempts reset before `progress` tells observers that the operation was
+        // It is dropped first: servers see its attempts reset before `progress` notifies observers that the operation was
         // cancelled.
         #[pin]
         stage: Stage<P::Attempt>,
@@ -64,8 +64,42 @@ pin_project! {
     }
 }
 
+/// Why there is no first attempt to be sent now. Unlike a stage it has no place for an attempt, and is small to move.
+enum Unsent {
+    /// The request has to be read first.
+    Unprepared {
+        bound: Option<Duration>,
+    },
+    /// The operation has another action.
+    Otherwise,
+    Refused {
+        stop: Stop,
+    },
+}
+
+impl<A> From<Unsent> for Stage<A> {
+    fn from(unsent: Unsent) -> Self {
+        match unsent {
+            Unsent::Unprepared { bound } => Self::Preparing { bound },
+            Unsent::Otherwise => Self::Running { attempts: Attempts::None },
+            Unsent::Refused { stop } => Self::Refused { stop },
+        }
+    }
+}
+
 impl<A> Stage<A> {
-    const IDLE: Self = Self::Running { attempts: Attempts::None };
+    /// That attempt is in flight, beside others where the operation is hedged.
+    #[expect(clippy::inline_always, reason = "to pass it on would copy it (bench `speed`, instructions)")]
+    #[inline(always)]
+    fn run(mut self: Pin<&mut Self>, policy: &Policy, number: u32, attempt: A) {
+        if policy.hedging().is_none() {
+            self.set(Self::Running { attempts: Attempts::One { number, attempt } });
+        } else if let Some(attempts) = self.as_mut().attempts() {
+            attempts.push(number, attempt);
+        } else {
+            self.set(Self::Running { attempts: Attempts::boxed(number, attempt) });
+        }
+    }
 
     /// The attempts in flight, of which there are none where the operation does not run.
     fn attempts(self: Pin<&mut Self>) -> Option<Pin<&mut Attempts<A>>> {
@@ -90,8 +124,8 @@ impl<P: Protocol> Driver<P> {
     pub(crate) fn begin(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
         match begin(&mut self.progress, &mut self.protocol, &self.config, bound) {
             Ok(first) => Some(first),
-            Err(stage) => {
-                self.stage = stage;
+            Err(unsent) => {
+                self.stage = unsent.into();
                 None
             }
         }
@@ -107,8 +141,13 @@ impl<P: Protocol> Driver<P> {
     /// The first attempt is in flight.
     #[inline]
     pub(crate) fn sent(&mut self, attempt: P::Attempt) {
-        let attempts = Attempts::first((*self.config).as_ref(), self.progress.number, attempt);
+        let number = self.progress.number;
+        if (*self.config).as_ref().hedging().is_some() {
+            self.stage = Stage::Running { attempts: Attempts::boxed(number, attempt) };
+            return;
+        }
         // An operation that has just begun holds nothing that would have to be dropped.
+        let attempts = Attempts::One { number, attempt };
         put_without_drop(&mut self.stage, Stage::Running { attempts }, |stage| {
             matches!(stage, Stage::Unbegun)
         });
@@ -153,7 +192,8 @@ impl<P: Protocol> Driver<P> {
 
     /// Goes on until there is something for the caller: an item or the reply, which is in `slot` then, or why there is none.
     /// The failure itself is with the protocol.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
+    #[inline(always)]
     pub(crate) fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>, slot: &mut P::Slot) -> Poll<Output> {
         let mut this = self.project();
         let (protocol, config, progress) = (this.protocol, &**this.config, this.progress);
@@ -164,32 +204,40 @@ impl<P: Protocol> Driver<P> {
             {
                 return Poll::Ready(Output::Failed(stop));
             }
-            // An attempt that is to be sent now, or the stage that comes instead; `None`: something has happened.
+            // An attempt that is to be sent now, or why there is none; `None`: something has happened.
             let first = match this.stage.as_mut().project() {
                 StageProj::Running { mut attempts } => {
-                    match attempts.as_mut().poll(protocol, config, progress, cx, slot) {
-                        Poll::Ready((number, Step::Ended(result))) => {
-                            attempts.remove(number);
-                            if ended(progress, protocol, config, number, result) {
-                                this.stage.set(Stage::Finished);
-                                return Poll::Ready(Output::Reply);
-                            }
-                        }
-                        Poll::Ready((number, Step::Committed(point))) => {
-                            progress.committed(policy, number, point);
-                        }
-                        Poll::Ready((number, Step::Yielded)) => {
-                            if progress.progressed(policy, number) {
-                                // It is the operation's only attempt from now on.
-                                follow(&mut this.stage.as_mut(), protocol, config, progress);
-                            }
-                            return Poll::Ready(Output::Item);
-                        }
-                        Poll::Pending => {
+                    let mut place = 0;
+                    loop {
+                        let Some((number, attempt)) = attempts.as_mut().nth(place) else {
                             let wake = progress.wake_at(policy, attempts.due(protocol));
                             if this.timer.poll_at(wake, cx).is_pending() {
                                 progress.pended();
                                 return Poll::Pending;
+                            }
+                            break;
+                        };
+                        let mut context = progress.context(policy, number);
+                        match protocol.poll(config, attempt, &mut context, cx, slot) {
+                            Poll::Pending => place += 1,
+                            Poll::Ready(Step::Ended(result)) => {
+                                attempts.remove(number);
+                                if ended(progress, protocol, config, number, result) {
+                                    this.stage.set(Stage::Finished);
+                                    return Poll::Ready(Output::Reply);
+                                }
+                                break;
+                            }
+                            Poll::Ready(Step::Committed(point)) => {
+                                progress.committed(policy, number, point);
+                                break;
+                            }
+                            Poll::Ready(Step::Yielded) => {
+                                if progress.progressed(policy, number) {
+                                    // It is the operation's only attempt from now on.
+                                    follow(&mut this.stage.as_mut(), protocol, config, progress);
+                                }
+                                return Poll::Ready(Output::Item);
                             }
                         }
                     }
@@ -227,9 +275,9 @@ impl<P: Protocol> Driver<P> {
                 Some(Ok(started)) => {
                     let number = started.number();
                     let attempt = protocol.begin(config, started, &mut progress.context(policy, number));
-                    this.stage.set(Stage::Running { attempts: Attempts::first(policy, number, attempt) });
+                    this.stage.as_mut().run(policy, number, attempt);
                 }
-                Some(Err(stage)) => this.stage.set(stage),
+                Some(Err(unsent)) => this.stage.set(unsent.into()),
                 None => match follow(&mut this.stage.as_mut(), protocol, config, progress) {
                     Then::Poll => {}
                     Then::Yield => {
@@ -244,8 +292,7 @@ impl<P: Protocol> Driver<P> {
     }
 }
 
-/// The operation's time runs from now on, and its observers are notified. Gives the first attempt, to be sent now, or what
-/// comes instead.
+/// The operation's time runs from now on, and its observers are notified. Gives the first attempt, to be sent now.
 #[expect(clippy::inline_always, reason = "few of its arguments are looked at (bench `speed`, instructions)")]
 #[inline(always)]
 fn begin<P: Protocol>(
@@ -253,7 +300,7 @@ fn begin<P: Protocol>(
     protocol: &mut P,
     config: &P::Config,
     bound: Option<Duration>,
-) -> Result<StartedAttempt, Stage<P::Attempt>> {
+) -> Result<StartedAttempt, Unsent> {
     let policy = config.as_ref();
     progress.begin(protocol.jitter(config));
     let is_over = entered().is_some_and(|inbound| progress.work_for(&inbound));
@@ -263,7 +310,7 @@ fn begin<P: Protocol>(
     let ready = if is_over { Ready::Never(StopReason::Cancelled) } else { Ready::Now };
     // An operation whose options can't work does not wait for its request.
     if !protocol.is_prepared() && !is_over && policy.problem().is_none() {
-        return Err(Stage::Preparing { bound });
+        return Err(Unsent::Unprepared { bound });
     }
     start(progress, protocol, config, bound, ready)
 }
@@ -276,7 +323,7 @@ fn start_late<P: Protocol>(
     config: &P::Config,
     bound: Option<Duration>,
     ready: Ready,
-) -> Result<StartedAttempt, Stage<P::Attempt>> {
+) -> Result<StartedAttempt, Unsent> {
     start(progress, protocol, config, bound, ready)
 }
 
@@ -292,15 +339,15 @@ fn start<P: Protocol>(
     config: &P::Config,
     bound: Option<Duration>,
     ready: Ready,
-) -> Result<StartedAttempt, Stage<P::Attempt>> {
+) -> Result<StartedAttempt, Unsent> {
     match progress.start(config.as_ref(), bound, ready) {
         Action::Send(first) => {
             sends(progress, protocol, config, first);
-            if first.has_no_time() { Err(Stage::IDLE) } else { Ok(first) }
+            if first.has_no_time() { Err(Unsent::Otherwise) } else { Ok(first) }
         }
-        Action::Finish(End::Failure(stop)) => Err(Stage::Refused { stop }),
+        Action::Finish(End::Failure(stop)) => Err(Unsent::Refused { stop }),
         Action::Finish(End::Reply(_)) | Action::Wait(_) | Action::Expire(_) | Action::Cancel(_) => {
-            Err(Stage::IDLE)
+            Err(Unsent::Otherwise)
         }
     }
 }
@@ -344,7 +391,7 @@ fn abandon<P: Protocol>(
         StageProj::Refused { .. } | StageProj::Finished => return None,
         StageProj::Unbegun | StageProj::Preparing { .. } => {
             return match start_late(progress, protocol, config, None, Ready::Never(StopReason::Cancelled)) {
-                Err(Stage::Refused { stop }) => {
+                Err(Unsent::Refused { stop }) => {
                     stage.set(Stage::Finished);
                     Some(stop)
                 }
@@ -389,10 +436,7 @@ fn follow<P: Protocol>(
                 sends(progress, protocol, config, started);
                 let number = started.number();
                 let attempt = protocol.begin(config, started, &mut progress.context(policy, number));
-                match stage.as_mut().attempts() {
-                    Some(attempts) => attempts.push(policy, number, attempt),
-                    None => stage.set(Stage::Running { attempts: Attempts::first(policy, number, attempt) }),
-                }
+                stage.as_mut().run(policy, number, attempt);
                 // Nothing else is due then: to ask is a look at the clock (bench `speed`, instructions).
                 if policy.hedging().is_none() {
                     return Then::Poll;

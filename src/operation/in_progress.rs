@@ -281,6 +281,9 @@ impl InProgress {
         if is_committed {
             self.notify_commit(number);
         }
+        if let Some(observed) = self.observed() {
+            observed.delivered(number);
+        }
         is_committed
     }
 
@@ -310,6 +313,11 @@ impl InProgress {
         if let Some(observed) = self.observed() {
             observed.received(number, data);
         }
+    }
+
+    /// Whether observers want to know what comes in.
+    pub(super) fn watches_transfers(&mut self) -> bool {
+        self.observed().is_some_and(|observed| observed.watches_transfers())
     }
 
     /// Writes down a fact that the attempts alone don't show. Returns whether it is new.

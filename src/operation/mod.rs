@@ -21,6 +21,8 @@ pub(crate) use in_progress::InProgress;
 pub use inbound::{Inbound, RequestEnded, Scope};
 pub(crate) use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
 pub(crate) use jitter::{Jitter, JitterSeeds};
+#[cfg(feature = "batching")]
+pub use observe::BatchInfo;
 pub use observe::{
     AttemptTransfer, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
     Transport as ObservedTransport, WireMessage,

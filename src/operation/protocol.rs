@@ -117,7 +117,6 @@ pub(crate) struct Unsendable;
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Step {
     /// A message of a stream is in the slot, and more may follow.
-    #[cfg_attr(not(test), expect(dead_code, reason = "streams that resume are made of it"))]
     Yielded,
     /// The attempt has come to that point. It is said once, and only where the attempt would be pending otherwise: what comes
     /// in the same poll as the end stands in the result.
@@ -193,6 +192,11 @@ impl AttemptContext<'_> {
     #[inline]
     pub(crate) fn sending(&mut self) -> Option<Box<Outgoing>> {
         self.progress.sending(self.number)
+    }
+
+    /// Whether observers want to know what comes in.
+    pub(crate) fn watches_transfers(&mut self) -> bool {
+        self.progress.watches_transfers()
     }
 
     /// These bytes of its response have come in.

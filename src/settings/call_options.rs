@@ -1,5 +1,6 @@
 //! The settings of one call.
 
+use crate::resumption::Resumption;
 use gax_retry::settings::{Override, SettingsOverrides};
 use gax_retry::{CodeSet, IntoCodes, ParseCodeError, Policy, RetrySettings};
 use std::fmt;
@@ -53,12 +54,13 @@ pub struct CallOptions {
     pub(super) overrides: SettingsOverrides,
     pub(super) retryable_codes: Option<Result<CodeSet, ParseCodeError>>,
     pub(crate) report: Option<bool>,
+    pub(crate) resumption: Option<Resumption>,
 }
 
 /// Short: what is not set is left out.
 impl fmt::Debug for CallOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { retry_settings, overrides, retryable_codes, report } = self;
+        let Self { retry_settings, overrides, retryable_codes, report, resumption } = self;
         let mut text = f.debug_struct("CallOptions");
         if let Some(settings) = retry_settings {
             text.field("retry_settings", settings);
@@ -77,6 +79,9 @@ impl fmt::Debug for CallOptions {
         }
         if let Some(report) = report {
             text.field("report", report);
+        }
+        if let Some(resumption) = resumption {
+            text.field("resumption", resumption);
         }
         text.finish()
     }
@@ -174,6 +179,18 @@ impl CallOptions {
         self
     }
 
+    /// Lets the stream of responses be taken up where it breaks off, in place of the
+    /// [method's resumption](crate::CallSettings::set_resumption); `None`: as the method's settings say.
+    ///
+    /// It works with generated clients and with any other client over a [`RetryLayer`](crate::RetryLayer). A generated client
+    /// ends the call with `INVALID_ARGUMENT` if it is for messages of other types. The layer knows no types: it reads the
+    /// request as the resumption's, and passes the stream on as it comes where that can't be done, or where the response is
+    /// compressed ([`Note::ResumptionUnused`](crate::Note::ResumptionUnused)).
+    pub fn resumption(mut self, resumption: impl Into<Option<Resumption>>) -> Self {
+        self.resumption = resumption.into();
+        self
+    }
+
     fn with(mut self, change: impl FnOnce(SettingsOverrides) -> SettingsOverrides) -> Self {
         self.overrides = change(self.overrides);
         self
@@ -212,11 +229,20 @@ pub trait RequestExt {
     /// The request with these options in its extensions.
     #[must_use]
     fn with_call_options(self, options: CallOptions) -> Self;
+
+    /// The request with this [resumption](CallOptions::resumption) among its options.
+    #[must_use]
+    fn with_resumption(self, resumption: Resumption) -> Self;
 }
 
 impl<T> RequestExt for tonic::Request<T> {
     fn with_call_options(mut self, options: CallOptions) -> Self {
         self.extensions_mut().insert(options);
         self
+    }
+
+    fn with_resumption(mut self, resumption: Resumption) -> Self {
+        let options = self.extensions_mut().remove::<CallOptions>().unwrap_or_default();
+        self.with_call_options(options.resumption(resumption))
     }
 }

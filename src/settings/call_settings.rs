@@ -1,5 +1,7 @@
 //! The settings of one RPC.
 
+use crate::resumption::Resumption;
+use crate::settings::stream_settings::StreamSettings;
 use gax_retry::{BatchingSettings, CodeSet, Hedging, IntoCodes, ParseCodeError, RetrySettings};
 use std::fmt;
 use std::time::Duration;
@@ -35,6 +37,7 @@ pub struct CallSettings {
     wrong_code: Option<ParseCodeError>,
     batching: Option<BatchingSettings>,
     hedging: Option<Hedging>,
+    stream: StreamSettings,
 }
 
 /// Short: what is not set is left out.
@@ -51,6 +54,9 @@ impl fmt::Debug for CallSettings {
         if let Some(hedging) = &self.hedging {
             text.field("hedging", hedging);
         }
+        if !self.stream.is_empty() {
+            text.field("stream", &self.stream);
+        }
         text.finish()
     }
 }
@@ -66,6 +72,7 @@ impl CallSettings {
             wrong_code: None,
             batching: None,
             hedging: None,
+            stream: StreamSettings::default(),
         };
         settings.set_retryable_codes(retryable_codes);
         settings
@@ -83,7 +90,8 @@ impl CallSettings {
         self.retryable_codes
     }
 
-    /// How requests are batched, as the table says; `None`: not at all. Calls are sent one by one in any case.
+    /// How requests are batched, as the table says; `None`: not at all. That is for a batcher (feature `batching`): calls of
+    /// the client itself are sent one by one in any case.
     #[must_use]
     pub fn batching_settings(&self) -> Option<&BatchingSettings> {
         self.batching.as_ref()
@@ -97,7 +105,6 @@ impl CallSettings {
     }
 
     /// These settings over others, where they are not what they were at first.
-    #[cfg(feature = "live")]
     pub(crate) fn over(&self, first: &Self, mut others: Self) -> Self {
         if self.retry_settings != first.retry_settings {
             others.retry_settings = self.retry_settings.clone();
@@ -110,6 +117,7 @@ impl CallSettings {
             others.hedging = self.hedging;
         }
         others.batching.clone_from(&self.batching);
+        others.stream.clone_from(&self.stream);
         others
     }
 
@@ -143,6 +151,42 @@ impl CallSettings {
     pub fn set_hedging(&mut self, hedging: impl Into<Option<Hedging>>) -> &mut Self {
         self.hedging = hedging.into();
         self
+    }
+
+    /// Lets each stream of responses be taken up where it breaks off; `None`: a stream is final from its first message on. It is
+    /// for RPCs that respond with a stream: stub settings refuse it for others, and for messages of other types.
+    ///
+    /// Without a total timeout or a number of attempts nothing is retried, unless the resumption is
+    /// [without a total timeout](Resumption::without_total_timeout).
+    pub fn set_resumption(&mut self, resumption: impl Into<Option<Resumption>>) -> &mut Self {
+        self.stream.resumption = resumption.into();
+        self
+    }
+
+    /// The longest that a stream may let its caller wait for a message: gax-java's `setWaitTimeout`. `None`, as at first: no
+    /// limit.
+    ///
+    /// It runs while the caller waits, from the moment at which the stream is polled in vain, and begins anew with each
+    /// message and each attempt. The attempt ends with `ABORTED` then, which is retried whatever the retryable codes are, if the
+    /// stream can be resumed or has brought no message yet. A message that is there at its end is in time.
+    pub fn set_wait_timeout(&mut self, timeout: impl Into<Option<Duration>>) -> &mut Self {
+        self.stream.wait_timeout = timeout.into();
+        self
+    }
+
+    /// The longest that a caller may leave a stream alone, between two messages that it takes: gax-java's `setIdleTimeout`.
+    /// `None`, as at first: no limit.
+    ///
+    /// The stream is dropped then, so that the server has no work with it any more, and ends with `ABORTED` when it is polled
+    /// again. A task of the runtime watches it.
+    pub fn set_idle_timeout(&mut self, timeout: impl Into<Option<Duration>>) -> &mut Self {
+        self.stream.idle_timeout = timeout.into();
+        self
+    }
+
+    /// The settings that only streams have.
+    pub(crate) fn stream(&self) -> &StreamSettings {
+        &self.stream
     }
 
     /// Replaces the limits and back-off whole.

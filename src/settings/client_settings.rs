@@ -1,13 +1,15 @@
 //! The settings of a whole client.
 
+use crate::google::{ClientHeaders, GoogleHeaders, ServiceInfo};
 use crate::live::SettingsSource;
 use crate::live::unknown_methods::UnknownMethodsError;
 #[cfg(feature = "live")]
 use crate::live::{KnownMethods, SettingsHandle};
 use crate::operation::OperationObserver;
 use crate::settings::operation_options::OperationOptions;
+use crate::settings::retry_budgets::RetryBudgets;
 use crate::settings::stub_settings::StubSettings;
-use gax_retry::{Compatibility, RetryBudget, RetryBudgets};
+use gax_retry::{Compatibility, RetryBudget};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -27,6 +29,9 @@ pub struct ClientSettings {
     pub(crate) known: Option<Arc<KnownMethods>>,
     pub(crate) method_extension: bool,
     connect_timeout: Option<Duration>,
+    google: GoogleHeaders,
+    /// The service, if it is one of Google's.
+    service: Option<&'static ServiceInfo>,
 }
 
 impl ClientSettings {
@@ -44,6 +49,8 @@ impl ClientSettings {
             known: None,
             method_extension: true,
             connect_timeout: None,
+            google: GoogleHeaders::default(),
+            service: None,
         }
     }
 
@@ -89,6 +96,25 @@ impl ClientSettings {
     pub fn with_server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
         let own = self.options.budget_over(self.table_budget.clone());
         self.with_retry_budget(budgets.share(server, own))
+    }
+
+    /// For a service of Google's, whose servers expect some headers.
+    #[must_use]
+    pub fn of_service(self, service: &'static ServiceInfo) -> Self {
+        Self { service: Some(service), ..self }
+    }
+
+    /// See [`GoogleHeaders`].
+    #[must_use]
+    pub fn with_google_headers(self, google: GoogleHeaders) -> Self {
+        Self { google, ..self }
+    }
+
+    /// The headers that requests have beside those of gRPC.
+    pub(crate) fn headers(&self) -> ClientHeaders {
+        let is_of_google = self.service.is_some();
+        let google = self.google.clone();
+        ClientHeaders::new(&if is_of_google { google } else { google.unless_asked() }, self.service)
     }
 
     /// The budget of the table that the client was generated from.

@@ -1,8 +1,10 @@
 //! An RPC, as generated code knows it.
 
+use crate::google::MethodAnnotations;
 use gax_retry::settings::ConstSettings;
 use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodKind, RetrySettings};
 use http::uri::PathAndQuery;
+use std::any::TypeId;
 
 /// The definition for methods that are given none.
 static NO_CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
@@ -22,8 +24,11 @@ pub struct MethodInfo {
     hedging: Option<&'static Hedging>,
     is_idempotent: bool,
     is_read_only: bool,
+    annotations: Option<&'static MethodAnnotations>,
     /// The service whose client it is mixed into; `None`: its own.
     host: Option<&'static str>,
+    /// The types of its messages, where they matter: for streams of responses.
+    messages: Option<fn() -> [TypeId; 2]>,
 }
 
 impl MethodInfo {
@@ -43,7 +48,9 @@ impl MethodInfo {
             hedging: None,
             is_idempotent: false,
             is_read_only: false,
+            annotations: None,
             host: None,
+            messages: None,
         }
     }
 
@@ -114,9 +121,30 @@ impl MethodInfo {
     /// For generated code.
     #[doc(hidden)]
     #[must_use]
+    pub const fn with_annotations(mut self, annotations: &'static MethodAnnotations) -> Self {
+        self.annotations = Some(annotations);
+        self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
     pub const fn mixed_into(mut self, host: &'static str) -> Self {
         self.host = Some(host);
         self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_messages<Q: 'static, M: 'static>(mut self) -> Self {
+        self.messages = Some(|| [TypeId::of::<Q>(), TypeId::of::<M>()]);
+        self
+    }
+
+    /// The types of its requests and responses, if it responds with a stream to one message.
+    pub(crate) fn messages(&self) -> Option<[TypeId; 2]> {
+        self.messages.map(|messages| messages())
     }
 
     /// The service under whose name a retry table has it.
@@ -206,6 +234,15 @@ impl MethodInfo {
     #[must_use]
     pub fn polling_settings(&self) -> Option<&'static RetrySettings> {
         self.polling
+    }
+
+    /// Whether its response is a long-running operation, which is polled.
+    pub(crate) fn starts_operations(&self) -> bool {
+        self.polling.is_some()
+    }
+
+    pub(crate) fn annotations(&self) -> Option<&'static MethodAnnotations> {
+        self.annotations
     }
 
     pub(crate) fn path_and_query(&self) -> PathAndQuery {

@@ -6,6 +6,7 @@ mod client_settings;
 mod method_info;
 mod operation_call_settings;
 mod operation_options;
+mod retry_budgets;
 #[cfg(feature = "serde")]
 mod stored_options;
 #[cfg(feature = "serde")]
@@ -13,6 +14,7 @@ mod stored_settings;
 #[cfg(test)]
 #[cfg(feature = "serde")]
 mod stored_tests;
+mod stream_settings;
 mod stub_settings;
 #[cfg(feature = "serde")]
 mod two_words;
@@ -25,11 +27,13 @@ pub use client_settings::ClientSettings;
 pub use gax_retry::environment::EnvironmentError;
 pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
 pub use gax_retry::{
-    BatchingSettings, Environment, IntoCodes, LimitExceeded, MethodKind, ParseCodeError, Policy, RetryBudgets,
+    BatchingSettings, Environment, IntoCodes, LimitExceeded, MethodKind, ParseCodeError, Policy,
 };
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
 pub use operation_options::OperationOptions;
+pub use retry_budgets::RetryBudgets;
+pub(crate) use stream_settings::StreamSettings;
 #[doc(hidden)]
 pub use stub_settings::StubSettings;
 #[cfg(all(feature = "serde", feature = "http"))]

@@ -166,7 +166,7 @@ impl OperationOptions {
     }
 
     /// Whether every response carries its [`OperationReport`](crate::OperationReport). By default one does if there is more
-    /// to tell than that the first attempt succeeded, or if the [call asks for it](crate::CallOptions::report). Over gRPC
+    /// to report than that the first attempt succeeded, or if the [call asks for it](crate::CallOptions::report). Over gRPC
     /// it takes three allocations a call. A closure's result has its report in any case.
     #[must_use]
     pub fn reports(self, reports: bool) -> Self {

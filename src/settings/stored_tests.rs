@@ -118,7 +118,7 @@ fn options_that_have_no_meaning_are_refused_where_they_stand() {
         ),
         (r#"{"codes":["NOPE"]}"#, r#""NOPE" is not a gRPC status code"#, 17),
     ] {
-        // In a list, as in a program's configuration. At the top of a text serde_json tells no place for some errors.
+        // In a list, as in a program's configuration. At the top of a text serde_json reports no place for some errors.
         let error = serde_json::from_str::<[CallOptions; 1]>(&format!("[{stored}]")).unwrap_err();
         assert!(error.to_string().starts_with(reason), "{stored}: {error}");
         assert_eq!((error.line(), error.column()), (1, column), "{stored}");

@@ -15,6 +15,7 @@ pub mod lint;
 mod model;
 #[cfg(feature = "json")]
 mod read;
+mod routing;
 mod stub;
 #[cfg(test)]
 #[cfg(feature = "json")]
@@ -26,13 +27,18 @@ mod values;
 pub use convert::{Conversion, ConversionTarget, ParseConversionTargetError};
 pub use diagnostics::{Finding, Severity, SourceLocation, TableError};
 pub use model::{
-    Dialect, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, PolicyField, RetryTable,
-    RetryTableBuilder, RetryThrottling, Suppression, TableFormat, TableName,
+    BatchDescriptor, Dialect, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError,
+    PolicyField, RetryTable, RetryTableBuilder, RetryThrottling, SettingsKey, Suppression, TableFormat,
+    TableName,
 };
-#[cfg(feature = "yaml")]
-pub use read::ServiceYaml;
 #[cfg(feature = "json")]
 pub use read::TableReader;
+#[cfg(feature = "yaml")]
+pub use read::{AutoPopulatedField, ServiceYaml};
+pub use routing::{
+    MessageFields, PathGrammar, PathTemplate, PathVariable, ProtoField, RequestParam, RoutingError,
+    http_params, routing_params,
+};
 pub use stub::{
     IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,
 };

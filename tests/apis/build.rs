@@ -9,6 +9,7 @@ const ASSET: &str = "google/cloud/asset/v1/asset_service.proto";
 const REDIS: &str = "google/cloud/redis/v1/cloud_redis.proto";
 const LOCATIONS: &str = "google/cloud/location/locations.proto";
 const OPERATIONS: &str = "google/longrunning/operations.proto";
+const POLICIES: &str = "google/iam/v1/iam_policy.proto";
 const PUBLISHED: &str = "::googleapis_tonic_google_cloud_asset_v1::google";
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -42,7 +43,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .retry_table(data.join("library_grpc_service_config.json"))
         .gapic_yaml(data.join("library_gapic.yaml"))
         .service_yaml(data.join("library_v1.yaml"))
-        .compile_protos(&["mixed/v1/library.proto", LOCATIONS, OPERATIONS], &[&data])?;
+        .compile_protos(&["mixed/v1/library.proto", LOCATIONS, OPERATIONS, POLICIES], &[&data])?;
 
     let shared = std::env::var_os("TONIC_GAX_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
     let protos = shared.join("protos");

@@ -283,6 +283,12 @@ impl Setup {
     /// The settings of the generated client of Talk.
     #[must_use]
     pub fn talk(&self) -> TalkSettings {
+        self.talk_listening(|_| {})
+    }
+
+    /// The settings of the generated client of Talk, with what that makes of the settings of `Listen`.
+    #[must_use]
+    pub fn talk_listening(&self, listen: impl FnOnce(&mut CallSettings)) -> TalkSettings {
         let mut stub = TalkStubSettings::builder();
         let set = |call: &mut CallSettings| {
             call.set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
@@ -293,6 +299,7 @@ impl Setup {
         set(stub.listen());
         set(stub.tell());
         set(stub.chat());
+        listen(stub.listen());
         with_options!(self, TalkSettings::create(stub.build().unwrap()))
     }
 

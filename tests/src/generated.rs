@@ -13,4 +13,12 @@
 /// The descriptors of all services, encoded.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
-include!(concat!(env!("OUT_DIR"), "/services.rs"));
+include!(concat!(env!("OUT_DIR"), "/services/mod.rs"));
+
+/// Services in the shape of Google's, with their annotations.
+pub mod google_shapes {
+    /// The descriptors of these services, encoded.
+    pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/shapes.bin"));
+
+    include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
+}

@@ -27,11 +27,17 @@ mod layer {}
 #[doc = include_str!("../../docs/src/live.md")]
 mod live {}
 
+#[doc = include_str!("../../docs/src/long-running.md")]
+mod long_running {}
+
 #[doc = include_str!("../../docs/src/hedging.md")]
 mod hedging {}
 
 #[doc = include_str!("../../docs/src/interceptors.md")]
 mod interceptors {}
+
+#[doc = include_str!("../../docs/src/batching.md")]
+mod batching {}
 
 #[doc = include_str!("../../docs/src/closures.md")]
 mod closures {}
@@ -120,6 +126,9 @@ mod cookbook {}
 #[doc = include_str!("../../docs/src/streaming.md")]
 mod streaming {}
 
+#[doc = include_str!("../../docs/src/paging.md")]
+mod paging {}
+
 #[doc = include_str!("../../docs/src/troubleshooting.md")]
 mod troubleshooting {}
 
@@ -128,6 +137,12 @@ mod from_go {}
 
 #[doc = include_str!("../../docs/src/from-python.md")]
 mod from_python {}
+
+#[doc = include_str!("../../docs/src/google-apis.md")]
+mod google_apis {}
+
+#[doc = include_str!("../../docs/src/credentials.md")]
+mod credentials {}
 
 #[doc = include_str!("../../docs/src/otlp.md")]
 mod otlp {}

@@ -5,6 +5,7 @@ use crate::generated::test::talk::v1::{Line, TalkClient};
 use crate::{Setup, Stack};
 use tonic::transport::Channel;
 use tonic::{IntoRequest, IntoStreamingRequest, Response, Status, Streaming};
+use tonic_gax::client::ResponseStream;
 use tonic_gax::{RetryLayer, RetryService};
 use tower_layer::Layer as _;
 
@@ -80,7 +81,7 @@ impl TalkCaller {
         request: impl IntoRequest<Line>,
     ) -> Result<Response<Streaming<Line>>, Status> {
         match self {
-            Self::Generated(client) => client.listen(request).await,
+            Self::Generated(client) => client.listen(request).await.map(|response| response.map(plain)),
             Self::Tonic(client) => client.listen(request).await,
         }
     }
@@ -110,8 +111,14 @@ impl TalkCaller {
         lines: impl IntoStreamingRequest<Message = Line>,
     ) -> Result<Response<Streaming<Line>>, Status> {
         match self {
-            Self::Generated(client) => client.chat(lines).await,
+            Self::Generated(client) => client.chat(lines).await.map(|response| response.map(plain)),
             Self::Tonic(client) => client.chat(lines).await,
         }
     }
+}
+
+/// tonic's own stream, of a call whose stream is not resumed.
+#[must_use]
+pub fn plain(lines: ResponseStream<Line>) -> Streaming<Line> {
+    lines.into_streaming().unwrap()
 }

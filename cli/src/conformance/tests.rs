@@ -61,7 +61,7 @@ fn a_case_that_comes_out_is_counted_with_both_its_outcomes() {
 }
 
 #[test]
-fn the_calls_of_a_tracer_are_compared_with_what_observers_are_told() {
+fn the_calls_of_a_tracer_are_compared_with_those_of_observers() {
     let runner = run(&traced());
     assert_eq!(texts(&runner), [""; 0]);
     let total = runner.summary().total();
@@ -82,7 +82,7 @@ fn the_calls_of_a_tracer_are_compared_with_what_observers_are_told() {
 }
 
 #[test]
-fn a_changed_number_is_told_with_its_place() {
+fn a_changed_number_is_reported_with_its_place() {
     assert_eq!(
         changed("\"start_us\": 3000", "\"start_us\": 3001"),
         [

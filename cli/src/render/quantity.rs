@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn thousands_are_told_apart() {
+    fn thousands_are_set_apart() {
         for (count, text) in [(0, "0"), (999, "999"), (8863, "8,863"), (1_000_000, "1,000,000")] {
             assert_eq!(Count(count).to_string(), text);
         }

@@ -168,12 +168,12 @@ fn the_load_of_an_outage_is_a_gate_where_it_is_asked_for() {
     assert_eq!(lint("max_attempts = 5\n", "--max-load 4.9"), (error, 1));
     let throttled = "[retry_throttling]\nmax_tokens = 10\ntoken_ratio = 0.1\n";
     assert_eq!(lint(&format!("max_attempts = 5\n{throttled}"), "--max-load 2"), (Vec::new(), 0));
-    let told = |most: &str| session(&format!("table lint --max-load {most} hedged.toml"));
+    let reported = |most: &str| session(&format!("table lint --max-load {most} hedged.toml"));
     for most in ["0.9", "-1", "NaN", "inf", "many"] {
         let expected = format!(
             "$ gax table lint --max-load {most} hedged.toml\n--- stderr\nerror: --max-load \"{most}\" is not a load; \
              write a number of at least 1, such as 20\n--- exit status 2\n"
         );
-        assert_eq!(told(most), expected);
+        assert_eq!(reported(most), expected);
     }
 }

@@ -157,7 +157,7 @@ fn people_learn_what_was_to_be_seen_on_a_narrow_terminal() {
 }
 
 #[test]
-fn misuse_is_told_in_one_sentence() {
+fn misuse_is_reported_in_one_sentence() {
     let lines = [
         "demo --seed x",
         "demo --format xml",

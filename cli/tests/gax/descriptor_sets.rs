@@ -97,8 +97,14 @@ fn a_proto_with_an_edition_is_named_with_what_to_do() {
         format!("generate --descriptor-set {set} --out {out}"),
         format!("table show --descriptor-set {set} -- {table}"),
     ] {
-        let told = session(&line);
-        assert!(told.contains("error: --descriptor-set has bytes that are no FileDescriptorSet ("), "{told}");
-        assert!(told.contains("; give what protoc --descriptor_set_out or buf build writes\n"), "{told}");
+        let reported = session(&line);
+        assert!(
+            reported.contains("error: --descriptor-set has bytes that are no FileDescriptorSet ("),
+            "{reported}"
+        );
+        assert!(
+            reported.contains("; give what protoc --descriptor_set_out or buf build writes\n"),
+            "{reported}"
+        );
     }
 }

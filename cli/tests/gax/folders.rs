@@ -71,9 +71,9 @@ fn show_and_convert_take_the_tables_of_a_folder_together() {
 fn a_folder_without_tables_is_refused() {
     let folder = folder("folders_without");
     fs::write(folder.join("package.json"), "{\"name\": 1}").unwrap();
-    let told = "error: no retry table is in .; name the file, or let its name end with one of service_config.json, \
+    let reported = "error: no retry table is in .; name the file, or let its name end with one of service_config.json, \
                 client_config.json, _gapic.yaml, retry_table.toml, retry.toml\n";
     for line in ["table lint .", "table show .", "table convert --to toml .", "table diff . ."] {
-        assert_eq!(run(&folder, line), (String::new(), told.to_owned(), 2), "{line}");
+        assert_eq!(run(&folder, line), (String::new(), reported.to_owned(), 2), "{line}");
     }
 }

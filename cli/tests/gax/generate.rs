@@ -211,7 +211,7 @@ fn what_can_t_be_generated_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_file_in_the_way_is_told() {
+fn a_file_in_the_way_is_reported() {
     let file = folder("generate_in_the_way").join("file");
     fs::write(&file, "").unwrap();
     let refused = run(ECHO, &file);

@@ -18,7 +18,7 @@ fn every_command_explains_itself() {
 }
 
 #[test]
-fn the_version_is_told() {
+fn the_version_is_printed() {
     assert_eq!(
         session("--version"),
         format!("$ gax --version\ngax {}\n--- exit status 0\n", env!("CARGO_PKG_VERSION"))

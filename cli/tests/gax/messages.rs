@@ -21,7 +21,7 @@ fn found(own: &str, name: &str, content: &[u8]) -> Vec<String> {
 }
 
 #[test]
-fn files_that_are_no_tables_are_told_what_to_do() {
+fn files_that_are_no_tables_are_reported_with_what_to_do() {
     let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let marked = |count: usize| format!("{}{{}}", "\u{feff}".repeat(count)).into_bytes();
     for (name, content, message) in [
@@ -90,7 +90,7 @@ fn files_that_are_no_tables_are_told_what_to_do() {
 
 /// gRPC and Google's generators never read it.
 #[test]
-fn toml_is_told_in_its_own_words_and_not_what_others_refuse() {
+fn toml_is_reported_in_its_own_words_and_not_what_others_refuse() {
     let entry = |rest: &str| format!("[[entry]]\nfor = [\"a.B/C\"]\ntimeout = \"10s\"\n{rest}");
     let retried = |rest: &str| entry(&format!("codes = [\"UNAVAILABLE\"]\nmax_attempts = 3\n{rest}"));
     for (name, text, message) in [

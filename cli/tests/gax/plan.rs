@@ -157,11 +157,11 @@ fn a_seed_draws_the_same_waits() {
 }
 
 #[test]
-fn without_a_seed_one_is_made_up_and_told() {
+fn without_a_seed_one_is_made_up_and_reported() {
     let flags = &documented()[3];
     let text = stdout(&format!("plan {flags} --jitter"));
-    let (table, told) = text.split_once("Waits are drawn at random; --seed ").unwrap();
-    let seed = told.split(' ').next().unwrap();
+    let (table, message) = text.split_once("Waits are drawn at random; --seed ").unwrap();
+    let seed = message.split(' ').next().unwrap();
     assert_eq!(stdout(&format!("plan {flags} --jitter --seed {seed}")), table);
 }
 

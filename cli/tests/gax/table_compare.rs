@@ -57,7 +57,7 @@ fn a_method_is_explained_to_programs() {
 }
 
 #[test]
-fn a_table_is_converted_and_losses_are_told() {
+fn a_table_is_converted_and_losses_are_reported() {
     let lines = [
         format!("table convert {LIBRARY} --to toml"),
         format!("table convert {LIBRARY} --to envoy"),

@@ -77,19 +77,19 @@ fn a_table_comes_back_from_its_other_forms() {
     for form in ["grpc", "toml"] {
         let file = folder.join(form);
         let there = format!("table convert {LIBRARY} --to {form} -o {}", file.display());
-        let told = session_of("there", there.split_whitespace());
-        assert_eq!(told, "$ gax there\n--- exit status 0\n");
+        let reported = session_of("there", there.split_whitespace());
+        assert_eq!(reported, "$ gax there\n--- exit status 0\n");
         let diff = format!("table diff {LIBRARY} {} --deny any", file.display());
-        let told = session_of("diff", diff.split_whitespace());
-        assert!(told.ends_with("--- exit status 0\n"), "{told}");
+        let reported = session_of("diff", diff.split_whitespace());
+        assert!(reported.ends_with("--- exit status 0\n"), "{reported}");
     }
 }
 
 #[test]
 fn several_tables_become_one() {
-    let told = session(&format!("table convert {LIBRARY} {EVERYTHING} --to toml"));
+    let reported = session(&format!("table convert {LIBRARY} {EVERYTHING} --to toml"));
     for name in ["example.library.v1.Library/GetBook", "example.messy.v1.Shelves/GetShelf"] {
-        assert!(told.contains(&format!("\"{name}\"")), "{told}");
+        assert!(reported.contains(&format!("\"{name}\"")), "{reported}");
     }
 }
 

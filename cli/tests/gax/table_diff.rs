@@ -54,7 +54,7 @@ fn fails(line: &str) -> bool {
 }
 
 #[test]
-fn changes_are_told_by_what_they_lead_to() {
+fn changes_are_reported_by_what_they_lead_to() {
     let lines = [
         format!("table diff {LIBRARY} {EAGER}"),
         format!("table diff {EAGER} {LIBRARY} --deny more-aggressive"),

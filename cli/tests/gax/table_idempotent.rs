@@ -8,7 +8,7 @@ const TABLE: &str = "table/idempotent.toml";
 const LATER: &str = "table/idempotent_later.toml";
 
 #[test]
-fn people_are_told() {
+fn people_get_a_table() {
     let lines = [
         format!("table show {TABLE}"),
         format!("table explain {TABLE} GetBook"),
@@ -23,7 +23,7 @@ fn people_are_told() {
 }
 
 #[test]
-fn programs_are_told() {
+fn programs_get_json() {
     let json =
         |line: String| serde_json::from_str::<Value>(&stdout(&format!("{line} --format json"))).unwrap();
     let shown = json(format!("table show {TABLE}"));

@@ -68,7 +68,7 @@ fn what_is_denied_fails_and_what_is_allowed_does_not() {
 }
 
 #[test]
-fn versions_that_drift_apart_are_told() {
+fn versions_that_drift_apart_are_reported() {
     let json = stdout(
         "table lint table/eager_grpc_service_config.json table/eager_v2_grpc_service_config.json --format json",
     );
@@ -91,7 +91,7 @@ fn what_is_no_table_is_a_finding_and_what_can_t_be_used_is_refused() {
 
 /// Two APIs of Google's whose tables don't retry what starts an operation.
 #[test]
-fn nobody_is_told_to_retry_the_start_of_an_operation() {
+fn nobody_is_advised_to_retry_the_start_of_an_operation() {
     let Some(shared) = super::table_show::shared() else { return };
     for (api, proto, table) in [
         (

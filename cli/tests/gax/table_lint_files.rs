@@ -76,8 +76,8 @@ fn the_others_are_linted_where_a_file_is_missing() {
     let folder = tables("lint_missing");
     let (findings, status) = lint(&folder, "gone.json tables/short.json");
     assert_eq!((findings.as_slice(), status), (owned(&ALL[1..]).as_slice(), 2));
-    let told = stderr(&folder, "table lint gone.json tables/short.json");
-    assert!(told.starts_with("error: can't read gone.json ("), "{told}");
+    let reported = stderr(&folder, "table lint gone.json tables/short.json");
+    assert!(reported.starts_with("error: can't read gone.json ("), "{reported}");
     assert_eq!(lint(&folder, "gone.json"), (Vec::new(), 2));
 }
 
@@ -87,10 +87,10 @@ fn rules_are_listed_with_commas() {
     let table = "tables/short.json";
     assert_eq!(lint(&folder, &format!("{table} --allow short-timeout,long-unary-timeout")), (Vec::new(), 0));
     assert_eq!(lint(&folder, &format!("{table} --deny short-timeout,warning")).1, 1);
-    let told = stderr(&folder, &format!("table lint {table} --deny warning,shrt-timeout"));
+    let reported = stderr(&folder, &format!("table lint {table} --deny warning,shrt-timeout"));
     let expected =
         "error: --deny \"shrt-timeout\" is neither a rule nor a severity; did you mean short-timeout?\n";
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn a_gax_toml_denies_allows_and_ignores() {
 }
 
 #[test]
-fn what_a_gax_toml_ignores_for_nothing_is_told() {
+fn what_a_gax_toml_ignores_for_nothing_is_reported() {
     let folder = tables("lint_unused");
     let text = "[[lint.ignore]]\nrule = 'no-timeout'\nfile = 'tables/short.json'\nreason = 'meant'\n\n\
                 [[lint.ignore]]\nrule = 'retry-on-create'\nfile = 'tables/short.json'\nreason = 'needs protos'\n\n\
@@ -154,26 +154,26 @@ fn what_a_gax_toml_ignores_for_nothing_is_told() {
 #[test]
 fn a_gax_toml_that_makes_no_sense_is_refused_with_its_line() {
     let folder = tables("lint_bad_config");
-    let told = |text: &str| {
+    let reported = |text: &str| {
         fs::write(folder.join("gax.toml"), text).unwrap();
-        let told = stderr(&folder, "table lint tables/short.json");
+        let reported = stderr(&folder, "table lint tables/short.json");
         assert_eq!(lint(&folder, "tables/short.json").1, 2);
-        told.replace(&folder.display().to_string(), "..")
+        reported.replace(&folder.display().to_string(), "..")
     };
     assert_eq!(
-        told("[lint]\ndeny = [\n  'shrt-timeout'\n]\n"),
+        reported("[lint]\ndeny = [\n  'shrt-timeout'\n]\n"),
         "error: ../gax.toml:3: \"shrt-timeout\" is neither a rule nor a severity; did you mean short-timeout?\n"
     );
     assert_eq!(
-        told("[[lint.ignore]]\nrule = 'no-codes'\nreason = ' '\n"),
+        reported("[[lint.ignore]]\nrule = 'no-codes'\nreason = ' '\n"),
         "error: ../gax.toml:3: the reason is empty; say why the finding is meant\n"
     );
     assert_eq!(
-        told("[[lint.ignore]]\nrule = 'no-codes'\n"),
+        reported("[[lint.ignore]]\nrule = 'no-codes'\n"),
         "error: ../gax.toml:1: missing field `reason`\n"
     );
-    assert!(told("[lint]\nallw = []\n").contains("gax.toml:2: unknown field `allw`"));
-    assert!(told("[lint\n").contains("gax.toml:1: "));
+    assert!(reported("[lint]\nallw = []\n").contains("gax.toml:2: unknown field `allw`"));
+    assert!(reported("[lint\n").contains("gax.toml:1: "));
 }
 
 #[test]
@@ -200,10 +200,10 @@ fn a_baseline_leaves_only_what_is_new() {
         "0 errors, 0 warnings, 0 notes in 2 tables; 2 known by the baseline; \
          1 of the baseline are gone: write it anew\n"
     );
-    let told = stderr(&folder, "table lint tables --baseline tables/short.json");
+    let reported = stderr(&folder, "table lint tables --baseline tables/short.json");
     assert!(
-        told.starts_with("error: --baseline: tables/short.json is no baseline (missing field `findings`"),
-        "{told}"
+        reported.starts_with("error: --baseline: tables/short.json is no baseline (missing field `findings`"),
+        "{reported}"
     );
 }
 
@@ -232,7 +232,7 @@ fn the_counts_in_the_guide_are_those_of_the_command() {
     let page = fs::read_to_string(page).unwrap();
     let (_, section) = page.split_once("\n## How often").unwrap();
     let rows = section.split("\n## ").next().unwrap().lines().filter_map(|line| line.strip_prefix("| `"));
-    let mut told: Vec<(String, usize, usize)> = rows
+    let mut reported: Vec<(String, usize, usize)> = rows
         .map(|row| {
             let cells: Vec<&str> = row.split('|').collect();
             let number = |cell: &str| cell.trim().parse().unwrap();
@@ -250,6 +250,6 @@ fn the_counts_in_the_guide_are_those_of_the_command() {
     }
     let counts: Vec<(String, usize, usize)> =
         counts.into_iter().map(|(rule, (count, files))| (rule.to_owned(), count, files.len())).collect();
-    told.sort();
-    assert_eq!(told, counts);
+    reported.sort();
+    assert_eq!(reported, counts);
 }

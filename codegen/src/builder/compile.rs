@@ -3,7 +3,7 @@
 use super::options::Builder;
 use crate::Error;
 use crate::cargo;
-use crate::describe::{MethodOptions, decode_set, refuse_editions};
+use crate::describe::{Annotations, MethodOptions, RequestIds, decode_set, refuse_editions};
 use crate::descriptors::Descriptors;
 use crate::emit::Emitter;
 use crate::generated::{Generated, GeneratedFile, write_if_changed};
@@ -11,6 +11,7 @@ use crate::generator::Generator;
 use crate::generator_config::{GeneratorConfig, GeneratorOptions};
 use crate::include_file::{Include, include_file};
 use crate::includes::compiler;
+use crate::operation_types;
 use crate::tables::Loaded;
 use gax_retry::Compatibility;
 use gax_table::{Dialect, RetryThrottling};
@@ -29,6 +30,8 @@ struct Compiled {
     /// The files asked for; `None`: all.
     requested: Option<HashSet<String>>,
     paths: Vec<PathBuf>,
+    /// Whether the bytes have the options of Google's APIs, which `prost_types` has no place for.
+    has_extensions: bool,
 }
 
 impl Builder {
@@ -54,8 +57,8 @@ impl Builder {
 
     /// Writes the code for compiled protos, which must include their imports, for a build script. As
     /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors don't say which RPCs start
-    /// long-running operations, so that there are no settings for these:
-    /// [`compile_encoded_fds`](Self::compile_encoded_fds) sees them.
+    /// long-running operations, so that there are no settings for these, nor which headers and ids Google's servers expect:
+    /// [`compile_encoded_fds`](Self::compile_encoded_fds) sees that.
     ///
     /// # Errors
     ///
@@ -176,17 +179,26 @@ impl Builder {
         if self.deny_unknown_methods && !config.unknown.is_empty() {
             return Err(Error::unknown_names(config.unknown.clone()));
         }
-        let findings =
-            table.findings().iter().chain(&config.unknown).chain(&config.clashes).cloned().collect();
+        let annotations =
+            Annotations::read(&compiled.set, &methods, |service, method| config.calls(service, method))?;
+        let yaml = loaded.service_yaml.as_ref().filter(|_| compiled.has_extensions);
+        let ids = RequestIds::read(yaml, &compiled.encoded, |service, method| config.calls(service, method))?;
+        let mut set = compiled.set;
+        let without_types = operation_types::add(&mut set, |service, method| {
+            let is_called = config.service(service).is_some_and(|code| code.gax.is_some());
+            methods.operation_types(service, method).filter(|_| is_called || config.is_mixed_in(service))
+        });
+        let findings = table.findings().iter().chain(&config.unknown).chain(&config.clashes);
+        let findings = findings.chain(&without_types).cloned().collect();
         let inputs = self.sources.paths().chain(compiled.paths).collect();
         let include = self.include_file.clone().map(|name| (name, include));
-        let files = self.files(runtime, &config, table.throttling(), compiled.set, include)?;
+        let files = self.files((runtime, annotations, ids), &config, table.throttling(), set, include)?;
         Ok(Generated { files, findings, descriptor_set: compiled.encoded, inputs })
     }
 
     fn files(
         self,
-        runtime: TokenStream,
+        (runtime, annotations, request_ids): (TokenStream, Annotations, RequestIds),
         config: &Rc<GeneratorConfig>,
         throttling: Option<RetryThrottling>,
         set: FileDescriptorSet,
@@ -206,6 +218,8 @@ impl Builder {
             runtime,
             proto_path: self.proto_path,
             build_transport: self.build_transport,
+            annotations,
+            request_ids,
             disable_comments: self.disable_comments,
         };
         let tonic = self.tonic.service_generator();
@@ -217,6 +231,7 @@ impl Builder {
             }
             (Module::from_protobuf_package_name(file.package()), file)
         });
+        let requests = requests.chain(config.pages.files());
         let modules = prost.generate(requests.collect()).map_err(Error::generator)?;
         let is_code =
             |(_, content): &(Module, String)| content.lines().any(|line| !is_blank_or_comment(line));
@@ -254,18 +269,19 @@ fn compile(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>]) -> Result
     Ok(Compiled {
         requested: Some(requested.collect()),
         paths: paths.collect(),
+        has_extensions: true,
         encoded: compiler.encode_file_descriptor_set(),
         set: compiler.file_descriptor_set(),
     })
 }
 
 fn precompiled(set: FileDescriptorSet) -> Compiled {
-    Compiled { encoded: set.encode_to_vec(), set, requested: None, paths: Vec::new() }
+    Compiled { encoded: set.encode_to_vec(), set, requested: None, paths: Vec::new(), has_extensions: false }
 }
 
 fn encoded_set(option: &str, encoded: Vec<u8>) -> Result<Compiled, Error> {
     let set = decode_set(option, &encoded)?;
-    Ok(Compiled { set, encoded, requested: None, paths: Vec::new() })
+    Ok(Compiled { set, encoded, requested: None, paths: Vec::new(), has_extensions: true })
 }
 
 /// An option's value as a Rust path.

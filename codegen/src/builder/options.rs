@@ -127,7 +127,8 @@ impl Builder {
     }
 
     /// Reads an API's service YAML (`asset_v1.yaml`), which says which methods of other services clients have as
-    /// well, such as `GetLocation` of `google.cloud.location.Locations`.
+    /// well, such as `GetLocation` of `google.cloud.location.Locations`, and which fields of requests they fill with a new
+    /// UUID where they are empty (`publishing.method_settings[].auto_populated_fields`, AIP-4235).
     ///
     /// The protos of such a service have to be named, too, in [`compile_protos`](Self::compile_protos). It has
     /// no settings and client of its own then.

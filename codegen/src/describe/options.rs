@@ -1,6 +1,7 @@
 //! The options of methods that retries care about, read from an encoded `FileDescriptorSet`: the usual
 //! types of descriptors drop options that are extensions.
 
+use crate::operation_types::OperationTypes;
 use gax_table::IdempotencyLevel;
 use prost::{DecodeError, Message};
 use std::collections::HashMap;
@@ -9,14 +10,16 @@ use std::collections::HashMap;
 #[derive(Debug, Default)]
 pub(crate) struct MethodOptions {
     methods: HashMap<(String, String), Options>,
+    services: HashMap<String, ServiceOptions>,
 }
 
 impl MethodOptions {
     pub(crate) fn decode(encoded: &[u8]) -> Result<Self, DecodeError> {
-        let mut methods = HashMap::new();
+        let (mut methods, mut services) = (HashMap::new(), HashMap::new());
         for file in FileSet::decode(encoded)?.files {
             for service in file.services {
                 let full_name = crate::descriptors::full_name(&file.package, &service.name);
+                services.insert(full_name.clone(), service.options.unwrap_or_default());
                 for method in service.methods {
                     if let Some(options) = method.options {
                         methods.insert((full_name.clone(), method.name), options);
@@ -24,7 +27,17 @@ impl MethodOptions {
                 }
             }
         }
-        Ok(Self { methods })
+        Ok(Self { methods, services })
+    }
+
+    pub(super) fn of_service(&self, service: &str) -> Option<&ServiceOptions> {
+        self.services.get(service)
+    }
+
+    /// The types of the operations that a method starts; `None`: it starts none, or says nothing of them.
+    pub(crate) fn operation_types(&self, service: &str, method: &str) -> Option<OperationTypes> {
+        let info = self.of(service, method)?.operation_info.clone()?;
+        Some(OperationTypes { response: info.response_type, metadata: info.metadata_type })
     }
 
     pub(super) fn of(&self, service: &str, method: &str) -> Option<&Options> {
@@ -53,6 +66,19 @@ struct Service {
     name: String,
     #[prost(message, repeated, tag = "2")]
     methods: Vec<Method>,
+    #[prost(message, optional, tag = "3")]
+    options: Option<ServiceOptions>,
+}
+
+/// `google.protobuf.ServiceOptions` with the extensions of Google's APIs.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct ServiceOptions {
+    /// `google.api.default_host`
+    #[prost(string, optional, tag = "1049")]
+    pub(super) default_host: Option<String>,
+    /// `google.api.api_version`
+    #[prost(string, optional, tag = "525000001")]
+    pub(super) api_version: Option<String>,
 }
 
 #[derive(Clone, PartialEq, Message)]
@@ -70,18 +96,26 @@ pub(super) struct Options {
     idempotency_level: i32,
     /// `google.longrunning.operation_info`
     #[prost(message, optional, tag = "1049")]
-    operation_info: Option<Present>,
+    operation_info: Option<OperationInfo>,
     /// `google.cloud.operation_service`
     #[prost(string, optional, tag = "1249")]
     operation_service: Option<String>,
     /// `google.api.http`
     #[prost(message, optional, tag = "72295728")]
     http: Option<HttpRule>,
+    /// `google.api.routing`
+    #[prost(message, optional, tag = "72295729")]
+    routing: Option<RoutingRule>,
 }
 
-/// A message of which it is enough to know that it is there.
+/// `google.longrunning.OperationInfo`
 #[derive(Clone, PartialEq, Message)]
-struct Present {}
+struct OperationInfo {
+    #[prost(string, tag = "1")]
+    response_type: String,
+    #[prost(string, tag = "2")]
+    metadata_type: String,
+}
 
 /// `google.api.HttpRule`
 #[derive(Clone, PartialEq, Message)]
@@ -105,6 +139,24 @@ struct HttpRule {
 struct CustomPattern {
     #[prost(string, tag = "1")]
     kind: String,
+    #[prost(string, tag = "2")]
+    path: String,
+}
+
+/// `google.api.RoutingRule`
+#[derive(Clone, PartialEq, Message)]
+struct RoutingRule {
+    #[prost(message, repeated, tag = "2")]
+    parameters: Vec<RoutingParameter>,
+}
+
+/// `google.api.RoutingParameter`
+#[derive(Clone, PartialEq, Message)]
+struct RoutingParameter {
+    #[prost(string, tag = "1")]
+    field: String,
+    #[prost(string, tag = "2")]
+    path_template: String,
 }
 
 impl Options {
@@ -114,6 +166,20 @@ impl Options {
 
     pub(super) fn idempotency(&self) -> IdempotencyLevel {
         IdempotencyLevel::from_number(self.idempotency_level)
+    }
+
+    /// The fields of `google.api.routing` with their templates.
+    pub(super) fn routing(&self) -> Option<impl Iterator<Item = (&str, &str)>> {
+        let parameters = self.routing.as_ref()?.parameters.iter();
+        Some(parameters.map(|parameter| (&*parameter.field, &*parameter.path_template)))
+    }
+
+    /// The path of the main binding of `google.api.http`.
+    pub(super) fn http_path(&self) -> Option<&str> {
+        let rule = self.http.as_ref()?;
+        let paths = [&rule.get, &rule.put, &rule.post, &rule.delete, &rule.patch];
+        let path = paths.into_iter().find_map(Option::as_deref);
+        path.or(rule.custom.as_ref().map(|custom| custom.path.as_str()))
     }
 
     pub(super) fn http_verb(&self) -> Option<&str> {

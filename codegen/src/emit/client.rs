@@ -1,11 +1,14 @@
 //! A service's client.
 
+use super::batching::batchings;
 use super::emitter::Emitter;
-use super::rpc::Rpc;
+use super::paged;
+use super::rpc::{Operation, Rpc};
 use crate::docs::{DocLines, rustdoc};
 use crate::names::ServiceNames;
 use gax_retry::MethodKind;
-use proc_macro2::TokenStream;
+use heck::ToSnakeCase as _;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 /// `XClient`.
@@ -23,6 +26,9 @@ pub(super) fn client(
         .block(rustdoc(comment));
     let connect = emitter.build_transport.then(|| connect(runtime, &client, &settings));
     let calls = rpcs.iter().map(|rpc| call(runtime, names, rpc));
+    let batchings = batchings(runtime, &client, rpcs);
+    let lists = paged::lists(runtime, names, rpcs);
+    let operations = operations(runtime, names, rpcs);
     quote! {
         #docs
         #[derive(Debug, Clone)]
@@ -89,12 +95,58 @@ pub(super) fn client(
                 Self { inner: self.inner.max_encoding_message_size(limit) }
             }
 
-            #(#calls)*
+            #(#calls #lists)*
         }
+
+        #operations
+
+        #batchings
     }
 }
 
-fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_macro2::Ident) -> TokenStream {
+/// The functions for long-running operations. The crate that they need is there only with a feature of the runtime's, and so are
+/// they.
+fn operations(runtime: &TokenStream, names: &ServiceNames, rpcs: &[Rpc<'_>]) -> Option<TokenStream> {
+    let functions: Vec<TokenStream> = rpcs.iter().filter_map(|rpc| operation(names, rpc)).collect();
+    let client = format_ident!("{}", names.client);
+    (!functions.is_empty()).then(|| {
+        quote! {
+            #runtime::__long_running! {
+                impl #client {
+                    #(#functions)*
+                }
+            }
+        }
+    })
+}
+
+fn operation(names: &ServiceNames, rpc: &Rpc<'_>) -> Option<TokenStream> {
+    let Rpc { index, name, request, deprecated, .. } = rpc;
+    let Operation { index: operation, ident, resume, types, .. } = rpc.operation.as_ref()?;
+    let (response, metadata) = types.as_ref()?;
+    let accessor = ident.to_string();
+    let settings = format!("Settings: [`{}::{accessor}`].", names.stub_settings);
+    let start =
+        DocLines::new(format!("Starts a long-running operation by `{name}`, and polls until it is done."))
+            .block([settings.clone()]);
+    let resumed = DocLines::new(format!(
+        "Takes up a long-running operation of `{name}` by its name, whoever started it."
+    ))
+    .block([settings]);
+    let (response_path, response_name) = (&response.path, &response.name);
+    let (metadata_path, metadata_name) = (&metadata.path, &metadata.name);
+    Some(quote! {
+        #start
+        #deprecated
+        fn #ident(#request) = (#index, #operation);
+        #resumed
+        #deprecated
+        fn #resume;
+        type (#response_path, #metadata_path) = (#response_name, #metadata_name);
+    })
+}
+
+fn connect(runtime: &TokenStream, client: &Ident, settings: &Ident) -> TokenStream {
     quote! {
         impl #client<::tonic::transport::Channel> {
             /// Connects to an address (a URI, or an endpoint with its TLS and other options) and makes a
@@ -134,6 +186,30 @@ fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_m
     }
 }
 
+/// The call of an RPC with one request, some of whose fields may have to be filled.
+fn unary(runtime: &TokenStream, rpc: &Rpc<'_>) -> TokenStream {
+    let Rpc { index, request_ids, .. } = rpc;
+    if request_ids.is_empty() {
+        return quote!(self.inner.unary(#index, request.into_request()));
+    }
+    let fields = request_ids.iter().map(|name| field_ident(name));
+    quote! {
+        let mut request = request.into_request();
+        #(#runtime::__private::fill_request_id(&mut request.get_mut().#fields);)*
+        self.inner.unary(#index, request)
+    }
+}
+
+/// A field's name as prost writes it.
+fn field_ident(name: &str) -> Ident {
+    let name = name.to_snake_case();
+    match name.as_str() {
+        "_" | "super" | "self" | "extern" | "crate" => format_ident!("{name}_"),
+        name if syn::parse_str::<Ident>(name).is_ok() => format_ident!("{name}"),
+        name => format_ident!("r#{name}"),
+    }
+}
+
 fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStream {
     let Rpc { index, ident, request, response, deprecated, .. } = rpc;
     let comment = rustdoc(rpc.comment);
@@ -150,6 +226,14 @@ fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStre
         docs.block([settings, format!("Whether its requests are sent again: {switch}.")])
     } else {
         docs.block([settings])
+    };
+    let docs = if rpc.request_ids.is_empty() {
+        docs
+    } else {
+        let fields = rpc.request_ids.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
+        docs.block([format!(
+            "Fills {fields} with a new UUID where it is empty. All attempts have the same one."
+        )])
     };
     let one = quote!(request: impl ::tonic::IntoRequest<#request>);
     let many = quote!(request: impl ::tonic::IntoStreamingRequest<Message = #request>);
@@ -169,11 +253,7 @@ fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStre
             quote!(#runtime::client::StreamingCall<#response>),
             quote!(self.inner.streaming(#index, request.into_streaming_request())),
         ),
-        _ => (
-            one,
-            quote!(#runtime::client::UnaryCall<T, #response>),
-            quote!(self.inner.unary(#index, request.into_request())),
-        ),
+        _ => (one, quote!(#runtime::client::UnaryCall<T, #response>), unary(runtime, rpc)),
     };
     quote! {
         #docs

@@ -1,12 +1,13 @@
 //! The options that the code of all services depends on.
 
+use crate::describe::{Annotations, RequestIds};
 use gax_retry::Compatibility;
 use gax_table::RetryThrottling;
 use proc_macro2::TokenStream;
 use std::collections::HashSet;
 
 /// Writes the code of services.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) struct Emitter {
     /// The path of the crate `tonic_gax`, such as `::tonic_gax`.
     pub(crate) runtime: TokenStream,
@@ -17,6 +18,10 @@ pub(crate) struct Emitter {
     pub(crate) compatibility: Compatibility,
     /// The retry budget that the clients start with.
     pub(crate) throttling: Option<RetryThrottling>,
+    /// The headers that Google's annotations lead to.
+    pub(crate) annotations: Annotations,
+    /// The fields of requests that clients fill.
+    pub(crate) request_ids: RequestIds,
     /// Services and methods whose comments are left out, by full name.
     pub(crate) disable_comments: HashSet<String>,
 }

@@ -1,7 +1,11 @@
 //! Generated code.
 
+mod batching;
 mod client;
 mod emitter;
+mod google;
+mod page_fields;
+mod paged;
 mod rpc;
 mod service;
 mod settings;

@@ -1,9 +1,11 @@
 //! One RPC, in the pieces that generated code is made of.
 
 use super::emitter::Emitter;
+use super::page_fields::PageFields;
 use crate::docs::{DocLines, Source, batching_words, first_sentence, policy_docs, polling_docs};
 use crate::join::JoinedMethod;
 use gax_retry::MethodKind;
+use gax_table::BatchDescriptor;
 use proc_macro2::{Ident, Literal, TokenStream};
 use prost_build::{Method, Module};
 use quote::{format_ident, quote};
@@ -26,17 +28,62 @@ pub(super) struct Rpc<'a> {
     pub(super) comment: &'a [String],
     /// `#[deprecated]`, where the proto says so.
     pub(super) deprecated: Option<TokenStream>,
-    /// The accessor of the operations that it starts.
+    /// The operations that it starts.
     pub(super) operation: Option<Operation>,
+    /// The function that batches its requests.
+    pub(super) batching: Option<RpcBatching>,
+    /// The fields of its requests that are filled with a new id where they are empty, by their names in the proto.
+    pub(super) request_ids: &'a [String],
+    /// How its pages are read.
+    pub(super) pages: Option<PageFields>,
     policy: DocLines,
 }
 
-/// The settings of the operations that an RPC starts.
-pub(super) struct Operation {
+/// A function's name, and its place among its like; `None`: the RPC has none.
+pub(super) type Numbered = Option<(usize, String)>;
+
+/// How requests of an RPC are merged into one.
+pub(super) struct RpcBatching {
     /// The place among those of the service, without a suffix.
     pub(super) index: Literal,
     pub(super) ident: Ident,
+    /// The service and name of the RPC.
+    pub(super) full_name: String,
+    pub(super) descriptor: BatchDescriptor,
+}
+
+/// The operations that an RPC starts.
+pub(super) struct Operation {
+    /// The place among those of the service, without a suffix.
+    pub(super) index: Literal,
+    /// The accessor of their settings, and the function that starts one.
+    pub(super) ident: Ident,
+    /// The function that takes one up by its name.
+    pub(super) resume: Ident,
     pub(super) docs: DocLines,
+    /// `None`: the protos don't say which types they have.
+    pub(super) types: Option<(MessageType, MessageType)>,
+}
+
+/// A message's Rust type, and its full name.
+pub(super) struct MessageType {
+    pub(super) path: TokenStream,
+    pub(super) name: String,
+}
+
+impl MessageType {
+    fn new(path: &str, name: &str, proto_path: &str) -> Self {
+        Self { path: rust_type(path, proto_path), name: name.trim_start_matches('.').to_owned() }
+    }
+}
+
+/// The functions of a client for the operations that an RPC starts, and the types that these have: the response's path and
+/// full name, then the metadata's.
+pub(super) struct OperationNames<'a> {
+    pub(super) index: usize,
+    pub(super) start: String,
+    pub(super) resume: String,
+    pub(super) types: Option<[(String, &'a str); 2]>,
 }
 
 /// The note on an RPC that takes a stream.
@@ -46,12 +93,12 @@ const REPLAYED: &str =
 impl<'a> Rpc<'a> {
     pub(super) fn new(
         (index, accessor): (usize, &str),
-        operation: Option<(usize, String)>,
+        (operation, batching): (Option<OperationNames<'_>>, Numbered),
         method: &'a Method,
         (request, response): (String, String),
         comment: &'a [String],
         entry: &JoinedMethod,
-        emitter: &Emitter,
+        emitter: &'a Emitter,
     ) -> Self {
         let name = method.proto_name.as_str();
         let docs = DocLines::new(format!("The settings of `{name}`.")).block(first_sentence(comment));
@@ -60,10 +107,14 @@ impl<'a> Rpc<'a> {
         let settings = (codes.value, &params.value);
         let hedging = entry.hedging.as_ref();
         let policy = policy_docs(docs, entry.kind, settings, hedging, emitter.compatibility, source);
-        let operation = operation.zip(entry.polling.as_ref()).map(|((index, ident), polling)| Operation {
-            index: Literal::usize_unsuffixed(index),
-            ident: format_ident!("{ident}"),
+        let operation = operation.zip(entry.polling.as_ref()).map(|(names, polling)| Operation {
+            index: Literal::usize_unsuffixed(names.index),
+            ident: format_ident!("{}", names.start),
+            resume: format_ident!("{}", names.resume),
             docs: polling_docs(name, polling, emitter.compatibility),
+            types: names.types.map(|types| {
+                types.map(|(path, name)| MessageType::new(&path, name, &emitter.proto_path)).into()
+            }),
         });
         Self {
             index: Literal::usize_unsuffixed(index),
@@ -75,12 +126,28 @@ impl<'a> Rpc<'a> {
             comment,
             deprecated: method.options.deprecated().then(|| quote!(#[deprecated])),
             operation,
+            batching: batching.zip(entry.batch_descriptor.clone()).map(|((index, ident), descriptor)| {
+                RpcBatching {
+                    index: Literal::usize_unsuffixed(index),
+                    ident: format_ident!("{ident}"),
+                    full_name: format!("{}/{name}", entry.service),
+                    descriptor,
+                }
+            }),
+            request_ids: emitter.request_ids.of(&entry.service, &entry.name),
+            pages: None,
             policy: match &entry.batching {
                 Some(batching) => policy.block([batching_words(batching)]),
                 None if entry.kind.streams_requests() => policy.block([REPLAYED]),
                 None => policy,
             },
         }
+    }
+
+    /// With how its pages are read.
+    pub(super) fn with_pages(mut self, pages: Option<PageFields>) -> Self {
+        self.pages = pages;
+        self
     }
 
     /// The docs of its accessors: what it does, what the table says, what that leads to.
@@ -90,7 +157,7 @@ impl<'a> Rpc<'a> {
 }
 
 /// A message's type, from inside a service's module.
-fn rust_type(name: &str, proto_path: &str) -> TokenStream {
+pub(super) fn rust_type(name: &str, proto_path: &str) -> TokenStream {
     let path = if is_absolute(name) { name.to_owned() } else { format!("{proto_path}::{name}") };
     path.parse().expect("prost writes types that are Rust")
 }

@@ -1,12 +1,15 @@
 //! The module of a service.
 
 use super::emitter::Emitter;
-use super::rpc::{Rpc, rebased};
+use super::page_fields::PageFields;
+use super::rpc::{OperationNames, Rpc, rebased, rust_type};
 use super::{client, settings, statics};
 use crate::descriptors::full_name;
 use crate::docs::DocLines;
 use crate::join::JoinedService;
 use crate::names::{ServiceNames, accessor_names};
+use crate::operation_types;
+use crate::page_items::ResolvedItems;
 use proc_macro2::TokenStream;
 use prost_build::{Method, Service};
 use quote::{format_ident, quote};
@@ -15,20 +18,21 @@ impl Emitter {
     /// A service's module, and the names that its package gets. `mixin` finds the services of which methods
     /// are mixed in.
     pub(crate) fn service<'a>(
-        &self,
+        &'a self,
         service: &'a Service,
         names: &ServiceNames,
         joined: &JoinedService,
+        pages: &ResolvedItems,
         mixin: impl Fn(&str) -> Option<&'a Service>,
     ) -> TokenStream {
         let full_name = full_name(&service.package, &service.proto_name);
-        let rpcs = self.rpcs(service, joined, mixin);
+        let rpcs = self.rpcs(service, joined, pages, mixin);
         let module = format_ident!("{}", names.module);
         let docs =
             DocLines::new(format!("Settings and client of `{full_name}`, as its retry table has them."));
-        let statics = statics::statics(&self.runtime, joined);
+        let statics = statics::statics(self, joined, &rpcs);
         let stub_settings = settings::stub_settings(&self.runtime, names, &rpcs);
-        let client_settings = settings::client_settings(self, names);
+        let client_settings = settings::client_settings(self, names, joined.name());
         let comment: &[String] =
             if self.disable_comments.contains(&full_name) { &[] } else { &service.comments.leading };
         let client = client::client(self, names, comment, &full_name, &rpcs);
@@ -62,9 +66,10 @@ impl Emitter {
 
     /// The service's RPCs, with those that are mixed in.
     fn rpcs<'a>(
-        &self,
+        &'a self,
         service: &'a Service,
         joined: &JoinedService,
+        pages: &ResolvedItems,
         mixin: impl Fn(&str) -> Option<&'a Service>,
     ) -> Vec<Rpc<'a>> {
         let full_name = full_name(&service.package, &service.proto_name);
@@ -81,10 +86,18 @@ impl Emitter {
         let starts = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.polling.is_some());
         let operations =
             starts.map(|(_, (_, method))| format!("{}_operation", method.name.trim_start_matches("r#")));
+        let operations: Vec<String> = operations.collect();
+        let resumed = operations.iter().map(|operation| format!("resume_{operation}"));
+        let batched = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.batching.is_some());
+        let batches =
+            batched.map(|(_, (_, method))| format!("{}_batching", method.name.trim_start_matches("r#")));
+        let own = methods.iter().map(|(_, method)| method.name.clone());
         let wanted: Vec<String> =
-            methods.iter().map(|(_, method)| method.name.clone()).chain(operations).collect();
+            own.chain(operations.iter().cloned()).chain(resumed).chain(batches).collect();
         let mut accessors = accessor_names(wanted.iter().map(String::as_str));
-        let mut operations = accessors.split_off(methods.len()).into_iter().enumerate();
+        let mut batches = accessors.split_off(methods.len() + 2 * operations.len()).into_iter().enumerate();
+        let resumed = accessors.split_off(methods.len() + operations.len());
+        let mut operations = accessors.split_off(methods.len()).into_iter().zip(resumed).enumerate();
         let rpcs = methods.into_iter().zip(&joined.methods).zip(accessors).enumerate();
         rpcs.map(|(index, (((own, method), entry), accessor))| {
             let disabled = self.disable_comments.contains(&format!("{}.{}", entry.service, entry.name));
@@ -92,7 +105,22 @@ impl Emitter {
             let path = |name: &str| rebased(name, &own.package, &service.package);
             let types = (path(&method.input_type), path(&method.output_type));
             let operation = entry.polling.as_ref().and_then(|_| operations.next());
-            Rpc::new((index, &accessor), operation, method, types, comment, entry, self)
+            let operation = operation.map(|(index, (start, resume))| {
+                let types = operation_types::beside(own, &method.proto_name);
+                let types = types.map(|types| {
+                    [
+                        (path(&types.input_type), &*types.input_proto_type),
+                        (path(&types.output_type), &types.output_proto_type),
+                    ]
+                });
+                OperationNames { index, start, resume, types }
+            });
+            let batching = entry.batching.as_ref().and_then(|_| batches.next());
+            let pages = pages.of(own, &method.proto_name);
+            let message = |message: &str| rust_type(&path(message), &self.proto_path);
+            let pages = pages.map(|pages| PageFields::new(pages, &message(&pages.message)));
+            Rpc::new((index, &accessor), (operation, batching), method, types, comment, entry, self)
+                .with_pages(pages)
         })
         .collect()
     }

@@ -124,16 +124,17 @@ fn accessors(runtime: &TokenStream, rpcs: &[Rpc<'_>], access: Access) -> TokenSt
         }
     });
     let with_operations = rpcs.iter().filter_map(|rpc| Some((rpc, rpc.operation.as_ref()?)));
-    let of_operations = with_operations.map(|(Rpc { deprecated, .. }, Operation { index, ident, docs })| {
-        quote! {
-            #docs
-            #deprecated
-            #must_use
-            pub fn #ident(#reference self) -> #reference #runtime::settings::OperationCallSettings {
-                self.inner.#operation(#index)
+    let of_operations =
+        with_operations.map(|(Rpc { deprecated, .. }, Operation { index, ident, docs, .. })| {
+            quote! {
+                #docs
+                #deprecated
+                #must_use
+                pub fn #ident(#reference self) -> #reference #runtime::settings::OperationCallSettings {
+                    self.inner.#operation(#index)
+                }
             }
-        }
-    });
+        });
     quote! {
         #(#of_rpcs)*
 
@@ -255,8 +256,35 @@ fn observing(emitter: &Emitter) -> TokenStream {
     }
 }
 
+/// The service of a client of Google's, and the setter of its headers.
+fn google(emitter: &Emitter, service: &str) -> (Option<TokenStream>, Option<TokenStream>) {
+    let Some(host) = emitter.annotations.host(service) else { return (None, None) };
+    let runtime = &emitter.runtime;
+    let docs = String::from(
+        " The headers for Google's servers, which are sent with every attempt. Default: what requests are routed by, and the versions of \
+         the libraries and of the API.",
+    );
+    let endpoint_docs = format!(
+        " Where the service is: at `{host}`, unless another address or universe is set. `connect` takes it."
+    );
+    let setter = quote! {
+        #[doc = #endpoint_docs]
+        #[must_use]
+        pub fn endpoint() -> #runtime::google::ServiceEndpoint {
+            SERVICE.endpoint()
+        }
+
+        #[doc = #docs]
+        #[must_use]
+        pub fn with_google_headers(self, headers: #runtime::google::GoogleHeaders) -> Self {
+            Self { inner: self.inner.with_google_headers(headers) }
+        }
+    };
+    (Some(quote!(.of_service(&SERVICE))), Some(setter))
+}
+
 /// `XSettings`.
-pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenStream {
+pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames, service: &str) -> TokenStream {
     let runtime = &emitter.runtime;
     let (rules, rules_docs) = match emitter.compatibility {
         Compatibility::Grpc => (
@@ -273,6 +301,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
     let stub_settings = format_ident!("{}", names.stub_settings);
     let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.");
     let observing = observing(emitter);
+    let (of_service, google) = google(emitter, service);
     let switches = switches(runtime);
     let replaying = replaying();
     quote! {
@@ -286,7 +315,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             /// Settings with these for the RPCs.
             #[must_use]
             pub fn create(stub_settings: #stub_settings) -> Self {
-                Self { inner: #runtime::__private::ClientSettings::new(stub_settings.inner)#rules #budget }
+                Self { inner: #runtime::__private::ClientSettings::new(stub_settings.inner)#rules #budget #of_service }
             }
 
             #[doc = #rules_docs]
@@ -340,6 +369,8 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames) -> TokenS
             }
 
             #switches
+
+            #google
 
             #observing
         }

@@ -1,5 +1,8 @@
 //! The table as statics.
 
+use super::emitter::Emitter;
+use super::google;
+use super::rpc::Rpc;
 use crate::join::{JoinedMethod, JoinedService};
 use gax_retry::{BatchingSettings, Code, CodeSet, Hedging, LimitExceeded, MethodKind, RetrySettings};
 use proc_macro2::{Literal, TokenStream};
@@ -7,7 +10,8 @@ use quote::{ToTokens as _, format_ident, quote};
 use std::time::Duration;
 
 /// The definitions and methods of a service.
-pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStream {
+pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>]) -> TokenStream {
+    let runtime = &emitter.runtime;
     let codes = joined.code_definitions().iter().map(|(name, codes)| {
         let codes = code_set(runtime, *codes);
         quote!((#name, #codes))
@@ -22,7 +26,9 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
         joined.methods.iter().filter_map(|method| method.polling.as_ref()).collect();
     let hedges: Vec<&Hedging> = joined.methods.iter().filter_map(|method| method.hedging.as_ref()).collect();
     let (mut batch, mut poll, mut hedge) = (0_usize.., 0_usize.., 0_usize..);
-    let methods = joined.methods.iter().map(|method| {
+    let google = google::statics(emitter, joined);
+    let mut annotations = google::annotated(emitter, joined);
+    let methods = joined.methods.iter().zip(rpcs).map(|(method, rpc)| {
         let JoinedMethod { service, name, .. } = method;
         let path = format!("/{service}/{name}");
         let kind = kind(runtime, method.kind);
@@ -40,16 +46,22 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
             let index = Literal::usize_unsuffixed(index);
             quote!(.with_hedging(&HEDGING[#index]))
         });
+        let annotated = annotations.next().flatten();
         let host = (method.service != joined.name()).then(|| joined.name());
         let host = host.map(|host| quote!(.mixed_into(#host)));
         let idempotent = method.is_idempotent.then(|| quote!(.idempotent()));
+        // Streams that resume have to be of these.
+        let messages = (method.kind == MethodKind::ServerStreaming).then(|| {
+            let Rpc { request, response, .. } = rpc;
+            quote!(.with_messages::<#request, #response>())
+        });
         let read_only = method.is_read_only.then(|| quote!(.read_only()));
         quote! {
             #runtime::__private::MethodInfo::new(#service, #name, #path)
                 .of_kind(#kind)
                 .with_codes(&RETRYABLE_CODE_DEFINITIONS[#codes])
                 .with_params(&RETRY_PARAM_DEFINITIONS[#params])
-                #batching #polling #hedging #idempotent #read_only #host
+                #batching #polling #hedging #idempotent #read_only #annotated #host #messages
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());
@@ -76,6 +88,7 @@ pub(super) fn statics(runtime: &TokenStream, joined: &JoinedService) -> TokenStr
         #batching
         #polling
         #hedging
+        #google
         static METHODS: [#runtime::MethodInfo; #method_count] = [#(#methods),*];
     }
 }

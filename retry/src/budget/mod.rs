@@ -3,7 +3,6 @@
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod retry_budget;
-mod retry_budgets;
 mod tokens;
 mod window;
 mod word;
@@ -11,4 +10,3 @@ mod word;
 #[cfg(feature = "serde")]
 pub(crate) use retry_budget::BudgetLimits;
 pub use retry_budget::RetryBudget;
-pub use retry_budgets::RetryBudgets;

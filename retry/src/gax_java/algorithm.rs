@@ -43,6 +43,14 @@ pub(crate) fn deadline(nanos: i128) -> Option<Duration> {
     Some(millis(trunc_ms(nanos)).saturating_add(Duration::from_nanos(below_ms)))
 }
 
+/// The first RPC timeout by that total, both in nanoseconds.
+fn within_total(timeout: i128, total: i128) -> i128 {
+    match trunc_ms(total) {
+        0 => timeout,
+        total => i128::from(trunc_ms(timeout).min(total)) * i128::from(NANOS_PER_MS),
+    }
+}
+
 /// Settings made ready: whole milliseconds, except where Java keeps the full precision.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Algorithm {
@@ -99,10 +107,7 @@ impl Algorithm {
         let nanos = |us: i64| i128::from(us) * 1000;
         let total = nanos(settings.total_timeout_us);
         let initial_timeout = nanos(settings.initial_rpc_timeout_us);
-        let first_timeout = match trunc_ms(total) {
-            0 => initial_timeout,
-            total => i128::from(trunc_ms(initial_timeout).min(total)) * i128::from(NANOS_PER_MS),
-        };
+        let first_timeout = within_total(initial_timeout, total);
         Self {
             total,
             initial_delay: settings.initial_retry_delay_us / 1000,
@@ -122,9 +127,21 @@ impl Algorithm {
         self
     }
 
-    /// These settings with one attempt.
-    pub(crate) fn single(self) -> Self {
-        Self { max_attempts: 1, ..self }
+    /// No more attempts than that.
+    pub(crate) fn cap_attempts(&mut self, most: u32) {
+        let most = i32::try_from(most).unwrap_or(i32::MAX);
+        if self.max_attempts <= 0 || most < self.max_attempts {
+            self.max_attempts = most;
+        }
+    }
+
+    /// No longer a total timeout than that, as if the settings had it.
+    pub(crate) fn cap_total(&mut self, most: Duration) {
+        let most = i128::try_from(most.as_nanos()).unwrap_or(i128::MAX);
+        if self.total <= 0 || most < self.total {
+            self.total = most;
+            self.first_timeout = within_total(self.first_timeout, most);
+        }
     }
 
     /// The total timeout; `None` means no limit.

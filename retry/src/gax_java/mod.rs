@@ -36,6 +36,7 @@
 //! ```
 
 mod algorithm;
+#[cfg(feature = "polling")]
 mod polling;
 mod raw_settings;
 #[cfg(test)]
@@ -43,5 +44,6 @@ mod tests;
 
 pub use algorithm::{Algorithm, Limit, Next};
 pub(crate) use algorithm::{deadline, millis};
+#[cfg(feature = "polling")]
 pub use polling::{Poll, PollOperation, Polling};
 pub use raw_settings::{InvalidRawSettings, RawSettings};

@@ -36,7 +36,7 @@ fn unavailable(after: Duration) -> Response {
 }
 
 #[test]
-fn the_first_problem_is_told_in_the_order_of_java() {
+fn the_first_problem_is_reported_in_the_order_of_java() {
     let all_wrong = raw(|settings| {
         settings.total_timeout_us = -1000;
         settings.initial_retry_delay_us = -1000;

@@ -112,6 +112,8 @@ pub enum Seen {
     Nothing,
     /// Its headers.
     Headers,
+    /// Its headers, and perhaps messages that the caller has nothing of: the stream can be taken up all the same.
+    Begun,
     /// Messages, which another attempt can go on behind if `resumable`.
     Messages {
         /// Whether a later attempt can take up the stream where this one left it.
@@ -327,6 +329,18 @@ impl AttemptResult {
     pub fn is_committed(self) -> bool {
         self.replayable == Replayable::OverLimit
             || self.outcome == Outcome::Done && matches!(self.seen, Seen::Messages { .. })
+    }
+
+    /// Whether it can be repeated without counting.
+    #[must_use]
+    pub fn resends(self) -> bool {
+        self.resend != Resend::No
+    }
+
+    /// Whether the failure is retried.
+    #[must_use]
+    pub fn retry(self) -> RetryFact {
+        self.retry
     }
 
     /// How far the request got.

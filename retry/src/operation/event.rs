@@ -60,7 +60,7 @@ impl Event {
         operation: &Operation<N>,
         attempt: &Attempt,
         result: AttemptResult,
-        tell: &mut dyn FnMut(Event),
+        notify: &mut dyn FnMut(Event),
     ) {
         let follow_up = operation.follow_up();
         if follow_up == FollowUp::Resend {
@@ -68,7 +68,7 @@ impl Event {
         }
         let asked = policy.heeded(result.server_delay());
         if asked != ServerDelay::None && matches!(result.outcome, Outcome::Failed(_)) {
-            tell(Event::PushbackReceived(attempt.clone(), asked));
+            notify(Event::PushbackReceived(attempt.clone(), asked));
         }
         let end = match (result.outcome, follow_up) {
             (Outcome::Done, _) => AttemptEnd::Succeeded,
@@ -82,9 +82,9 @@ impl Event {
             }
         };
         if end == AttemptEnd::RetriesExhausted(StopReason::Throttled) {
-            tell(Event::RetryThrottled(attempt.clone()));
+            notify(Event::RetryThrottled(attempt.clone()));
         }
-        tell(Event::Ended(attempt.clone(), end));
+        notify(Event::Ended(attempt.clone(), end));
     }
 
     /// The event of an attempt in flight that is dropped at that time.
@@ -116,22 +116,22 @@ mod tests {
     }
 
     /// The events of a first attempt that ends so.
-    fn told(policy: &Policy, result: AttemptResult) -> Vec<Event> {
+    fn events(policy: &Policy, result: AttemptResult) -> Vec<Event> {
         let mut operation = ByHand::begin(policy);
         let attempt = operation.send();
-        told_of(policy, &mut operation, attempt, result)
+        events_of(policy, &mut operation, attempt, result)
     }
 
-    fn told_of(
+    fn events_of(
         policy: &Policy,
         operation: &mut ByHand,
         attempt: StartedAttempt,
         result: AttemptResult,
     ) -> Vec<Event> {
         operation.ended(attempt.number(), result);
-        let mut told = Vec::new();
-        Event::ended(policy, operation.operation(), &row(attempt), result, &mut |event| told.push(event));
-        told
+        let mut events = Vec::new();
+        Event::ended(policy, operation.operation(), &row(attempt), result, &mut |event| events.push(event));
+        events
     }
 
     fn row(attempt: StartedAttempt) -> Attempt {
@@ -155,7 +155,7 @@ mod tests {
         assert_eq!(Event::started(attempt), Event::Started(attempt));
 
         let lost = unavailable().with_resend(Resend::Lost);
-        assert_eq!(told_of(&policy, &mut operation, attempt, lost), []);
+        assert_eq!(events_of(&policy, &mut operation, attempt, lost), []);
         let again = operation.send();
         assert_eq!(Event::started(again), Event::TransparentRetry(again));
     }
@@ -169,46 +169,46 @@ mod tests {
             (unavailable(), AttemptEnd::Failed(Some(100 * MS))),
             (AttemptResult::failed(Code::Internal), AttemptEnd::PermanentFailure(StopReason::NonRetryable)),
         ] {
-            assert_eq!(told(&policy, result), [ended(&attempt, end)]);
+            assert_eq!(events(&policy, result), [ended(&attempt, end)]);
         }
         let single = policy.clone().without_retries();
         let exhausted = AttemptEnd::RetriesExhausted(StopReason::MaxAttempts);
-        assert_eq!(told(&single, unavailable()), [ended(&attempt, exhausted)]);
+        assert_eq!(events(&single, unavailable()), [ended(&attempt, exhausted)]);
     }
 
     #[test]
-    fn a_server_s_delay_is_told_before_the_end_of_its_attempt() {
+    fn a_server_s_delay_is_reported_before_the_end_of_its_attempt() {
         let policy = policy();
         let attempt = first(&policy);
         let later = ServerDelay::Exactly(70 * MS);
         let pushback = |asked| Event::PushbackReceived(attempt.clone(), asked);
         assert_eq!(
-            told(&policy, unavailable().with_server_delay(later)),
+            events(&policy, unavailable().with_server_delay(later)),
             [pushback(later), ended(&attempt, AttemptEnd::Failed(Some(70 * MS)))]
         );
         let never = ServerDelay::Never;
         assert_eq!(
-            told(&policy, unavailable().with_server_delay(never)),
+            events(&policy, unavailable().with_server_delay(never)),
             [pushback(never), ended(&attempt, AttemptEnd::RetriesExhausted(StopReason::Pushback))]
         );
-        // A reply brings nothing to wait for, and rules that heed no server have nothing to tell of one.
+        // A reply brings nothing to wait for, and rules that heed no server have nothing to report of one.
         assert_eq!(
-            told(&policy, AttemptResult::done().with_server_delay(later)),
+            events(&policy, AttemptResult::done().with_server_delay(later)),
             [ended(&attempt, AttemptEnd::Succeeded)]
         );
         assert_eq!(
-            told(&policy.clone().with_server_delays(false), unavailable().with_server_delay(later)),
+            events(&policy.clone().with_server_delays(false), unavailable().with_server_delay(later)),
             [ended(&attempt, AttemptEnd::Failed(Some(100 * MS)))]
         );
     }
 
     #[test]
-    fn a_retry_that_the_budget_withholds_is_told_before_the_end() {
+    fn a_retry_that_the_budget_withholds_is_reported_before_the_end() {
         let policy = policy().with_budget(RetryBudget::tokens(2, 1.0));
         let attempt = first(&policy);
         let throttled = AttemptEnd::RetriesExhausted(StopReason::Throttled);
         assert_eq!(
-            told(&policy, unavailable()),
+            events(&policy, unavailable()),
             [Event::RetryThrottled(attempt.clone()), ended(&attempt, throttled)]
         );
     }
@@ -224,7 +224,7 @@ mod tests {
         let hedge = operation.at(until).send();
         assert_eq!(Event::started(hedge), Event::Started(hedge));
         assert_eq!(
-            told_of(&policy, &mut operation, original, unavailable()),
+            events_of(&policy, &mut operation, original, unavailable()),
             [ended(&row(original), AttemptEnd::Failed(None))]
         );
         let end = Attempt::new(hedge, 25 * MS, Code::Cancelled);

@@ -74,9 +74,8 @@ fn is_committed(policy: &Policy, result: AttemptResult) -> bool {
         return true;
     }
     match result.seen {
-        Seen::Nothing => false,
+        Seen::Nothing | Seen::Begun => false,
         Seen::Headers => policy.commits_at == CommitPoint::Headers,
-        // A hedged operation has no single stream that could be resumed.
-        Seen::Messages { resumable } => !resumable || policy.hedging.is_some(),
+        Seen::Messages { resumable } => !resumable,
     }
 }

@@ -8,17 +8,21 @@ mod overrides;
 use super::hedging::Hedging;
 use super::latencies::Latencies;
 use super::{AttemptResult, RetryFact, World};
-use crate::gax_java::{Polling, RawSettings};
+#[cfg(feature = "polling")]
+use crate::gax_java::Polling;
+use crate::gax_java::RawSettings;
 use crate::nanos::{FOREVER, bounded, nanos_or_forever};
+#[cfg(feature = "polling")]
+use crate::rules::Polls;
 #[cfg(feature = "strategy")]
 use crate::rules::Strategy;
-use crate::rules::{Documented, GaxJava, Grpc, Polls, Progress, Refusal, Rules, longest, longest_of};
+use crate::rules::{Documented, GaxJava, Grpc, Progress, Refusal, Rules, longest, longest_of};
 use crate::settings::SettingsProblem;
 #[cfg(feature = "strategy")]
 use crate::strategy::BackoffStrategy;
 use crate::{
-    Code, CodeSet, Compatibility, IntoCodes, ParseCodeError, RetryBudget, RetrySettings, ServerDelay,
-    SettingsError, StartedAttempt, StopReason,
+    Code, CodeSet, Compatibility, Environment, IntoCodes, ParseCodeError, RetryBudget, RetrySettings,
+    ServerDelay, SettingsError, StartedAttempt, StopReason,
 };
 use nested::Nested;
 use std::num::NonZeroU64;
@@ -63,6 +67,10 @@ pub struct Policy {
     only_with_server_delay: CodeSet,
     /// The settings that the rules were made of, for calls that change single fields; `None`: of no settings.
     pub(super) settings: Option<Arc<RetrySettings>>,
+    /// Whether attempts may follow each other although neither a time nor a number limits them.
+    pub(super) is_endless: bool,
+    /// The most that operators allow. The rules and the hedging are within it; the settings are as the program has them.
+    caps: Environment,
     /// The program left no time for any attempt: it passed a timeout of zero.
     is_spent: bool,
     /// Why it can't be carried out, so that no attempt is made.
@@ -148,16 +156,46 @@ impl Policy {
     }
 
     /// The policy of an operation that starts a long-running operation and polls until it is done.
+    #[cfg(feature = "polling")]
     #[must_use]
     pub fn polling(polling: Polling) -> Self {
         Self::of(Rules::Polls(Polls::new(polling)), Ok(CodeSet::EMPTY))
     }
 
+    /// The policy of polls by that library's rules, until a long-running operation is done: after each reply which says that it
+    /// is not, the delays and limits of `settings` say when it is asked for again. Every attempt counts as a poll, the
+    /// first too. No error is retried here: each poll may be an operation with retries of its own.
+    ///
+    /// By gax-java's rules that is [`polling`](Self::polling). By the others a poll is drawn from the upper half of its delay, and an
+    /// attempt may take all that is left of the total.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Compatibility, Policy, RetrySettings};
+    /// use std::time::Duration;
+    ///
+    /// let settings = RetrySettings::builder().total_timeout(Duration::from_secs(300)).build()?;
+    /// let policy = Policy::for_polls(&settings, Compatibility::Documented);
+    /// assert_eq!(policy.first_attempt().and_then(|first| first.rpc_timeout()), Some(Duration::from_secs(300)));
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[cfg(feature = "polling")]
+    #[must_use]
+    pub fn for_polls(settings: &RetrySettings, compatibility: Compatibility) -> Self {
+        match compatibility {
+            Compatibility::GaxJava => Self::polling(Polling::new(&RawSettings::from(settings))),
+            _ => Self::with_compatibility(settings, CodeSet::EMPTY, compatibility).without_rpc_timeouts(),
+        }
+    }
+
     fn of(rules: Rules, codes: Result<CodeSet, ParseCodeError>) -> Self {
-        let (commits_at, heeds) = match rules {
-            Rules::Grpc(_) => (CommitPoint::Headers, Heeds::Pushback),
-            Rules::GaxJava(_) => (CommitPoint::FirstMessage, Heeds::Nothing),
-            _ => (CommitPoint::FirstMessage, Heeds::All),
+        let (commits_at, heeds) = if let Rules::Grpc(_) = rules {
+            (CommitPoint::Headers, Heeds::Pushback)
+        } else if let Rules::GaxJava(_) = rules {
+            (CommitPoint::FirstMessage, Heeds::Nothing)
+        } else {
+            (CommitPoint::FirstMessage, Heeds::All)
         };
         let (first, after_first) = first(&rules);
         let max_server_delay = longest(None, None);
@@ -173,6 +211,8 @@ impl Policy {
             max_server_delay,
             only_with_server_delay: CodeSet::EMPTY,
             settings: None,
+            is_endless: false,
+            caps: Environment::default(),
             is_spent: false,
             problem: None,
             version: None,

@@ -6,10 +6,11 @@ use crate::{Attempt, AttemptKind, Code, Policy, StartedAttempt};
 use std::fmt;
 use std::time::Duration;
 
-/// Runs one operation against attempts that end as they are told to, without any waiting.
+/// Runs one operation against attempts that end as a script says, without any waiting.
 ///
-/// An [`AttemptPlan`](crate::AttemptPlan) takes statuses and times. A simulation takes whatever a protocol can tell of an
-/// attempt: responses of which a part was handed on, polls, and what servers ask for. It tells what observers would be told.
+/// An [`AttemptPlan`](crate::AttemptPlan) takes statuses and times. A simulation takes whatever a protocol can report of an
+/// attempt: responses of which a part was handed on, polls, and what servers ask for. It notifies an observer as
+/// an operation would.
 ///
 /// # Examples
 ///
@@ -130,7 +131,7 @@ impl<'a> Simulation<'a> {
         Self { keeps_rows: false, ..self }
     }
 
-    /// Tells of every attempt what observers are told, in their order.
+    /// Notifies that observer of every attempt, in their order.
     #[must_use]
     pub fn observed_by(self, observer: &'a mut dyn FnMut(Event)) -> Self {
         Self { observer: Some(observer), ..self }
@@ -353,16 +354,16 @@ mod tests {
     }
 
     #[test]
-    fn observers_are_told_of_each_attempt_in_order() {
-        let tell = |policy: &Policy, responses: &[(u32, AttemptResult)]| {
-            let (mut told, mut responses) = (Vec::new(), responses.iter());
-            let mut observer = |event| told.push(event);
+    fn observers_are_notified_of_each_attempt_in_order() {
+        let events = |policy: &Policy, responses: &[(u32, AttemptResult)]| {
+            let (mut events, mut responses) = (Vec::new(), responses.iter());
+            let mut observer = |event| events.push(event);
             let (_, end) = Simulation::new(policy, &mut NoJitter).observed_by(&mut observer).run(|_| {
                 let (after, result) = responses.next().unwrap();
                 (Some(*after * MS), *result)
             });
             assert!(matches!(end, Simulated::Ended(End::Reply(_), _)), "{end:?}");
-            let words = told.into_iter().map(|event| match event {
+            let words = events.into_iter().map(|event| match event {
                 Event::Started(attempt) => format!("{} started", attempt.number()),
                 Event::Ended(attempt, AttemptEnd::Failed(delay)) => {
                     format!("{} failed, {delay:?}", attempt.number())
@@ -375,14 +376,14 @@ mod tests {
         };
         let (done, failed) = (AttemptResult::done(), AttemptResult::failed(Code::Unavailable));
         assert_eq!(
-            tell(&retried(), &[(5, failed), (5, done)]),
+            events(&retried(), &[(5, failed), (5, done)]),
             ["1 started", "1 failed, Some(100ms)", "2 started", "2 succeeded"]
         );
         let hedging = Hedging::new(2).delay(10 * MS);
         let hedged =
             Policy::new(&RetrySettings::no_retry(1000 * MS), Code::Unavailable).with_hedging(hedging);
         assert_eq!(
-            tell(&hedged, &[(30, done), (5, done)]),
+            events(&hedged, &[(30, done), (5, done)]),
             ["1 started", "2 started", "2 succeeded", "1 cancelled"]
         );
     }

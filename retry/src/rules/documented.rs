@@ -5,7 +5,6 @@ use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::JitterSource;
 use crate::jitter::{jittered, uniform};
 use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, remaining, scaled};
-use crate::started_attempt::Next;
 use crate::{Compatibility, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -39,6 +38,23 @@ impl Documented {
         }
     }
 
+    /// The delays and limits of polls alone, for rules that know no polls. Attempts have no RPC timeout.
+    pub(super) fn of_polls(settings: PollLimits) -> Self {
+        let PollLimits { total, initial_delay, delay_multiplier, max_delay, max_attempts, jittered } =
+            settings;
+        Self {
+            total,
+            initial_delay,
+            delay_multiplier,
+            max_delay,
+            max_attempts,
+            jittered,
+            initial_timeout: FOREVER,
+            timeout_multiplier: 1.0,
+            max_timeout: FOREVER,
+        }
+    }
+
     /// Every attempt gets exactly that timeout, clamped to what is left of the total.
     pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {
         self.initial_timeout = limited(timeout);
@@ -52,8 +68,10 @@ impl Documented {
         self.max_timeout = FOREVER;
     }
 
-    pub(crate) fn set_single(&mut self) {
-        self.max_attempts = Some(1);
+    /// No more time and attempts than that.
+    pub(crate) fn limit_to(&mut self, total: Option<Duration>, attempts: Option<u32>) {
+        self.total = self.total.min(limit(total));
+        self.max_attempts = self.max_attempts.into_iter().chain(attempts).min();
     }
 
     pub(crate) fn is_jittered(&self) -> bool {
@@ -63,6 +81,17 @@ impl Documented {
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
+}
+
+/// The settings that polls follow, in nanoseconds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct PollLimits {
+    pub(super) total: u64,
+    pub(super) initial_delay: u64,
+    pub(super) delay_multiplier: f64,
+    pub(super) max_delay: u64,
+    pub(super) max_attempts: Option<u32>,
+    pub(super) jittered: bool,
 }
 
 /// Nanoseconds: the delay before the next retry, and the RPC timeout that the next one grows from.
@@ -106,24 +135,29 @@ impl RuleSet for Documented {
     }
 
     /// A poll is not much earlier than its delay: it is drawn from the upper half.
-    fn poll_next(
+    fn poll_later(
         &self,
         progress: &mut DocumentedProgress,
-        next: Next,
         ask: Ask,
         jitter: &mut dyn JitterSource,
     ) -> Result<Wait, Refusal> {
-        match next {
-            Next::Now => Ok(Wait(0)),
-            Next::Later => {
-                self.wait(progress, ask, jitter, |delay, mut source| uniform(delay / 2, delay, &mut source))
-            }
-        }
+        self.wait(progress, ask, jitter, |delay, mut source| uniform(delay / 2, delay, &mut source))
     }
 
     fn reset_backoff(&self, progress: &mut DocumentedProgress, bound: u64) {
         progress.delay = self.initial_delay;
         progress.timeout = self.initial_timeout.min(self.total).min(bound);
+    }
+}
+
+impl DocumentedProgress {
+    /// The progress of polls whose next delay is that.
+    pub(super) fn of_polls(delay: u64) -> Self {
+        Self { delay, timeout: FOREVER }
+    }
+
+    pub(super) fn delay(&self) -> u64 {
+        self.delay
     }
 }
 
@@ -137,7 +171,7 @@ impl Documented {
         draw: impl Fn(u64, &mut dyn JitterSource) -> u64,
     ) -> Result<Wait, Refusal> {
         let total = self.total.min(ask.bound);
-        if total == FOREVER && self.max_attempts.is_none() {
+        if total == FOREVER && self.max_attempts.is_none() && !ask.is_endless {
             return Err(Refusal::new(StopReason::NoLimits));
         }
         let now = ask.now;

@@ -5,7 +5,7 @@ use super::{Ask, Refusal, RuleSet, Wait};
 use crate::gax_java::{Algorithm, Limit, Next, RawSettings, deadline, millis};
 use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, after, bounded, limited, remaining, timeout_or_forever};
-use crate::{CodeSet, ServerDelay, StopReason};
+use crate::{CodeSet, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
 /// The least that has to be left of the total, in whole milliseconds, when a retry may still be made.
@@ -64,8 +64,22 @@ impl GaxJava {
         Self { call_timeout: self.call_timeout, ..Self::new(&RawSettings::default(), CodeSet::EMPTY) }
     }
 
-    pub(crate) fn set_single(&mut self) {
-        self.algorithm = self.algorithm.clone().single();
+    /// No more time and attempts than that.
+    pub(crate) fn limit_to(&mut self, total: Option<Duration>, attempts: Option<u32>) {
+        // Settings that turn retries off have one attempt, with the total as its deadline.
+        match total {
+            Some(total) if self.is_off && !self.is_as_given => {
+                let own = self.algorithm.total();
+                let least = own.map_or(total, |own| own.min(total));
+                let timed = RetrySettings::no_retry(least);
+                self.algorithm = algorithm(&RawSettings::from(&timed), true);
+            }
+            Some(total) => self.algorithm.cap_total(total),
+            None => {}
+        }
+        if let Some(attempts) = attempts {
+            self.algorithm.cap_attempts(attempts);
+        }
     }
 
     pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {
@@ -158,10 +172,10 @@ impl GaxJava {
     fn refusal(&self, ask: Ask, next: Next) -> Option<StopReason> {
         let elapsed = i128::from(ask.now);
         match self.algorithm.limit(ask.counted, next, elapsed, LEAST_LEFT) {
-            Some(Limit::NoLimits) => Some(StopReason::NoLimits),
+            Some(Limit::NoLimits) if !ask.is_endless => Some(StopReason::NoLimits),
             Some(Limit::TotalTimeout | Limit::Overflow) => Some(StopReason::TotalTimeout),
             Some(Limit::MaxAttempts) => Some(StopReason::MaxAttempts),
-            None => {
+            Some(Limit::NoLimits) | None => {
                 let start = after(ask.now, limited(millis(next.wait)));
                 (start >= ask.bound).then_some(StopReason::TotalTimeout)
             }

@@ -1,11 +1,14 @@
 //! The rule set of a policy, and an operation's progress through it.
 
+#[cfg(feature = "polling")]
+use super::Polls;
 #[cfg(feature = "strategy")]
 use super::strategy::Strategy;
-use super::{Ask, Documented, GaxJava, Grpc, Polls, Refusal, RuleSet, Wait};
+use super::{Ask, Documented, GaxJava, Grpc, Refusal, RuleSet, Wait};
 use crate::jitter::JitterSource;
 use crate::nanos::FOREVER;
 use crate::started_attempt::Next;
+use std::time::Duration;
 
 /// The rule set of a policy.
 #[derive(Debug, Clone, PartialEq)]
@@ -15,6 +18,7 @@ pub(crate) enum Rules {
     Grpc(Grpc),
     #[cfg(feature = "strategy")]
     Strategy(Strategy),
+    #[cfg(feature = "polling")]
     Polls(Polls),
 }
 
@@ -26,6 +30,7 @@ pub(crate) enum Progress {
     Grpc(<Grpc as RuleSet>::Progress),
     #[cfg(feature = "strategy")]
     Strategy(<Strategy as RuleSet>::Progress),
+    #[cfg(feature = "polling")]
     Polls(<Polls as RuleSet>::Progress),
 }
 
@@ -39,6 +44,7 @@ macro_rules! with_progress {
             (Rules::Grpc($set), Progress::Grpc($own)) => $call,
             #[cfg(feature = "strategy")]
             (Rules::Strategy($set), Progress::Strategy($own)) => $call,
+            #[cfg(feature = "polling")]
             (Rules::Polls($set), Progress::Polls($own)) => $call,
             _ => $stray,
         }
@@ -53,6 +59,7 @@ impl Rules {
             Rules::Grpc(rules) => Progress::Grpc(rules.begin()),
             #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => Progress::Strategy(rules.begin()),
+            #[cfg(feature = "polling")]
             Rules::Polls(rules) => Progress::Polls(rules.begin()),
         }
     }
@@ -94,13 +101,18 @@ impl Rules {
             Rules::Grpc(rules) => rules.is_jittered(),
             #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => rules.is_jittered(),
+            #[cfg(feature = "polling")]
             Rules::Polls(_) => false,
         }
     }
 
     /// Whether an attempt is cut off at a whole number of milliseconds.
     pub(crate) fn has_whole_milliseconds(&self) -> bool {
-        matches!(self, Rules::GaxJava(_) | Rules::Polls(_))
+        #[cfg(feature = "polling")]
+        if let Rules::Polls(_) = self {
+            return true;
+        }
+        matches!(self, Rules::GaxJava(_))
     }
 
     /// The total timeout in nanoseconds, where one cuts the operation itself.
@@ -111,6 +123,7 @@ impl Rules {
             #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => rules.wall(FOREVER),
             Rules::GaxJava(rules) => rules.total(),
+            #[cfg(feature = "polling")]
             Rules::Polls(_) => FOREVER,
         }
     }
@@ -124,14 +137,15 @@ impl Rules {
         }
     }
 
-    /// No attempt follows the first one.
-    pub(crate) fn set_single(&mut self) {
+    /// No more time and attempts than that.
+    pub(crate) fn limit_to(&mut self, total: Option<Duration>, attempts: Option<u32>) {
         match self {
-            Rules::Documented(rules) => rules.set_single(),
-            Rules::GaxJava(rules) => rules.set_single(),
-            Rules::Grpc(rules) => rules.set_single(),
+            Rules::Documented(rules) => rules.limit_to(total, attempts),
+            Rules::GaxJava(rules) => rules.limit_to(total, attempts),
+            Rules::Grpc(rules) => rules.limit_to(total, attempts),
             #[cfg(feature = "strategy")]
-            Rules::Strategy(rules) => rules.set_single(),
+            Rules::Strategy(rules) => rules.limit_to(total, attempts),
+            #[cfg(feature = "polling")]
             Rules::Polls(_) => {}
         }
     }

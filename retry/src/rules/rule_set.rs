@@ -42,8 +42,18 @@ pub(crate) trait RuleSet {
     ) -> Result<Wait, Refusal> {
         match next {
             Next::Now => Ok(Wait(0)),
-            Next::Later => self.next(progress, ask, jitter),
+            Next::Later => self.poll_later(progress, ask, jitter),
         }
+    }
+
+    /// The wait before a poll that has no reason to come at once: like that of a retry, unless said.
+    fn poll_later(
+        &self,
+        progress: &mut Self::Progress,
+        ask: Ask,
+        jitter: &mut dyn JitterSource,
+    ) -> Result<Wait, Refusal> {
+        self.next(progress, ask, jitter)
     }
 
     /// Back-off and RPC timeouts begin anew, after an attempt that delivered messages.
@@ -64,6 +74,8 @@ pub(crate) struct Ask {
     pub(crate) server_delay: ServerDelay,
     /// The longest that a server may ask for where no total bounds the operation.
     pub(crate) longest: Duration,
+    /// Whether another attempt may follow although neither a time nor a number limits the operation.
+    pub(crate) is_endless: bool,
 }
 
 /// The wait before another attempt, as drawn, in nanoseconds. Zero: go on at once, without a timer.

@@ -4,7 +4,7 @@ use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, limited, remaining};
-use crate::settings::SettingsOverrides;
+use crate::settings::{Override, SettingsOverrides};
 use crate::strategy::{BackoffStrategy, Growth, Jitter, TimeRule};
 use crate::{ServerDelay, StopReason};
 use std::time::Duration;
@@ -34,8 +34,15 @@ impl Strategy {
         Self { strategy: self.strategy.with_overrides(overrides), ..*self }
     }
 
-    pub(crate) fn set_single(&mut self) {
-        self.strategy.limits = self.strategy.limits.with_max_attempts(1);
+    /// No more time and attempts than that. A limit that is longer takes its rule along: no attempt outlives the cap.
+    pub(crate) fn limit_to(&mut self, total: Option<Duration>, attempts: Option<u32>) {
+        let limits = self.strategy.limits;
+        let total = total.filter(|total| limits.time().is_none_or(|(own, _)| *total < own));
+        let attempts = attempts.filter(|most| limits.max_attempts().is_none_or(|own| *most < own));
+        self.strategy.limits = limits.with_overrides(
+            total.map_or(Override::Unset, Override::Set),
+            attempts.map_or(Override::Unset, Override::Set),
+        );
     }
 
     pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {

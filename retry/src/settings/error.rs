@@ -18,8 +18,9 @@ use std::time::Duration;
 /// assert_eq!(error.problems()[0].field(), "retry_delay_multiplier");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("retry settings are not valid: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+#[error("{subject} are not valid: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
 pub struct SettingsError {
+    subject: &'static str,
     problems: Vec<SettingsProblem>,
 }
 
@@ -42,11 +43,17 @@ impl SettingsError {
     /// # Ok::<(), SettingsError>(())
     /// ```
     pub fn check(problems: Vec<SettingsProblem>) -> Result<(), Self> {
-        if problems.is_empty() { Ok(()) } else { Err(Self { problems }) }
+        if problems.is_empty() { Ok(()) } else { Err(Self::new(problems)) }
     }
 
     pub(crate) fn new(problems: Vec<SettingsProblem>) -> Self {
-        Self { problems }
+        Self { subject: "retry settings", problems }
+    }
+
+    /// The error of these problems of batching settings, if there are any.
+    #[cfg(feature = "batching")]
+    pub(crate) fn check_batching(problems: Vec<SettingsProblem>) -> Result<(), Self> {
+        if problems.is_empty() { Ok(()) } else { Err(Self { subject: "batching settings", problems }) }
     }
 
     /// Every field that is wrong, in the order of the fields.

@@ -5,7 +5,6 @@ mod constant;
 mod debug;
 mod delays;
 mod error;
-mod key;
 mod overrides;
 mod retry_settings;
 #[cfg(test)]
@@ -15,6 +14,5 @@ pub use builder::RetrySettingsBuilder;
 pub use constant::ConstSettings;
 pub use delays::RetryDelays;
 pub use error::{SettingsError, SettingsProblem};
-pub use key::SettingsKey;
 pub use overrides::{Override, SettingsOverrides};
 pub use retry_settings::RetrySettings;

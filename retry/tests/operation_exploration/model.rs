@@ -33,6 +33,8 @@ pub(crate) struct Run {
     /// The last fact, as far as the next attempt depends on it.
     ended: Option<(u32, How)>,
     committed: Option<u32>,
+    /// A stream was resumed: no hedge follows.
+    is_resumed: bool,
     replied: Option<u32>,
     is_cancelled: bool,
     is_finished: bool,
@@ -71,9 +73,9 @@ impl<J: JitterSource> World for Clock<J> {
 type Kept = Result<(), String>;
 
 macro_rules! promise {
-    ($holds:expr, $($told:tt)+) => {
+    ($holds:expr, $($message:tt)+) => {
         if !$holds {
-            return Err(format!($($told)+));
+            return Err(format!($($message)+));
         }
     };
 }
@@ -121,6 +123,7 @@ impl Run {
             resends: Resends::default(),
             ended: None,
             committed: None,
+            is_resumed: false,
             replied: None,
             is_cancelled: false,
             is_finished: false,
@@ -236,7 +239,7 @@ impl Run {
         promise!(!self.is_cancelled, "{attempt:?} is sent although the operation was cancelled");
         promise!(self.replied.is_none(), "{attempt:?} is sent although there is a reply");
         let ended = self.ended.map(|(_, how)| how);
-        let resumes = ended == Some(How::Resumable) && !subject.is_hedged;
+        let resumes = ended == Some(How::Resumable);
         promise!(self.committed.is_none() || resumes, "{attempt:?} is sent after a commit");
         promise!(
             ended != Some(How::OverLimit),
@@ -252,10 +255,13 @@ impl Run {
                 promise!(attempt.start() >= self.started, "{attempt:?} starts before the one before it");
                 let fits = match kind {
                     AttemptKind::Original => self.sent == 0,
-                    AttemptKind::Hedge => subject.is_hedged && self.sent > 0,
+                    AttemptKind::Hedge => subject.is_hedged && self.sent > 0 && !self.is_resumed,
                     AttemptKind::Resume => resumes,
                     AttemptKind::Poll => ended == Some(How::NotDone),
-                    AttemptKind::Retry => ended.is_some_and(|how| how != How::NotDone) && !subject.is_hedged,
+                    AttemptKind::Retry => {
+                        ended.is_some_and(|how| how != How::NotDone)
+                            && (!subject.is_hedged || self.is_resumed)
+                    }
                     _ => false,
                 };
                 promise!(fits, "{attempt:?} does not follow from {ended:?}");
@@ -268,8 +274,12 @@ impl Run {
                     _ => self.counted += 1,
                 }
                 self.resends = Resends { refused: self.resends.refused, ..Resends::default() };
-                let within =
-                    subject.max_attempts.is_none_or(|most| self.counted <= most && self.polls < most);
+                let most = if subject.is_hedged && self.is_resumed {
+                    subject.after_commit
+                } else {
+                    subject.max_attempts
+                };
+                let within = most.is_none_or(|most| self.counted <= most && self.polls < most);
                 promise!(within, "{attempt:?} is one too many");
                 let is_asked = ended.is_some_and(How::asks_for_a_delay);
                 let capped = subject.max_delay.is_none_or(|max| is_asked || attempt.delay() <= max);
@@ -279,6 +289,7 @@ impl Run {
         self.in_time(subject, attempt)?;
         if resumes {
             self.committed = None;
+            self.is_resumed = true;
         }
         self.ended = None;
         self.in_flight.push(InFlight { attempt, is_expired: false });

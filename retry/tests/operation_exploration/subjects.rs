@@ -29,6 +29,8 @@ pub(crate) struct Subject {
     /// Nothing starts at or runs past it.
     pub(crate) time: Option<Duration>,
     pub(crate) max_attempts: Option<u32>,
+    /// Those of a hedged stream that is resumed.
+    pub(crate) after_commit: Option<u32>,
     /// No wait is longer, unless a server asks for it.
     pub(crate) max_delay: Option<Duration>,
     /// No RPC timeout is longer, unless it is all that is left.
@@ -69,6 +71,7 @@ impl Subject {
             commits_at: CommitPoint::FirstMessage,
             time: None,
             max_attempts: None,
+            after_commit: None,
             max_delay: None,
             max_timeout: None,
         }
@@ -109,7 +112,15 @@ impl Subject {
     fn hedged(self, hedging: Hedging, max_attempts: u32) -> Self {
         let hedging = hedging.non_fatal_codes(CODES);
         let policy = self.policy.with_hedging(hedging);
-        Self { policy, is_hedged: true, max_attempts: Some(max_attempts), max_delay: None, ..self }
+        let after_commit = self.max_attempts;
+        Self {
+            policy,
+            is_hedged: true,
+            max_attempts: Some(max_attempts),
+            after_commit,
+            max_delay: None,
+            ..self
+        }
     }
 
     fn heeding_servers(self) -> Self {

@@ -1,9 +1,11 @@
 //! The settings of a method, made ready to run calls by.
 
+use crate::google::MethodAnnotations;
 use crate::grpc::methods::shared_state::SharedState;
 use crate::grpc::template::{AttemptHeaders, ExampleRequest};
 use crate::operation::{Note, earlier, is_nested_retry};
-use crate::settings::{CallOptions, CallSettings};
+use crate::resumption::Resumption;
+use crate::settings::{CallOptions, CallSettings, StreamSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
 use gax_retry::operation::Repetition;
@@ -18,12 +20,13 @@ pub(crate) struct MethodConfig {
     pub(crate) policy: Policy,
     /// Made with the time of a first attempt that nothing but the policy bounds.
     pub(crate) headers: AttemptHeaders,
-    /// The time that a call brings along for all its attempts.
+    /// The time that a call brings along for all its attempts, or that operators allow it.
     pub(crate) timeout: Option<Duration>,
     /// The most bytes of a response that are buffered until the status is known.
     pub(crate) max_response_buffer: usize,
     /// Noted of a response that is longer than the buffer.
     pub(crate) too_large: Note,
+    pub(crate) stream: StreamSettings,
     pub(crate) shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.
     pub(crate) example: Option<OnceLock<ExampleRequest>>,
@@ -31,8 +34,6 @@ pub(crate) struct MethodConfig {
     is_read_only: bool,
     /// The kind of the RPCs that it is for: which of their timeouts apply.
     kind: MethodKind,
-    /// The policy without what operators allow at most, where they bound anything: a call's options go over that.
-    unbounded: Option<Arc<Policy>>,
 }
 
 impl AsRef<Policy> for MethodConfig {
@@ -50,21 +51,26 @@ impl MethodConfig {
             Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), *compatibility)
                 .with_hedging(settings.hedging().copied())
                 .with_budget(table_budget.clone())
-                .with_version(version.unwrap_or_default());
+                .with_version(version.unwrap_or_default())
+                .with_environment(&options.caps());
         let policy = options.applied_to(policy);
         let counts_attempts =
             limits.previous_attempts_header.unwrap_or(*compatibility != Compatibility::GaxJava);
         let config = Self {
             policy: policy.clone(),
-            headers: AttemptHeaders::new(first_time(&policy), counts_attempts),
-            timeout: None,
+            headers: AttemptHeaders::new(
+                first_time(&policy),
+                counts_attempts,
+                Some(shared.headers.of_method(None)),
+            ),
+            timeout: policy.environment().total_timeout(),
             max_response_buffer: limits.max_response_buffer,
             too_large: Note::ResponseTooLargeToBuffer,
+            stream: settings.stream().clone(),
             shared,
             example: None,
             is_read_only: false,
             kind,
-            unbounded: None,
         };
         config.with_policy(policy, kind).with_headers()
     }
@@ -72,6 +78,12 @@ impl MethodConfig {
     /// For a client that decodes messages itself: one that is longer than its longest response could not be decoded anyway.
     pub(crate) fn decoding(self, longest_response: usize) -> Self {
         Self { max_response_buffer: longest_response, too_large: Note::MessageAboveDecodingLimit, ..self }
+    }
+
+    /// For a method with annotations that its headers follow from.
+    pub(crate) fn annotated(self, annotations: &MethodAnnotations) -> Self {
+        let own = self.shared.headers.of_method(Some(annotations));
+        Self { headers: self.headers.of_method(own), ..self }
     }
 
     /// For methods that change nothing, or for others.
@@ -95,27 +107,37 @@ impl MethodConfig {
         self.example.as_ref()?.get()
     }
 
+    /// For a stream that resumes so, with that time for all its attempts.
+    pub(crate) fn of_stream(&self, resumption: Option<&Resumption>, timeout: Option<Duration>) -> Arc<Self> {
+        let mut config = Self { timeout, ..self.clone() };
+        if resumption.is_some_and(|resumption| resumption.is_endless) {
+            config.policy = config.policy.without_total_timeout();
+            config = config.with_headers();
+        }
+        Arc::new(config)
+    }
+
     /// Applies the timeouts of RPCs of that kind.
     pub(crate) fn for_kind(&self, kind: MethodKind) -> Self {
-        self.clone().with_policy(self.unbounded().clone(), kind).with_headers()
+        self.clone().with_policy(self.policy.clone(), kind).with_headers()
     }
 
     /// Whether a percentile of its calls' latencies says when they are hedged.
     #[cfg(feature = "tables")]
     pub(crate) fn counts_latencies(&self) -> bool {
-        self.unbounded().hedging().is_some_and(|hedging| hedging.percentile_of_latencies().is_some())
+        self.policy.hedging().is_some_and(|hedging| hedging.percentile_of_latencies().is_some())
     }
 
     /// Whether its hedging is for methods that are not idempotent too.
     #[cfg(feature = "tables")]
     pub(crate) fn hedges_non_idempotent(&self) -> bool {
-        self.unbounded().hedging().is_some_and(Hedging::allows_non_idempotent)
+        self.policy.hedging().is_some_and(Hedging::allows_non_idempotent)
     }
 
     /// For one method among others, with the latencies of its own calls; `None`: they make no difference.
     #[cfg(feature = "tables")]
     pub(crate) fn with_own_latencies(&self) -> Option<Self> {
-        let policy = self.unbounded().clone();
+        let policy = self.policy.clone();
         let usable = policy.hedging().copied().filter(|hedging| hedging.problems().is_empty());
         let hedging = usable.filter(|_| self.counts_latencies())?;
         Some(self.clone().with_policy(policy.with_hedging(hedging), self.kind).with_headers())
@@ -124,13 +146,7 @@ impl MethodConfig {
     /// Goes on from the latencies of that config's calls, if it waits for the same percentile of them.
     #[cfg(feature = "live")]
     pub(crate) fn with_latencies_of(self, other: &Self) -> Self {
-        let joined = |policy: Policy| policy.with_latencies_of(&other.policy);
-        let unbounded = self.unbounded.map(|policy| Arc::new(joined(Policy::clone(&policy))));
-        Self { policy: joined(self.policy), unbounded, ..self }
-    }
-
-    fn unbounded(&self) -> &Policy {
-        self.unbounded.as_deref().unwrap_or(&self.policy)
+        Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
     }
 
     fn with_policy(self, policy: Policy, kind: MethodKind) -> Self {
@@ -142,14 +158,7 @@ impl MethodConfig {
         };
         let policy =
             if self.shared.options.retries_are_enabled() { policy } else { policy.without_retries() };
-        let environment = self.shared.options.caps();
-        let (policy, unbounded) = if environment.is_empty() {
-            (policy, None)
-        } else {
-            (policy.clone().with_environment(&environment), Some(Arc::new(policy)))
-        };
-        let timeout = earlier(self.timeout, environment.total_timeout());
-        Self { policy, timeout, kind, unbounded, ..self }
+        Self { policy, kind, ..self }
     }
 
     /// Prepares headers that fit its policy. A call with a policy of its own does without.
@@ -167,14 +176,16 @@ impl MethodConfig {
 
     #[cold]
     fn changed(&self, options: Option<&CallOptions>, is_nested: bool) -> Arc<Self> {
-        let mut policy = self.unbounded().clone();
+        let mut policy = self.policy.clone();
         if let Some(options) = options {
             policy = options.applied_to(policy);
         }
         if is_nested {
             policy = policy.inside_retry();
         }
-        let config = Self { timeout: options.and_then(CallOptions::deadline), ..self.clone() };
+        let deadline = options.and_then(CallOptions::deadline);
+        let timeout = earlier(deadline, policy.environment().total_timeout());
+        let config = Self { timeout, ..self.clone() };
         Arc::new(config.with_policy(policy, self.kind))
     }
 }

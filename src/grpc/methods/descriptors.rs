@@ -2,17 +2,23 @@
 //!
 //! Only the fields that say so are read: a whole descriptor library would be a large thing to link for a few messages.
 
+use crate::google::MethodAnnotations;
+use crate::grpc::methods::annotations::annotations;
+use crate::grpc::methods::descriptor_error::{DescriptorError, Problem};
 use gax_retry::MethodKind;
 use gax_table::{IdempotencyLevel, MethodDescription};
 use prost::Message;
 use std::collections::HashMap;
+use std::sync::Arc;
 
 /// The facts that descriptors have of a method.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) struct Described {
     pub(crate) kind: MethodKind,
     pub(crate) is_idempotent: bool,
     pub(crate) is_read_only: bool,
+    /// Google's annotations, where headers follow from them.
+    pub(crate) annotations: Option<Arc<MethodAnnotations>>,
 }
 
 /// The methods that descriptors were given for, by path without the leading slash.
@@ -81,7 +87,8 @@ struct HttpRule {
 
 /// The methods in an encoded `FileDescriptorSet`.
 pub(crate) fn descriptions(encoded: &[u8]) -> Result<Descriptions, DescriptorError> {
-    let set = FileSet::decode(encoded).map_err(DescriptorError)?;
+    let set = FileSet::decode(encoded).map_err(Problem::Bytes)?;
+    let mut annotations = annotations(encoded)?;
     let mut descriptions = Descriptions::new();
     for file in &set.file {
         let package = file.package();
@@ -89,7 +96,8 @@ pub(crate) fn descriptions(encoded: &[u8]) -> Result<Descriptions, DescriptorErr
             let dot = if package.is_empty() { "" } else { "." };
             for method in &service.method {
                 let path = format!("{package}{dot}{}/{}", service.name(), method.name());
-                descriptions.insert(path.into_boxed_str(), described(method));
+                let annotations = annotations.remove(&path).map(Arc::new);
+                descriptions.insert(path.into_boxed_str(), Described { annotations, ..described(method) });
             }
         }
     }
@@ -113,6 +121,7 @@ fn described(method: &Method) -> Described {
         kind: description.kind(),
         is_idempotent: description.is_idempotent(),
         is_read_only: description.is_read_only(),
+        annotations: None,
     }
 }
 
@@ -125,28 +134,12 @@ fn kind(method: &Method) -> MethodKind {
     }
 }
 
-/// Bytes that are no `FileDescriptorSet`.
-#[derive(Debug, Clone, PartialEq)]
-pub struct DescriptorError(prost::DecodeError);
-
-impl std::fmt::Display for DescriptorError {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("the bytes are no encoded google.protobuf.FileDescriptorSet")
-    }
-}
-
-impl std::error::Error for DescriptorError {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        Some(&self.0)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn the_four_kinds_are_told_apart() {
+    fn the_four_kinds_are_distinguished() {
         let method = |name: &str, client: Option<bool>, server: Option<bool>| Method {
             name: Some(name.to_owned()),
             client_streaming: client,

@@ -124,10 +124,10 @@ fn hash(path: &str) -> u64 {
     let mix = |hash: u64, word: u64| (hash.rotate_left(5) ^ word).wrapping_mul(MULTIPLIER);
     let bytes = path.as_bytes();
     let length = mix(0, bytes.len() as u64);
-    let (_, words) = bytes.as_rchunks();
-    match words.last_chunk::<2>() {
-        Some(end) => end.iter().fold(length, |hash, word| mix(hash, u64::from_le_bytes(*word))),
-        None => bytes.iter().fold(length, |hash, byte| mix(hash, u64::from(*byte))),
+    let end = bytes.get(bytes.len().saturating_sub(16)..).unwrap_or_default();
+    match (end.first_chunk(), end.last_chunk()) {
+        (Some(first), Some(last)) => mix(mix(length, u64::from_le_bytes(*first)), u64::from_le_bytes(*last)),
+        _ => end.iter().fold(length, |hash, byte| mix(hash, u64::from(*byte))),
     }
 }
 

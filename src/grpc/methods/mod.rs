@@ -1,6 +1,10 @@
 //! The methods of a table, and the config by which the calls of each are run.
 
+#[cfg(feature = "tables")]
+mod annotations;
 mod config;
+#[cfg(feature = "tables")]
+mod descriptor_error;
 #[cfg(feature = "tables")]
 pub(super) mod descriptors;
 #[cfg(feature = "live")]
@@ -17,7 +21,7 @@ pub(super) mod unknown;
 
 pub(crate) use config::MethodConfig;
 #[cfg(feature = "tables")]
-pub use descriptors::DescriptorError;
+pub use descriptor_error::DescriptorError;
 #[cfg(feature = "live")]
 pub(crate) use live_table::LiveTable;
 pub(crate) use method_match::MethodMatch;

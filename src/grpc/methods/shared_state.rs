@@ -1,5 +1,6 @@
 //! The state that all calls of a layer or of a generated client share.
 
+use crate::google::ClientHeaders;
 use crate::grpc::methods::replay_memory::ReplayMemory;
 use crate::operation::Observers;
 use crate::settings::{BufferLimits, OperationOptions};
@@ -13,6 +14,8 @@ pub(crate) struct SharedState {
     pub(crate) options: OperationOptions,
     pub(crate) compatibility: Compatibility,
     pub(crate) limits: BufferLimits,
+    /// The headers that requests have beside those of gRPC.
+    pub(crate) headers: ClientHeaders,
     /// The observers of the calls; `None`: there are none.
     pub(crate) observers: Option<Arc<Observers>>,
     /// The memory that streams of requests are buffered in; `None`: they are sent once.
@@ -31,6 +34,7 @@ impl SharedState {
             options: OperationOptions::default(),
             compatibility,
             limits: BufferLimits::default(),
+            headers: ClientHeaders::default(),
             observers: None,
             replay_memory: None,
             table_budget: None,

@@ -1,5 +1,6 @@
 //! Which config is for which path.
 
+use crate::google::{ClientHeaders, GoogleHeaders};
 use crate::grpc::methods::config::MethodConfig;
 use crate::grpc::methods::descriptors::{Described, Descriptions};
 use crate::grpc::methods::method_map::MethodMap;
@@ -19,6 +20,8 @@ pub(crate) struct Methods {
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
     unlisted: Configs,
     described: Descriptions,
+    /// The headers for Google's servers, where they are asked for.
+    headers: Option<ClientHeaders>,
     /// Finds methods without taking their paths apart.
     by_path: MethodMap,
 }
@@ -27,6 +30,7 @@ pub(crate) struct Methods {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MethodOptions {
     pub(crate) described: Descriptions,
+    pub(crate) google: Option<GoogleHeaders>,
     pub(crate) operation: OperationOptions,
     pub(crate) limits: BufferLimits,
     /// Of methods that may be hedged, and whose entries don't say how.
@@ -62,7 +66,7 @@ impl ByKind {
         Self { configs, reading }
     }
 
-    fn config(&self, described: Option<Described>) -> Arc<MethodConfig> {
+    fn config(&self, described: Option<&Described>) -> Arc<MethodConfig> {
         let reading = self.reading.as_ref().filter(|_| described.is_some_and(|method| method.is_read_only));
         let [unary, response_stream, request_stream] = reading.unwrap_or(&self.configs);
         Arc::clone(match described.map(|method| method.kind) {
@@ -111,7 +115,8 @@ impl Methods {
         budget: Option<&RetryBudget>,
         options: &MethodOptions,
     ) -> Self {
-        let MethodOptions { described, operation, limits, hedging, replay_memory } = options;
+        let MethodOptions { described, google, operation, limits, hedging, replay_memory } = options;
+        let headers = google.as_ref().map(|google| ClientHeaders::new(google, None));
         let compatibility = operation.compatibility.unwrap_or(match table.dialect() {
             Dialect::Grpc => Compatibility::Grpc,
             _ => Compatibility::Documented,
@@ -121,6 +126,7 @@ impl Methods {
             options: operation.clone(),
             compatibility,
             limits: *limits,
+            headers: headers.clone().unwrap_or_default(),
             observers: operation.observers.registering(names.iter().chain(described.keys())).shared(),
             replay_memory: replay_memory.of(limits, compatibility),
             table_budget: budget.cloned(),
@@ -138,8 +144,14 @@ impl Methods {
         let entries: Vec<_> = entries.map(CallSettings::of_policy).map(configs).collect();
         let unlisted = configs(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
         let described = described.clone();
-        let mut methods =
-            Self { table, configs: entries, unlisted, described, by_path: MethodMap::new(Vec::new()) };
+        let mut methods = Self {
+            table,
+            configs: entries,
+            unlisted,
+            described,
+            headers,
+            by_path: MethodMap::new(Vec::new()),
+        };
         methods.by_path = MethodMap::new(methods.named(names));
         methods
     }
@@ -202,26 +214,41 @@ impl Methods {
             let is_described = entry.is_some() && described.is_some_and(|method| method.is_idempotent);
             is_allowed || self.table.idempotent(service, method).unwrap_or(is_described)
         });
-        if entry.is_none() && hedged.is_none() {
+        if entry.is_none() && hedged.is_none() && !self.adds_headers(described) {
             return None;
         }
-        let kind = described.map(|method| method.kind);
-        Some(MethodMatch { config: hedged.unwrap_or(&configs.own).config(described), kind })
+        Some(self.of_kind(hedged.unwrap_or(&configs.own), described))
     }
 
     /// A method that the table has nothing to say about, but a call's options have.
     pub(crate) fn unlisted(&self, path: &str) -> MethodMatch {
         let described = names(path).and_then(|(service, method)| self.described(path, service, method));
-        let kind = described.map(|method| method.kind);
-        MethodMatch { config: self.unlisted.own.config(described), kind }
+        self.of_kind(&self.unlisted.own, described)
     }
 
-    fn described(&self, path: &str, service: &str, method: &str) -> Option<Described> {
+    /// The config for a method, with the headers that its annotations lead to.
+    fn of_kind(&self, configs: &ByKind, described: Option<&Described>) -> MethodMatch {
+        let config = configs.config(described);
+        let annotations = described.filter(|_| self.headers.is_some());
+        let config = match annotations.and_then(|described| described.annotations.as_ref()) {
+            Some(annotations) => Arc::new(MethodConfig::clone(&config).annotated(annotations)),
+            None => config,
+        };
+        MethodMatch { config, kind: described.map(|method| method.kind) }
+    }
+
+    /// Whether requests to the method get headers, whatever the table says.
+    fn adds_headers(&self, described: Option<&Described>) -> bool {
+        let annotations = described.and_then(|described| described.annotations.as_deref());
+        self.headers.as_ref().is_some_and(|headers| !headers.of_method(annotations).is_empty())
+    }
+
+    fn described(&self, path: &str, service: &str, method: &str) -> Option<&Described> {
         if self.described.is_empty() {
             return None;
         }
         let tail = path.len().checked_sub(service.len() + 1 + method.len())?;
-        self.described.get(path.get(tail..)?).copied()
+        self.described.get(path.get(tail..)?)
     }
 }
 

@@ -1,6 +1,7 @@
 //! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
 
 use super::grpc_protocol::GrpcProtocol;
+use crate::credentials::UsedCredentials;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
@@ -11,8 +12,8 @@ use crate::operation::{
     AttemptContext, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Step, Unsendable,
     earlier, until,
 };
-use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, Seen};
-use gax_retry::{AttemptKind, Delivery, StartedAttempt};
+use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, RetryFact, Seen};
+use gax_retry::{AttemptKind, Code, Delivery, ServerDelay, StartedAttempt};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -93,6 +94,19 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             Fault::Broke(error, messages) => self.broken_behind(config, error, messages, context),
             Fault::Unreadable(failure) => self.unreadable(config, failure, context),
         }
+    }
+
+    /// The attempt is over by our own clock. Returns whether it was never sent: a place in the service's queue must not be
+    /// held through a delay.
+    pub(crate) fn give_up(
+        &mut self,
+        attempt: &GrpcAttempt<<A::Service as GrpcService<Body>>::Future>,
+    ) -> bool {
+        let is_unsent = matches!(attempt, GrpcAttempt::Ready { .. });
+        if is_unsent {
+            self.handle.renew();
+        }
+        is_unsent
     }
 
     /// Nothing has come. More of the request may have been sent than is buffered, which is reported once.
@@ -240,8 +254,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                 }
                             },
                             Err(failure) => {
+                                let used = response.extensions_mut().remove::<UsedCredentials>();
                                 *reply = Poll::Pending;
-                                self.failed(config, failure, Seen::Nothing, context)
+                                refused(self.failed(config, failure, Seen::Nothing, context), used)
                             }
                         }
                     }
@@ -276,14 +291,14 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         let Some(attempt) = attempt else {
             return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
         };
+        if self.give_up(&attempt) {
+            return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
+        }
         let seen = match attempt.project() {
-            AttemptProj::Ready { .. } => {
-                // A place in the service's queue must not be held through a delay.
-                self.handle.renew();
-                return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
-            }
             AttemptProj::Collecting { .. } => Seen::Headers,
-            AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
+            AttemptProj::Ready { .. } | AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => {
+                Seen::Nothing
+            }
         };
         self.timed_out(config, seen, context)
     }
@@ -312,6 +327,18 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
     match std::mem::replace(reply, Poll::Pending) {
         Poll::Ready(Ok(response)) => Some(Box::new(response)),
         Poll::Ready(Err(_)) | Poll::Pending => None,
+    }
+}
+
+/// The facts of an attempt that failed, which another one follows at once if the server has refused its credentials and there
+/// are going to be others.
+#[cold]
+fn refused(result: AttemptResult, used: Option<UsedCredentials>) -> AttemptResult {
+    match used {
+        Some(used) if result.code() == Code::Unauthenticated && used.refuse() => {
+            result.with_retry(RetryFact::Yes).with_server_delay(ServerDelay::Exactly(Duration::ZERO))
+        }
+        _ => result,
     }
 }
 

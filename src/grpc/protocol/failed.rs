@@ -8,7 +8,9 @@ use crate::grpc::status::cause::Nature;
 use crate::grpc::status::{Failure, Messages};
 use crate::grpc::template::timeout;
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{AttemptContext, ConnectProblem, Driver, Note, OperationError, OperationReport};
+use crate::operation::{
+    AttemptContext, ConnectProblem, Driver, Note, OperationError, OperationReport, Protocol,
+};
 use crate::transport::Reach;
 use gax_retry::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen, Stop};
 use gax_retry::{Code, Delivery, SettingsError, StartedAttempt, StopReason};
@@ -18,7 +20,7 @@ use tonic::codegen::StdError;
 
 impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     /// The facts of an attempt that ended with that failure, which is kept.
-    pub(super) fn ended(
+    pub(crate) fn ended(
         &mut self,
         config: &MethodConfig,
         mut failure: Box<Failure>,
@@ -48,7 +50,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         result
     }
 
-    pub(super) fn timed_out(
+    pub(crate) fn timed_out(
         &mut self,
         config: &MethodConfig,
         seen: Seen,
@@ -149,7 +151,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
 
     /// No other attempt can do better, whatever its code says.
     #[cold]
-    fn hopeless(
+    pub(crate) fn hopeless(
         &mut self,
         config: &MethodConfig,
         failure: Box<Failure>,
@@ -178,7 +180,19 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         if config.policy.permits(result) { result.with_retry(RetryFact::ClosedByUs) } else { result }
     }
 
+    /// The failure that the last attempt ended with.
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        self.failure.as_deref()
+    }
+}
+
+/// A protocol whose operations fail with a status.
+pub(crate) trait EndsWithStatus: Protocol<Config = MethodConfig> {
     /// The status that the operation ends with.
+    fn status(&mut self, problem: Option<&SettingsError>, stop: Stop, report: OperationReport) -> Status;
+}
+
+impl<A: ServiceHandle, Q: ReplayableRequest> EndsWithStatus for GrpcProtocol<A, Q> {
     fn status(&mut self, problem: Option<&SettingsError>, stop: Stop, report: OperationReport) -> Status {
         let failure = match self.failure.take() {
             before if stop.reason() == StopReason::Cancelled => {
@@ -219,7 +233,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
         }
         Ok(response)
     }
+}
 
+impl<P: EndsWithStatus> Driver<P> {
     /// The status of an operation that has failed.
     #[cold]
     pub(crate) fn failed(mut self: Pin<&mut Self>, stop: Stop) -> Status {

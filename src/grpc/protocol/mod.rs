@@ -5,4 +5,5 @@ mod failed;
 mod grpc_protocol;
 
 pub(crate) use attempt::GrpcAttempt;
+pub(crate) use failed::EndsWithStatus;
 pub(crate) use grpc_protocol::GrpcProtocol;

@@ -5,6 +5,7 @@ use crate::operation::Note;
 use crate::settings::BufferLimits;
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
+use std::borrow::Cow;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use tonic::Status;
@@ -15,9 +16,19 @@ use tonic::body::Body;
 pub(crate) struct RequestBuffer {
     body: Body,
     read: FrameBuffer,
-    /// Whether the RPC is known to take one message.
-    is_awaited: bool,
+    wanted: Wanted,
     has_ended: bool,
+}
+
+/// The part of a body that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    /// The whole of it: the RPC is known to take one message, which is waited for.
+    Message,
+    /// As much as is there: nobody knows the kind of the RPC.
+    Available,
+    /// The first message of a stream, which is waited for.
+    FirstMessage,
 }
 
 /// The nature of a body, as reading has shown it.
@@ -78,7 +89,17 @@ impl RequestBuffer {
     /// The body of an RPC that is known to take one message, or of one whose kind nobody knows.
     #[inline]
     pub(crate) fn of(body: Body, is_awaited: bool) -> Self {
-        Self { body, read: FrameBuffer::default(), is_awaited, has_ended: false }
+        Self::reading(body, if is_awaited { Wanted::Message } else { Wanted::Available })
+    }
+
+    /// The body of an RPC that takes a stream, to be read up to the end of its first message.
+    pub(crate) fn of_first_message(body: Body) -> Self {
+        Self::reading(body, Wanted::FirstMessage)
+    }
+
+    #[inline]
+    fn reading(body: Body, wanted: Wanted) -> Self {
+        Self { body, read: FrameBuffer::default(), wanted, has_ended: false }
     }
 
     /// Reads on. The one message that an RPC takes is waited for. Where nobody knows the kind, a body is a stream unless it
@@ -102,26 +123,43 @@ impl RequestBuffer {
         let frame = match frame {
             Poll::Ready(Some(Ok(frame))) => frame,
             Poll::Ready(Some(Err(status))) => return Some(Poll::Ready(Err(status))),
-            Poll::Ready(None) if self.is_awaited || self.read.is_one_message() => {
+            Poll::Ready(None) if self.wanted == Wanted::FirstMessage => {
+                self.has_ended = true;
+                return Some(STREAM);
+            }
+            Poll::Ready(None) if self.wanted == Wanted::Message || self.read.is_one_message() => {
                 return Some(Poll::Ready(Ok(Read::Whole)));
             }
             Poll::Ready(None) => {
                 self.has_ended = true;
                 return Some(STREAM);
             }
-            Poll::Pending if self.is_awaited => return Some(Poll::Pending),
+            Poll::Pending if self.wanted != Wanted::Available => return Some(Poll::Pending),
             Poll::Pending => return Some(STREAM),
         };
         let data = frame.into_data().ok()?;
         let is_first = self.read.is_empty();
         self.read.push(data);
-        if !self.is_awaited && self.read.has_more_than_a_message() {
+        let is_over = match self.wanted {
+            Wanted::Message => false,
+            Wanted::Available => self.read.has_more_than_a_message(),
+            Wanted::FirstMessage => self.read.is_one_message() || self.read.has_more_than_a_message(),
+        };
+        if is_over {
             return Some(STREAM);
         }
         if !is_first && self.read.len() > max_replay_bytes {
             return Some(Poll::Ready(Ok(Read::Stream(Note::RequestTooLargeToReplay))));
         }
         None
+    }
+
+    /// All that was read, in one piece.
+    pub(crate) fn bytes(&self) -> Cow<'_, [u8]> {
+        match self.read.first() {
+            Some(first) if first.len() == self.read.len() => Cow::Borrowed(first),
+            _ => self.read.pieces().collect::<Vec<_>>().concat().into(),
+        }
     }
 
     /// All that was read, as one message.

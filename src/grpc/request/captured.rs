@@ -1,5 +1,6 @@
 //! The request of tonic's own client, buffered so that it can be replayed.
 
+use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::buffer::{PartialRead, Read, RequestBuffer};
 use crate::grpc::request::replayable::{ReplayableRequest, one_frame, shrink, too_large};
@@ -10,7 +11,8 @@ use bytes::Bytes;
 use gax_retry::MethodKind;
 use gax_retry::operation::Replayable;
 use http::uri::PathAndQuery;
-use std::task::{Context, Poll, ready};
+use http::{HeaderName, HeaderValue};
+use std::task::{Context, Poll, Waker, ready};
 use tonic::Status;
 use tonic::body::Body;
 
@@ -47,6 +49,8 @@ struct Unread {
     request: http::Request<Body>,
     extra: Option<ExtraHeaders>,
     buffer: RequestBuffer,
+    /// Whether it is known to be a stream, of which the first message is wanted.
+    is_stream: bool,
 }
 
 /// A request that can't be sent again.
@@ -73,17 +77,20 @@ impl CapturedRequest {
         config: &MethodConfig,
     ) -> Result<Self, Status> {
         if kind.is_some_and(MethodKind::streams_requests) {
+            if config.headers.has_params() {
+                return Self::first_message(request, extra, config);
+            }
             return Ok(Self::stream(request, extra, Note::RequestIsAStream, config));
         }
         match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &config.shared.limits) {
-            Ok(message) => Ok(Self::message(request, extra, message)),
+            Ok(message) => Ok(Self::of_message(request, extra, message)),
             Err(partial) => Self::read_in_part(request, extra, partial, config),
         }
     }
 
     #[expect(clippy::inline_always, reason = "it is large to move (bench `speed`, instructions)")]
     #[inline(always)]
-    fn message(request: &http::Request<Body>, extra: Option<ExtraHeaders>, message: Bytes) -> Self {
+    fn of_message(request: &http::Request<Body>, extra: Option<ExtraHeaders>, message: Bytes) -> Self {
         Self { message, source: Source::Message(Template::of(request, extra)) }
     }
 
@@ -96,7 +103,7 @@ impl CapturedRequest {
         config: &MethodConfig,
     ) -> Result<Self, Status> {
         Ok(match read {
-            Poll::Ready(Ok(Read::Whole)) => Self::message(request, extra, buffer.into_message()),
+            Poll::Ready(Ok(Read::Whole)) => Self::of_message(request, extra, buffer.into_message()),
             Poll::Ready(Ok(Read::Stream(note))) => {
                 *request.body_mut() = buffer.into_body();
                 Self::stream(request, extra, note, config)
@@ -104,10 +111,48 @@ impl CapturedRequest {
             Poll::Ready(Err(status)) => return Err(status),
             // More is to come: it is read when the operation is polled.
             Poll::Pending => {
-                let unread = Unread { request: std::mem::take(request), extra, buffer };
+                let unread = Unread { request: std::mem::take(request), extra, buffer, is_stream: false };
                 Self { message: Bytes::new(), source: Source::Unread(Box::new(unread)) }
             }
         })
+    }
+
+    /// A stream of requests, whose first message says what stands in its headers.
+    #[cold]
+    fn first_message(
+        request: &mut http::Request<Body>,
+        extra: Option<ExtraHeaders>,
+        config: &MethodConfig,
+    ) -> Result<Self, Status> {
+        let mut buffer = RequestBuffer::of_first_message(std::mem::take(request.body_mut()));
+        match buffer.poll(usize::MAX, &mut Context::from_waker(Waker::noop())) {
+            Poll::Ready(Ok(_)) => Ok(Self::after_first(request, extra, buffer, config)),
+            Poll::Ready(Err(status)) => Err(status),
+            Poll::Pending => {
+                let unread = Unread { request: std::mem::take(request), extra, buffer, is_stream: true };
+                Ok(Self { message: Bytes::new(), source: Source::Unread(Box::new(unread)) })
+            }
+        }
+    }
+
+    /// A stream of requests whose first message has been read.
+    fn after_first(
+        request: &mut http::Request<Body>,
+        extra: Option<ExtraHeaders>,
+        buffer: RequestBuffer,
+        config: &MethodConfig,
+    ) -> Self {
+        let first = buffer.bytes();
+        config.headers.write_params(request.headers_mut(), Some(&first));
+        let extra = extra.map(|extra| {
+            let is_other = |(name, _): &(HeaderName, HeaderValue)| *name != X_GOOG_REQUEST_PARAMS;
+            let params = request.headers().get_all(X_GOOG_REQUEST_PARAMS).iter();
+            let params = params.map(|value| (X_GOOG_REQUEST_PARAMS, value.clone()));
+            let all: Box<[_]> = extra.into_iter().flatten().filter(is_other).chain(params).collect();
+            (!all.is_empty()).then_some(all)
+        });
+        *request.body_mut() = buffer.into_body();
+        Self::stream(request, extra, Note::RequestIsAStream, config)
     }
 
     /// A stream of requests. It is buffered as it is sent where that is asked for, and possible by the note.
@@ -135,10 +180,19 @@ impl CapturedRequest {
         Self { message: Bytes::new(), source: Source::Once(Box::new(once)) }
     }
 
+    /// Its message, with the prefix, if it is one.
+    pub(crate) fn message(&self) -> Option<&Bytes> {
+        matches!(self.source, Source::Message(_)).then_some(&self.message)
+    }
+
     /// Whether it goes out as it comes.
     #[inline]
     pub(crate) fn is_stream(&self) -> bool {
-        matches!(self.source, Source::Stream(_) | Source::Once(_))
+        match &self.source {
+            Source::Message(_) => false,
+            Source::Stream(_) | Source::Once(_) => true,
+            Source::Unread(unread) => unread.is_stream,
+        }
     }
 
     /// Why a request that is no message is sent once only, if it is.
@@ -152,10 +206,14 @@ impl CapturedRequest {
     }
 
     /// The body has been read, or shows itself to be a stream.
-    fn read(&mut self, unread: Unread, read: &Read) {
-        let Unread { mut request, extra, buffer } = unread;
+    fn read(&mut self, unread: Unread, read: &Read, config: &MethodConfig) {
+        let Unread { mut request, extra, buffer, is_stream } = unread;
+        if is_stream {
+            *self = Self::after_first(&mut request, extra, buffer, config).holding(request);
+            return;
+        }
         *self = match read {
-            Read::Whole => Self::message(&request, extra, buffer.into_message()),
+            Read::Whole => Self::of_message(&request, extra, buffer.into_message()),
             Read::Stream(note) => {
                 let once = Self::once(&request, *note);
                 *request.body_mut() = buffer.into_body();
@@ -189,14 +247,16 @@ impl ReplayableRequest for CapturedRequest {
         let Source::Unread(unread) = &mut self.source else {
             return Poll::Ready(Ok(()));
         };
-        let read = ready!(unread.buffer.poll(config.shared.limits.max_replay_bytes, cx))?;
+        let limit = if unread.is_stream { usize::MAX } else { config.shared.limits.max_replay_bytes };
+        let read = ready!(unread.buffer.poll(limit, cx))?;
         let empty = Unread {
             request: http::Request::new(Body::empty()),
             extra: None,
             buffer: RequestBuffer::of(Body::empty(), true),
+            is_stream: false,
         };
         let unread = std::mem::replace(&mut **unread, empty);
-        self.read(unread, &read);
+        self.read(unread, &read, config);
         Poll::Ready(Ok(()))
     }
 
@@ -228,7 +288,13 @@ impl ReplayableRequest for CapturedRequest {
             Source::Unread(_) => return,
         };
         template.write(into, config.example(), &config.headers, attempt, timeout, is_watched);
+        let message = (!self.message.is_empty()).then_some(&*self.message);
+        config.headers.write_params(into.headers_mut(), message);
         *into.body_mut() = body;
+    }
+
+    fn replace(&mut self, message: Bytes) {
+        self.message = message;
     }
 
     fn put_off(&mut self, request: http::Request<Body>) {
@@ -333,7 +399,7 @@ mod tests {
 
     fn captured(request: &http::Request<Body>, config: &MethodConfig) -> CapturedRequest {
         let extra = Inspection::of(request, config.example.as_ref(), config.headers.counts(), true).extra;
-        CapturedRequest::message(request, extra, Bytes::from_static(b"body"))
+        CapturedRequest::of_message(request, extra, Bytes::from_static(b"body"))
     }
 
     fn written(

@@ -48,6 +48,9 @@ pub(crate) trait ReplayableRequest {
         is_watched: bool,
     );
 
+    /// Another message takes the place of the one that attempts were sent before. A stream of requests has none.
+    fn replace(&mut self, message: Bytes);
+
     /// The caller's own request, written for the first attempt, has to wait.
     fn put_off(&mut self, _request: http::Request<Body>) {}
 

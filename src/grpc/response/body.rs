@@ -1,7 +1,8 @@
 //! The body of a response that has come through the layer.
 
-use crate::body::{BufferedBody, FrameBuffer};
-use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder};
+use crate::body::{BufferedBody, FrameBuffer, OpenPart};
+use crate::grpc::response::observed_stream::ObservedStream;
+use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder, ResumedPart};
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::pin::Pin;
@@ -39,6 +40,20 @@ impl ResponseBody {
     #[inline]
     pub(crate) fn is_open(&self) -> bool {
         matches!(self.0.remainder, Remainder::Open(Incoming::HandedOn(_)))
+    }
+
+    /// A stream that resumes.
+    pub(crate) fn resumed(stream: impl OpenPart<Error = Status> + Send + 'static) -> Self {
+        let part = ResumedPart(Box::new(stream));
+        Self::new(FrameBuffer::default(), Remainder::Open(Incoming::Resumed(part)))
+    }
+
+    /// Closes the operation, or leaves that to what is still to come.
+    pub(crate) fn observe(&mut self, stream: ObservedStream) {
+        match &mut self.0.remainder {
+            Remainder::Open(incoming) => incoming.observe(stream),
+            Remainder::End | Remainder::Trailers(_) | Remainder::Failed(_) => stream.whole(&self.0.frames),
+        }
     }
 
     /// A body of which nothing was buffered.

@@ -1,11 +1,13 @@
 //! Responses: how much of one is read before it counts, and how the caller gets the rest.
 
 mod body;
+mod canned;
 mod observed_stream;
 mod open_body;
 mod reader;
 
 pub use body::ResponseBody;
+pub(crate) use canned::{Canned, now};
 pub(crate) use observed_stream::ObservedStream;
 pub(crate) use open_body::{OpenBody, Remainder};
-pub(crate) use reader::{Fault, ReadExtent, ReplySlot, check_head, read, read_on, unread};
+pub(crate) use reader::{Fault, ReadExtent, ReplySlot, check_head, pass_on, read, read_on, unread};

@@ -7,6 +7,7 @@ use crate::operation::Timer;
 use bytes::Bytes;
 use gax_retry::Code;
 use http_body::{Body as _, Frame};
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tokio::time::Instant;
@@ -23,6 +24,17 @@ pub(crate) enum Incoming {
     Unread(Body),
     /// The response was handed to the caller before its end.
     HandedOn(Box<OpenBody>),
+    /// It goes on over several connections.
+    Resumed(ResumedPart),
+}
+
+/// A stream that goes on over several connections.
+pub(crate) struct ResumedPart(pub(crate) Box<dyn OpenPart<Error = Status> + Send>);
+
+impl fmt::Debug for ResumedPart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ResumedPart").finish_non_exhaustive()
+    }
 }
 
 impl Incoming {
@@ -41,6 +53,7 @@ impl OpenPart for Incoming {
         match self {
             Self::Unread(body) => Pin::new(body).poll_frame(cx),
             Self::HandedOn(open_body) => open_body.poll_frame(cx),
+            Self::Resumed(part) => part.0.poll_frame(cx),
         }
     }
 
@@ -48,6 +61,7 @@ impl OpenPart for Incoming {
         match self {
             Self::Unread(body) => body.is_end_stream(),
             Self::HandedOn(open_body) => open_body.body.is_end_stream(),
+            Self::Resumed(part) => part.0.is_end_stream(),
         }
     }
 

@@ -27,6 +27,8 @@ pub(crate) enum ReadExtent {
     FirstMessage,
     /// One message, and its end if that is there already: nobody knows whether the RPC responds with a stream.
     MessageOrWhole,
+    /// Its headers, and nothing of it is classified: messages are asked for one by one.
+    Nothing,
     /// Its headers: they commit a stream of responses, or the request is a stream that goes on meanwhile.
     Head,
 }
@@ -121,8 +123,10 @@ pub(crate) fn read(
     context: &mut AttemptContext<'_>,
     cx: &mut Context<'_>,
 ) -> Poll<Result<(), Fault>> {
-    if extent == ReadExtent::Head {
-        pass_on(response, Note::Committed, context);
+    if matches!(extent, ReadExtent::Head | ReadExtent::Nothing) {
+        if extent == ReadExtent::Head {
+            pass_on(response, Note::Committed, context);
+        }
         return Poll::Ready(Ok(()));
     }
     loop {
@@ -269,7 +273,11 @@ fn failed(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Fa
 }
 
 /// The response goes out with its end still to come.
-fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, context: &mut AttemptContext<'_>) {
+pub(crate) fn pass_on(
+    response: &mut http::Response<ResponseBody>,
+    note: Note,
+    context: &mut AttemptContext<'_>,
+) {
     context.note(note);
     let remainder = &mut response.body_mut().0.remainder;
     if let Remainder::Open(Incoming::Unread(body)) = remainder {

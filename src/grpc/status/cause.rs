@@ -3,6 +3,7 @@
 //! Codes are no help: tonic makes UNKNOWN of a broken connection, CANCELLED of its own timeout, and of an
 //! HTTP/2 reset whatever its compile-time features say.
 
+use crate::credentials::CredentialsError;
 use crate::grpc::status::CodeExt as _;
 use crate::transport::{H2Cause, Reach};
 use gax_retry::Code;
@@ -75,6 +76,9 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
         }
         if current.is::<io::Error>() {
             connection_broke = true;
+        }
+        if let Some(error) = current.downcast_ref::<CredentialsError>() {
+            return Classification::new(error.status().code().to_gax(), Reach::Unconnected);
         }
         if let Some(status) = current.downcast_ref::<Status>() {
             status_code.get_or_insert(status.code().to_gax());

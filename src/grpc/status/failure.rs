@@ -82,6 +82,7 @@ impl Failure {
     }
 
     /// The status that the server sent, in sanitized headers.
+    #[inline]
     pub(crate) fn by_server(code: Code, head: Option<HeaderMap>, trailers: HeaderMap) -> Self {
         let head = head.map(|head| Box::new(StatusHeaders::from(head)));
         Self::new(code, Kind::Status { head, trailers: trailers.into() })
@@ -102,6 +103,12 @@ impl Failure {
     pub(crate) fn two_messages() -> Self {
         let status = Status::internal("the response of a unary RPC has more than one message");
         Self::new(Code::Internal, Kind::Transport(status.into()))
+    }
+
+    /// The caller has waited for a message of a stream for too long.
+    pub(crate) fn waited() -> Self {
+        let status = Status::aborted("the stream was cancelled: no message came within the wait timeout");
+        Self::new(Code::Aborted, Kind::Transport(status.into()))
     }
 
     pub(crate) fn timed_out(timeout: Duration) -> Self {
@@ -182,6 +189,25 @@ impl Failure {
         }
     }
 
+    /// The status of this attempt alone, for those who decide what follows from it.
+    pub(crate) fn peek(&self) -> Status {
+        let status = match &self.kind {
+            Kind::Status { head, trailers } => {
+                let head = head.as_ref().map(|head| head.to_map());
+                received::status(head, &trailers.to_map())
+            }
+            Kind::WithoutStatus { http, headers } => received::status_of_http(*http, headers.to_map()),
+            Kind::Transport(error) => match error.downcast_ref::<Status>() {
+                Some(status) => status.clone(),
+                None => Status::unknown(message(&**error)),
+            },
+            Kind::TimedOut { .. } | Kind::NoTime | Kind::AtDeadline => {
+                Status::deadline_exceeded("the attempt timed out")
+            }
+        };
+        of_code(status, self.code)
+    }
+
     /// The status that the operation ends with: this failure's code, message, details and metadata, and
     /// behind it the report.
     pub(crate) fn into_status(self, report: OperationReport) -> Status {
@@ -211,21 +237,14 @@ impl Failure {
                 (Status::deadline_exceeded(message), None)
             }
         };
-        if status.code() != received::tonic_code(code) {
-            status = Status::with_details_and_metadata(
-                received::tonic_code(code),
-                status.message().to_owned(),
-                bytes::Bytes::copy_from_slice(status.details()),
-                std::mem::take(status.metadata_mut()),
-            );
-        }
+        status = of_code(status, code);
         status.set_source(Arc::new(OperationError::new(report, cause)));
         status
     }
 }
 
 impl OperationReport {
-    /// The report in a response's extensions. `None`: the response comes from no operation, or there is no more to tell
+    /// The report in a response's extensions. `None`: the response comes from no operation, or there is no more to report
     /// than that the first attempt succeeded, and nobody [asked for it](crate::CallOptions::report).
     ///
     /// # Examples
@@ -250,6 +269,19 @@ impl OperationError {
     pub fn of(status: &Status) -> Option<&Self> {
         status.source().and_then(|source| source.downcast_ref())
     }
+}
+
+/// The status, under that code.
+fn of_code(mut status: Status, code: Code) -> Status {
+    if status.code() == received::tonic_code(code) {
+        return status;
+    }
+    Status::with_details_and_metadata(
+        received::tonic_code(code),
+        status.message().to_owned(),
+        bytes::Bytes::copy_from_slice(status.details()),
+        std::mem::take(status.metadata_mut()),
+    )
 }
 
 /// The status that a server sent.

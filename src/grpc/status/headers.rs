@@ -24,21 +24,30 @@ impl StatusHeaders {
         }
     }
 
-    pub(crate) fn into_map(self) -> HeaderMap {
-        let bytes = match self {
-            StatusHeaders::Map(map) => return map,
-            StatusHeaders::Packed(bytes) => bytes,
-        };
-        let mut map = HeaderMap::new();
-        let mut rest = &*bytes;
-        while let Some((row, after)) = Row::read(rest) {
-            if let Some((name, value)) = row.header() {
-                map.append(name, value);
-            }
-            rest = after;
+    pub(crate) fn to_map(&self) -> HeaderMap {
+        match self {
+            StatusHeaders::Map(map) => map.clone(),
+            StatusHeaders::Packed(bytes) => unpacked(bytes),
         }
-        map
     }
+
+    pub(crate) fn into_map(self) -> HeaderMap {
+        match self {
+            StatusHeaders::Map(map) => map,
+            StatusHeaders::Packed(bytes) => unpacked(&bytes),
+        }
+    }
+}
+
+fn unpacked(mut rest: &[u8]) -> HeaderMap {
+    let mut map = HeaderMap::new();
+    while let Some((row, after)) = Row::read(rest) {
+        if let Some((name, value)) = row.header() {
+            map.append(name, value);
+        }
+        rest = after;
+    }
+    map
 }
 
 impl From<HeaderMap> for StatusHeaders {

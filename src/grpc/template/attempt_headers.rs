@@ -1,11 +1,13 @@
 //! The headers that every attempt of a method has.
 
+use crate::google::MethodHeaders;
 use crate::grpc::template::previous_attempts::PREVIOUS_ATTEMPTS;
 use crate::grpc::template::timeout::{self, GRPC_TIMEOUT};
 use http::header::{CONTENT_TYPE, TE};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
+use tonic::Status;
 
 pub(crate) const TRAILERS: HeaderValue = HeaderValue::from_static("trailers");
 pub(crate) const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
@@ -25,6 +27,8 @@ struct Prepared {
     timeout: Option<HeaderValue>,
     /// Whether attempts after the first carry the number of those before them.
     counts: bool,
+    /// The headers of the method beside those of gRPC; `None`: it has none.
+    own: Option<MethodHeaders>,
     first: HeaderMap,
     /// Those of the second attempt: to add a header to a copy of the first would allocate.
     second: HeaderMap,
@@ -49,22 +53,70 @@ impl AttemptTimeout {
 impl AttemptHeaders {
     /// The headers of attempts that usually have so much time. With `counts`, those after the first carry the number of
     /// attempts before them.
-    pub(crate) fn new(time: Option<Duration>, counts: bool) -> Self {
+    pub(crate) fn new(time: Option<Duration>, counts: bool, own: Option<MethodHeaders>) -> Self {
+        let own = own.filter(|own| !own.is_empty());
         let timeout = time.map(timeout::header_value);
-        let mut first = HeaderMap::with_capacity(4);
+        let mut first = HeaderMap::with_capacity(4 + own.as_ref().map_or(0, MethodHeaders::len));
         first.insert(TE, TRAILERS);
         first.insert(CONTENT_TYPE, GRPC);
         timeout.clone().and_then(|timeout| first.insert(GRPC_TIMEOUT, timeout));
+        if let Some(own) = &own {
+            own.prepare(&mut first);
+        }
         let mut second = first.clone();
         if counts {
             second.insert(PREVIOUS_ATTEMPTS, number_before(2));
         }
-        Self { prepared: Arc::new(Prepared { time, timeout, counts, first, second }) }
+        Self { prepared: Arc::new(Prepared { time, timeout, counts, own, first, second }) }
     }
 
     /// These headers for attempts that usually have so much time.
     pub(crate) fn for_time(self, time: Option<Duration>) -> Self {
-        if time == self.prepared.time { self } else { Self::new(time, self.counts()) }
+        if time == self.prepared.time {
+            return self;
+        }
+        Self::new(time, self.counts(), self.prepared.own.clone())
+    }
+
+    /// These headers for a method that has those beside gRPC's.
+    pub(crate) fn of_method(self, own: MethodHeaders) -> Self {
+        Self::new(self.prepared.time, self.counts(), Some(own))
+    }
+
+    /// Whether a call's first message has parameters that go into its headers.
+    pub(crate) fn has_params(&self) -> bool {
+        self.prepared.own.as_ref().is_some_and(MethodHeaders::has_params)
+    }
+
+    /// The parameters of a message, as the value of their header.
+    #[cold]
+    pub(crate) fn params_of(&self, message: &[u8]) -> Option<HeaderValue> {
+        self.prepared.own.as_ref()?.params_of(message)
+    }
+
+    /// Why a call that sets these headers is not sent.
+    #[inline]
+    pub(crate) fn refusal(&self, headers: &HeaderMap) -> Option<Status> {
+        self.prepared.own.as_ref()?.refusal(headers)
+    }
+
+    /// Puts a caller's header into a request that was made of the prepared ones.
+    #[inline]
+    pub(super) fn put_over(&self, headers: &mut HeaderMap, name: &HeaderName, value: &HeaderValue) {
+        match &self.prepared.own {
+            None => drop(headers.append(name.clone(), value.clone())),
+            Some(own) => own.put_over(headers, name, value),
+        }
+    }
+
+    /// Writes the parameters of a message, which is given with its prefix, where the method's requests have any.
+    #[inline]
+    pub(crate) fn write_params(&self, headers: &mut HeaderMap, frame: Option<&[u8]>) {
+        if let Some(own) = &self.prepared.own
+            && own.has_params()
+        {
+            own.write_params(headers, frame);
+        }
     }
 
     /// Whether attempts after the first carry the number of those before them. Callers may not set that header then.
@@ -103,6 +155,9 @@ impl AttemptHeaders {
                 AttemptTimeout::Own(timeout) => timeout,
             };
             timeout::set_header(headers, timeout);
+        }
+        if !is_prepared && let Some(own) = &self.prepared.own {
+            own.add_to(headers);
         }
         let has_number = attempt == 1 || (is_prepared && attempt == 2);
         if !has_number {
@@ -165,7 +220,7 @@ mod tests {
             (false, SECOND, 2, SECOND, ("1000000u", "-")),
             (false, SECOND, 3, own, ("5000000n", "-")),
         ] {
-            let headers = AttemptHeaders::new(usual, counts);
+            let headers = AttemptHeaders::new(usual, counts, None);
             let set = set(&headers, number, time);
             assert_eq!((&*set.0, &*set.1), expected, "{counts} {usual:?} {number} {time:?}");
         }

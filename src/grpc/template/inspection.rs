@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use tonic::GrpcMethod;
 
-/// The headers of a request that others to its method do not have: as a rule there are none, which takes no allocation.
-pub(crate) type ExtraHeaders = Box<[(HeaderName, HeaderValue)]>;
+/// The headers of a request that others to its method do not have: as a rule there are none.
+pub(crate) type ExtraHeaders = Option<Box<[(HeaderName, HeaderValue)]>>;
 
 /// The findings of one look at a caller's request.
 #[derive(Debug)]
@@ -69,7 +69,7 @@ impl<'a> Inspection<'a> {
             Some(example) if is_of_tonic => {
                 let example = example.get_or_init(|| ExampleRequest::of(request.uri(), description));
                 let is_like = example.is_like(request.uri(), description, is_watched);
-                is_like.then(|| extra.into_boxed_slice())
+                is_like.then(|| (!extra.is_empty()).then(|| extra.into_boxed_slice()))
             }
             _ => None,
         };
@@ -117,7 +117,7 @@ mod tests {
             request.headers_mut().insert("x-one", HeaderValue::from_static("1"));
             let extra = Inspection::of(&request, Some(&example), true, is_watched).extra;
             assert_eq!(
-                extra.map(|extra| extra.len()),
+                extra.map(|extra| extra.map_or(0, |extra| extra.len())),
                 expected.then_some(1),
                 "{uri} {method:?} {is_watched}"
             );

@@ -3,27 +3,22 @@
 use crate::grpc::template::attempt_headers::{AttemptHeaders, AttemptTimeout};
 use crate::grpc::template::example_request::ExampleRequest;
 use crate::grpc::template::inspection::ExtraHeaders;
+use http::Uri;
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{HeaderMap, Uri};
 use tonic::body::Body;
 
 /// A request but for its body and the headers that differ from attempt to attempt.
 #[derive(Debug)]
 pub(crate) enum Template {
-    /// It is like the others to its method, but for these headers: as a rule there are none, and it takes no allocation.
+    /// It is like the others to its method, but for these headers.
     Example(ExtraHeaders),
     /// Any other request.
     Whole(Box<Parts>),
 }
 
 /// A request that is like the others to its method.
-impl Default for Template {
-    #[inline]
-    fn default() -> Self {
-        Self::Example(ExtraHeaders::default())
-    }
-}
+pub(crate) static LIKE_EXAMPLE: Template = Template::Example(None);
 
 impl Template {
     /// The template of a request, given the headers that it has beside those of the example; `None`: it is not like that.
@@ -69,7 +64,7 @@ impl Template {
         is_watched: bool,
     ) {
         let is_new = into.headers().is_empty();
-        let is_prepared = is_new && self.copy(into, example, headers.prepared(attempt), is_watched);
+        let is_prepared = is_new && self.copy(into, example, headers, attempt, is_watched);
         headers.set(into.headers_mut(), attempt, timeout, is_prepared);
     }
 
@@ -84,14 +79,15 @@ impl Template {
         &self,
         into: &mut http::Request<Body>,
         example: Option<&ExampleRequest>,
-        prepared: &HeaderMap,
+        headers: &AttemptHeaders,
+        attempt: u32,
         is_watched: bool,
     ) -> bool {
         match (self, example) {
             (Self::Example(extra), Some(example)) => {
-                example.copy(into, prepared, is_watched);
-                for (name, value) in extra {
-                    into.headers_mut().append(name.clone(), value.clone());
+                example.copy(into, headers.prepared(attempt), is_watched);
+                for (name, value) in extra.iter().flatten() {
+                    headers.put_over(into.headers_mut(), name, value);
                 }
                 true
             }

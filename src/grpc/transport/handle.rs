@@ -14,7 +14,7 @@ use tonic::body::Body;
 use tonic::client::GrpcService;
 
 /// The way to a service.
-pub(crate) trait ServiceHandle {
+pub(crate) trait ServiceHandle: Send + 'static {
     type Service: Transport;
 
     /// Hands the operation's own service to `send` once it takes a request. One that has failed is neither called nor asked

@@ -1,6 +1,5 @@
 //! The options of a layer.
 
-use crate::http::config::configs::Configs;
 use crate::http::config::http_config::{HttpConfig, HttpLimits};
 use crate::live::Replaceable;
 #[cfg(feature = "live")]
@@ -15,6 +14,7 @@ use gax_retry::settings::Override;
 use gax_retry::{CodeSet, Hedging, ParseCodeError, RetryBudget, RetrySettings};
 #[cfg(feature = "live")]
 use gax_table::Dialect;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The options of a layer; see its setters.
@@ -55,8 +55,8 @@ impl LayerOptions {
         }
     }
 
-    /// The configs of requests, made anew for each table of a handle.
-    pub(in crate::http) fn configs(&self) -> Replaceable<Configs> {
+    /// The config of requests that bring nothing along, made anew for each table of a handle.
+    pub(in crate::http) fn config(&self) -> Replaceable<Arc<HttpConfig>> {
         let compatibility = self.operation.compatibility.unwrap_or_default();
         let config = match &self.source {
             ConfigSource::Settings(settings, codes) => {
@@ -66,18 +66,23 @@ impl LayerOptions {
             #[cfg(feature = "live")]
             ConfigSource::Handle(handle, service) => {
                 let (options, service) = (self.clone(), service.clone());
-                let make = move |current: &CurrentTable, before: Option<&Configs>| {
+                let make = move |current: &CurrentTable, before: Option<&Arc<HttpConfig>>| {
                     options.config_by(current, &service, before)
                 };
                 return Replaceable::live(handle.follow(make, None));
             }
         };
-        Replaceable::fixed(Configs::new(self.finished(config, None, None), &self.operation.caps()))
+        Replaceable::fixed(Arc::new(self.finished(config, None, None)))
     }
 
     /// The config by a handle's table.
     #[cfg(feature = "live")]
-    fn config_by(&self, current: &CurrentTable, service: &str, before: Option<&Configs>) -> Configs {
+    fn config_by(
+        &self,
+        current: &CurrentTable,
+        service: &str,
+        before: Option<&Arc<HttpConfig>>,
+    ) -> Arc<HttpConfig> {
         let call = match current.table.lookup(service, "") {
             Some(policy) => CallSettings::of_policy(policy),
             None => CallSettings::new(RetrySettings::default(), CodeSet::EMPTY),
@@ -94,9 +99,9 @@ impl LayerOptions {
         }
         let mut config = self.finished(config, current.budget.as_ref(), call.hedging().copied());
         if let Some(before) = before {
-            config.go_on_from(&before.unbounded);
+            config.go_on_from(before);
         }
-        Configs::new(config, &self.operation.caps())
+        Arc::new(config)
     }
 
     /// The config with what is set on the layer; else with this budget and this hedging.
@@ -126,6 +131,6 @@ impl LayerOptions {
         } else if let Some(hedging) = self.hedging.over(hedging) {
             policy.set_hedging(hedging);
         }
-        policy
+        policy.bounded_by(&self.operation.caps())
     }
 }

@@ -10,7 +10,7 @@ use std::task::{Context, Poll, Waker};
 
 /// The body of a reqwest request, which can be sent again if all of it is in memory.
 ///
-/// reqwest tells that of bytes only. A multipart form is a stream for it, also where its parts are in memory; such a
+/// reqwest reports that of bytes only. A multipart form is a stream for it, also where its parts are in memory; such a
 /// stream has all its frames ready, and is taken apart here, without a copy, if its length is announced. One that has
 /// to wait for something is read from a file, say, and is sent once.
 pub(super) fn replayable(mut body: Body, is_announced: bool, most: usize) -> ReplayBody {

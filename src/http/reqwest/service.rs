@@ -28,7 +28,7 @@ use tower_service::Service;
 ///
 /// Prefer [`without_redirects`](Self::without_redirects). A client that follows redirects makes several requests of one
 /// attempt: the report shows one row for all of them and the note
-/// [`FollowedRedirects`](crate::Note::FollowedRedirects), since reqwest doesn't tell how many there were; a loop of redirects
+/// [`FollowedRedirects`](crate::Note::FollowedRedirects), since reqwest doesn't report how many there were; a loop of redirects
 /// is eleven requests, and an error doesn't say
 /// which of them it is about. So with [`new`](Self::new), which takes any client:
 ///
@@ -154,7 +154,7 @@ fn with_url(response: ::reqwest::Response, asked: Option<Url>) -> http::Response
 /// A body that may be shared between threads, since nobody reaches it but by a unique reference.
 struct Shared<B> {
     body: Mutex<B>,
-    /// Told when a connection takes the request. That looks first whether there is a body.
+    /// Notified when a connection takes the request. That looks first whether there is a body.
     begins: Option<Arc<AtomicBool>>,
 }
 

@@ -4,7 +4,7 @@ use ::reqwest::Url;
 
 /// In a response's extensions: the client below was redirected before this came.
 ///
-/// How often is not known: reqwest tells where a response came from, and nothing of the way.
+/// How often is not known: reqwest reports where a response came from, and nothing of the way.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Redirected;
 

@@ -1,5 +1,7 @@
 //! How a program is notified of its operations while they run.
 
+#[cfg(feature = "batching")]
+mod batch;
 mod in_flight;
 mod info;
 mod observed;
@@ -10,6 +12,8 @@ mod outgoing;
 mod summary;
 mod transfer;
 
+#[cfg(feature = "batching")]
+pub use batch::BatchInfo;
 pub use info::{OperationInfo, Transport};
 pub(crate) use observed::Observed;
 pub use observer::{OperationObserver, OutgoingHeaders};

@@ -46,7 +46,8 @@ impl Observed {
         let watched = observers.settings_are_watched();
         let info = OperationInfo::new(name, transport, is_registered, policy.version(), watched);
         let recipients = Recipients::of(observers, info);
-        let watches_transfers = transport != Transport::Closure && recipients.watches_transfers();
+        let has_wire = matches!(transport, Transport::Grpc | Transport::Http);
+        let watches_transfers = has_wire && recipients.watches_transfers();
         let observed = Self {
             recipients: Arc::new(recipients),
             watches_transfers,
@@ -196,6 +197,18 @@ impl Observed {
         if let Some(attempt) = self.started(number).filter(|_| !self.is_committed) {
             self.is_committed = true;
             self.each(|observer, info| observer.committed(info, attempt));
+        }
+    }
+
+    /// Whether somebody wants to know what comes in.
+    pub(crate) fn watches_transfers(&self) -> bool {
+        self.watches_transfers
+    }
+
+    /// That attempt, which is in flight, has delivered a message of a stream.
+    pub(crate) fn delivered(&self, number: u32) {
+        if let Some(attempt) = self.started(number) {
+            self.each(|observer, info| observer.response_received(info, attempt));
         }
     }
 

@@ -1,5 +1,7 @@
 //! The trait that observers implement.
 
+#[cfg(feature = "batching")]
+use crate::operation::observe::batch::BatchInfo;
 use crate::operation::observe::info::OperationInfo;
 use crate::operation::observe::summary::OperationSummary;
 use crate::operation::observe::transfer::{AttemptTransfer, WireMessage};
@@ -171,6 +173,10 @@ pub trait OperationObserver: Send + Sync + 'static {
 
     /// An attempt was dropped: another one won, or the caller has dropped the operation.
     fn attempt_cancelled(&self, operation: &OperationInfo, attempt: &Attempt) {}
+
+    /// A [batcher](crate::batching) that this observer is installed on sends a batch, which is an operation of its own.
+    #[cfg(feature = "batching")]
+    fn batch_sent(&self, batch: &BatchInfo<'_>) {}
 }
 
 /// The headers of one attempt's request, just before it goes out. An observer can add headers, but can't read any.

@@ -69,6 +69,14 @@ impl Observers {
         None
     }
 
+    /// Notifies each observer of something that is no operation.
+    #[cfg(feature = "batching")]
+    pub(crate) fn each(&self, mut notify: impl FnMut(&(dyn OperationObserver + 'static))) {
+        for observer in &self.list {
+            observer.notify(&mut notify);
+        }
+    }
+
     pub(super) fn knows(&self, method: &str) -> bool {
         self.registered.as_ref().is_none_or(|registered| registered.contains(full_method(method)))
     }

@@ -45,6 +45,13 @@ pub enum Note {
     UnreadableResponse,
     /// The HTTP client below followed redirects, so that an attempt was more than one request. reqwest does not say how many.
     FollowedRedirects,
+    /// The strategy of a stream that broke off did not resume it.
+    NotResumed,
+    /// More messages of a stream were withheld than its resumption allows.
+    WithheldTooMuch,
+    /// A resumption was installed that could not be used: the request is no single message of its type, or the response is
+    /// compressed. The stream went to the caller as it came.
+    ResumptionUnused,
     /// No connection can be made, for that reason.
     CannotConnect(ConnectProblem),
 }
@@ -69,6 +76,11 @@ impl fmt::Display for Note {
             Note::EarlierAttemptMayHaveSucceeded => "an earlier attempt may have succeeded",
             Note::UnreadableResponse => "the response can't be read: not retried, whatever its code",
             Note::FollowedRedirects => "the client followed redirects: an attempt was more than one request",
+            Note::NotResumed => "the stream was not resumed: its strategy said so",
+            Note::WithheldTooMuch => {
+                "more of the stream was withheld than its resumption allows: not resumed"
+            }
+            Note::ResumptionUnused => "the resumption could not be used: the stream was passed on as it came",
             Note::CannotConnect(problem) => return problem.fmt(f),
         })
     }

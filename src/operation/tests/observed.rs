@@ -17,13 +17,13 @@ use std::time::Duration;
 #[derive(Default)]
 struct Drops {
     alive: Mutex<Option<Arc<()>>>,
-    told: Mutex<Vec<(String, usize)>>,
+    notices: Mutex<Vec<(String, usize)>>,
 }
 
 impl Drops {
     fn tell(&self, what: String) {
         let alive = self.alive.lock().unwrap().as_ref().map_or(0, |alive| Arc::strong_count(alive) - 1);
-        self.told.lock().unwrap().push((what, alive));
+        self.notices.lock().unwrap().push((what, alive));
     }
 }
 
@@ -59,32 +59,32 @@ fn observed(script: Script) -> (Arc<Drops>, Driver<Fake>) {
     (drops, Driver::new(fake, Arc::new(config)))
 }
 
-/// Drops an operation after that time; what was told.
+/// Drops an operation after that time; the notices to its observers.
 async fn drops(script: Script, after: Duration) -> Vec<(String, usize)> {
     let (drops, driver) = observed(script);
     let mut driver = Box::pin(driver);
     let call = poll_fn(|cx| driver.as_mut().poll(cx, &mut ()));
     assert!(tokio::time::timeout(after, call).await.is_err());
     drop(driver);
-    let told = drops.told.lock().unwrap();
-    told.clone()
+    let notices = drops.notices.lock().unwrap();
+    notices.clone()
 }
 
 #[tokio::test(start_paused = true)]
 async fn attempts_are_dropped_before_their_observers_hear_of_it() {
-    let told = drops(Script::of([Act::Hangs]), 700 * MS).await;
+    let notices = drops(Script::of([Act::Hangs]), 700 * MS).await;
     let of = |what: &str| (what.to_owned(), 0);
-    assert_eq!(told, [of("attempt 1 CANCELLED at 700"), of("operation after 1 attempts")]);
+    assert_eq!(notices, [of("attempt 1 CANCELLED at 700"), of("operation after 1 attempts")]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn all_attempts_of_a_hedged_operation_are_dropped_first() {
     let hedging = Some(Hedging::new(3).delay(100 * MS));
     let script = Script { hedging, ..Script::of([Act::Hangs, Act::Hangs, Act::Hangs]) };
-    let told = drops(script, 150 * MS).await;
+    let notices = drops(script, 150 * MS).await;
     let of = |what: &str| (what.to_owned(), 0);
     assert_eq!(
-        told,
+        notices,
         [
             of("attempt 1 CANCELLED at 150"),
             of("attempt 2 CANCELLED at 150"),
@@ -97,7 +97,7 @@ async fn all_attempts_of_a_hedged_operation_are_dropped_first() {
 async fn an_operation_that_was_never_polled_is_none() {
     let (drops, driver) = observed(Script::of([Act::Hangs]));
     drop(driver);
-    assert!(drops.told.lock().unwrap().is_empty());
+    assert!(drops.notices.lock().unwrap().is_empty());
 }
 
 /// A reply may turn out to be worth nothing, which only its reader knows.
@@ -108,14 +108,14 @@ async fn whoever_has_the_reply_tells_what_it_is_worth() {
     assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
     let taken = driver.as_mut().take_observed().unwrap();
     drop(driver);
-    assert!(drops.told.lock().unwrap().is_empty());
+    assert!(drops.notices.lock().unwrap().is_empty());
     taken.succeeded();
-    assert_eq!(*drops.told.lock().unwrap(), [("success after 1 attempts".to_owned(), 0)]);
+    assert_eq!(*drops.notices.lock().unwrap(), [("success after 1 attempts".to_owned(), 0)]);
 }
 
 /// By gRPC's rules headers commit, and by all rules a request of which more was sent than is buffered.
 #[tokio::test(start_paused = true)]
-async fn observers_are_told_once_whose_the_operation_is() {
+async fn observers_are_notified_once_whose_the_operation_is() {
     for (compatibility, second) in [
         (Compatibility::Grpc, Act::Heads(30 * MS, 400 * MS, AttemptResult::done())),
         (Compatibility::Documented, Act::Overflows(250 * MS, AttemptResult::done())),
@@ -125,8 +125,8 @@ async fn observers_are_told_once_whose_the_operation_is() {
             observed(Script { compatibility, hedging, ..Script::of([Act::Hangs, second, Act::Hangs]) });
         let mut driver = Box::pin(driver);
         assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
-        let told = drops.told.lock().unwrap();
-        let commits: Vec<_> = told.iter().filter(|(what, _)| what.starts_with("committed")).collect();
+        let notices = drops.notices.lock().unwrap();
+        let commits: Vec<_> = notices.iter().filter(|(what, _)| what.starts_with("committed")).collect();
         assert_eq!(commits, [&("committed to attempt 2".to_owned(), commits[0].1)], "{compatibility}");
     }
 }

@@ -30,7 +30,7 @@ async fn the_first_attempt_is_sent_at_once() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn where_there_is_no_time_the_end_is_told_when_it_is_asked_for() {
+async fn where_there_is_no_time_the_end_is_reported_when_it_is_asked_for() {
     let (first, outcome) =
         start(&five_seconds(), Script { bound: Some(Duration::ZERO), ..Script::of([]) }).await;
     assert_eq!((first, outcome.rows().len(), outcome.polls), (None, 0, 1));

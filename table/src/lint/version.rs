@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_told_from_other_parts() {
+    fn versions_are_distinguished_from_other_parts() {
         for version in ["v1", "v12", "v1beta", "v1beta1", "v1p2alpha3", "v1p1beta1", "v2alpha"] {
             assert!(is_version(version), "{version}");
         }

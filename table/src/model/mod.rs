@@ -1,5 +1,6 @@
 //! The content of tables, however they were written.
 
+mod batch_descriptor;
 mod builder;
 mod definition_names;
 mod dialect;
@@ -7,11 +8,13 @@ mod format;
 mod name_index;
 mod policy;
 mod retry_table;
+mod settings_key;
 mod suppression;
 mod table_file;
 #[cfg(feature = "json")]
 pub(crate) mod written;
 
+pub use batch_descriptor::BatchDescriptor;
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
 pub use format::{ParseTableFormatError, TableFormat};
@@ -20,6 +23,7 @@ pub(crate) use policy::TableEntry;
 pub(crate) use policy::{Definitions, Entry, EntryName, shown_name};
 pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
 pub use retry_table::{RetryTable, TableName};
+pub use settings_key::SettingsKey;
 pub use suppression::Suppression;
 pub(crate) use table_file::UnusableEntry;
 #[cfg(feature = "json")]

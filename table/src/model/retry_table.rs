@@ -1,5 +1,6 @@
 //! The table: which policy is for which method.
 
+use super::batch_descriptor::BatchDescriptor;
 use super::definition_names::DefinitionNames;
 use super::dialect::Dialect;
 use super::name_index::{NameIndex, NamePlace};
@@ -327,6 +328,12 @@ impl RetryTable {
     #[must_use]
     pub fn batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
         self.extras(service, method).find_map(|extras| extras.batching.as_deref())
+    }
+
+    /// How requests of the method are merged into one, if GAPIC YAML says so. Of several tables the last one counts.
+    #[must_use]
+    pub fn batch_descriptor(&self, service: &str, method: &str) -> Option<&BatchDescriptor> {
+        self.extras(service, method).find_map(|extras| extras.batch_descriptor.as_deref())
     }
 
     /// The methods, by service and name, of which the table says something beside their retries: how they are polled or

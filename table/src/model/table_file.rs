@@ -1,5 +1,6 @@
 //! One file's part of a table.
 
+use super::batch_descriptor::BatchDescriptor;
 use super::policy::{Entry, EntryName, RetryThrottling};
 use super::suppression::Suppression;
 use crate::{Finding, SourceLocation, TableError, TableFormat};
@@ -57,6 +58,7 @@ pub(crate) struct ServiceDefinitions {
 pub(crate) struct MethodExtras {
     pub(crate) polling: Option<Box<RetrySettings>>,
     pub(crate) batching: Option<Box<BatchingSettings>>,
+    pub(crate) batch_descriptor: Option<Box<BatchDescriptor>>,
     /// The fields of an entry that are not about retries; others have it themselves.
     pub(crate) idempotent: Option<bool>,
 }

@@ -13,7 +13,8 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
-use tonic::{Status, Streaming};
+use tokio_stream::{Stream, StreamExt as _};
+use tonic::Status;
 use tonic_gax::{OperationError, Retryer};
 
 /// The outcomes of the calls, counted.
@@ -122,23 +123,26 @@ fn unary(reply: Result<tonic::Response<Line>, Status>, expected: &Line) -> End {
     }
 }
 
-async fn heard(stream: Result<tonic::Response<Streaming<Line>>, Status>, expected: u32) -> End {
+async fn heard(
+    stream: Result<tonic::Response<impl Stream<Item = Result<Line, Status>> + Unpin>, Status>,
+    expected: u32,
+) -> End {
     let mut lines = match stream {
         Ok(response) => response.into_inner(),
         Err(status) => return failed(&status),
     };
     let (mut count, mut is_made_up) = (0, false);
     loop {
-        match lines.message().await {
-            Ok(Some(line)) => {
+        match lines.next().await {
+            Some(Ok(line)) => {
                 count += 1;
                 is_made_up |= RandomServer::makes_up(&line);
             }
             // A server that makes things up may say nothing as well.
-            Ok(None) if count == expected || count == 0 || is_made_up => return End::Good,
-            Ok(None) => return End::Wrong,
+            None if count == expected || count == 0 || is_made_up => return End::Good,
+            None => return End::Wrong,
             // It had begun: what comes after that is the server's own.
-            Err(_) => return End::Failed,
+            Some(Err(_)) => return End::Failed,
         }
     }
 }

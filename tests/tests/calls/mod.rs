@@ -3,7 +3,10 @@
 mod attempt_numbers;
 mod cancellation;
 mod compression;
+mod google;
 mod interceptors;
+mod long_running;
+mod paging;
 mod readiness;
 mod replay;
 mod start;

@@ -3,6 +3,7 @@
 //!
 //! A seed that fails says how to see it again. `GAX_CHAOS_SEEDS=20000 cargo test -p tonic-gax-tests chaos::` runs more
 //! of them.
+mod batches;
 mod footprint;
 mod grpc;
 mod http;

@@ -104,6 +104,21 @@ fn a_handle_adds_no_allocation_to_a_call() {
 }
 
 #[test]
+fn headers_for_google_add_the_value_of_one() {
+    let client = |methods, service: Option<&'static gax::ServiceInfo>| {
+        let settings = gax::ClientSettings::new(gax::StubSettings::new(methods)).with_method_extension(false);
+        let settings = match service {
+            Some(service) => settings.of_service(service),
+            None => settings,
+        };
+        cost(LiveClient(gax::Client::new(Canned::new(), settings)))
+    };
+    let (count, bytes) = over(client(&ROUTED, Some(&SERVICE)), client(&METHODS, None));
+    assert_eq!(count, 1);
+    assert!(bytes <= 512, "{bytes} bytes");
+}
+
+#[test]
 fn one_retry_allocates_less_than_two_calls() {
     let (count, bytes) = cost(Raw::new(Canned::new()));
     let two_calls = (2 * count, 2 * bytes);
@@ -205,6 +220,15 @@ static METHODS: [gax::MethodInfo; 1] =
     [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", message::PATH)
         .with_codes(&CODES)
         .with_params(&PARAMS)];
+
+static SERVICE: gax::ServiceInfo = gax::ServiceInfo::new("cloudasset.googleapis.com", Some("1.0.0"));
+static REQUEST_PARAMS: [gax::RequestParam; 1] = [gax::RequestParam::new("parent", &[1], 9, "")];
+static ANNOTATIONS: gax::MethodAnnotations = gax::MethodAnnotations::new(&REQUEST_PARAMS, Some("v1"));
+static ROUTED: [gax::MethodInfo; 1] =
+    [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", message::PATH)
+        .with_codes(&CODES)
+        .with_params(&PARAMS)
+        .with_annotations(&ANNOTATIONS)];
 
 /// Counts how often it is encoded.
 #[derive(Debug, Default)]

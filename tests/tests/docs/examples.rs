@@ -7,10 +7,14 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
+#[path = "../../../examples/batching.rs"]
+mod batching;
 #[path = "../../../examples/budgets.rs"]
 mod budgets;
 #[path = "../../../examples/closures.rs"]
 mod closures;
+#[path = "../../../examples/credentials.rs"]
+mod credentials;
 #[path = "../../../examples/delivery.rs"]
 mod delivery;
 #[path = "../../../examples/embedded_table.rs"]
@@ -25,6 +29,8 @@ mod http_hyper;
 mod http_reqwest;
 #[path = "../../../examples/layer.rs"]
 mod layer;
+#[path = "../../../examples/long_running.rs"]
+mod long_running;
 #[path = "../../../examples/metrics.rs"]
 mod metrics;
 #[path = "../../../examples/metrics_prometheus.rs"]
@@ -33,6 +39,8 @@ mod metrics_prometheus;
 mod metrics_terminal;
 #[path = "../../../examples/overrides.rs"]
 mod overrides;
+#[path = "../../../examples/paging.rs"]
+mod paging;
 #[path = "../../../examples/server_deadline.rs"]
 mod server_deadline;
 #[path = "../../../examples/server_delays.rs"]
@@ -49,6 +57,8 @@ mod testing;
 mod tls;
 #[path = "../../../examples/transparent_retries.rs"]
 mod transparent_retries;
+#[path = "../../../examples/watch.rs"]
+mod watch;
 
 /// Runs a program where `cargo run --example` runs it.
 fn run<E: Debug>(program: fn() -> Result<(), E>) {
@@ -72,8 +82,10 @@ macro_rules! programs {
 }
 
 programs!(
+    batching,
     budgets,
     closures,
+    credentials,
     delivery,
     embedded_table,
     fresh_token,
@@ -81,10 +93,12 @@ programs!(
     http_hyper,
     http_reqwest,
     layer,
+    long_running,
     metrics,
     metrics_prometheus,
     metrics_terminal,
     overrides,
+    paging,
     server_deadline,
     server_delays,
     server_tasks,
@@ -92,7 +106,8 @@ programs!(
     settings_from_file,
     testing,
     tls,
-    transparent_retries
+    transparent_retries,
+    watch
 );
 
 /// A report ends without a line break, as every text of ours does.

@@ -2,10 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetryBudgets, RetrySettings, StopReason};
+use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopReason};
 use gax_table::{Dialect, RetryTable};
 use http_body_util::Full;
 use tonic::Status;
+use tonic_gax::settings::RetryBudgets;
 use tonic_gax::{HttpRetryLayer, OperationReport, RetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{

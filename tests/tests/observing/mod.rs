@@ -1,5 +1,6 @@
 //! Observers, metrics, spans and text; and the testing kit.
 
+mod batches;
 mod escapes;
 mod lines;
 mod metrics;

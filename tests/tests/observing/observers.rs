@@ -18,6 +18,7 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
     Beat, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms,
+    plain,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -202,7 +203,10 @@ async fn listened(script: impl Fn() -> Script) -> Vec<String> {
                 let mut stub = TalkStubSettings::builder();
                 stub.listen().set_retry_settings(settings()).set_retryable_codes([Code::Unavailable]);
                 let settings = TalkSettings::create(stub.build().unwrap()).with_observer(recorder.shared());
-                TalkClient::with_settings(server.channel(), settings).listen(Line::default()).await?
+                TalkClient::with_settings(server.channel(), settings)
+                    .listen(Line::default())
+                    .await?
+                    .map(plain)
             } else {
                 let layer = Setup::new(settings()).recorded(&recorder).layer_with_descriptors();
                 TonicTalkClient::new(layer.layer(server.channel())).listen(Line::default()).await?

@@ -1,8 +1,7 @@
 //! Estimates of policies, made once for equal ones.
 
 use gax_retry::CodeSet;
-use gax_retry::settings::SettingsKey;
-use gax_table::{HedgingPolicy, MethodPolicy};
+use gax_table::{HedgingPolicy, MethodPolicy, SettingsKey};
 use std::collections::HashMap;
 use std::rc::Rc;
 use std::time::Duration;

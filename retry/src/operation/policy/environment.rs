@@ -1,14 +1,10 @@
 //! Policies within the limits that operators set.
 
 use super::Policy;
-#[cfg(feature = "strategy")]
-use crate::rules::Rules;
-use crate::settings::{Override, SettingsOverrides};
-use crate::{Environment, Hedging, RetrySettings};
-use std::time::Duration;
+use crate::{Environment, Hedging};
 
 impl Policy {
-    /// This policy, with no more time, attempts or retries than operators allow.
+    /// This policy, with no more time, attempts or retries than operators allow, whatever calls change later.
     ///
     /// Limits get shorter by it and never longer, and nothing is retried that wasn't: where the settings have no limit, so
     /// that they retry nothing, an operation has a deadline by it and still one attempt.
@@ -30,53 +26,53 @@ impl Policy {
     /// ```
     #[must_use]
     pub fn with_environment(self, environment: &Environment) -> Self {
-        if environment.is_empty() {
+        Self { caps: self.caps.and(environment), ..self }.capped()
+    }
+
+    /// The most that operators allow.
+    #[must_use]
+    pub fn environment(&self) -> Environment {
+        self.caps
+    }
+
+    /// This policy within its caps, after something was changed. A cap that is there already changes nothing.
+    ///
+    /// Where the program's own settings have no limit, nothing is retried, and the deadline that a cap sets must not turn
+    /// retries on: one attempt is made. That is asked of the settings as the program has them, since a call that sets a
+    /// limit of its own has its retries.
+    pub(super) fn capped(mut self) -> Self {
+        if self.caps.is_empty() {
             return self;
         }
-        let total = environment.total_timeout();
-        let (own_total, own_attempts) = self.own_limits();
-        // A deadline would turn retries on where nothing is retried because no limit is set.
-        let needs_limit = total.is_some() && own_total.is_none() && own_attempts.is_none();
-        let attempts =
-            if needs_limit && self.settings.is_some() { Some(1) } else { environment.max_attempts() };
-        let lower_total = total.filter(|total| own_total.is_none_or(|own| *total < own));
-        let lower_attempts = attempts.filter(|most| own_attempts.is_none_or(|own| *most < own));
-        let set = |overrides: SettingsOverrides| match lower_total {
-            Some(total) => overrides.with_total_timeout(Override::Set(total)),
-            None => overrides,
-        };
-        let mut overrides = set(SettingsOverrides::default());
-        if let Some(most) = lower_attempts {
-            overrides = overrides.with_max_attempts(Override::Set(most));
+        let (total, mut attempts) = (self.caps.total_timeout(), self.caps.max_attempts());
+        if total.is_some() && self.has_no_limits() {
+            attempts = Some(1);
         }
-        let bounded = self.with_overrides(&overrides);
-        if environment.retries_are_off() { bounded.without_retries() } else { bounded }
+        self.rules.limit_to(total, attempts);
+        let hedges = self.hedging.as_ref().map(Hedging::max_attempts);
+        let most = attempts.filter(|most| hedges.is_some_and(|hedges| *most < hedges));
+        let capped = self.with_first().with_most_hedged(most);
+        if capped.caps.retries_are_off() { capped.without_retries() } else { capped }
     }
 
-    /// The time and the attempts that its own settings, hedging or strategy allow.
-    fn own_limits(&self) -> (Option<Duration>, Option<u32>) {
-        let (total, attempts) = match (&self.rules, self.settings.as_deref()) {
-            #[cfg(feature = "strategy")]
-            (Rules::Strategy(rules), _) => {
-                let limits = rules.strategy().limits();
-                (limits.time().map(|(time, _)| time), limits.max_attempts())
-            }
-            (_, Some(settings)) => limits_of(settings),
-            (_, None) => (None, None),
-        };
-        (total, self.hedging.as_ref().map(Hedging::max_attempts).or(attempts))
+    /// Whether the program's own settings retry nothing because they have no limit.
+    fn has_no_limits(&self) -> bool {
+        let settings = self.settings.as_deref();
+        !self.is_endless
+            && self.hedging.is_none()
+            && settings.is_some_and(|own| own.total_timeout().is_none() && own.max_attempts().is_none())
     }
-}
-
-fn limits_of(settings: &RetrySettings) -> (Option<Duration>, Option<u32>) {
-    (settings.total_timeout(), settings.max_attempts())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::settings::{Override, SettingsOverrides};
     use crate::strategy::{Backoff, BackoffStrategy, Limits, TimeRule};
-    use crate::{AttemptPlan, Code, CodeSet, Compatibility, NoJitter, StartedAttempt};
+    use crate::{
+        AttemptPlan, Code, CodeSet, Compatibility, MethodKind, NoJitter, RetrySettings, StartedAttempt,
+    };
+    use std::time::Duration;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -182,5 +178,99 @@ mod tests {
         assert_eq!(most(&[("GAX_MAX_ATTEMPTS", "2")]), Some(2));
         assert_eq!(most(&[("GAX_MAX_ATTEMPTS", "1")]), None);
         assert_eq!(most(&[("GAX_RETRIES", "off")]), None);
+    }
+
+    const RULES: [Compatibility; 3] =
+        [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc];
+
+    #[test]
+    fn calls_change_what_the_program_has_set_and_stay_within_the_caps() {
+        let caps = environment(&[("GAX_TOTAL_TIMEOUT", "10s"), ("GAX_MAX_ATTEMPTS", "3")]);
+        let endless = RetrySettings::builder().initial_retry_delay(SECOND).retry_delay_multiplier(1.0);
+        let endless = endless.jittered(false).build().unwrap();
+        for compatibility in RULES {
+            let of = |settings: &RetrySettings| {
+                Policy::with_compatibility(settings, [Code::Unavailable], compatibility)
+                    .with_environment(&caps)
+            };
+            let attempts = |policy: &Policy| AttemptPlan::refused(policy, &mut NoJitter).attempts().len();
+            let (unlimited, limited) = (of(&endless), of(&settings(60, 2)));
+            assert_eq!((attempts(&unlimited), attempts(&limited)), (1, 2), "{compatibility}");
+            let none = SettingsOverrides::default();
+            for (overrides, expected) in [
+                (none.with_max_attempts(Override::Set(9)), (3, 3)),
+                (none.with_max_attempts(Override::Disabled), (1, 3)),
+                (none.with_total_timeout(Override::Disabled), (1, 2)),
+            ] {
+                let changed = |policy: &Policy| attempts(&policy.clone().with_overrides(&overrides));
+                assert_eq!(
+                    (changed(&unlimited), changed(&limited)),
+                    expected,
+                    "{compatibility} {overrides:?}"
+                );
+            }
+            let replaced = limited.with_retry_settings(&settings(3600, 9));
+            assert_eq!(attempts(&replaced), 3, "{compatibility}");
+        }
+        // A limit of its own gives a call the retries that its method has not: no cap has taken them.
+        let policy = Policy::new(&endless, Code::Unavailable)
+            .with_environment(&environment(&[("GAX_TOTAL_TIMEOUT", "10s")]));
+        let timed = SettingsOverrides::default().with_total_timeout(Override::Set(60 * SECOND));
+        assert_eq!(attempts_and_end(&policy.clone().with_overrides(&timed)).0, 10);
+        assert_eq!(attempts_and_end(&policy).0, 1);
+    }
+
+    type Change = fn(Policy) -> Policy;
+
+    /// Caps and all other changes come in any order.
+    #[test]
+    fn caps_leave_what_else_was_changed() {
+        let caps = environment(&[("GAX_TOTAL_TIMEOUT", "10s")]);
+        let changes: [(&str, Change); 5] = [
+            ("timeout", |policy| policy.with_attempt_timeout(3 * SECOND)),
+            ("single", Policy::without_retries),
+            ("no RPC timeouts", Policy::without_rpc_timeouts),
+            ("responses", |policy| policy.for_kind(MethodKind::ServerStreaming)),
+            ("requests", |policy| policy.for_kind(MethodKind::BidiStreaming)),
+        ];
+        for compatibility in RULES {
+            let policy = Policy::with_compatibility(&settings(60, 4), [Code::Unavailable], compatibility);
+            for (name, change) in changes {
+                let before = change(policy.clone().with_environment(&caps));
+                let after = change(policy.clone()).with_environment(&caps);
+                let of = |policy: &Policy| {
+                    let first = policy.first_attempt().and_then(StartedAttempt::rpc_timeout);
+                    (attempts_and_end(policy), first)
+                };
+                assert_eq!(of(&before), of(&after), "{compatibility}, {name}");
+            }
+        }
+        let single = Policy::new(&settings(60, 4), [Code::Unavailable]).without_retries();
+        assert_eq!(attempts_and_end(&single.with_environment(&caps)).0, 1);
+    }
+
+    /// Such a stream needs no limit to be resumed, and operators bound it all the same.
+    #[test]
+    fn a_stream_without_a_total_is_resumed_until_the_cap() {
+        let caps = environment(&[("GAX_TOTAL_TIMEOUT", "10s")]);
+        let endless = RetrySettings::builder().initial_retry_delay(SECOND).retry_delay_multiplier(1.0);
+        let policy = Policy::new(&endless.jittered(false).build().unwrap(), Code::Unavailable);
+        for policy in [
+            policy.clone().with_environment(&caps).without_total_timeout(),
+            policy.without_total_timeout().with_environment(&caps),
+        ] {
+            assert_eq!(attempts_and_end(&policy), (10, 10 * SECOND));
+        }
+    }
+
+    #[test]
+    fn the_shorter_of_two_limits_counts() {
+        let (long, short) = (&[("GAX_TOTAL_TIMEOUT", "20s")][..], &[("GAX_TOTAL_TIMEOUT", "10s")][..]);
+        for (first, second) in [(long, short), (short, long)] {
+            let policy = Policy::new(&settings(60, 4), [Code::Unavailable]);
+            let policy = policy.with_environment(&environment(first)).with_environment(&environment(second));
+            assert_eq!(policy.environment(), environment(short));
+            assert_eq!(policy.time_limit(None), Some(10 * SECOND));
+        }
     }
 }

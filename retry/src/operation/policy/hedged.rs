@@ -96,7 +96,7 @@ impl Policy {
         self.start(&mut self.rules.begin(), true, now, bound)
     }
 
-    /// How long a hedge waits that a server asks to wait so long at least, in nanoseconds, like the bound: clients that are told
+    /// How long a hedge waits that a server asks to wait so long at least, in nanoseconds, like the bound: clients that are asked
     /// the same moment don't come back together.
     pub(in crate::operation) fn spread(
         &self,
@@ -112,6 +112,7 @@ impl Policy {
             bound,
             server_delay: ServerDelay::AtLeast(delay),
             longest: self.max_server_delay,
+            is_endless: false,
         };
         let own = Own {
             backoff: 0,

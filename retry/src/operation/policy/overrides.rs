@@ -4,7 +4,7 @@ use super::Policy;
 use crate::gax_java::RawSettings;
 use crate::rules::{Documented, GaxJava, Grpc, Rules};
 use crate::settings::{Override, SettingsOverrides};
-use crate::{IntoCodes, MethodKind, RetrySettings};
+use crate::{IntoCodes, MethodKind, RetrySettings, ServerDelay};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -15,14 +15,7 @@ impl Policy {
     /// the settings allow one attempt only, and jitter stays as the client has it.
     #[must_use]
     pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
-        let rules = match self.rules {
-            Rules::GaxJava(_) => {
-                return self.with_raw_settings(&RawSettings::from(settings)).made_of(settings);
-            }
-            Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
-            _ => Rules::Documented(Documented::new(settings)),
-        };
-        self.with_rules(rules).made_of(settings)
+        self.with_changed(settings, false).capped()
     }
 
     /// This policy with the settings that one call brings along, by gax-java's rules.
@@ -35,7 +28,7 @@ impl Policy {
         rules.replace_settings(settings);
         let mut policy = self.spent(false);
         policy.settings = Some(Arc::new(settings.as_set()));
-        policy.with_rules(Rules::GaxJava(rules))
+        policy.with_rules(Rules::GaxJava(rules)).capped()
     }
 
     /// This policy with the retryable codes that one call brings along, in place of its own.
@@ -105,14 +98,43 @@ impl Policy {
             Override::Set(timeout) => changed.with_attempt_timeout(timeout),
             Override::Disabled => changed.without_rpc_timeouts(),
         };
-        changed.with_most_hedged(overrides.max_attempts()).unusable(problems)
+        changed.with_most_hedged(overrides.max_attempts().over(None)).unusable(problems).capped()
+    }
+
+    /// This policy without the total timeout of its settings, for streams that outlive their connections. They need no limit to
+    /// be resumed; a number of attempts, if one is set, is that of attempts in a row that deliver nothing.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Code, Policy, RetrySettings};
+    ///
+    /// let settings = RetrySettings::builder().total_timeout(std::time::Duration::from_secs(60)).build()?;
+    /// let policy = Policy::new(&settings, Code::Unavailable).without_total_timeout();
+    /// assert_eq!(policy.time_limit(None), None);
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn without_total_timeout(self) -> Self {
+        let lifted = SettingsOverrides::default().with_total_timeout(Override::Disabled);
+        Self { is_endless: true, ..self }.with_overrides(&lifted)
+    }
+
+    /// The wait before a stream is resumed: where nobody has asked for none, a millisecond at least, so that a server which
+    /// ends each stream at once does not keep a processor busy. (Not by gax-java's rules.)
+    pub(in crate::operation) fn before_resume(&self, wait: u64, server_delay: ServerDelay) -> u64 {
+        const LEAST: u64 = 1_000_000;
+        let is_asked = matches!(server_delay, ServerDelay::Exactly(_));
+        let (initial, _) = self.delays();
+        let is_bare = matches!(self.rules, Rules::GaxJava(_)) || initial == Some(Duration::ZERO);
+        if is_asked || is_bare { wait } else { wait.max(LEAST) }
     }
 
     /// A number of attempts that a call sets is also that of its hedges.
-    fn with_most_hedged(mut self, attempts: Override<u32>) -> Self {
+    pub(super) fn with_most_hedged(mut self, attempts: Option<u32>) -> Self {
         match (&mut self.hedging, attempts) {
-            (Some(_), Override::Set(1)) => self.with_hedging(None),
-            (Some(hedging), Override::Set(attempts)) => {
+            (Some(_), Some(1)) => self.with_hedging(None),
+            (Some(hedging), Some(attempts)) => {
                 hedging.set_max_attempts(attempts);
                 self
             }
@@ -133,19 +155,17 @@ impl Policy {
         }
     }
 
-    #[cfg_attr(
-        not(feature = "strategy"),
-        expect(clippy::match_wildcard_for_single_variants, reason = "with strategies there are two others")
-    )]
+    /// The policy with these settings in place of its own. By gax-java's rules timeouts by themselves leave them the method's.
     fn with_changed(self, settings: &RetrySettings, is_timeouts_only: bool) -> Self {
         let rules = match &self.rules {
-            Rules::Documented(_) => Rules::Documented(Documented::new(settings)),
             Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
             Rules::GaxJava(rules) => {
                 Rules::GaxJava(rules.with_changed(&RawSettings::from(settings), is_timeouts_only))
             }
             // No call changes when an operation is polled.
-            _ => return self,
+            #[cfg(feature = "polling")]
+            Rules::Polls(_) => return self,
+            _ => Rules::Documented(Documented::new(settings)),
         };
         self.with_rules(rules).made_of(settings)
     }
@@ -153,10 +173,9 @@ impl Policy {
     /// This policy with one attempt for each operation, whatever the settings, hedging and calls say: retries are
     /// switched off. Timeouts stay, and a request that provably was not sent is still sent again.
     #[must_use]
-    pub fn without_retries(self) -> Self {
-        let mut rules = self.rules.clone();
-        rules.set_single();
-        self.with_rules(rules).with_hedging(None)
+    pub fn without_retries(mut self) -> Self {
+        self.rules.limit_to(None, Some(1));
+        self.with_first().with_hedging(None)
     }
 
     /// This policy with that timeout for every attempt.
@@ -164,20 +183,20 @@ impl Policy {
     /// It is clamped to what is left of the total; by gax-java's rules it is not. Zero: no time is left for any
     /// attempt.
     #[must_use]
-    pub fn with_attempt_timeout(self, timeout: Duration) -> Self {
+    pub fn with_attempt_timeout(mut self, timeout: Duration) -> Self {
         if timeout.is_zero() {
             return self.spent(true);
         }
-        let mut rules = self.rules.clone();
-        match &mut rules {
+        match &mut self.rules {
             Rules::Documented(rules) => rules.set_attempt_timeout(timeout),
             Rules::GaxJava(rules) => rules.set_attempt_timeout(timeout),
             Rules::Grpc(rules) => rules.set_attempt_timeout(timeout),
             #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => rules.set_attempt_timeout(timeout),
+            #[cfg(feature = "polling")]
             Rules::Polls(rules) => rules.set_attempt_timeout(timeout),
         }
-        self.with_rules(rules)
+        self.with_first()
     }
 
     /// This policy without a timeout of each attempt's own: for an RPC that replies with a stream, which may well
@@ -185,16 +204,17 @@ impl Policy {
     ///
     /// By gax-java's rules it stays as it is: there the RPC timeout bounds the whole stream.
     #[must_use]
-    pub fn without_rpc_timeouts(self) -> Self {
-        let mut rules = self.rules.clone();
-        match &mut rules {
+    pub fn without_rpc_timeouts(mut self) -> Self {
+        match &mut self.rules {
             Rules::Documented(rules) => rules.remove_rpc_timeouts(),
             Rules::Grpc(rules) => rules.remove_attempt_timeout(),
             #[cfg(feature = "strategy")]
             Rules::Strategy(rules) => rules.remove_attempt_timeout(),
-            Rules::GaxJava(_) | Rules::Polls(_) => {}
+            Rules::GaxJava(_) => {}
+            #[cfg(feature = "polling")]
+            Rules::Polls(_) => return self,
         }
-        self.with_rules(rules)
+        self.with_first()
     }
 }
 
@@ -210,7 +230,7 @@ impl Policy {
             _ if kind.is_unary() => self,
             Rules::GaxJava(rules) if kind.streams_requests() => {
                 let rules = rules.without_settings();
-                self.with_rules(Rules::GaxJava(rules))
+                self.with_rules(Rules::GaxJava(rules)).capped()
             }
             _ => self.without_rpc_timeouts(),
         }

@@ -92,12 +92,19 @@ impl InFlight {
     }
 
     pub(super) fn get(&self, number: u32) -> Option<StartedAttempt> {
-        self.iter().find(|attempt| attempt.number() == number)
+        self.find(|entry| entry.is_in_flight() && entry.attempt.number() == number)
     }
 
     /// An attempt in flight, or the one that is [kept](Self::keep).
     pub(super) fn get_or_kept(&self, number: u32) -> Option<StartedAttempt> {
-        self.entries().map(|entry| entry.attempt).find(|attempt| attempt.number() == number)
+        self.find(|entry| entry.attempt.number() == number)
+    }
+
+    #[inline]
+    fn find(&self, is_it: impl Fn(&Entry) -> bool) -> Option<StartedAttempt> {
+        let first = self.first.as_ref().filter(|entry| is_it(entry));
+        let found = first.or_else(|| self.others.iter().find(|entry| is_it(entry)));
+        found.map(|entry| entry.attempt)
     }
 
     /// That attempt has delivered a message.
@@ -125,7 +132,7 @@ impl InFlight {
         Some(self.remove(number)?.attempt)
     }
 
-    /// An attempt whose time is up. It is told once.
+    /// An attempt whose time is up. It is reported once.
     pub(super) fn expired(&mut self, now: u64) -> Option<u32> {
         let mut entries = self.first.iter_mut().chain(&mut self.others);
         let expired = entries.find(|entry| entry.deadline() <= now)?;

@@ -42,6 +42,8 @@ pub(in crate::operation) struct State {
     not_carried_out: u32,
     /// The hedge whose failure the operation ends with, unless an attempt in flight has a reply.
     pub(super) held: Option<NonZeroU32>,
+    /// A stream has been resumed: no hedge follows.
+    is_resumed: bool,
     end: Option<End>,
     /// The end was handed out.
     is_finished: bool,
@@ -64,6 +66,7 @@ impl State {
             may_be_repetition: false,
             not_carried_out: 0,
             held: None,
+            is_resumed: false,
             end: None,
             is_finished: false,
         }
@@ -211,7 +214,7 @@ impl State {
         policy: &Policy,
         bound: u64,
         attempt: u32,
-        result: AttemptResult,
+        mut result: AttemptResult,
         world: &mut impl World,
     ) -> bool {
         let Some(Ended { attempt: ended, has_progressed }) = self.in_flight.remove(attempt) else {
@@ -242,16 +245,11 @@ impl State {
             }
             Outcome::NotDone(next) => {
                 policy.succeeded(world);
-                self.poll(
-                    policy,
-                    bound,
-                    next,
-                    result.with_progress(result.progress || has_progressed),
-                    world,
-                );
+                result.progress |= has_progressed;
+                self.poll(policy, bound, next, result, world);
             }
             Outcome::Failed(code) => {
-                let result = result.with_seen(self.seen(result, has_progressed));
+                result.seen = self.seen(result, has_progressed);
                 self.failed(policy, bound, code, ended, result, world);
             }
         }
@@ -261,7 +259,7 @@ impl State {
     /// How much of the response of an attempt that failed the caller has, by all that was reported of it.
     fn seen(&self, result: AttemptResult, has_progressed: bool) -> Seen {
         match result.seen {
-            Seen::Messages { .. } => result.seen,
+            Seen::Messages { .. } | Seen::Begun => result.seen,
             _ if has_progressed || self.committed.is_some() => Seen::Messages { resumable: false },
             seen => seen,
         }
@@ -289,6 +287,7 @@ impl State {
             bound,
             server_delay: ServerDelay::None,
             longest: Duration::ZERO,
+            is_endless: false,
         };
         match policy.rules.poll_next(&mut polls.progress, next, ask, world.jitter()) {
             Ok(wait) => self.due_after(AttemptKind::Poll, wait, (now, is_now), world),
@@ -348,13 +347,17 @@ impl State {
                 self.hedges.close(Refusal::new(StopReason::NonRetryable));
             }
             Err(reason) => self.refused(policy, reason),
-            Ok(()) if policy.hedging.is_some() => {
-                self.hedge_after(policy, bound, server_delay, (ended, result), world);
-            }
-            Ok(()) if result.seen == (Seen::Messages { resumable: true }) => {
-                self.committed = None;
-                self.reset_backoff(policy, bound);
+            Ok(()) if self.is_resumable(result) => {
+                // Losers of a hedged operation are dropped before another attempt begins.
+                self.committed = NonZeroU32::new(ended.number());
+                self.is_resumed = true;
+                if result.seen != Seen::Begun {
+                    self.reset_backoff(policy, bound);
+                }
                 self.follow(policy, bound, AttemptKind::Resume, server_delay, (ended, result), world);
+            }
+            Ok(()) if policy.hedging.is_some() && !self.is_resumed => {
+                self.hedge_after(policy, bound, server_delay, (ended, result), world);
             }
             Ok(()) => {
                 if result.progress {
@@ -362,6 +365,15 @@ impl State {
                 }
                 self.follow(policy, bound, AttemptKind::Retry, server_delay, (ended, result), world);
             }
+        }
+    }
+
+    /// Whether another attempt takes the stream up where that one left it: the stream is the operation's own.
+    fn is_resumable(&self, result: AttemptResult) -> bool {
+        match result.seen {
+            Seen::Messages { resumable } => resumable,
+            Seen::Begun => self.committed.is_some(),
+            Seen::Nothing | Seen::Headers => false,
         }
     }
 
@@ -377,13 +389,15 @@ impl State {
     ) {
         let (now, is_now) = ended_at(result, world);
         let counted = self.started.saturating_sub(self.forgotten);
-        let ask = Ask { counted, now, bound, server_delay, longest: policy.max_server_delay };
+        let longest = policy.max_server_delay;
+        let ask = Ask { counted, now, bound, server_delay, longest, is_endless: policy.is_endless };
         match policy.rules.next(&mut self.progress, ask, world.jitter()) {
             // Another operation may have taken the last one meanwhile.
             Ok(_) if !policy.takes_retry(world) => self.stop(StopReason::Throttled),
             Ok(Wait(wait)) => {
                 let wait = match result.retry {
                     RetryFact::ClosedByUs => spread_out(policy, bound, wait, ended, now, world),
+                    _ if kind == AttemptKind::Resume => policy.before_resume(wait, server_delay),
                     _ => wait,
                 };
                 self.due_after(kind, Wait(wait), (now, is_now), world);
@@ -418,9 +432,13 @@ impl State {
         match started {
             Ok(timeout) => {
                 self.resends.begin_attempt();
+                if kind == AttemptKind::Resume {
+                    self.committed = None;
+                }
                 self.started = self.started.saturating_add(1);
                 self.hedges.clear();
                 if policy.hedging.is_some()
+                    && !self.is_resumed
                     && self.started < policy.most_hedged()
                     && let Some(delay) = policy.hedging_delay()
                 {
@@ -440,7 +458,7 @@ impl State {
         Action::Send(attempt)
     }
 
-    /// An attempt in flight that can't win any more. It is told once.
+    /// An attempt in flight that can't win any more. It is reported once.
     fn loser(&mut self) -> Option<u32> {
         let loser = match (self.end, self.committed) {
             (Some(_), _) => self.in_flight.remove_other_than(None),

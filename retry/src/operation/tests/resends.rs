@@ -112,7 +112,7 @@ fn what_can_not_be_sent_again_is_not() {
     assert_eq!(operation.ends(lost()).now(), ["0 stop of 1 COMMITTED"]);
 }
 
-/// A loss that is told of when the attempt's time is over is a failure: nobody would wait for a response.
+/// A loss that is reported when the attempt's time is over is a failure: nobody would wait for a response.
 #[test]
 fn an_attempt_without_time_is_not_sent_again() {
     let settings = base().to_builder().total_timeout(50 * MS).build().unwrap();

@@ -110,7 +110,7 @@ fn back_off_is_cut_to_half_of_what_the_servers_delay_leaves() {
     }
 }
 
-/// The waits of a thousand clients that are told the same, sorted.
+/// The waits of a thousand clients that are asked for the same wait, sorted.
 fn herd(policy: &Policy, asked: Duration) -> Vec<Duration> {
     let wait = |seed| {
         let mut operation = ByHand::begin(policy).with_jitter(SeededJitter::new(seed));
@@ -122,9 +122,9 @@ fn herd(policy: &Policy, asked: Duration) -> Vec<Duration> {
     waits
 }
 
-/// As Envoy's clients do: from what they were told to half as much again.
+/// As Envoy's clients do: from the wait that they are asked for to half as much again.
 #[test]
-fn clients_that_are_told_the_same_come_back_over_half_of_that_or_the_back_off() {
+fn clients_that_are_asked_for_the_same_wait_come_back_over_half_of_that_or_the_back_off() {
     let jittered = doubling().to_builder().jittered(true).build().unwrap();
     let limits = Limits::none().with_time(10 * S, TimeRule::Strict).with_max_attempts(5);
     let backoff = Backoff::exponential(S, 2.0, 60 * S).with_jitter(Jitter::Full);

@@ -1,8 +1,8 @@
 //! Streams that another attempt goes on with.
 
-use super::{ByHand, MS, documented, grpc, unavailable};
+use super::{ByHand, MS, base, documented, grpc, unavailable};
 use crate::operation::{AttemptResult, CommitPoint, Seen};
-use crate::{AttemptKind, Code, Hedging, Policy, RetrySettings};
+use crate::{AttemptKind, Code, Compatibility, Hedging, Policy, RetrySettings, ServerDelay};
 use std::time::Duration;
 
 fn broken() -> AttemptResult {
@@ -79,14 +79,82 @@ fn a_code_that_is_not_retried_ends_a_stream() {
     assert_eq!(operation.now(), ["0 stop of 1 NON_RETRYABLE"]);
 }
 
-/// Whichever attempt goes on, it can't be one of several.
+/// The stream that has delivered a message is the operation's: the others are dropped, and no hedge follows.
 #[test]
-fn a_hedged_stream_is_not_resumed() {
-    let hedging = Hedging::new(2).non_fatal_codes(Code::Unavailable);
+fn a_hedged_stream_is_resumed_by_one_attempt_at_a_time() {
+    let hedging = Hedging::new(4).non_fatal_codes(Code::Unavailable);
     let mut operation = ByHand::begin(&policy().with_hedging(hedging));
-    assert_eq!(operation.now(), ["0 send 1", "0 hedge 2"]);
-    operation.ended(1, broken());
-    assert_eq!(operation.until(Duration::from_secs(9)), ["0 cancel 2", "0 stop of 1 COMMITTED"]);
+    assert_eq!(operation.now(), ["0 send 1", "0 hedge 2", "0 hedge 3", "0 hedge 4"]);
+    operation.at(10 * MS).ended(2, broken());
+    assert_eq!(operation.until(150 * MS), ["10 cancel 1", "10 cancel 3", "10 cancel 4", "110 resume 5"]);
+    // It is retried by the settings from then on, without hedges.
+    assert_eq!(operation.clone().ends(unavailable()).until(400 * MS), ["350 retry 6"]);
+    assert_eq!(operation.ends(AttemptResult::done()).now(), ["150 reply 5"]);
+}
+
+/// A stream that has begun and delivered nothing goes on where it was committed, and back-off goes on growing.
+#[test]
+fn a_stream_that_delivered_nothing_is_taken_up_without_a_new_back_off() {
+    let begun = unavailable().with_seen(Seen::Begun);
+    let mut operation = ByHand::begin(&policy());
+    operation.send();
+    assert_eq!(operation.ends(begun).until(150 * MS), ["100 retry 2"]);
+    assert_eq!(operation.ends(begun).until(400 * MS), ["350 retry 3"]);
+    assert_eq!(operation.ends(begun).now(), ["400 stop of 3 MAX_ATTEMPTS"]);
+    // By gRPC's rules its headers commit it, which a stream that resumes does not mind.
+    let mut operation = ByHand::begin(&grpc());
+    operation.send();
+    operation.committed(1, CommitPoint::Headers).at(10 * MS).ends(begun);
+    assert_eq!(operation.until(110 * MS), ["110 resume 2"]);
+    assert_eq!(operation.ends(begun).until(400 * MS), ["310 retry 3"]);
+}
+
+#[test]
+fn a_stream_without_a_total_timeout_needs_no_limit() {
+    let endless = |settings: &RetrySettings, compatibility| {
+        Policy::with_compatibility(settings, Code::Unavailable, compatibility).without_total_timeout()
+    };
+    let settings =
+        RetrySettings::builder().total_timeout(9000 * MS).initial_retry_delay(100 * MS).jittered(false);
+    let settings = settings.build().unwrap();
+    for compatibility in [Compatibility::Documented, Compatibility::GaxJava] {
+        let mut operation = ByHand::begin(&endless(&settings, compatibility));
+        operation.send();
+        operation.at(Duration::from_secs(3600)).ends(broken());
+        assert_eq!(operation.until(Duration::from_secs(3601)), ["3600100 resume 2"], "{compatibility:?}");
+    }
+    // A number of attempts counts those in a row that deliver nothing.
+    let settings = settings.to_builder().max_attempts(2).build().unwrap();
+    let mut operation = ByHand::begin(&endless(&settings, Compatibility::Documented));
+    operation.send();
+    for _ in 0..5 {
+        let wait = operation.ends(broken()).wait();
+        operation.after(wait).send();
+    }
+    operation.ends(unavailable());
+    assert_eq!(operation.ends(unavailable()).now(), ["500 stop of 6 MAX_ATTEMPTS"]);
+}
+
+/// A server that ends each stream at once doesn't keep a processor busy, unless the settings ask for that.
+#[test]
+fn a_millisecond_passes_before_a_stream_is_resumed() {
+    let policy = |delay, compatibility| {
+        let settings = base().to_builder().initial_retry_delay(delay).max_retry_delay(delay).jittered(false);
+        Policy::with_compatibility(&settings.build().unwrap(), Code::Unavailable, compatibility)
+    };
+    let resumed = |policy: &Policy, asked| {
+        let mut operation = ByHand::begin(policy);
+        operation.send();
+        operation.ends(broken().with_server_delay(asked)).after(Duration::from_secs(1)).send().delay()
+    };
+    let (micro, none) = (Duration::from_micros(1), ServerDelay::None);
+    assert_eq!(resumed(&policy(micro, Compatibility::Documented), none), MS);
+    assert_eq!(resumed(&policy(micro, Compatibility::Grpc), none), MS);
+    assert_eq!(resumed(&policy(micro, Compatibility::GaxJava), none), Duration::ZERO);
+    assert_eq!(resumed(&policy(Duration::ZERO, Compatibility::Documented), none), Duration::ZERO);
+    let at_once = ServerDelay::Exactly(Duration::ZERO);
+    assert_eq!(resumed(&policy(micro, Compatibility::Documented), at_once), Duration::ZERO);
+    assert_eq!(resumed(&policy(5 * MS, Compatibility::Documented), none), 5 * MS);
 }
 
 /// A message that was delivered commits, unless the stream can be taken up behind it.
@@ -105,7 +173,7 @@ fn a_message_that_was_delivered_counts_at_the_end() {
     }
 }
 
-/// There is no single stream then that could be resumed.
+/// It is resumed after that.
 #[test]
 fn a_message_makes_a_hedged_operation_the_attempts() {
     let hedging = Hedging::new(3).delay(100 * MS).non_fatal_codes(Code::Unavailable);
@@ -114,7 +182,7 @@ fn a_message_makes_a_hedged_operation_the_attempts() {
     assert_eq!(operation.progressed(2).until(900 * MS), ["150 cancel 1"]);
     assert_eq!(operation.progressed(2).now(), [] as [&str; 0]);
     let broken = unavailable().with_seen(Seen::Messages { resumable: true });
-    assert_eq!(operation.ended(2, broken).now(), ["900 stop of 2 COMMITTED"]);
+    assert_eq!(operation.ended(2, broken).until(1000 * MS), ["1000 resume 3"]);
 }
 
 /// One that isn't hedged may still be resumed: observers are notified of no commit.

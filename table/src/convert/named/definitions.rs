@@ -1,6 +1,6 @@
 //! Values under names.
 
-use gax_retry::settings::SettingsKey;
+use crate::SettingsKey;
 use gax_retry::{CodeSet, RetrySettings};
 use std::collections::HashMap;
 use std::hash::Hash;

@@ -5,9 +5,8 @@ use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::services::KnownService;
 use crate::lint::subject::{EntryView, Subject};
-use crate::{Severity, TableFormat};
+use crate::{SettingsKey, Severity, TableFormat};
 use gax_retry::CodeSet;
-use gax_retry::settings::SettingsKey;
 use std::collections::HashMap;
 
 const DEAD_ENTRY: Rule = Rule::new(

@@ -3,10 +3,9 @@
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
-use crate::{Dialect, PolicyField, Severity};
+use crate::{Dialect, PolicyField, SettingsKey, Severity};
 use gax_retry::CodeSet;
 use gax_retry::plan::Impact;
-use gax_retry::settings::SettingsKey;
 use std::collections::HashMap;
 
 const OUTAGE_LOAD: Rule = Rule::new(

@@ -58,7 +58,7 @@ fn every_rule_has_a_name_of_its_own() {
 
 #[test]
 #[cfg(feature = "toml")]
-fn what_a_table_allows_for_nothing_is_told() {
+fn what_a_table_allows_for_nothing_is_reported() {
     let text = r#"
 [[allow]]
 rule = "short-timeout"

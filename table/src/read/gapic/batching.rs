@@ -4,20 +4,20 @@ use super::context::Context;
 use crate::TableError;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Node};
+use crate::model::BatchDescriptor;
 use gax_retry::{BatchingSettings, LimitExceeded};
+use std::sync::Arc;
 
-/// The settings of a `batching` block; one without thresholds counts as absent.
+/// The settings and the descriptor of a `batching` block; one without thresholds counts as absent.
 pub(super) fn read_batching(
     context: &Context<'_>,
     node: &Node,
     findings: &mut Findings,
-) -> Result<Option<BatchingSettings>, TableError> {
+) -> Result<Option<(BatchingSettings, Option<BatchDescriptor>)>, TableError> {
     let [thresholds, descriptor] =
         context.finder.find(node, "batching", ["thresholds", "batch_descriptor"], findings)?;
     let Some(thresholds) = thresholds else { return Ok(None) };
-    if descriptor.is_none() {
-        return Err(missing(context, node, "batch_descriptor"));
-    }
+    let descriptor = descriptor.ok_or_else(|| missing(context, node, "batch_descriptor"))?;
     let names = [
         "element_count_threshold",
         "request_byte_threshold",
@@ -49,7 +49,18 @@ pub(super) fn read_batching(
     if let Some(limit) = byte_limit {
         settings = settings.max_outstanding_bytes(whole(limit, "flow_control_byte_limit")?);
     }
-    Ok(Some(settings.build()))
+    Ok(Some((settings.build(), batch_descriptor(descriptor))))
+}
+
+/// Which fields are batched; `None`: it does not say so.
+fn batch_descriptor(node: &Node) -> Option<BatchDescriptor> {
+    let text = |node: &Node| node.text().map(Arc::from);
+    let discriminators = node.member("discriminator_fields").map_or(&[][..], Node::items);
+    Some(BatchDescriptor {
+        batched_field: node.member("batched_field").and_then(text)?,
+        discriminator_fields: discriminators.iter().filter_map(text).collect(),
+        subresponse_field: node.member("subresponse_field").and_then(text),
+    })
 }
 
 fn limit_exceeded(node: &Node) -> LimitExceeded {

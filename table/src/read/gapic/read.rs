@@ -216,6 +216,12 @@ fn read_method(
     };
     let polling = long_running.map(|node| read_polling(context, node, findings)).transpose()?;
     let batching = batching.map(|node| read_batching(context, node, findings)).transpose()?;
-    let (polling, batching) = (polling.flatten().map(Box::new), batching.flatten().map(Box::new));
-    Ok((method, MethodExtras { polling, batching, idempotent: None }))
+    let (batching, batch_descriptor) = batching.flatten().unzip();
+    let extras = MethodExtras {
+        polling: polling.flatten().map(Box::new),
+        batching: batching.map(Box::new),
+        batch_descriptor: batch_descriptor.flatten().map(Box::new),
+        idempotent: None,
+    };
+    Ok((method, extras))
 }

@@ -1,8 +1,10 @@
 //! Service YAML (`google.api.Service`): which methods of other services are mixed into an API's.
 
+mod auto_populated;
 mod mix_in;
 mod read;
 #[cfg(test)]
 mod tests;
 
+pub use auto_populated::AutoPopulatedField;
 pub use read::ServiceYaml;

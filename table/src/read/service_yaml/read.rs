@@ -1,5 +1,6 @@
 //! A service YAML's text to what it says about methods.
 
+use super::auto_populated::AutoPopulatedField;
 use crate::TableError;
 use crate::document::{Kind, Node, Source, read_yaml};
 use crate::input::load;
@@ -39,6 +40,7 @@ pub struct ServiceYaml {
     pub(super) selectors: HashSet<String>,
     /// `None`: a client has all methods.
     pub(super) selected: Option<Selection>,
+    auto_populated: Vec<AutoPopulatedField>,
 }
 
 /// The methods of a package that a client is made for.
@@ -77,6 +79,16 @@ impl ServiceYaml {
         Self::read(&Source::decode(Some(name.as_ref().into()), content)?)
     }
 
+    /// The fields of a method's requests that a client fills with a new id where they are empty.
+    pub fn auto_populated_fields<'a>(
+        &'a self,
+        service: &str,
+        method: &str,
+    ) -> impl Iterator<Item = &'a AutoPopulatedField> + use<'a> {
+        let name = format!("{service}.{method}");
+        self.auto_populated.iter().filter(move |field| field.method == name)
+    }
+
     fn read(source: &Source) -> Result<Self, TableError> {
         let root = read_yaml(source)?;
         if !matches!(root.kind, Kind::Object(_)) {
@@ -86,6 +98,10 @@ impl ServiceYaml {
             apis: texts(&root, &["apis"], "name"),
             selectors: texts(&root, &["http", "rules"], "selector"),
             selected: selected(&root),
+            auto_populated: items(&root, &["publishing", "method_settings"])
+                .iter()
+                .flat_map(|entry| AutoPopulatedField::read(source, entry))
+                .collect(),
         })
     }
 }

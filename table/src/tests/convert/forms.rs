@@ -98,7 +98,7 @@ fn envoy_gets_routes() {
 }
 
 #[test]
-fn istio_gets_routes_and_is_told_where_not_to_retry() {
+fn istio_gets_routes_and_is_configured_where_not_to_retry() {
     let (text, messages) = converted(ConversionTarget::Istio);
     assert_eq!(
         text,
@@ -245,17 +245,17 @@ fn istio_passes_on_what_the_table_has_nothing_for() {
 fn a_cluster_that_lets_retries_through_is_printed_where_there_are_any() {
     let is_reported = |text: &str| {
         let conversion = read(Dialect::AsWritten, text).convert(ConversionTarget::Envoy);
-        let is_told =
+        let has_it =
             conversion.findings().iter().any(|finding| finding.message().contains("no more than 3 retries"));
-        assert_eq!(conversion.text().ends_with("#       max_retries: 1024\n"), is_told);
-        is_told
+        assert_eq!(conversion.text().ends_with("#       max_retries: 1024\n"), has_it);
+        has_it
     };
     assert!(is_reported(TABLE));
     assert!(!is_reported(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "60s"}]}"#));
 }
 
 #[test]
-fn what_is_lost_is_told_with_its_place() {
+fn what_is_lost_is_reported_with_its_place() {
     let table = RetryTable::reader().file_name("t.json").read(TABLE.as_bytes()).unwrap();
     let findings: Vec<_> =
         table.convert(ConversionTarget::Envoy).findings().iter().map(ToString::to_string).collect();

@@ -162,7 +162,7 @@ fn an_initial_delay_by_itself_is_written_with_the_defaults_beside_it() {
 
 #[cfg(feature = "yaml")]
 #[test]
-fn times_below_a_millisecond_are_rounded_and_told() {
+fn times_below_a_millisecond_are_rounded_and_reported() {
     let text = r#"{"methodConfig": [{"name": [{"service": "a.B", "method": "C"}], "timeout": "0.0001s"}]}"#;
     let conversion = read(Dialect::AsWritten, text).convert(TableFormat::GapicYaml);
     assert_eq!(messages(&conversion), ["times are rounded for a.B/C in GAPIC YAML"]);

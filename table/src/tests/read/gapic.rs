@@ -239,6 +239,14 @@ fn schema_2_adds_polling_and_batching_and_no_policies() {
     assert_eq!(batching.max_outstanding_bytes(), None);
     assert_eq!(batching.limit_exceeded(), LimitExceeded::Block);
     assert_eq!(table.findings(), []);
+    let descriptor = table.batch_descriptor("a.B", "C").unwrap();
+    assert_eq!((descriptor.batched_field(), descriptor.discriminator_fields().count()), ("messages", 0));
+    assert_eq!((descriptor.subresponse_field(), table.batch_descriptor("a.B", "D")), (None, None));
+    let fields = "messages, discriminator_fields: [topic, labels], subresponse_field: ids}";
+    let table = parse(&schema_2(&BATCHING.replace("messages}", fields)));
+    let descriptor = table.batch_descriptor("a.B", "C").unwrap();
+    assert_eq!(descriptor.discriminator_fields().collect::<Vec<_>>(), ["topic", "labels"]);
+    assert_eq!(descriptor.subresponse_field(), Some("ids"));
 
     let java = read(Dialect::GaxJava, &schema_2(POLLING));
     assert_eq!(java.polling("a.B", "C").unwrap().retry_delay_multiplier(), Some(1.3));

@@ -145,7 +145,7 @@ fn errors_say_what_to_write() {
 
 /// Where gRPC's libraries read otherwise than gRFC A6, the dialect follows A6 and says so.
 #[test]
-fn what_a_library_reads_otherwise_is_told() {
+fn what_a_library_reads_otherwise_is_reported() {
     let table = parse(&policy("\"UNAVAILABLE\"", "\"unavailable\""));
     assert_eq!(table.lookup("a.B", "C").unwrap().codes(), CodeSet::from(Code::Unavailable));
     assert_eq!(

@@ -75,6 +75,19 @@ async fn settings_and_client_work_over_published_messages() {
     assert_eq!(response.extensions().get::<OperationReport>().unwrap().attempts().len(), 2);
 }
 
+#[tokio::test(start_paused = true)]
+async fn lists_work_over_published_messages() {
+    let client = own_published::AssetServiceClient::new(outage(1));
+    let request = published_types::ListAssetsRequest {
+        parent: "projects/2".to_owned(),
+        ..published_types::ListAssetsRequest::default()
+    };
+    let mut assets = client.list_assets_paged(request);
+    let asset: published_types::Asset = assets.next().await.unwrap().unwrap();
+    assert_eq!(asset.name, "projects/2");
+    assert!(assets.next().await.is_none());
+}
+
 #[test]
 fn both_ways_give_the_same_settings() {
     let definitions = own::AssetServiceStubSettings::retry_param_definitions();

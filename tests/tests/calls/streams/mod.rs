@@ -4,4 +4,5 @@ mod limit;
 mod messages;
 mod passing;
 mod replays;
+mod resuming;
 mod retries;

@@ -1,6 +1,6 @@
 //! One budget for each server.
 
-use super::RetryBudget;
+use gax_retry::RetryBudget;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,7 +15,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// # Examples
 ///
 /// ```
-/// use gax_retry::{RetryBudget, RetryBudgets};
+/// use tonic_gax::RetryBudget;
+/// use tonic_gax::settings::RetryBudgets;
 /// use std::time::Duration;
 ///
 /// let budgets = RetryBudgets::new();

@@ -1,0 +1,92 @@
+//! How requests of an RPC are batched.
+
+use super::rpc::{Rpc, RpcBatching};
+use heck::ToSnakeCase as _;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+
+/// The functions of a client that batch requests. They are compiled where the runtime has the feature `batching`.
+pub(super) fn batchings(runtime: &TokenStream, client: &Ident, rpcs: &[Rpc<'_>]) -> Option<TokenStream> {
+    let functions: Vec<_> = rpcs.iter().filter_map(|rpc| batching(runtime, rpc)).collect();
+    (!functions.is_empty()).then(|| {
+        quote! {
+            #runtime::__if_batching! {
+                impl<T: #runtime::client::Transport> #client<T>
+                where
+                    T::Future: 'static,
+                {
+                    #(#functions)*
+                }
+            }
+        }
+    })
+}
+
+fn batching(runtime: &TokenStream, rpc: &Rpc<'_>) -> Option<TokenStream> {
+    let Rpc { ident: call, name, request, response, deprecated, .. } = rpc;
+    let RpcBatching { index, ident, full_name, descriptor } = rpc.batching.as_ref()?;
+    let batched = field(descriptor.batched_field());
+    let discriminators = descriptor.discriminator_fields().map(field);
+    let replies = if let Some(subresponse) = descriptor.subresponse_field() {
+        let subresponse = field(subresponse);
+        quote! {
+            let mut entries = response.#subresponse.into_iter();
+            let mut reply = |size: &#runtime::batching::ElementSize| {
+                let count = usize::try_from(size.elements()).unwrap_or(usize::MAX);
+                #response { #subresponse: entries.by_ref().take(count).collect(), ..Default::default() }
+            };
+            sizes.iter().map(|size| Ok(reply(size))).collect()
+        }
+    } else {
+        quote! {
+            drop(response);
+            sizes.iter().map(|_| Ok(#response::default())).collect()
+        }
+    };
+    let docs = format!(
+        "Batches requests of `{name}`, as the retry table says: the start of a [`Batcher`](#runtime::batching::Batcher)."
+    );
+    let docs = docs.replace("#runtime", &runtime.to_string().replace(' ', ""));
+    let rule = format!(
+        "The `{}` of several requests are sent as one request. Its settings are the table's, whatever the client's settings are; \
+         [`settings`](Batching::settings) replaces them.",
+        descriptor.batched_field()
+    );
+    let rule = rule
+        .replace("(Batching::", &format!("({}::batching::Batching::", runtime.to_string().replace(' ', "")));
+    Some(quote! {
+        #[doc = #docs]
+        #[doc = ""]
+        #[doc = #rule]
+        #deprecated
+        #[must_use]
+        pub fn #ident(&self) -> #runtime::batching::Batching<#request, #response, ::tonic::Status> {
+            let client = self.clone();
+            #runtime::batching::BatchCall::rpc(move |requests: ::std::vec::Vec<#request>| {
+                let mut requests = requests.into_iter();
+                let mut merged = requests.next().unwrap_or_default();
+                requests.for_each(|mut request| merged.#batched.append(&mut request.#batched));
+                client.#call(merged)
+            })
+            .split(|response: #response, sizes| { #replies })
+            .entries(|request: &#request| u64::try_from(request.#batched.len()).unwrap_or(u64::MAX))
+            .bytes(|request: &#request| {
+                u64::try_from(::prost::Message::encoded_len(request)).unwrap_or(u64::MAX)
+            })
+            .discriminator_eq(|request: &#request| (#(request.#discriminators.clone(),)*))
+            .settings(BATCHING_SETTINGS[#index].clone())
+            .rules(#runtime::batching::BatchingRules::Reached)
+            .named(#full_name)
+        }
+    })
+}
+
+/// A field as prost names it.
+fn field(name: &str) -> Ident {
+    let name = name.to_snake_case();
+    match &*name {
+        "self" | "super" | "crate" => format_ident!("{name}_"),
+        _ if syn::parse_str::<Ident>(&name).is_ok() => format_ident!("{name}"),
+        _ => format_ident!("r#{name}"),
+    }
+}

@@ -1,0 +1,103 @@
+//! Credentials from a token server: fetched once, used by all calls, and fetched anew where the service refuses them.
+//!
+//! Both servers are in this program: one hands out tokens as OAuth's do, and the library takes each but the first, as if that
+//! had been revoked.
+//!
+//! ```text
+//! cargo run --example credentials
+//! ```
+
+mod library;
+
+use library::Library;
+use library::v1::{GetBookRequest, LibraryServiceClient};
+use serde::Deserialize;
+use std::error::Error;
+use std::net::Ipv4Addr;
+use std::time::Duration;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::net::TcpListener;
+use tonic::service::interceptor::InterceptedService;
+use tonic::transport::Server;
+use tonic::transport::server::TcpIncoming;
+use tonic::{Request, Status};
+use tonic_gax::RequestExt as _;
+use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
+use tonic_gax::{CallOptions, OperationReport};
+
+/// The response of a token server.
+#[derive(Deserialize)]
+struct Token {
+    access_token: String,
+    expires_in: u64,
+}
+
+/// Fetches a token. `UNAVAILABLE` is retried, by the settings of the call that waits for it.
+async fn fetch(url: String) -> Result<AuthHeaders, Status> {
+    let unavailable = |error: reqwest::Error| Status::unavailable(format!("no token: {error}"));
+    let response = reqwest::get(url).await.and_then(reqwest::Response::error_for_status);
+    let token: Token = response.map_err(unavailable)?.json().await.map_err(unavailable)?;
+    println!("fetched a token that is valid for {} s", token.expires_in);
+    let headers = AuthHeaders::bearer(&token.access_token);
+    let headers = headers.map_err(|error| Status::unauthenticated(error.to_string()))?;
+    Ok(headers.expires_in(Duration::from_secs(token.expires_in)))
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    let (tokens, url) = (serve_tokens().await?, serve_library().await?);
+
+    let credentials = Credentials::new(move || fetch(tokens.clone()));
+    let channel = tonic_gax::client::connect(url).await?;
+    let client = LibraryServiceClient::new(CredentialsService::new(channel, credentials));
+
+    // The first token is refused, which a fresh one puts right. The second call uses that one.
+    for attempts in [2, 1] {
+        let request = Request::new(GetBookRequest { name: "shelves/1/books/1".to_owned() });
+        let request = request.with_call_options(CallOptions::new().report(true));
+        let book = client.get_book(request).await?;
+        let report = book.extensions().get::<OperationReport>().ok_or("no report")?;
+        println!("{}\n{report}", book.get_ref().title);
+        assert_eq!(report.attempts().len(), attempts);
+    }
+    Ok(())
+}
+
+/// Serves `token-1`, `token-2` and so on, as JSON; the URL.
+async fn serve_tokens() -> Result<String, Box<dyn Error>> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let url = format!("http://{}/token", listener.local_addr()?);
+    tokio::spawn(async move {
+        for number in 1.. {
+            let Ok((stream, _)) = listener.accept().await else { return };
+            let mut stream = BufReader::new(stream);
+            let mut line = String::new();
+            // Up to the empty line after the headers.
+            while matches!(stream.read_line(&mut line).await, Ok(length) if length > 2) {
+                line.clear();
+            }
+            let body = format!("{{\"access_token\": \"token-{number}\", \"expires_in\": 3600}}");
+            let head = format!(
+                "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                body.len()
+            );
+            if stream.write_all(format!("{head}{body}").as_bytes()).await.is_err() {
+                return;
+            }
+        }
+    });
+    Ok(url)
+}
+
+/// Serves a library to everybody who does not bring the first token; the URL.
+async fn serve_library() -> Result<String, Box<dyn Error>> {
+    let check = |request: Request<()>| match request.metadata().get("authorization") {
+        Some(token) if token != "Bearer token-1" => Ok(request),
+        _ => Err(Status::unauthenticated("the token has been revoked")),
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    let server = Server::builder().add_service(InterceptedService::new(Library::refusing(0), check));
+    tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
+    Ok(url)
+}

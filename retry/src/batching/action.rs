@@ -1,0 +1,143 @@
+//! Actions: the fate of elements and batches.
+
+use crate::batching::element::ElementSize;
+use crate::batching::flow_control::OutstandingLimit;
+use std::fmt;
+use std::time::Duration;
+
+/// Which batch; those that are opened later have greater ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BatchId(pub(super) u64);
+
+impl BatchId {
+    /// The batch's number: the first one is 1.
+    #[must_use]
+    pub fn number(self) -> u64 {
+        self.0
+    }
+}
+
+/// The place in the queue of an element that waits for room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Ticket(pub(super) u64);
+
+/// Why an element is refused. It is in no batch then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Refusal {
+    /// As much is outstanding as may be.
+    Full(OutstandingLimit),
+    /// It has more entries than may ever be outstanding.
+    NeverHasRoom,
+    /// No more elements are taken.
+    Closed,
+}
+
+/// The fate of an element that asks to be added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(clippy::exhaustive_enums, reason = "who adds an element handles each")]
+#[must_use = "an accepted element has to be put into its batch"]
+pub enum Added {
+    /// It is in that batch.
+    Accepted(BatchId),
+    /// It waits for room: an action accepts or refuses it later.
+    Held(Ticket),
+    /// It is not taken.
+    Refused(Refusal),
+}
+
+/// Why a batch is sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum BatchTrigger {
+    /// The threshold for elements.
+    Elements,
+    /// The threshold for bytes.
+    Bytes,
+    /// Its age.
+    Delay,
+    /// Somebody asked for it.
+    Flush,
+    /// No more elements are taken.
+    Close,
+    /// An element waits for room, and nothing was in flight that could make some.
+    Held,
+}
+
+impl BatchTrigger {
+    /// The first of the thresholds.
+    pub(super) fn of(elements: bool, bytes: bool) -> Option<Self> {
+        if elements { Some(Self::Elements) } else { bytes.then_some(Self::Bytes) }
+    }
+
+    /// The word for it in metrics: `elements`, `bytes`, `delay`, `flush`, `close` or `held`.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            BatchTrigger::Elements => "elements",
+            BatchTrigger::Bytes => "bytes",
+            BatchTrigger::Delay => "delay",
+            BatchTrigger::Flush => "flush",
+            BatchTrigger::Close => "close",
+            BatchTrigger::Held => "held",
+        }
+    }
+}
+
+impl fmt::Display for BatchTrigger {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A batch that is to be sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ReadyBatch {
+    pub(super) id: BatchId,
+    pub(super) size: ElementSize,
+    pub(super) opened: Duration,
+    pub(super) trigger: BatchTrigger,
+}
+
+impl ReadyBatch {
+    /// Which batch.
+    #[must_use]
+    pub fn id(self) -> BatchId {
+        self.id
+    }
+
+    /// Its entries and bytes.
+    #[must_use]
+    pub fn size(self) -> ElementSize {
+        self.size
+    }
+
+    /// When it got its first element.
+    #[must_use]
+    pub fn opened(self) -> Duration {
+        self.opened
+    }
+
+    /// Why it is sent.
+    #[must_use]
+    pub fn trigger(self) -> BatchTrigger {
+        self.trigger
+    }
+}
+
+/// The next thing to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a driver performs each")]
+#[must_use = "an action is there to be performed"]
+pub enum BatchAction {
+    /// An element that waited is in that batch now.
+    Accept(Ticket, BatchId),
+    /// An element that waited is in no batch and never will be, since no more are taken.
+    Refuse(Ticket),
+    /// Send that batch. It gets no more elements.
+    Send(ReadyBatch),
+    /// Nothing until another fact comes, or that moment; `None`: only a fact changes anything.
+    Wait(Option<Duration>),
+    /// No more elements are taken, and every batch has ended.
+    Finish,
+}

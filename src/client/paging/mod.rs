@@ -1,0 +1,26 @@
+//! Lists that servers give page by page, as streams of items or of pages ([AIP-158](https://google.aip.dev/158)).
+//!
+//! Generated clients have a method for each RPC that is paged: `list_assets_paged` beside `list_assets`. [`paginate`] does it
+//! over any client.
+
+mod closure;
+mod error;
+mod page;
+mod page_token;
+mod paged;
+mod pages;
+mod source;
+mod trail;
+mod unary;
+mod walk;
+
+pub use closure::{ClosurePages, paginate};
+pub use error::PageError;
+pub use page::{IntoPage, Page};
+pub use page_token::PageToken;
+pub use paged::Paged;
+pub use pages::Pages;
+pub use source::PageSource;
+pub use unary::{PagedCall, UnaryPages};
+#[doc(hidden)]
+pub use unary::{PagedMethod, SizeField, TokenField, paged};

@@ -1,0 +1,197 @@
+//! The credentials that were fetched last: decisions alone, without a clock and without a task.
+
+use super::auth_headers::AuthHeaders;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::watch;
+use tonic::Status;
+
+/// The least time between two times at which refused credentials are fetched anew: a server that refuses all of them is not
+/// helped by more.
+const BETWEEN_INVALIDATIONS: Duration = Duration::from_secs(10);
+/// Others are fetched that much before these expire, or in the last tenth of their lifetime, if that is shorter.
+const BEFORE_EXPIRY: Duration = Duration::from_secs(4 * 60);
+/// After a fetch has failed, the credentials that are still valid are used for that long before the next one.
+const AFTER_FAILURE: Duration = Duration::from_secs(10);
+
+/// Credentials with the number of their fetch.
+#[derive(Debug, Clone)]
+pub(super) struct Fetched {
+    pub(super) headers: Arc<AuthHeaders>,
+    pub(super) number: u64,
+}
+
+/// The result of a fetch; `None`: it goes on.
+pub(super) type Landing = Option<Result<Fetched, Status>>;
+
+/// A fetch that everybody who needs it waits for.
+pub(super) type Flight = watch::Receiver<Landing>;
+
+#[derive(Debug, Default)]
+pub(super) struct Cache {
+    current: Option<Valid>,
+    /// How many fetches have succeeded.
+    fetches: u64,
+    flight: Option<Flight>,
+    invalidated: Option<Duration>,
+    failed: Option<Duration>,
+}
+
+#[derive(Debug)]
+struct Valid {
+    fetched: Fetched,
+    stale: Option<Duration>,
+    expires: Option<Duration>,
+}
+
+/// The step that a request needs first.
+#[derive(Debug)]
+pub(super) enum Lookup {
+    /// Use these; and fetch others meanwhile, if `is_stale`.
+    Use { fetched: Fetched, is_stale: bool },
+    /// Wait for the fetch that is on its way.
+    Wait(Flight),
+    /// Fetch some, and wait for them.
+    Fetch,
+}
+
+impl Cache {
+    /// The step that a request needs first which is sent now.
+    pub(super) fn look(&mut self, now: Duration) -> Lookup {
+        // One whose task has gone, since the source has panicked.
+        self.flight = self.flight.take().filter(|flight| flight.has_changed().is_ok());
+        let current = self.current.as_ref();
+        if let Some(current) = current.filter(|current| current.expires.is_none_or(|expires| now < expires)) {
+            let has_failed = self.failed.is_some_and(|failed| now < failed + AFTER_FAILURE);
+            let is_old = current.stale.is_some_and(|stale| now >= stale);
+            let is_stale = is_old && !has_failed && self.flight.is_none();
+            return Lookup::Use { fetched: current.fetched.clone(), is_stale };
+        }
+        match &self.flight {
+            Some(flight) => Lookup::Wait(flight.clone()),
+            None => Lookup::Fetch,
+        }
+    }
+
+    /// A fetch is on its way.
+    pub(super) fn began(&mut self, flight: Flight) {
+        self.flight = Some(flight);
+    }
+
+    /// A fetch has ended.
+    pub(super) fn landed(
+        &mut self,
+        result: Result<AuthHeaders, Status>,
+        now: Duration,
+    ) -> Result<Fetched, Status> {
+        self.flight = None;
+        match result {
+            Ok(headers) => {
+                self.fetches += 1;
+                let expires = headers.lifetime.map(|lifetime| now.saturating_add(lifetime));
+                let early = headers.lifetime.map(|lifetime| BEFORE_EXPIRY.min(lifetime / 10));
+                let stale = expires.zip(early).map(|(expires, early)| expires.saturating_sub(early));
+                let fetched = Fetched { headers: Arc::new(headers), number: self.fetches };
+                self.failed = None;
+                self.current = Some(Valid { fetched: fetched.clone(), stale, expires });
+                Ok(fetched)
+            }
+            Err(status) => {
+                self.failed = Some(now);
+                Err(status)
+            }
+        }
+    }
+
+    /// A server has refused the credentials of that fetch. Returns whether a request is worth sending again: there are others,
+    /// or others are going to be fetched.
+    pub(super) fn refused(&mut self, number: u64, now: Duration) -> bool {
+        let is_current = self.current.as_ref().is_some_and(|current| current.fetched.number == number);
+        if !is_current {
+            return true;
+        }
+        if self.invalidated.is_some_and(|before| now < before + BETWEEN_INVALIDATIONS) {
+            return false;
+        }
+        self.invalidated = Some(now);
+        self.current = None;
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn seconds(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    fn lasting(seconds: u64) -> AuthHeaders {
+        AuthHeaders::bearer("t").unwrap().expires_in(Duration::from_secs(seconds))
+    }
+
+    /// The step at that second, in a word.
+    fn look(cache: &mut Cache, at: u64) -> String {
+        match cache.look(seconds(at)) {
+            Lookup::Use { fetched, is_stale } => {
+                format!("{}{}", fetched.number, if is_stale { " stale" } else { "" })
+            }
+            Lookup::Wait(_) => "wait".to_owned(),
+            Lookup::Fetch => "fetch".to_owned(),
+        }
+    }
+
+    #[test]
+    fn credentials_are_used_until_shortly_before_they_expire() {
+        let mut cache = Cache::default();
+        assert_eq!(look(&mut cache, 0), "fetch");
+        cache.landed(Ok(lasting(3600)), seconds(1)).unwrap();
+        for (at, expected) in [(1, "1"), (3360, "1"), (3361, "1 stale"), (3600, "1 stale"), (3601, "fetch")] {
+            assert_eq!(look(&mut cache, at), expected, "{at}");
+        }
+        let (sender, flight) = watch::channel(None);
+        cache.began(flight);
+        assert_eq!((look(&mut cache, 3500), look(&mut cache, 3601)), ("1".to_owned(), "wait".to_owned()));
+        // The source has panicked.
+        drop(sender);
+        assert_eq!(
+            (look(&mut cache, 3500), look(&mut cache, 3601)),
+            ("1 stale".to_owned(), "fetch".to_owned())
+        );
+        // Those that last a short time are used for nine tenths of it.
+        cache.landed(Ok(lasting(100)), seconds(4000)).unwrap();
+        assert_eq!((look(&mut cache, 4089), look(&mut cache, 4090)), ("2".to_owned(), "2 stale".to_owned()));
+        cache.landed(Ok(AuthHeaders::new()), seconds(5000)).unwrap();
+        assert_eq!(look(&mut cache, u64::MAX), "3");
+    }
+
+    #[test]
+    fn a_failed_fetch_is_repeated_after_a_while_as_long_as_nothing_is_lost() {
+        let mut cache = Cache::default();
+        cache.landed(Ok(lasting(100)), seconds(0)).unwrap();
+        cache.landed(Err(Status::unavailable("")), seconds(90)).unwrap_err();
+        for (at, expected) in [(90, "1"), (99, "1"), (100, "fetch")] {
+            assert_eq!(look(&mut cache, at), expected, "{at}");
+        }
+        cache.landed(Err(Status::unavailable("")), seconds(100)).unwrap_err();
+        assert_eq!(look(&mut cache, 100), "fetch");
+    }
+
+    #[test]
+    fn refused_credentials_are_fetched_anew_at_most_once_in_ten_seconds() {
+        let mut cache = Cache::default();
+        cache.landed(Ok(lasting(3600)), seconds(0)).unwrap();
+        assert!(cache.refused(1, seconds(5)));
+        assert_eq!(look(&mut cache, 5), "fetch");
+        // Another call with the same ones waits for the same fetch.
+        assert!(cache.refused(1, seconds(5)));
+        cache.landed(Ok(lasting(3600)), seconds(6)).unwrap();
+        assert!(cache.refused(1, seconds(7)));
+        assert_eq!(look(&mut cache, 7), "2");
+        assert!(!cache.refused(2, seconds(14)));
+        assert_eq!(look(&mut cache, 14), "2");
+        assert!(cache.refused(2, seconds(15)));
+        assert_eq!(look(&mut cache, 15), "fetch");
+    }
+}

@@ -1,0 +1,70 @@
+//! The service that adds credentials.
+
+use super::future::CredentialsFuture;
+use super::hook::Credentials;
+use super::used::UsedCredentials;
+use std::task::{Context, Poll};
+use tonic::codegen::StdError;
+use tower_service::Service;
+
+/// A channel that puts [`Credentials`] into each request, below what its caller has set.
+///
+/// It goes below the retries, so that every attempt is sent with those of its moment: give it to a generated client in the place
+/// of its channel, or put [`RetryLayer`](crate::RetryLayer) around it.
+///
+/// Credentials go to whatever the channel is connected to: connect over TLS.
+///
+/// # Cancel safety
+///
+/// Dropping a request's future drops the request. A fetch of credentials that it waits for goes on for others.
+#[derive(Debug, Clone)]
+pub struct CredentialsService<S> {
+    inner: S,
+    credentials: Credentials,
+}
+
+impl<S> CredentialsService<S> {
+    /// A channel with these credentials.
+    #[must_use]
+    pub fn new(inner: S, credentials: Credentials) -> Self {
+        Self { inner, credentials }
+    }
+}
+
+impl<S, B, R> Service<http::Request<B>> for CredentialsService<S>
+where
+    S: Service<http::Request<B>, Response = http::Response<R>> + Clone + Send + 'static,
+    S::Error: Into<StdError>,
+    B: Send + 'static,
+{
+    type Response = http::Response<R>;
+    type Error = StdError;
+    type Future = CredentialsFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, mut request: http::Request<B>) -> Self::Future {
+        let credentials = self.credentials.clone();
+        match credentials.look() {
+            Ok(Ok(fetched)) => {
+                fetched.headers.add_to(request.headers_mut());
+                let used = UsedCredentials { credentials, number: fetched.number };
+                CredentialsFuture::sent(self.inner.call(request), used)
+            }
+            Ok(Err(flight)) => {
+                // The service that is ready waits with the request; another one takes its place.
+                let next = self.inner.clone();
+                let mut service = std::mem::replace(&mut self.inner, next);
+                CredentialsFuture::waiting(async move {
+                    let fetched = credentials.landed(flight).await?;
+                    fetched.headers.add_to(request.headers_mut());
+                    let used = UsedCredentials { credentials, number: fetched.number };
+                    Ok((service.call(request), used))
+                })
+            }
+            Err(error) => CredentialsFuture::failed(error),
+        }
+    }
+}

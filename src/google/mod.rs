@@ -1,0 +1,33 @@
+//! Headers that Google's servers expect of every call: where a request is routed to, who sends it, and who pays for it.
+//!
+//! Clients that are generated from protos with Google's annotations send them by themselves; the layer sends them
+//! [if it is asked to](crate::RetryLayer::google_headers). The page *Google APIs* of the guide has the rules.
+
+mod endpoint_error;
+mod google_headers;
+mod header_error;
+mod method_annotations;
+mod method_headers;
+mod pattern;
+mod request_id;
+mod request_param;
+mod service_endpoint;
+mod service_info;
+mod short_text;
+mod value;
+
+pub use endpoint_error::EndpointError;
+pub use google_headers::GoogleHeaders;
+pub use header_error::HeaderError;
+#[doc(hidden)]
+pub use method_annotations::MethodAnnotations;
+pub(crate) use method_headers::{ClientHeaders, MethodHeaders, X_GOOG_REQUEST_PARAMS};
+#[doc(hidden)]
+pub use request_id::fill_request_id;
+#[doc(hidden)]
+pub use request_param::RequestParam;
+#[cfg(test)]
+pub(crate) use request_param::request_params;
+pub use service_endpoint::ServiceEndpoint;
+#[doc(hidden)]
+pub use service_info::ServiceInfo;

@@ -1,0 +1,363 @@
+//! Google's annotations in compiled descriptors, as far as the headers of methods follow from them.
+
+use crate::google::{MethodAnnotations, RequestParam};
+use crate::grpc::methods::descriptor_error::Problem;
+use gax_table::{MessageFields, ProtoField, RoutingError, http_params, routing_params};
+use prost::Message;
+use std::collections::HashMap;
+
+/// `google.protobuf.FileDescriptorSet`, of its files those with a service of Google's.
+#[derive(Clone, PartialEq, Message)]
+struct Services {
+    #[prost(message, repeated, tag = "1")]
+    file: Vec<ServiceFile>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ServiceFile {
+    #[prost(string, optional, tag = "2")]
+    package: Option<String>,
+    #[prost(message, repeated, tag = "6")]
+    service: Vec<Service>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Service {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
+    #[prost(message, repeated, tag = "2")]
+    method: Vec<Method>,
+    #[prost(message, optional, tag = "3")]
+    options: Option<ServiceOptions>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct ServiceOptions {
+    /// `google.api.default_host`
+    #[prost(string, optional, tag = "1049")]
+    default_host: Option<String>,
+    /// `google.api.api_version`
+    #[prost(string, optional, tag = "525000001")]
+    api_version: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Method {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
+    #[prost(string, optional, tag = "2")]
+    input_type: Option<String>,
+    #[prost(message, optional, tag = "4")]
+    options: Option<MethodOptions>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct MethodOptions {
+    /// `google.api.http`
+    #[prost(message, optional, tag = "72295728")]
+    http: Option<HttpRule>,
+    /// `google.api.routing`
+    #[prost(message, optional, tag = "72295729")]
+    routing: Option<RoutingRule>,
+}
+
+/// `google.api.HttpRule`
+#[derive(Clone, PartialEq, Message)]
+struct HttpRule {
+    #[prost(string, optional, tag = "2")]
+    get: Option<String>,
+    #[prost(string, optional, tag = "3")]
+    put: Option<String>,
+    #[prost(string, optional, tag = "4")]
+    post: Option<String>,
+    #[prost(string, optional, tag = "5")]
+    delete: Option<String>,
+    #[prost(string, optional, tag = "6")]
+    patch: Option<String>,
+    #[prost(message, optional, tag = "8")]
+    custom: Option<CustomPattern>,
+}
+
+/// `google.api.CustomHttpPattern`
+#[derive(Clone, PartialEq, Message)]
+struct CustomPattern {
+    #[prost(string, tag = "2")]
+    path: String,
+}
+
+/// `google.api.RoutingRule`
+#[derive(Clone, PartialEq, Message)]
+struct RoutingRule {
+    #[prost(message, repeated, tag = "2")]
+    routing_parameters: Vec<RoutingParameter>,
+}
+
+/// `google.api.RoutingParameter`
+#[derive(Clone, PartialEq, Message)]
+struct RoutingParameter {
+    #[prost(string, tag = "1")]
+    field: String,
+    #[prost(string, tag = "2")]
+    path_template: String,
+}
+
+/// `google.protobuf.FileDescriptorSet`, the messages of its files.
+#[derive(Clone, PartialEq, Message)]
+struct Messages {
+    #[prost(message, repeated, tag = "1")]
+    file: Vec<MessageFile>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct MessageFile {
+    #[prost(string, optional, tag = "2")]
+    package: Option<String>,
+    #[prost(message, repeated, tag = "4")]
+    message_type: Vec<MessageType>,
+    #[prost(message, repeated, tag = "5")]
+    enum_type: Vec<EnumType>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct MessageType {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
+    #[prost(message, repeated, tag = "2")]
+    field: Vec<Field>,
+    #[prost(message, repeated, tag = "3")]
+    nested_type: Vec<MessageType>,
+    #[prost(message, repeated, tag = "4")]
+    enum_type: Vec<EnumType>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct Field {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
+    #[prost(int32, optional, tag = "3")]
+    number: Option<i32>,
+    #[prost(int32, optional, tag = "4")]
+    label: Option<i32>,
+    #[prost(int32, optional, tag = "5")]
+    kind: Option<i32>,
+    #[prost(string, optional, tag = "6")]
+    type_name: Option<String>,
+    #[prost(string, optional, tag = "7")]
+    default_value: Option<String>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct EnumType {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
+    #[prost(message, repeated, tag = "2")]
+    value: Vec<EnumValue>,
+}
+
+#[derive(Clone, PartialEq, Message)]
+struct EnumValue {
+    #[prost(string, optional, tag = "1")]
+    name: Option<String>,
+    #[prost(int32, optional, tag = "2")]
+    number: Option<i32>,
+}
+
+impl HttpRule {
+    /// The path of the main binding.
+    fn path(&self) -> Option<&str> {
+        let paths = [&self.get, &self.put, &self.post, &self.delete, &self.patch];
+        let path = paths.into_iter().find_map(Option::as_deref);
+        path.or(self.custom.as_ref().map(|custom| custom.path.as_str()))
+    }
+}
+
+/// The annotations of methods, by path without the leading slash; of methods without any there is nothing.
+pub(super) fn annotations(encoded: &[u8]) -> Result<HashMap<String, MethodAnnotations>, Problem> {
+    let services = Services::decode(encoded).map_err(Problem::Bytes)?;
+    let mut types = None;
+    let mut found = HashMap::new();
+    for file in &services.file {
+        for service in &file.service {
+            let options = service.options.clone().unwrap_or_default();
+            let service_name = joined(file.package(), service.name());
+            for method in &service.method {
+                let path = format!("{service_name}/{}", method.name());
+                let rule = method.options.as_ref().filter(|rule| {
+                    rule.routing.is_some() || (options.default_host.is_some() && rule.http.is_some())
+                });
+                let params = match rule {
+                    None => Vec::new(),
+                    Some(rule) => {
+                        if types.is_none() {
+                            types = Some(Types::of(&Messages::decode(encoded).map_err(Problem::Bytes)?));
+                        }
+                        let fields = types.get_or_insert_default();
+                        let params = rule.params(method.input_type(), fields);
+                        params.map_err(|error| Problem::Annotation { method: path.clone(), error })?
+                    }
+                };
+                let annotations = MethodAnnotations::read(params, options.api_version.clone());
+                if !annotations.is_empty() {
+                    found.insert(path, annotations);
+                }
+            }
+        }
+    }
+    Ok(found)
+}
+
+impl MethodOptions {
+    /// The parameters that requests are routed by. `google.api.routing` goes over `google.api.http`.
+    fn params(&self, request: &str, fields: &Types) -> Result<Vec<RequestParam>, RoutingError> {
+        let params = if let Some(routing) = &self.routing {
+            let parameters = routing.routing_parameters.iter();
+            let parameters = parameters.map(|parameter| (&*parameter.field, &*parameter.path_template));
+            routing_params(parameters, request, fields)?
+        } else {
+            let path = self.http.as_ref().and_then(HttpRule::path);
+            path.map(|path| http_params(path, request, fields)).transpose()?.unwrap_or_default()
+        };
+        Ok(params.into_iter().map(RequestParam::from).collect())
+    }
+}
+
+/// Messages and enums by their full names, with a dot before them.
+#[derive(Debug, Default)]
+struct Types {
+    messages: HashMap<String, Vec<Field>>,
+    enums: HashMap<String, Vec<EnumValue>>,
+}
+
+impl Types {
+    fn of(messages: &Messages) -> Self {
+        let mut types = Self::default();
+        for file in &messages.file {
+            let package = file.package();
+            let scope = if package.is_empty() { String::new() } else { format!(".{package}") };
+            types.collect(&scope, &file.message_type, &file.enum_type);
+        }
+        types
+    }
+
+    fn collect(&mut self, scope: &str, messages: &[MessageType], enums: &[EnumType]) {
+        for message in messages {
+            let name = format!("{scope}.{}", message.name());
+            self.collect(&name, &message.nested_type, &message.enum_type);
+            self.messages.insert(name, message.field.clone());
+        }
+        let named = enums.iter().map(|one| (format!("{scope}.{}", one.name()), one.value.clone()));
+        self.enums.extend(named);
+    }
+}
+
+impl MessageFields for Types {
+    fn field(&self, message: &str, name: &str) -> Option<ProtoField> {
+        const REPEATED: i32 = 3;
+        const ENUM: i32 = 14;
+        let field = self.messages.get(message)?.iter().find(|field| field.name() == name)?;
+        // An enum of proto2 may begin with another number than zero.
+        let of_enum = || {
+            let values = self.enums.get(field.type_name())?;
+            let named = |one: &&EnumValue| field.default_value.as_ref().is_none_or(|name| one.name() == name);
+            Some(values.iter().find(named)?.number().to_string())
+        };
+        let default = if field.kind() == ENUM { of_enum() } else { field.default_value.clone() };
+        Some(ProtoField {
+            number: field.number().try_into().ok()?,
+            kind: field.kind(),
+            is_repeated: field.label() == REPEATED,
+            type_name: field.type_name().to_owned(),
+            default,
+        })
+    }
+}
+
+/// A name in a package.
+fn joined(package: &str, name: &str) -> String {
+    if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The descriptors of `a.v1.A`, whose method `Get` has that path and that routing parameter, and of its request.
+    fn encoded(host: Option<&str>, path: Option<&str>, routing: Option<(&str, &str)>) -> Vec<u8> {
+        let text = |text: &str| Some(text.to_owned());
+        let routing = routing.map(|(field, path_template)| RoutingRule {
+            routing_parameters: vec![RoutingParameter {
+                field: field.to_owned(),
+                path_template: path_template.to_owned(),
+            }],
+        });
+        let http = path.map(|path| HttpRule { get: text(path), ..HttpRule::default() });
+        let method = Method {
+            name: text("Get"),
+            input_type: text(".a.v1.Request"),
+            options: Some(MethodOptions { http, routing }),
+        };
+        let options = ServiceOptions { default_host: host.map(str::to_owned), api_version: None };
+        let service = Service { name: text("A"), method: vec![method], options: Some(options) };
+        let services = Services { file: vec![ServiceFile { package: text("a.v1"), service: vec![service] }] };
+        let field = |name, number, kind: i32, type_name: &str| Field {
+            name: text(name),
+            number: Some(number),
+            label: Some(1),
+            kind: Some(kind),
+            type_name: text(type_name),
+            default_value: None,
+        };
+        let value = |name, number| EnumValue { name: text(name), number: Some(number) };
+        let request = MessageType {
+            name: text("Request"),
+            field: vec![
+                field("name", 1, 9, ""),
+                field("level", 2, 14, ".a.v1.Request.Level"),
+                Field { default_value: text("HIGH"), ..field("other", 3, 14, ".a.v1.Request.Level") },
+            ],
+            nested_type: Vec::new(),
+            enum_type: vec![EnumType { name: text("Level"), value: vec![value("LOW", 3), value("HIGH", 7)] }],
+        };
+        let file = MessageFile { package: text("a.v1"), message_type: vec![request], enum_type: Vec::new() };
+        [services.encode_to_vec(), Messages { file: vec![file] }.encode_to_vec()].concat()
+    }
+
+    fn params(host: Option<&str>, path: Option<&str>, routing: Option<(&str, &str)>) -> String {
+        match annotations(&encoded(host, path, routing)) {
+            Ok(found) => found.get("a.v1.A/Get").map_or_else(
+                || "-".to_owned(),
+                |annotations| {
+                    let value = crate::google::request_params(&annotations.params, b"");
+                    value.map_or_else(String::new, |value| value.to_str().unwrap().to_owned())
+                },
+            ),
+            Err(problem) => crate::grpc::DescriptorError::from(problem).to_string(),
+        }
+    }
+
+    #[test]
+    fn paths_count_for_services_of_google_and_routing_for_all() {
+        let host = Some("a.googleapis.com");
+        let path = Some("/v1/{level}/{other}/{name=**}");
+        assert_eq!(params(host, path, None), "level=3&other=7");
+        assert_eq!(params(None, path, None), "-");
+        assert_eq!(params(None, path, Some(("name", ""))), "");
+        assert_eq!(params(host, path, Some(("name", "{id=**}"))), "");
+        assert_eq!(params(host, Some("/v1/all"), None), "-");
+        assert_eq!(params(host, None, None), "-");
+    }
+
+    #[test]
+    fn an_annotation_that_cannot_be_used_names_its_method() {
+        assert_eq!(
+            params(Some("a"), Some("/v1/{nam}"), None),
+            "a.v1.A/Get: a.v1.Request has no field \"nam\", which \"nam\" names; name a field of the request, with dots \
+             between messages"
+        );
+        assert_eq!(params(None, Some("/v1/{nam}"), None), "-");
+        assert!(
+            params(None, None, Some(("name", "a")))
+                .starts_with("a.v1.A/Get: the path template \"a\" has 0 variables")
+        );
+    }
+}

@@ -1,0 +1,61 @@
+//! A stream that resumes, as the body of one response.
+
+use super::message_source::MessageSource;
+use crate::body::OpenPart;
+use crate::operation::PREFIX;
+use bytes::{BufMut as _, Bytes, BytesMut};
+use http::{HeaderMap, HeaderValue};
+use http_body::Frame;
+use std::task::{Context, Poll, ready};
+use tonic::Status;
+
+/// The messages of all connections, one after the other, and the trailers of the last.
+pub(crate) struct ResumedBody {
+    messages: Box<dyn MessageSource<Bytes>>,
+    has_ended: bool,
+}
+
+impl ResumedBody {
+    pub(crate) fn new(messages: Box<dyn MessageSource<Bytes>>) -> Self {
+        Self { messages, has_ended: false }
+    }
+}
+
+impl OpenPart for ResumedBody {
+    type Error = Status;
+
+    fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        if self.has_ended {
+            return Poll::Ready(None);
+        }
+        let message = ready!(self.messages.poll_message(cx));
+        self.has_ended = !matches!(message, Some(Ok(_)));
+        Poll::Ready(Some(match message {
+            Some(Ok(message)) => frame(&message).map(Frame::data),
+            Some(Err(status)) => Err(status),
+            None => Ok(Frame::trailers(self.messages.take_trailers().unwrap_or_else(good))),
+        }))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.has_ended
+    }
+}
+
+/// The message with its prefix.
+pub(super) fn frame(message: &[u8]) -> Result<Bytes, Status> {
+    let Ok(length) = u32::try_from(message.len()) else {
+        let text = format!("a message is {} bytes long, more than gRPC can send", message.len());
+        return Err(Status::resource_exhausted(text));
+    };
+    let mut frame = BytesMut::with_capacity(PREFIX + message.len());
+    frame.put_u8(0);
+    frame.put_u32(length);
+    frame.put_slice(message);
+    Ok(frame.freeze())
+}
+
+/// The trailers of a stream whose status came in the headers.
+fn good() -> HeaderMap {
+    HeaderMap::from_iter([(Status::GRPC_STATUS, HeaderValue::from_static("0"))])
+}

@@ -1,0 +1,85 @@
+//! Messages of a stream whose types nobody on the way knows.
+
+use super::body::frame;
+use super::codec::{Measured, MeasuringCodec, StreamCodec};
+use crate::body::is_one_message;
+use crate::grpc::response::{Canned, now};
+use crate::grpc::status::received::value;
+use crate::operation::PREFIX;
+use bytes::{Buf as _, Bytes};
+use http::{HeaderMap, HeaderName};
+use tonic::body::Body;
+use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder, Streaming};
+use tonic::{Response, Status};
+
+/// How messages are compressed.
+const ENCODING: HeaderName = HeaderName::from_static("grpc-encoding");
+
+/// Messages as they are on the wire, without their prefixes.
+#[derive(Debug)]
+pub(crate) struct BytesCodec;
+
+impl BytesCodec {
+    /// The message of a request of one message that is not compressed.
+    pub(crate) fn decoded(frame: &Bytes) -> Option<Bytes> {
+        let is_plain = frame.first() == Some(&0) && is_one_message(frame);
+        is_plain.then(|| frame.slice(PREFIX..))
+    }
+}
+
+impl StreamCodec for BytesCodec {
+    type Request = Bytes;
+    type Response = Bytes;
+
+    fn encode(&self, request: &Bytes) -> Result<Bytes, Status> {
+        frame(request)
+    }
+
+    fn can_read(&self, head: &HeaderMap) -> bool {
+        value(head, &ENCODING).is_none_or(|encoding| encoding == "identity")
+    }
+
+    fn open(&self, response: http::Response<Body>) -> Result<Response<Streaming<Measured<Bytes>>>, Status> {
+        // The client above has its own limit.
+        let mut grpc = tonic::client::Grpc::new(Canned::new(response)).max_decoding_message_size(usize::MAX);
+        now(grpc.server_streaming(tonic::Request::new(()), Canned::path(), MeasuringCodec(RawCodec)))
+    }
+}
+
+/// tonic's codec of such messages.
+#[derive(Debug)]
+struct RawCodec;
+
+impl Codec for RawCodec {
+    type Encode = ();
+    type Decode = Bytes;
+    type Encoder = Self;
+    type Decoder = Self;
+
+    fn encoder(&mut self) -> Self {
+        Self
+    }
+
+    fn decoder(&mut self) -> Self {
+        Self
+    }
+}
+
+impl Encoder for RawCodec {
+    type Item = ();
+    type Error = Status;
+
+    fn encode(&mut self, (): (), _: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        Ok(())
+    }
+}
+
+impl Decoder for RawCodec {
+    type Item = Bytes;
+    type Error = Status;
+
+    fn decode(&mut self, source: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        let length = source.remaining();
+        Ok(Some(source.copy_to_bytes(length)))
+    }
+}

@@ -1,0 +1,105 @@
+//! One connection of a stream: the response of one attempt.
+
+use super::codec::{Measured, StreamCodec};
+use super::tapped_body::{BodyEnd, Tap, TappedBody};
+use crate::grpc::response::ResponseBody;
+use bytes::Bytes;
+use http::{HeaderMap, StatusCode};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use tokio_stream::Stream as _;
+use tonic::body::Body;
+use tonic::codec::Streaming;
+use tonic::{Code, Status};
+
+/// The messages of an attempt's response.
+pub(super) struct Connection<M> {
+    messages: Streaming<Measured<M>>,
+    tap: Tap,
+    is_observed: bool,
+    /// The response's head, which has the status if there are no trailers.
+    pub(super) head: HeaderMap,
+    pub(super) status: StatusCode,
+    /// A message that came before the operation was this attempt's.
+    pub(super) first: Option<Measured<M>>,
+    pub(super) brought: Brought,
+    /// It has ended well.
+    pub(super) is_done: bool,
+}
+
+/// How far the response of an attempt has come. Later points are greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Brought {
+    Nothing,
+    Headers,
+    /// Messages, of which the caller has none.
+    Messages,
+    /// Messages for the caller.
+    Delivered,
+}
+
+/// How a connection's messages end.
+pub(super) enum ConnectionEnd {
+    /// As the body ended, behind whole messages or not.
+    Body { end: BodyEnd, is_whole: bool },
+    /// With a message that can't be read.
+    Unreadable(Status),
+}
+
+impl<M: Send + 'static> Connection<M> {
+    /// # Errors
+    ///
+    /// The response can't be read.
+    pub(super) fn open(
+        response: http::Response<ResponseBody>,
+        codec: &impl StreamCodec<Response = M>,
+        is_observed: bool,
+    ) -> Result<Self, Status> {
+        let tap = Tap::new(is_observed);
+        let (head, status) = (response.headers().clone(), response.status());
+        let response = response.map(|body| Body::new(TappedBody::new(body, tap.clone(), is_observed)));
+        let messages = codec.open(response)?.into_inner();
+        Ok(Self {
+            messages,
+            tap,
+            is_observed,
+            head,
+            status,
+            first: None,
+            brought: Brought::Headers,
+            is_done: false,
+        })
+    }
+
+    /// The next message, or how they end.
+    #[inline]
+    pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Measured<M>, ConnectionEnd>> {
+        if let Some(first) = self.first.take() {
+            return Poll::Ready(Ok(first));
+        }
+        Pin::new(&mut self.messages).poll_next(cx).map(|message| match message {
+            Some(Ok(message)) => Ok(message),
+            Some(Err(status)) => Err(self.end(Some(status))),
+            None => Err(self.end(None)),
+        })
+    }
+
+    #[cold]
+    fn end(&mut self, status: Option<Status>) -> ConnectionEnd {
+        let end = self.tap.take_end();
+        match (end, status) {
+            (Some(end), status) => {
+                let is_cut_off = status.is_some_and(|status| status.code() == Code::Internal);
+                ConnectionEnd::Body { end, is_whole: !is_cut_off }
+            }
+            (None, Some(status)) => ConnectionEnd::Unreadable(status),
+            (None, None) => ConnectionEnd::Body { end: BodyEnd::WithoutTrailers, is_whole: true },
+        }
+    }
+
+    /// The data that has come in, where observers want to know.
+    #[inline]
+    pub(super) fn arrived(&self) -> Vec<Bytes> {
+        if self.is_observed { self.tap.take_arrived() } else { Vec::new() }
+    }
+}

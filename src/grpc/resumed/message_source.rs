@@ -1,0 +1,30 @@
+//! The messages of a stream that goes on over several connections.
+
+use crate::grpc::response::ResponseBody;
+use crate::operation::OperationReport;
+use http::HeaderMap;
+use std::task::{Context, Poll};
+use tonic::Status;
+
+/// Messages of an operation, whatever it is made over.
+pub(crate) trait MessageSource<M>: Send {
+    /// The next message, of whichever connection. After the end or an error there is none.
+    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<M, Status>>>;
+
+    /// The headers of the connection that was opened last.
+    fn head(&self) -> HeaderMap;
+
+    /// The trailers, once the stream has ended well.
+    fn take_trailers(&mut self) -> Option<HeaderMap>;
+
+    /// How often the stream was begun anew.
+    fn restarts(&self) -> u64;
+
+    /// The report, once the stream has ended.
+    fn report(&self) -> Option<OperationReport>;
+
+    /// A response that can't be read message by message, once: the caller gets it as it comes.
+    fn take_passed(&mut self) -> Option<http::Response<ResponseBody>> {
+        None
+    }
+}

@@ -1,0 +1,435 @@
+//! Attempts that deliver the messages of a stream, one connection after the other.
+
+use super::codec::{Measured, StreamCodec};
+use super::connection::{Brought, Connection, ConnectionEnd};
+use super::tapped_body::BodyEnd;
+use super::wait::WaitTimeout;
+use crate::grpc::methods::MethodConfig;
+use crate::grpc::protocol::{EndsWithStatus, GrpcAttempt, GrpcProtocol};
+use crate::grpc::request::ReplayableRequest;
+use crate::grpc::response::{ResponseBody, pass_on};
+use crate::grpc::status::{Failure, received};
+use crate::grpc::transport::ServiceHandle;
+use crate::operation::{
+    AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, OperationReport, Protocol, Step,
+    Unsendable,
+};
+use crate::resumption::{Asked, Resumer, Taken};
+use gax_retry::operation::{AttemptResult, CommitPoint, RetryFact, Seen, Stop};
+use gax_retry::{Code, Compatibility, Delivery, SettingsError, StartedAttempt, StopReason};
+use http::HeaderMap;
+use pin_project_lite::pin_project;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::Instant;
+use tonic::Status;
+use tonic::body::Body;
+use tonic::client::GrpcService;
+
+/// After how many messages that the caller does not get other tasks have their turn.
+const YIELD_EVERY: u8 = 32;
+
+/// A stream of responses: its connections are opened as those of any other call are, and a strategy says what becomes of their
+/// messages.
+pub(crate) struct ResumedProtocol<A, Q, C: StreamCodec> {
+    base: GrpcProtocol<A, Q>,
+    codec: C,
+    resumer: Resumer<C::Request, C::Response>,
+    /// The message that the next attempt is sent, where it is not the one before.
+    next: Option<bytes::Bytes>,
+    wait: WaitTimeout,
+    /// One attempt is the operation's: no other is in flight.
+    is_committed: bool,
+    trailers: Option<HeaderMap>,
+}
+
+pin_project! {
+    /// An attempt in flight.
+    #[project = ResumedProj]
+    pub(crate) enum ResumedAttempt<F, M> {
+        Opening { #[pin] attempt: GrpcAttempt<F> },
+        Streaming { connection: Box<Connection<M>> },
+    }
+}
+
+/// The place of a message for the caller.
+#[derive(Debug)]
+pub(crate) struct StreamSlot<M> {
+    pub(crate) message: Option<M>,
+    /// The headers of the connection that was opened last.
+    pub(crate) head: Option<HeaderMap>,
+    /// A response that can't be read message by message.
+    pub(crate) passed: Option<http::Response<ResponseBody>>,
+}
+
+impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, Q, C> {
+    pub(crate) fn new(
+        base: GrpcProtocol<A, Q>,
+        codec: C,
+        resumer: Resumer<C::Request, C::Response>,
+        wait_timeout: Option<Duration>,
+    ) -> Self {
+        let wait = WaitTimeout::new(wait_timeout);
+        Self { base, codec, resumer, next: None, wait, is_committed: false, trailers: None }
+    }
+
+    /// How often the stream was begun anew.
+    pub(crate) fn restarts(&self) -> u64 {
+        self.resumer.restarts()
+    }
+
+    /// The trailers of a stream that has ended well.
+    pub(crate) fn take_trailers(&mut self) -> Option<HeaderMap> {
+        self.trailers.take()
+    }
+
+    /// The messages that were withheld as the stream ended.
+    pub(crate) fn take_withheld(&mut self) -> impl Iterator<Item = C::Response> {
+        self.resumer.release();
+        std::iter::from_fn(|| self.resumer.released())
+    }
+
+    /// Whether other attempts may be in flight.
+    fn competes(&self, config: &MethodConfig) -> bool {
+        config.policy.hedging().is_some() && !self.is_committed
+    }
+
+    /// Goes on with a response that has begun.
+    fn poll_messages(
+        &mut self,
+        config: &MethodConfig,
+        connection: &mut Connection<C::Response>,
+        context: &mut AttemptContext<'_>,
+        cx: &mut Context<'_>,
+        slot: &mut StreamSlot<C::Response>,
+    ) -> Poll<Step> {
+        let mut kept = 0;
+        loop {
+            if let Some(message) = self.resumer.released() {
+                connection.brought = Brought::Delivered;
+                slot.message = Some(message);
+                return Poll::Ready(Step::Yielded);
+            }
+            if connection.is_done {
+                return Poll::Ready(Step::Ended(AttemptResult::done()));
+            }
+            let polled = connection.poll(cx);
+            for data in connection.arrived() {
+                context.received(&data);
+            }
+            let Measured { message, size } = match polled {
+                Poll::Pending => {
+                    let Some(end) = self.wait.over(context.clock()) else { return Poll::Pending };
+                    let result = self.waited(config, end, connection.brought, context);
+                    return Poll::Ready(Step::Ended(result));
+                }
+                Poll::Ready(Err(end)) => match self.ended(config, connection, end, context) {
+                    Some(result) => return Poll::Ready(Step::Ended(result)),
+                    None => continue,
+                },
+                Poll::Ready(Ok(message)) => message,
+            };
+            self.wait.reset();
+            connection.brought = connection.brought.max(Brought::Messages);
+            if self.competes(config) {
+                self.is_committed = true;
+                slot.head = Some(connection.head.clone());
+                connection.first = Some(Measured { message, size });
+                return Poll::Ready(Step::Committed(CommitPoint::FirstMessage));
+            }
+            match self.resumer.take(message, size) {
+                Taken::Deliver(message) => {
+                    connection.brought = Brought::Delivered;
+                    slot.message = Some(message);
+                    return Poll::Ready(Step::Yielded);
+                }
+                Taken::Kept => {
+                    kept += 1;
+                    if kept == YIELD_EVERY {
+                        cx.waker().wake_by_ref();
+                        return Poll::Pending;
+                    }
+                }
+                Taken::Full => {
+                    context.note(Note::WithheldTooMuch);
+                    let status = Status::resource_exhausted(
+                        "more of the stream was withheld than its resumption allows",
+                    );
+                    let failure = Box::new(Failure::transport(status.into(), false).0);
+                    return Poll::Ready(Step::Ended(self.base.hopeless(config, failure, context)));
+                }
+            }
+        }
+    }
+
+    /// The messages of a connection have come to their end. `None`: the stream is done, but for what was withheld.
+    #[cold]
+    fn ended(
+        &mut self,
+        config: &MethodConfig,
+        connection: &mut Connection<C::Response>,
+        end: ConnectionEnd,
+        context: &mut AttemptContext<'_>,
+    ) -> Option<AttemptResult> {
+        let head = || connection.head.clone();
+        let (trailers, is_whole) = match end {
+            ConnectionEnd::Unreadable(status) => return Some(self.unreadable(config, status, context)),
+            ConnectionEnd::Body { end: BodyEnd::Broke(status), .. } => {
+                let result = self.base.broken(config, status.into(), Seen::Headers, context);
+                return Some(self.settled(config, result, connection.brought, context));
+            }
+            ConnectionEnd::Body { end: BodyEnd::WithoutTrailers, is_whole } => (None, is_whole),
+            ConnectionEnd::Body { end: BodyEnd::Trailers { trailers, is_malformed }, is_whole } => {
+                if is_malformed {
+                    context.note(Note::MalformedStatusDetails);
+                }
+                (Some(trailers), is_whole)
+            }
+        };
+        let code = received::code(trailers.as_ref().unwrap_or(&connection.head));
+        let failure = match (code, trailers) {
+            (Some(Code::Ok), _) if !is_whole => {
+                let status = Status::internal("the stream ended within a message");
+                return Some(self.unreadable(config, status, context));
+            }
+            (Some(Code::Ok), trailers) => {
+                self.trailers = trailers;
+                self.resumer.release();
+                connection.is_done = true;
+                return None;
+            }
+            (Some(code), trailers) => Failure::by_server(code, Some(head()), trailers.unwrap_or_default()),
+            (None, trailers) => {
+                let mut headers = head();
+                headers.extend(trailers.unwrap_or_default());
+                Failure::without_status(connection.status, headers)
+            }
+        };
+        let result = self.base.failed(config, Box::new(failure), Seen::Headers, context);
+        Some(self.settled(config, result, connection.brought, context))
+    }
+
+    /// No other attempt would read it better.
+    fn unreadable(
+        &mut self,
+        config: &MethodConfig,
+        status: Status,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        let is_too_long = status.code() == tonic::Code::OutOfRange;
+        let failure = Box::new(Failure::transport(status.into(), false).0);
+        if is_too_long {
+            context.note(Note::MessageAboveDecodingLimit);
+            return self.base.hopeless(config, failure, context);
+        }
+        self.base.unreadable(config, failure, context)
+    }
+
+    /// The caller has waited for a message for too long.
+    #[cold]
+    fn waited(
+        &mut self,
+        config: &MethodConfig,
+        end: Duration,
+        brought: Brought,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        let result = self.base.ended(config, Box::new(Failure::waited()), Seen::Headers, context);
+        self.settled(config, result.with_retry(RetryFact::Yes).with_end(end), brought, context)
+    }
+
+    /// The facts of an attempt that failed, with what the strategy makes of them.
+    #[cold]
+    fn settled(
+        &mut self,
+        config: &MethodConfig,
+        result: AttemptResult,
+        brought: Brought,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        let is_java = config.shared.compatibility == Compatibility::GaxJava;
+        let seen = match brought {
+            _ if self.competes(config) => return result.with_seen(Seen::Nothing),
+            Brought::Nothing => Seen::Nothing,
+            Brought::Delivered => Seen::Messages { resumable: true },
+            // Java counts any message as progress, whether the caller gets it or not.
+            Brought::Messages if is_java => Seen::Messages { resumable: true },
+            Brought::Headers | Brought::Messages => Seen::Begun,
+        };
+        let mut result = result.with_seen(seen);
+        let Some(status) = self.base.failure().map(Failure::peek) else { return result };
+        if result.retry() == RetryFact::ByCode
+            && let Some(is_retryable) = self.resumer.is_retryable(&status)
+        {
+            let not = RetryFact::No(StopReason::NonRetryable);
+            result = result.with_retry(if is_retryable { RetryFact::Yes } else { not });
+        }
+        // A request that was provably not sent goes out again as it is.
+        if result.resends() || !config.policy.permits(result) {
+            return result;
+        }
+        let request = match self.resumer.ask(&status) {
+            Asked::Again(None) => return result,
+            Asked::Again(Some(request)) => self.codec.encode(&request),
+            Asked::Stop => {
+                context.note(Note::NotResumed);
+                let has_delivered = self.resumer.has_delivered();
+                let reason = if has_delivered { StopReason::Committed } else { StopReason::NonRetryable };
+                return result.with_retry(RetryFact::No(reason));
+            }
+        };
+        match request {
+            Ok(message) => {
+                self.next = Some(message);
+                result
+            }
+            Err(status) => {
+                let failure = Box::new(Failure::transport(status.into(), false).0);
+                self.base.hopeless(config, failure, context).with_seen(seen)
+            }
+        }
+    }
+}
+
+impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for ResumedProtocol<A, Q, C> {
+    type Config = MethodConfig;
+    type Attempt = ResumedAttempt<<A::Service as GrpcService<Body>>::Future, C::Response>;
+    type Slot = StreamSlot<C::Response>;
+
+    const TRANSPORT: ObservedTransport = ObservedTransport::Grpc;
+
+    fn name(&self, config: &MethodConfig) -> Name {
+        self.base.name(config)
+    }
+
+    fn observers<'a>(&'a self, config: &'a MethodConfig) -> Option<&'a Observers> {
+        self.base.observers(config)
+    }
+
+    fn bound(&self, config: &MethodConfig) -> Option<Duration> {
+        self.base.bound(config)
+    }
+
+    fn jitter(&self, config: &MethodConfig) -> Jitter {
+        self.base.jitter(config)
+    }
+
+    fn is_prepared(&self) -> bool {
+        self.base.is_prepared()
+    }
+
+    fn prepare(&mut self, config: &MethodConfig, cx: &mut Context<'_>) -> Poll<Result<(), Unsendable>> {
+        self.base.prepare(config, cx)
+    }
+
+    fn begin(
+        &mut self,
+        config: &MethodConfig,
+        started: StartedAttempt,
+        context: &mut AttemptContext<'_>,
+    ) -> Self::Attempt {
+        self.resumer.begin();
+        self.wait.reset();
+        if let Some(message) = self.next.take() {
+            self.base.request_mut().replace(message);
+        }
+        ResumedAttempt::Opening { attempt: self.base.begin(config, started, context) }
+    }
+
+    fn poll(
+        &mut self,
+        config: &MethodConfig,
+        mut attempt: Pin<&mut Self::Attempt>,
+        context: &mut AttemptContext<'_>,
+        cx: &mut Context<'_>,
+        slot: &mut StreamSlot<C::Response>,
+    ) -> Poll<Step> {
+        let mut opening = match attempt.as_mut().project() {
+            ResumedProj::Streaming { connection } => {
+                return self.poll_messages(config, connection, context, cx, slot);
+            }
+            ResumedProj::Opening { attempt } => attempt,
+        };
+        let mut reply = Poll::Pending;
+        let result = match self.base.poll(config, opening.as_mut(), context, cx, &mut reply) {
+            Poll::Pending => {
+                let Some(end) = self.wait.over(context.clock()) else { return Poll::Pending };
+                let is_unsent = self.base.give_up(&opening);
+                let result = self.waited(config, end, Brought::Nothing, context);
+                let delivery = if is_unsent { Delivery::NotSent } else { Delivery::Unknown };
+                return Poll::Ready(Step::Ended(result.with_delivery(delivery)));
+            }
+            Poll::Ready(Step::Ended(result)) => result,
+            Poll::Ready(step) => return Poll::Ready(step),
+        };
+        let Poll::Ready(Ok(mut response)) = reply else {
+            let result = self.settled(config, result, Brought::Nothing, context);
+            return Poll::Ready(Step::Ended(result));
+        };
+        let head = response.headers().clone();
+        if !self.codec.can_read(&head) {
+            pass_on(&mut response, Note::ResumptionUnused, context);
+            slot.passed = Some(response);
+            let result = AttemptResult::done().with_seen(Seen::Messages { resumable: false });
+            return Poll::Ready(Step::Ended(result));
+        }
+        match Connection::open(response, &self.codec, context.watches_transfers()) {
+            Ok(connection) => {
+                attempt.set(ResumedAttempt::Streaming { connection: Box::new(connection) });
+                if self.competes(config) {
+                    self.is_committed = config.policy.commit_point() == CommitPoint::Headers;
+                    return Poll::Ready(Step::Committed(CommitPoint::Headers));
+                }
+                slot.head = Some(head);
+                match attempt.project() {
+                    ResumedProj::Streaming { connection } => {
+                        self.poll_messages(config, connection, context, cx, slot)
+                    }
+                    ResumedProj::Opening { .. } => Poll::Pending,
+                }
+            }
+            Err(status) => Poll::Ready(Step::Ended(self.unreadable(config, status, context))),
+        }
+    }
+
+    fn expire(
+        &mut self,
+        config: &MethodConfig,
+        attempt: Option<Pin<&mut Self::Attempt>>,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        let (result, brought) = match attempt.map(|attempt| attempt.project()) {
+            Some(ResumedProj::Streaming { connection }) => {
+                (self.base.timed_out(config, Seen::Headers, context), connection.brought)
+            }
+            Some(ResumedProj::Opening { attempt }) => {
+                (self.base.expire(config, Some(attempt), context), Brought::Nothing)
+            }
+            None => (self.base.expire(config, None, context), Brought::Nothing),
+        };
+        self.settled(config, result, brought, context)
+    }
+
+    fn due(&self, _: &Self::Attempt) -> Option<Instant> {
+        self.wait.due()
+    }
+
+    fn is_hedgeable(&self, config: &MethodConfig) -> bool {
+        self.base.is_hedgeable(config)
+    }
+
+    fn hold(&mut self) {
+        self.base.hold();
+    }
+
+    fn before_wait(&mut self) {
+        self.base.before_wait();
+    }
+}
+
+impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> EndsWithStatus for ResumedProtocol<A, Q, C> {
+    fn status(&mut self, problem: Option<&SettingsError>, stop: Stop, report: OperationReport) -> Status {
+        self.base.status(problem, stop, report)
+    }
+}

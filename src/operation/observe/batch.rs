@@ -1,0 +1,68 @@
+//! A batch that is sent, in numbers.
+
+use gax_retry::batching::{BatchTrigger, ReadyBatch};
+use std::time::Duration;
+
+/// A batch that a batcher sends.
+#[derive(Debug, Clone)]
+pub struct BatchInfo<'a> {
+    batcher: &'a str,
+    elements: usize,
+    ready: ReadyBatch,
+    waited: Duration,
+    throttled: Duration,
+}
+
+impl<'a> BatchInfo<'a> {
+    pub(crate) fn new(
+        batcher: &'a str,
+        elements: usize,
+        ready: ReadyBatch,
+        waited: Duration,
+        throttled: Duration,
+    ) -> Self {
+        Self { batcher, elements, ready, waited, throttled }
+    }
+
+    /// The name of the batcher.
+    #[must_use]
+    pub fn batcher(&self) -> &str {
+        self.batcher
+    }
+
+    /// How many elements were added to it.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.elements
+    }
+
+    /// How many entries they have; one each, unless the batcher [counts them](crate::batching::Batching::entries).
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.ready.size().elements()
+    }
+
+    /// How many bytes they have; none, unless the batcher [counts them](crate::batching::Batching::bytes).
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.ready.size().bytes()
+    }
+
+    /// How long its first element has waited in it.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    /// How long its elements had waited for room before they were taken, added up.
+    #[must_use]
+    pub fn throttled(&self) -> Duration {
+        self.throttled
+    }
+
+    /// Why it is sent.
+    #[must_use]
+    pub fn trigger(&self) -> BatchTrigger {
+        self.ready.trigger()
+    }
+}

@@ -1,0 +1,19 @@
+//! Streams that another attempt takes up where they broke off.
+//!
+//! A [`StreamResumption`] says what is to be done with each message, and how a stream that broke is asked for again. It is
+//! installed with a [`Resumption`], for all calls of a method
+//! ([`CallSettings::set_resumption`](crate::CallSettings::set_resumption)) or for one
+//! ([`RequestExt::with_resumption`](crate::RequestExt::with_resumption)).
+
+mod factory;
+mod over_bytes;
+mod position;
+mod resumer;
+mod strategy;
+#[cfg(test)]
+mod tests;
+mod withheld;
+
+pub use factory::Resumption;
+pub(crate) use resumer::{Asked, Resumer, Taken};
+pub use strategy::{Processed, Resume, StreamResumption};

@@ -1,0 +1,121 @@
+//! A call's strategy at work.
+
+use crate::resumption::Resumption;
+use crate::resumption::strategy::{BoxResumption, Resume};
+use crate::resumption::withheld::{Full, Withheld};
+use tonic::Status;
+
+/// The strategy of a call, and the messages that it withholds.
+pub(crate) struct Resumer<Q, M> {
+    /// `None`: gax-java's own, by which a stream is final from its first message on.
+    strategy: Option<BoxResumption<Q, M>>,
+    withheld: Withheld<M>,
+    has_delivered: bool,
+    /// The next attempt begins anew.
+    is_anew: bool,
+    restarts: u64,
+}
+
+/// A message that the strategy was asked about.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Taken<M> {
+    /// It goes to the caller.
+    Deliver(M),
+    /// The caller gets nothing for now.
+    Kept,
+    /// There is no room for it.
+    Full,
+}
+
+/// The strategy's reply to a failure.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Asked<Q> {
+    /// Another attempt, with that request; `None`: with the one before.
+    Again(Option<Q>),
+    /// None.
+    Stop,
+}
+
+impl<Q, M> Resumer<Q, M> {
+    /// `resumption` has the limits, and made the strategy.
+    pub(crate) fn new(strategy: Option<BoxResumption<Q, M>>, resumption: Option<&Resumption>) -> Self {
+        let limits = resumption.map(|resumption| (resumption.max_withheld, resumption.max_withheld_bytes));
+        let (max_messages, max_bytes) = limits.unwrap_or_default();
+        Self {
+            strategy,
+            withheld: Withheld::new(max_messages, max_bytes),
+            has_delivered: false,
+            is_anew: false,
+            restarts: 0,
+        }
+    }
+
+    /// A message has come, of so many bytes.
+    #[inline]
+    pub(crate) fn take(&mut self, mut message: M, size: usize) -> Taken<M> {
+        let taken = match &mut self.strategy {
+            None => Ok(Some(message)),
+            Some(strategy) => {
+                let processed = strategy.process(&mut message);
+                self.withheld.take(message, size, processed)
+            }
+        };
+        match taken {
+            Ok(Some(message)) => {
+                self.has_delivered = true;
+                Taken::Deliver(message)
+            }
+            Ok(None) => Taken::Kept,
+            Err(Full) => Taken::Full,
+        }
+    }
+
+    /// A message that was released.
+    #[inline]
+    pub(crate) fn released(&mut self) -> Option<M> {
+        self.withheld.pop()
+    }
+
+    /// The stream is over: the caller gets all that was withheld.
+    pub(crate) fn release(&mut self) {
+        self.withheld.release();
+    }
+
+    /// Whether that failure is retried; `None`: as its code says.
+    pub(crate) fn is_retryable(&self, failure: &Status) -> Option<bool> {
+        self.strategy.as_ref()?.is_retryable(failure)
+    }
+
+    /// An attempt has failed, in a way that is retried.
+    pub(crate) fn ask(&mut self, failure: &Status) -> Asked<Q> {
+        let Some(strategy) = &mut self.strategy else {
+            return if self.has_delivered { Asked::Stop } else { Asked::Again(None) };
+        };
+        match strategy.resume(failure) {
+            Resume::Again(request) => Asked::Again(Some(request)),
+            Resume::Anew(request) => {
+                self.is_anew = true;
+                Asked::Again(Some(request))
+            }
+            Resume::Stop => Asked::Stop,
+        }
+    }
+
+    /// Another attempt begins.
+    pub(crate) fn begin(&mut self) {
+        if std::mem::take(&mut self.is_anew) {
+            self.withheld.forget();
+            self.restarts += 1;
+        }
+    }
+
+    /// Whether the caller has got a message.
+    pub(crate) fn has_delivered(&self) -> bool {
+        self.has_delivered
+    }
+
+    /// How often the stream was begun anew.
+    pub(crate) fn restarts(&self) -> u64 {
+        self.restarts
+    }
+}

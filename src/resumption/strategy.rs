@@ -1,0 +1,106 @@
+//! The strategy of one call.
+
+use tonic::Status;
+
+/// Says what is to be done with the messages of a stream, and how it is taken up after it broke off: gax-java's
+/// `StreamResumptionStrategy`.
+///
+/// Each call has a strategy of its own, made by a [`Resumption`](crate::resumption::Resumption). It is asked by the task that
+/// polls the stream, one call at a time. If it panics, the panic is that task's, and the call ends.
+///
+/// # Examples
+///
+/// A feed whose messages are numbered, and which begins behind a number that the request names:
+///
+/// ```
+/// use tonic::Status;
+/// use tonic_gax::resumption::{Processed, Resume, StreamResumption};
+///
+/// # #[derive(Clone)]
+/// struct Follow { topic: String, after: u64 }
+/// struct Event { number: u64 }
+///
+/// struct Feed { request: Follow }
+///
+/// impl StreamResumption for Feed {
+///     type Request = Follow;
+///     type Response = Event;
+///
+///     fn process(&mut self, event: &mut Event) -> Processed {
+///         if event.number <= self.request.after {
+///             return Processed::Skip;
+///         }
+///         self.request.after = event.number;
+///         Processed::Deliver
+///     }
+///
+///     fn resume(&mut self, failure: &Status) -> Resume<Follow> {
+///         // The server no longer has what came behind that number.
+///         if failure.code() == tonic::Code::OutOfRange {
+///             return Resume::Stop;
+///         }
+///         Resume::Again(self.request.clone())
+///     }
+/// }
+/// # let mut feed = Feed { request: Follow { topic: "books".into(), after: 0 } };
+/// # assert_eq!(feed.process(&mut Event { number: 1 }), Processed::Deliver);
+/// # assert_eq!(feed.process(&mut Event { number: 1 }), Processed::Skip);
+/// # assert!(matches!(feed.resume(&Status::unavailable("")), Resume::Again(Follow { after: 1, .. })));
+/// # assert_eq!(feed.request.topic, "books");
+/// ```
+pub trait StreamResumption: Send {
+    /// The request that begins the stream.
+    type Request;
+
+    /// A message of the stream.
+    type Response;
+
+    /// A message has come, of whichever attempt. The strategy may change it.
+    fn process(&mut self, message: &mut Self::Response) -> Processed;
+
+    /// An attempt has failed, in a way that is retried; also one that has delivered nothing. The request is sent with the
+    /// next attempt, if limits and the retry budget allow one.
+    fn resume(&mut self, failure: &Status) -> Resume<Self::Request>;
+
+    /// Whether that failure is retried: `None`, as the method's retryable codes say. Failures that no other attempt could
+    /// change, such as a message above the client's own limit, are not asked about.
+    ///
+    /// The streams of Bigtable, for example, end with `INTERNAL` "`RST_STREAM`" where their connection is reset, which its
+    /// clients retry although `INTERNAL` is none of the codes.
+    fn is_retryable(&self, failure: &Status) -> Option<bool> {
+        let _ = failure;
+        None
+    }
+}
+
+/// A strategy of one call.
+pub(crate) type BoxResumption<Q, M> = Box<dyn StreamResumption<Request = Q, Response = M>>;
+
+/// The decision on a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a message is delivered, is not, or is not yet")]
+pub enum Processed {
+    /// It goes to the caller. Behind messages that are withheld it waits for their release.
+    Deliver,
+    /// It goes to the caller, and the strategy has changed it.
+    Replaced,
+    /// The caller does not get it: it is one that it has already, or one that says how far the stream has come.
+    Skip,
+    /// It waits, since the stream can't be taken up behind it: until a later message is released, the stream ends, or another
+    /// attempt begins [anew](Resume::Anew).
+    Withhold,
+    /// It goes to the caller, behind all that was withheld.
+    Release,
+}
+
+/// The decision on a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a stream goes on, begins anew, or ends")]
+pub enum Resume<Q> {
+    /// Another attempt goes on behind the last message. What is withheld still counts.
+    Again(Q),
+    /// Another attempt begins anew. What is withheld is dropped, and the caller can see that the stream was restarted.
+    Anew(Q),
+    /// No other attempt: the caller gets the failure.
+    Stop,
+}

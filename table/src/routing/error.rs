@@ -1,0 +1,37 @@
+//! Annotations that can't be used.
+
+use std::error::Error;
+use std::fmt;
+
+/// Why an annotation of a method can't be used: one sentence, with the template in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RoutingError {
+    message: String,
+    help: String,
+}
+
+impl RoutingError {
+    pub(super) fn new(message: impl Into<String>, help: impl Into<String>) -> Self {
+        Self { message: message.into(), help: help.into() }
+    }
+
+    /// A template with a mistake at that byte.
+    pub(super) fn of_template(template: &str, at: usize, problem: &str, help: &str) -> Self {
+        let column = template.get(..at).map_or(0, |before| before.chars().count()) + 1;
+        Self::new(format!("the path template {template:?} {problem} (character {column})"), help)
+    }
+
+    /// The advice.
+    #[must_use]
+    pub fn help(&self) -> &str {
+        &self.help
+    }
+}
+
+impl fmt::Display for RoutingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl Error for RoutingError {}

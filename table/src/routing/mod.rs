@@ -1,0 +1,9 @@
+//! The fields of a request that Google's servers route it by, from the annotations of protos.
+
+mod error;
+mod path_template;
+mod request_param;
+
+pub use error::RoutingError;
+pub use path_template::{PathGrammar, PathTemplate, PathVariable};
+pub use request_param::{MessageFields, ProtoField, RequestParam, http_params, routing_params};
