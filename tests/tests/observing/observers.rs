@@ -316,7 +316,7 @@ async fn a_stream_that_breaks_with_a_code_that_is_not_retryable_is_not_reported_
 async fn a_stream_that_stalls_ends_with_the_time_that_it_had() {
     for (is_described, end) in [
         (true, "operation_failed DEADLINE_EXCEEDED 1 attempts 10000 ms TOTAL_TIMEOUT"),
-        (false, "operation_failed DEADLINE_EXCEEDED 1 attempts 1000 ms NON_RETRYABLE"),
+        (false, "operation_failed DEADLINE_EXCEEDED 1 attempts 1000 ms COMMITTED"),
     ] {
         let recorder = Recorder::default();
         let server = VirtualServer::start(Script::always(Reply::play([line(0), Beat::Hang])));

@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
 use http_body_util::{BodyExt as _, Full};
+use tokio::time::sleep;
 use tonic::Status;
 use tonic_gax::http::{HttpError, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass};
 use tonic_gax::testing::{Reply, Script};
@@ -146,6 +147,30 @@ async fn what_a_hedge_was_refused_with_is_the_result_if_no_earlier_attempt_has_a
     let (result, report, _) = sent(&layer(), "DELETE", acts).await;
     assert_eq!(result.unwrap().0, 200);
     assert_eq!(rows(&report), [(1, 251, LOST), (2, 251, Code::Ok), (3, 201, Code::Aborted)]);
+}
+
+/// Meanwhile its connection is free for others.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_is_held_does_not_hold_its_connection() {
+    let acts = [HttpAct::Stall, HttpAct::status(412).with_body([b'x'; 12_000]), HttpAct::status(200)];
+    let (server, connector) = FaultServer::in_memory(HttpScript::new(acts));
+    let client = layer().layer(FaultServer::full_client(connector));
+    let other = async {
+        sleep(ms(300)).await;
+        client.send(request("GET", "/other")).await
+    };
+    let (held, other) = tokio::join!(client.send(request("PUT", "/thing")), other);
+    assert_eq!((held.unwrap().status().as_u16(), other.unwrap().status().as_u16()), (412, 200));
+    assert_eq!(server.accepted(), 2);
+}
+
+/// It is the result, which its caller has before its body is there.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_of_the_first_attempt_is_not_held() {
+    let (server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::StallInBody(412)));
+    let client = layer().layer(FaultServer::full_client(connector));
+    let response = client.send(request("PUT", "/thing")).await.unwrap();
+    assert_eq!((response.status().as_u16(), server.elapsed(), server.times()), (412, ms(0), vec![0]));
 }
 
 /// One that nobody waits for says that it may have been carried out before.
