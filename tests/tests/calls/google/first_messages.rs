@@ -48,13 +48,15 @@ fn arrived(server: &VirtualServer) -> Vec<(u128, String)> {
 async fn a_call_is_sent_when_its_first_message_is_there() {
     for is_layered in [false, true] {
         let server = echo();
-        let mut stream = if is_layered {
+        let row = if is_layered {
             let channel = layer(GoogleHeaders::new()).layer(server.channel());
-            tables_client::TablesClient::new(channel).append_rows(slow(ms(30))).await.unwrap()
+            let mut client = tables_client::TablesClient::new(channel);
+            client.append_rows(slow(ms(30))).await.unwrap().get_mut().message().await
         } else {
-            TablesClient::new(server.channel()).append_rows(slow(ms(30))).await.unwrap()
+            let client = TablesClient::new(server.channel());
+            client.append_rows(slow(ms(30))).await.unwrap().get_mut().message().await
         };
-        assert_eq!(stream.get_mut().message().await.unwrap().unwrap().text, "row");
+        assert_eq!(row.unwrap().unwrap().text, "row");
         assert_eq!(arrived(&server), [(30, "table_name=t".to_owned())]);
     }
 }
