@@ -6,6 +6,7 @@ pub mod batching;
 mod body;
 pub mod client;
 pub mod closure;
+mod generated_methods;
 pub mod grpc;
 #[cfg(feature = "http")]
 pub mod http;
@@ -53,6 +54,24 @@ pub mod strategy {
 pub mod deadline {
     pub use crate::grpc::{DeadlineBody, DeadlineFuture, DeadlineService};
     pub use crate::operation::{Inbound, RequestEnded, Scope};
+}
+
+/// Long-running operations, of generated clients and over any other: polling until they are done.
+///
+/// The messages are those of `google.longrunning` and `google.rpc`. A generator that is told
+/// `extern_path(".google.longrunning", "::tonic_gax::longrunning")` and `extern_path(".google.rpc",
+/// "::tonic_gax::longrunning::rpc")` uses them in place of its own.
+#[cfg(feature = "longrunning")]
+pub mod longrunning {
+    pub use crate::client::lro::google::longrunning::{
+        CancelOperationRequest, DeleteOperationRequest, GetOperationRequest, ListOperationsRequest,
+        ListOperationsResponse, Operation, OperationInfo, OperationsClient, OperationsSettings,
+        OperationsStubSettings, OperationsStubSettingsBuilder, WaitOperationRequest, operation,
+    };
+    pub use crate::client::lro::google::rpc;
+    pub use crate::client::lro::{
+        LongRunning, LongRunningEnd, LongRunningError, PollingSettings, Progress, poll,
+    };
 }
 
 /// The types that retry tables are made of, which [`RetryTable`] hands out.

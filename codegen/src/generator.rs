@@ -3,6 +3,7 @@
 use crate::descriptors::full_name;
 use crate::emit::Emitter;
 use crate::generator_config::GeneratorConfig;
+use crate::operation_types;
 use crate::page_items::ResolvedItems;
 use prost_build::Service;
 use std::collections::HashMap;
@@ -44,7 +45,7 @@ impl prost_build::ServiceGenerator for Generator {
         let Some(code) = self.config.service(&name) else { return };
         self.places.insert(name, self.services.len());
         if code.tonic {
-            self.tonic.generate(service.clone(), buf);
+            self.tonic.generate(operation_types::without(service.clone()), buf);
         }
         self.services.push(service);
         // A package without any code before its end would be left out.

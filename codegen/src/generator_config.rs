@@ -18,6 +18,8 @@ pub(crate) struct GeneratorConfig {
     files: HashSet<String>,
     /// The paged RPCs.
     pub(crate) pages: PageItems,
+    /// Services of which methods are mixed into others.
+    mixed_in: HashSet<String>,
     /// Names in the table that no proto has.
     pub(crate) unknown: Vec<Finding>,
     /// Entries that don't say what their methods get.
@@ -111,6 +113,7 @@ impl GeneratorConfig {
             services: HashMap::new(),
             files: HashSet::new(),
             pages: PageItems::default(),
+            mixed_in: mixed_in.iter().map(|name| (*name).to_owned()).collect(),
             unknown: Vec::new(),
             unusable: Vec::new(),
             clashes: unfit,
@@ -139,6 +142,11 @@ impl GeneratorConfig {
 
     pub(crate) fn service(&self, full_name: &str) -> Option<&ServiceCode> {
         self.services.get(full_name)
+    }
+
+    /// Whether methods of that service are mixed into others.
+    pub(crate) fn is_mixed_in(&self, service: &str) -> bool {
+        self.mixed_in.contains(service)
     }
 
     /// Whether the services of that file are needed: for code, or to be mixed into others.

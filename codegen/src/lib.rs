@@ -17,6 +17,7 @@ mod join;
 mod kind;
 mod message_fields;
 mod names;
+mod operation_types;
 mod page_items;
 mod paging;
 mod tables;

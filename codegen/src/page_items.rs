@@ -1,10 +1,11 @@
 //! How Rust spells the items of paged RPCs.
 //!
 //! prost knows, since it resolves names: by packages, nested messages, `extern_path` and well-known types. So it gets a service
-//! besides a package's own, whose methods are named as the fields are and take what is in them. No code is made of it.
+//! besides a package's own, whose methods are named as the fields with the items are, take an item, and give what wraps the size of
+//! a page. No code is made of it.
 
 use crate::descriptors::{Descriptors, full_name};
-use crate::paging::PageShape;
+use crate::paging::{NUMBERS, PageShape, SizeField};
 use prost_build::{Module, Service};
 use prost_types::{FileDescriptorProto, MethodDescriptorProto, ServiceDescriptorProto};
 use std::collections::{BTreeMap, HashMap};
@@ -22,7 +23,7 @@ pub(crate) struct PageItems {
 #[derive(Debug)]
 struct PagedRpc {
     name: String,
-    /// The response, which stands for items that are no messages.
+    /// The response, which stands for items that are no messages, and for sizes without a wrapper.
     response: String,
     shape: PageShape,
 }
@@ -39,6 +40,12 @@ pub(crate) struct ResolvedPages {
     pub(crate) field: String,
     /// The message in an item, from the package of the RPC.
     pub(crate) message: String,
+}
+
+impl PagedRpc {
+    fn wrapper(&self) -> Option<&str> {
+        self.shape.size.as_ref()?.wrapper.as_deref()
+    }
 }
 
 impl PageItems {
@@ -62,7 +69,7 @@ impl PageItems {
             let methods = rpcs.iter().map(|rpc| MethodDescriptorProto {
                 name: Some(rpc.shape.items.clone()),
                 input_type: Some(rpc.shape.item.value().message().unwrap_or(&rpc.response).to_owned()),
-                output_type: Some(rpc.response.clone()),
+                output_type: Some(rpc.wrapper().unwrap_or(&rpc.response).to_owned()),
                 ..MethodDescriptorProto::default()
             });
             let service = ServiceDescriptorProto {
@@ -89,7 +96,12 @@ impl ResolvedItems {
         let rpcs = items.packages.get(&service.package).filter(|_| is_ours);
         for (rpc, method) in rpcs.into_iter().flatten().zip(&service.methods) {
             let (field, message) = (method.name.clone(), method.input_type.clone());
-            let pages = ResolvedPages { shape: rpc.shape.clone(), field, message };
+            let mut shape = rpc.shape.clone();
+            // A wrapper that prost was told to write as a message is no number.
+            let is_number =
+                |size: &SizeField| size.wrapper.is_none() || NUMBERS.contains(&method.output_type.as_str());
+            shape.size = shape.size.filter(is_number);
+            let pages = ResolvedPages { shape, field, message };
             self.0.insert(rpc.name.clone(), pages);
         }
         is_ours

@@ -6,7 +6,9 @@
 use prost_types::field_descriptor_proto::{Label, Type};
 use prost_types::{DescriptorProto, FieldDescriptorProto, FieldOptions, MessageOptions};
 
-/// The wrappers that prost writes as numbers that may be missing.
+/// The numbers that a page's size may be, as Rust has them.
+pub(crate) const NUMBERS: [&str; 4] = ["i32", "i64", "u32", "u64"];
+/// The wrappers that prost writes as numbers that may be missing, unless it is told otherwise.
 const WRAPPERS: [&str; 4] = [
     ".google.protobuf.Int32Value",
     ".google.protobuf.Int64Value",
@@ -18,12 +20,20 @@ const WRAPPERS: [&str; 4] = [
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageShape {
     /// The request's field for the size of a page, where it is a number.
-    pub(crate) size: Option<String>,
+    pub(crate) size: Option<SizeField>,
     /// The response's field with the items, as its proto has it.
     pub(crate) items: String,
     pub(crate) item: Item,
     /// Whether one of the fields is deprecated.
     pub(crate) is_deprecated: bool,
+}
+
+/// The field for the size of a page.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SizeField {
+    pub(crate) name: String,
+    /// The wrapper around the number, by its full name with a leading dot.
+    pub(crate) wrapper: Option<String>,
 }
 
 /// An item.
@@ -39,7 +49,7 @@ pub(crate) enum Item {
 pub(crate) enum ItemType {
     /// As Rust has it.
     Scalar(&'static str),
-    /// Bytes, of whichever type prost is told to use.
+    /// Bytes, of whichever type prost is configured to use.
     Bytes,
     /// A message, by its full name with a leading dot.
     Message(String),
@@ -113,7 +123,7 @@ pub(crate) fn page_shape(
     let is_deprecated =
         |field: &FieldDescriptorProto| field.options.as_ref().is_some_and(FieldOptions::deprecated);
     Some(PageShape {
-        size: is_number(size).then(|| size.name().to_owned()),
+        size: number(size),
         items: items.name().to_owned(),
         item,
         is_deprecated: [size, token, next, items].into_iter().any(is_deprecated),
@@ -151,15 +161,13 @@ fn is_text(field: &FieldDescriptorProto) -> bool {
     field.r#type() == Type::String && stands_alone(field)
 }
 
-fn is_number(field: &FieldDescriptorProto) -> bool {
-    let is_number = match item_type(field) {
-        ItemType::Scalar(name) => {
-            ["i32", "i64", "u32", "u64"].contains(&name) && field.r#type() != Type::Enum
-        }
-        ItemType::Message(name) => WRAPPERS.contains(&name.as_str()),
-        ItemType::Bytes => false,
+fn number(field: &FieldDescriptorProto) -> Option<SizeField> {
+    let (is_number, wrapper) = match item_type(field) {
+        ItemType::Scalar(name) => (NUMBERS.contains(&name) && field.r#type() != Type::Enum, None),
+        ItemType::Message(name) => (WRAPPERS.contains(&name.as_str()), Some(name)),
+        ItemType::Bytes => (false, None),
     };
-    is_number && stands_alone(field)
+    (is_number && stands_alone(field)).then(|| SizeField { name: field.name().to_owned(), wrapper })
 }
 
 fn stands_alone(field: &FieldDescriptorProto) -> bool {
@@ -227,9 +235,10 @@ mod tests {
     fn sizes_are_numbers() {
         let size = |package: &str, field: &str| {
             let request = format!("string page_token = 2; {field}");
-            shape_in(package, &request, &format!("{TOKEN} repeated Thing a = 1;")).map(|shape| shape.size)
+            shape_in(package, &request, &format!("{TOKEN} repeated Thing a = 1;"))
+                .map(|shape| shape.size.map(|size| (size.name, size.wrapper)))
         };
-        let named = |name: &str| Some(Some(name.to_owned()));
+        let named = |name: &str| Some(Some((name.to_owned(), None)));
         assert_eq!(size("a", "int32 page_size = 1;"), named("page_size"));
         assert_eq!(size("a", "optional int64 page_size = 1;"), named("page_size"));
         assert_eq!(size("a", "string page_size = 1;"), Some(None));
@@ -240,7 +249,8 @@ mod tests {
         assert_eq!(size(bigquery, "optional uint32 max_results = 1;"), named("max_results"));
         assert_eq!(size(bigquery, "Thing max_results = 1;"), Some(None));
         assert_eq!(size(bigquery, "uint32 max_results = 1; int32 page_size = 3;"), named("page_size"));
-        assert_eq!(size(bigquery, wrapped), named("max_results"));
+        let wrapper = Some(".google.protobuf.UInt32Value".to_owned());
+        assert_eq!(size(bigquery, wrapped), Some(Some(("max_results".to_owned(), wrapper))));
     }
 
     #[test]

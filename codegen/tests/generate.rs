@@ -50,6 +50,39 @@ fn the_asset_mirror_in_the_java_dialect() {
 }
 
 #[test]
+fn a_list_whose_name_is_taken_has_another() {
+    let generated = generate(edge(), "edge.proto", DATA);
+    let code: String = content(&generated, "edge.v1.rs").split_whitespace().collect();
+    assert!(code.contains(
+        "pubfnlist_items_paged_rpc(&self,request:impl::tonic::IntoRequest<super::ListItemsRequest>"
+    ));
+    assert!(code.contains("pubfnlist_items_paged(&self,request:impl::tonic::IntoRequest<super::Request>"));
+}
+
+/// A page's size in a wrapper is set only where prost writes a number for it.
+#[test]
+fn a_size_in_a_wrapper_may_be_a_message() {
+    let proto = "syntax = 'proto3'; package google.cloud.compute.a; import 'google/protobuf/wrappers.proto';
+        message Q { google.protobuf.Int32Value max_results = 1; string page_token = 2; }
+        message R { repeated google.protobuf.StringValue names = 1; string next_page_token = 2; }
+        service S { rpc List(Q) returns (R); }";
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("wrapped_size");
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("a.proto"), proto).unwrap();
+    let code = |builder: Builder| {
+        let generated = builder.generate(&["a.proto"], &[&folder]).unwrap();
+        content(&generated, "google.cloud.compute.a.rs").split_whitespace().collect::<String>()
+    };
+    let numbers = code(configure());
+    assert!(numbers.contains("page_size:::core::option::Option::Some(|request|{&mutrequest.max_results"));
+    assert!(numbers.contains("PagedCall<T,super::Q,super::R,::prost::alloc::string::String,>"), "{numbers}");
+    let messages = code(configure().compile_well_known_types(true));
+    assert!(messages.contains("page_size:::core::option::Option::None"));
+    let item = "super::R,super::super::super::super::protobuf::StringValue,>";
+    assert!(messages.contains(item), "{messages}");
+}
+
+#[test]
 fn codes_that_count_only_with_a_servers_delay_are_settings_of_the_client() {
     let table = "[[entry]]\nfor = [\"google.cloud.asset.v1.AssetService\"]\ntimeout = \"10s\"\nmax_attempts = 3\n\
                  codes = [\"UNAVAILABLE\", \"RESOURCE_EXHAUSTED\"]\nonly_with_server_delay = [\"RESOURCE_EXHAUSTED\"]\n";

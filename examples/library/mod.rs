@@ -4,5 +4,6 @@
 mod generated;
 mod server;
 
+pub(crate) use generated::google::longrunning;
 pub(crate) use generated::library::v1;
 pub(crate) use server::{Library, serve};

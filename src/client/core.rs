@@ -2,6 +2,8 @@
 
 use crate::client::codec::Codec;
 use crate::client::encoded::{Added, Encoded};
+#[cfg(feature = "longrunning")]
+use crate::client::lro::LongRunningMethods;
 use crate::client::method::Method;
 use crate::client::methods::Methods;
 use crate::client::prost_stream::ProstStream;
@@ -10,7 +12,7 @@ use crate::client::unary::UnaryCall;
 use crate::grpc::{
     GrpcProtocol, OwnService, ReadExtent, ResumedCall, ResumedProtocol, Transport, not_sent, path_of,
 };
-use crate::operation::inbound_deadline;
+use crate::operation::{earlier, inbound_deadline};
 use crate::resumption::{Resumer, Resumption};
 use crate::settings::{CallOptions, ClientSettings};
 use http::Uri;
@@ -20,6 +22,7 @@ use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::time::Instant;
 use tonic::codec::CompressionEncoding;
 use tonic::{Request, Status};
 use tonic_prost::ProstCodec;
@@ -27,8 +30,11 @@ use tonic_prost::ProstCodec;
 /// The inside of a generated client.
 #[derive(Clone)]
 pub struct Client<T> {
-    channel: T,
-    methods: Methods,
+    pub(super) channel: T,
+    pub(super) methods: Methods,
+    /// `None`: the service starts no long-running operations.
+    #[cfg(feature = "longrunning")]
+    pub(super) long_running: Option<Arc<LongRunningMethods>>,
 }
 
 /// Short: a service may have hundreds of methods.
@@ -45,13 +51,23 @@ impl<T> Client<T> {
     /// A client over a channel.
     #[must_use]
     pub fn new(channel: T, settings: ClientSettings) -> Self {
-        Self { channel, methods: Methods::new(settings) }
+        Self {
+            channel,
+            #[cfg(feature = "longrunning")]
+            long_running: LongRunningMethods::new(&settings).map(Arc::new),
+            methods: Methods::new(settings),
+        }
     }
 
     /// Puts the client over another channel.
     #[must_use]
     pub fn map_channel<U>(self, map: impl FnOnce(T) -> U) -> Client<U> {
-        Client { channel: map(self.channel), methods: self.methods }
+        Client {
+            channel: map(self.channel),
+            methods: self.methods,
+            #[cfg(feature = "longrunning")]
+            long_running: self.long_running,
+        }
     }
 
     /// Puts the origin (scheme, authority and, if it has one, a path before the method's) into every request.
@@ -89,7 +105,12 @@ impl<T> Client<T> {
     }
 
     fn changed(self, change: impl Fn(&mut Method)) -> Self {
-        Self { channel: self.channel, methods: self.methods.changed(change) }
+        Self {
+            channel: self.channel,
+            #[cfg(feature = "longrunning")]
+            long_running: self.long_running.map(|own| Arc::new(own.changed(&change))),
+            methods: self.methods.changed(change),
+        }
     }
 }
 
@@ -100,7 +121,22 @@ impl<T: Transport> Client<T> {
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
-        match self.encoded(index, request) {
+        self.unary_until(index, request, None)
+    }
+
+    /// Calls a unary RPC, whose operation is over by that moment.
+    #[inline]
+    pub(super) fn unary_until<Req, Res>(
+        &self,
+        index: usize,
+        request: Request<Req>,
+        deadline: Option<Instant>,
+    ) -> UnaryCall<T, Res>
+    where
+        Req: Message + Send + Sync + 'static,
+        Res: Message + Default + Send + Sync + 'static,
+    {
+        match self.encoded(index, request, deadline) {
             Ok(encoded) => UnaryCall::new(self.channel.clone(), encoded),
             Err(status) => {
                 let path = self.methods.load().get(index).map(|method| path_of(&method.example.uri));
@@ -111,7 +147,12 @@ impl<T: Transport> Client<T> {
     }
 
     #[inline]
-    fn encoded<Req>(&self, index: usize, request: Request<Req>) -> Result<Encoded, Status>
+    fn encoded<Req>(
+        &self,
+        index: usize,
+        request: Request<Req>,
+        deadline: Option<Instant>,
+    ) -> Result<Encoded, Status>
     where
         Req: Message + Send + Sync + 'static,
     {
@@ -138,7 +179,7 @@ impl<T: Transport> Client<T> {
             Some(config) => method.with_config(config),
         };
         let counts_attempts = method.config.headers.counts();
-        let added = Added::of(headers, extensions, inbound_deadline(), counts_attempts);
+        let added = Added::of(headers, extensions, earlier(inbound_deadline(), deadline), counts_attempts);
         Ok(Encoded::new(method, message, added, wants_report))
     }
 
@@ -185,7 +226,7 @@ impl<T: Transport> Client<T> {
             resumption.of::<Req, Res>(request.get_ref()).ok_or_else(|| other_types::<Req, Res>(resumption))
         });
         let strategy = strategy.transpose()?;
-        let encoded = self.encoded(index, request)?;
+        let encoded = self.encoded(index, request, None)?;
         let method = encoded.method();
         let config = method.config.of_stream(resumption.as_ref(), method.config.timeout);
         let codec = ProstStream::new(method.codec.clone());

@@ -6,6 +6,10 @@ mod connector;
 mod core;
 mod encoded;
 mod idle_timeout;
+#[cfg(feature = "longrunning")]
+mod long_running;
+#[cfg(feature = "longrunning")]
+pub(crate) mod lro;
 mod method;
 mod methods;
 pub mod paging;

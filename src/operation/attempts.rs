@@ -51,25 +51,26 @@ impl<A> Attempts<A> {
         }
     }
 
+    /// The attempt of that number, which is in flight.
     pub(super) fn get(self: Pin<&mut Self>, wanted: u32) -> Option<Pin<&mut A>> {
         match self.project() {
-            AttemptsProj::One { number, attempt } if *number == wanted => Some(attempt),
+            AttemptsProj::One { attempt, .. } => Some(attempt),
             AttemptsProj::Many { attempts } => {
                 let (_, attempt) = attempts.iter_mut().find(|(number, _)| *number == wanted)?;
                 Some(attempt.as_mut())
             }
-            AttemptsProj::None | AttemptsProj::One { .. } => None,
+            AttemptsProj::None => None,
         }
     }
 
-    /// Drops an attempt, which resets its stream.
+    /// Drops the attempt of that number, which resets its stream.
     #[expect(clippy::inline_always, reason = "which it is, is known there (bench `speed`, instructions)")]
     #[inline(always)]
     pub(super) fn remove(mut self: Pin<&mut Self>, wanted: u32) {
         match self.as_mut().project() {
-            AttemptsProj::One { number, .. } if *number == wanted => self.set(Self::None),
+            AttemptsProj::One { .. } => self.set(Self::None),
             AttemptsProj::Many { attempts } => attempts.retain(|(number, _)| *number != wanted),
-            AttemptsProj::None | AttemptsProj::One { .. } => {}
+            AttemptsProj::None => {}
         }
     }
 

@@ -39,7 +39,7 @@ impl Clock {
     }
 
     /// Whether that moment has come.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "http", feature = "longrunning"))]
     pub(crate) fn has_reached(self, moment: Instant) -> bool {
         self.now().0 >= moment
     }

@@ -105,7 +105,6 @@ impl CallSettings {
     }
 
     /// These settings over others, where they are not what they were at first.
-    #[cfg(feature = "live")]
     pub(crate) fn over(&self, first: &Self, mut others: Self) -> Self {
         if self.retry_settings != first.retry_settings {
             others.retry_settings = self.retry_settings.clone();

@@ -225,6 +225,11 @@ impl MethodInfo {
         self.polling
     }
 
+    /// Whether its response is a long-running operation, which is polled.
+    pub(crate) fn starts_operations(&self) -> bool {
+        self.polling.is_some()
+    }
+
     pub(crate) fn path_and_query(&self) -> PathAndQuery {
         PathAndQuery::from_static(self.path)
     }

@@ -26,25 +26,51 @@ use gax_retry::RetrySettings;
 #[derive(Debug, Clone, PartialEq)]
 pub struct OperationCallSettings {
     initial_call: CallSettings,
+    /// Whether the first call's settings are its own, or those of the RPC.
+    is_own: bool,
     polling: RetrySettings,
+    server_waits: bool,
+    cancels_on_timeout: bool,
 }
 
 impl OperationCallSettings {
     /// Settings of the call that starts an operation, and of the polls that follow.
     #[must_use]
     pub fn new(initial_call: CallSettings, polling: RetrySettings) -> Self {
-        Self { initial_call, polling }
+        let first = Self::of_table(initial_call, polling);
+        Self { is_own: true, ..first }
     }
 
-    /// The settings of the call that starts an operation.
+    /// The settings that the table has for an RPC, whose first calls are like its others.
+    pub(super) fn of_table(initial_call: CallSettings, polling: RetrySettings) -> Self {
+        Self { initial_call, is_own: false, polling, server_waits: false, cancels_on_timeout: false }
+    }
+
+    /// The settings of the call that starts an operation: those of the RPC, as far as they are set by its name, unless they
+    /// were [changed](Self::initial_call_settings_mut) here. What is applied to all unary RPCs of a service is for plain calls
+    /// alone (gax-java's operations have such settings of their own).
     #[must_use]
     pub fn initial_call_settings(&self) -> &CallSettings {
         &self.initial_call
     }
 
-    /// Those settings, to be changed. A call of the RPC by itself has settings of its own.
+    /// Those settings, to be changed: from now on they are the operations' own, and start from the table's. A call of the RPC
+    /// by itself keeps its settings.
     pub fn initial_call_settings_mut(&mut self) -> &mut CallSettings {
+        self.is_own = true;
         &mut self.initial_call
+    }
+
+    /// The settings of the RPC, for operations that have none of their own for the first call.
+    pub(super) fn follow(&mut self, call: impl FnOnce() -> CallSettings) {
+        if !self.is_own {
+            self.initial_call = call();
+        }
+    }
+
+    /// Whether the first call has settings of its own.
+    pub(super) fn is_own(&self) -> bool {
+        self.is_own
     }
 
     /// When an operation is polled: the delays between polls, and the time for all of them.
@@ -53,9 +79,40 @@ impl OperationCallSettings {
         &self.polling
     }
 
-    /// Replaces the delays between polls and the time for all of them.
+    /// Replaces the delays between polls and the limits of all of them: the total timeout, which counts from the first
+    /// call on, and the number of polls. The RPC timeout, if one is set, is that of one poll with all its retries.
+    ///
+    /// By gax-java's rules the number of attempts counts the first call too, and RPC timeouts grow from poll to poll.
     pub fn set_polling_settings(&mut self, settings: RetrySettings) -> &mut Self {
         self.polling = settings;
+        self
+    }
+
+    /// Whether polls ask the server to wait until the operation is done.
+    #[must_use]
+    pub fn server_waits(&self) -> bool {
+        self.server_waits
+    }
+
+    /// Polls with `WaitOperation`, which replies once the operation is done or a minute is over, in place of `GetOperation`. A
+    /// server that has waited for a second or more is asked again at once; one that does not wait is asked after the polling
+    /// delay, and such polls alone count towards a number of them. Not every server has it. Default: no.
+    pub fn set_server_waits(&mut self, waits: bool) -> &mut Self {
+        self.server_waits = waits;
+        self
+    }
+
+    /// Whether an operation is cancelled when its polling time is over.
+    #[must_use]
+    pub fn cancels_on_timeout(&self) -> bool {
+        self.cancels_on_timeout
+    }
+
+    /// Asks the server to cancel an operation that is not done when the polling time is over, and then polls it once more,
+    /// which may take a minute in all. It may be done by then, with an error or with a response. Default: no, the operation goes
+    /// on.
+    pub fn set_cancels_on_timeout(&mut self, cancels: bool) -> &mut Self {
+        self.cancels_on_timeout = cancels;
         self
     }
 }

@@ -20,6 +20,15 @@ pub struct StubSettings {
     calls: Vec<CallSettings>,
     /// Of the methods that start long-running operations, in their order.
     operations: Vec<OperationCallSettings>,
+    /// Of these methods, where settings were applied to all: how they stood before and after.
+    applied: Vec<Option<Applied>>,
+}
+
+/// The settings of an RPC before and after others were applied to it together with all RPCs.
+#[derive(Clone)]
+struct Applied {
+    before: CallSettings,
+    after: CallSettings,
 }
 
 /// Short: how many RPCs there are, and the settings of those that the program has changed.
@@ -39,10 +48,12 @@ impl StubSettings {
     /// The settings of the retry table.
     #[must_use]
     pub fn new(methods: &'static [MethodInfo]) -> Self {
+        let operations: Vec<_> = methods.iter().filter_map(operation_by_table).collect();
         Self {
             methods,
             calls: methods.iter().map(call_by_table).collect(),
-            operations: methods.iter().filter_map(operation_by_table).collect(),
+            applied: vec![None; operations.len()],
+            operations,
         }
     }
 
@@ -89,11 +100,27 @@ impl StubSettings {
 
     /// Changes the settings of every unary RPC, paged ones included.
     pub fn apply_to_all_unary_methods(&mut self, mut apply: impl FnMut(&mut CallSettings)) {
+        let by_name: Vec<CallSettings> = self.by_name().collect();
         for (method, call) in self.methods.iter().zip(&mut self.calls) {
             if method.kind().is_unary() {
                 apply(call);
             }
         }
+        let after = self.methods.iter().zip(&self.calls).filter(|(method, _)| method.starts_operations());
+        let applied = by_name
+            .into_iter()
+            .zip(after)
+            .map(|(before, (_, after))| Some(Applied { before, after: after.clone() }));
+        self.applied = applied.collect();
+    }
+
+    /// The settings of each RPC that starts operations, as far as they are set by its name.
+    fn by_name(&self) -> impl Iterator<Item = CallSettings> {
+        let calls = self.methods.iter().zip(&self.calls).filter(|(method, _)| method.starts_operations());
+        calls.zip(&self.applied).map(|((_, call), applied)| match applied {
+            Some(applied) => call.over(&applied.after, applied.before.clone()),
+            None => call.clone(),
+        })
     }
 
     /// The settings as they are now.
@@ -103,7 +130,7 @@ impl StubSettings {
     /// One error for all RPCs to which the program has given settings that can't work: retryable codes without a total
     /// timeout or a number of attempts (nothing would be retried), `OK` among the codes, a number that isn't a code,
     /// polling without a limit (nothing would be polled). What the table says is not checked here, but by the linter.
-    pub fn build(self) -> Result<Self, SettingsError> {
+    pub fn build(mut self) -> Result<Self, SettingsError> {
         let calls = self.methods.iter().zip(&self.calls);
         let calls = calls.filter(|(method, call)| **call != call_by_table(method));
         let calls = calls.flat_map(|(method, call)| problems(method, call));
@@ -111,11 +138,15 @@ impl StubSettings {
         let operations = table.zip(&self.operations).filter(|((_, table), now)| table != *now);
         let operations = operations.flat_map(|((method, table), now)| {
             let start = now.initial_call_settings();
-            let changed = start != table.initial_call_settings();
+            let changed = now.is_own() && start != table.initial_call_settings();
             let start = if changed { problems(method, start) } else { Vec::new() };
             start.into_iter().chain(polling_problem(method, now.polling_settings()))
         });
         SettingsError::check(calls.chain(operations).collect())?;
+        let by_name: Vec<CallSettings> = self.by_name().collect();
+        for (operation, call) in self.operations.iter_mut().zip(by_name) {
+            operation.follow(|| call);
+        }
         Ok(self)
     }
 
@@ -126,6 +157,24 @@ impl StubSettings {
             .flat_map(|settings| [settings.initial_rpc_timeout(), settings.total_timeout()])
             .flatten()
             .min()
+    }
+
+    /// The RPCs that start operations, and the settings of these.
+    #[cfg(feature = "longrunning")]
+    pub(crate) fn operations(&self) -> impl Iterator<Item = (&'static MethodInfo, &OperationCallSettings)> {
+        self.methods.iter().filter(|method| method.starts_operations()).zip(&self.operations)
+    }
+
+    /// These settings, with those of the first call of an operation for each RPC that starts some.
+    #[cfg(feature = "longrunning")]
+    pub(crate) fn starting_operations(&self) -> Self {
+        let mut starting = self.clone();
+        let calls = starting.methods.iter().zip(&mut starting.calls);
+        let calls = calls.filter(|(method, _)| method.starts_operations());
+        for ((_, call), operation) in calls.zip(&starting.operations) {
+            call.clone_from(operation.initial_call_settings());
+        }
+        starting
     }
 
     pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static MethodInfo, &CallSettings)> {
@@ -172,7 +221,7 @@ fn call_by_table(method: &MethodInfo) -> CallSettings {
 }
 
 fn operation_by_table(method: &MethodInfo) -> Option<OperationCallSettings> {
-    Some(OperationCallSettings::new(call_by_table(method), method.polling_settings()?.clone()))
+    Some(OperationCallSettings::of_table(call_by_table(method), method.polling_settings()?.clone()))
 }
 
 /// The problems of an RPC's settings: what can't work.

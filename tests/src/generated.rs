@@ -13,4 +13,4 @@
 /// The descriptors of all services, encoded.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
-include!(concat!(env!("OUT_DIR"), "/services.rs"));
+include!(concat!(env!("OUT_DIR"), "/services/mod.rs"));

@@ -27,6 +27,9 @@ mod layer {}
 #[doc = include_str!("../../docs/src/live.md")]
 mod live {}
 
+#[doc = include_str!("../../docs/src/long-running.md")]
+mod long_running {}
+
 #[doc = include_str!("../../docs/src/hedging.md")]
 mod hedging {}
 

@@ -11,6 +11,7 @@ use crate::generator::Generator;
 use crate::generator_config::{GeneratorConfig, GeneratorOptions};
 use crate::include_file::{Include, include_file};
 use crate::includes::compiler;
+use crate::operation_types;
 use crate::tables::Loaded;
 use gax_retry::Compatibility;
 use gax_table::{Dialect, RetryThrottling};
@@ -176,11 +177,16 @@ impl Builder {
         if self.deny_unknown_methods && !config.unknown.is_empty() {
             return Err(Error::unknown_names(config.unknown.clone()));
         }
-        let findings =
-            table.findings().iter().chain(&config.unknown).chain(&config.clashes).cloned().collect();
+        let mut set = compiled.set;
+        let without_types = operation_types::add(&mut set, |service, method| {
+            let is_called = config.service(service).is_some_and(|code| code.gax.is_some());
+            methods.operation_types(service, method).filter(|_| is_called || config.is_mixed_in(service))
+        });
+        let findings = table.findings().iter().chain(&config.unknown).chain(&config.clashes);
+        let findings = findings.chain(&without_types).cloned().collect();
         let inputs = self.sources.paths().chain(compiled.paths).collect();
         let include = self.include_file.clone().map(|name| (name, include));
-        let files = self.files(runtime, &config, table.throttling(), compiled.set, include)?;
+        let files = self.files(runtime, &config, table.throttling(), set, include)?;
         Ok(Generated { files, findings, descriptor_set: compiled.encoded, inputs })
     }
 

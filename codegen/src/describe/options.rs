@@ -1,6 +1,7 @@
 //! The options of methods that retries care about, read from an encoded `FileDescriptorSet`: the usual
 //! types of descriptors drop options that are extensions.
 
+use crate::operation_types::OperationTypes;
 use gax_table::IdempotencyLevel;
 use prost::{DecodeError, Message};
 use std::collections::HashMap;
@@ -25,6 +26,12 @@ impl MethodOptions {
             }
         }
         Ok(Self { methods })
+    }
+
+    /// The types of the operations that a method starts; `None`: it starts none, or says nothing of them.
+    pub(crate) fn operation_types(&self, service: &str, method: &str) -> Option<OperationTypes> {
+        let info = self.of(service, method)?.operation_info.clone()?;
+        Some(OperationTypes { response: info.response_type, metadata: info.metadata_type })
     }
 
     pub(super) fn of(&self, service: &str, method: &str) -> Option<&Options> {
@@ -70,7 +77,7 @@ pub(super) struct Options {
     idempotency_level: i32,
     /// `google.longrunning.operation_info`
     #[prost(message, optional, tag = "1049")]
-    operation_info: Option<Present>,
+    operation_info: Option<OperationInfo>,
     /// `google.cloud.operation_service`
     #[prost(string, optional, tag = "1249")]
     operation_service: Option<String>,
@@ -79,9 +86,14 @@ pub(super) struct Options {
     http: Option<HttpRule>,
 }
 
-/// A message of which it is enough to know that it is there.
+/// `google.longrunning.OperationInfo`
 #[derive(Clone, PartialEq, Message)]
-struct Present {}
+struct OperationInfo {
+    #[prost(string, tag = "1")]
+    response_type: String,
+    #[prost(string, tag = "2")]
+    metadata_type: String,
+}
 
 /// `google.api.HttpRule`
 #[derive(Clone, PartialEq, Message)]

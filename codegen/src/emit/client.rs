@@ -3,7 +3,7 @@
 use super::batching::batchings;
 use super::emitter::Emitter;
 use super::paged;
-use super::rpc::Rpc;
+use super::rpc::{Operation, Rpc};
 use crate::docs::{DocLines, rustdoc};
 use crate::names::ServiceNames;
 use gax_retry::MethodKind;
@@ -27,6 +27,7 @@ pub(super) fn client(
     let calls = rpcs.iter().map(|rpc| call(runtime, names, rpc));
     let batchings = batchings(runtime, &client, rpcs);
     let lists = paged::lists(runtime, names, rpcs);
+    let operations = operations(runtime, names, rpcs);
     quote! {
         #docs
         #[derive(Debug, Clone)]
@@ -96,8 +97,52 @@ pub(super) fn client(
             #(#calls #lists)*
         }
 
+        #operations
+
         #batchings
     }
+}
+
+/// The functions for long-running operations. The crate that they need is there only with a feature of the runtime's, and so are
+/// they.
+fn operations(runtime: &TokenStream, names: &ServiceNames, rpcs: &[Rpc<'_>]) -> Option<TokenStream> {
+    let functions: Vec<TokenStream> = rpcs.iter().filter_map(|rpc| operation(names, rpc)).collect();
+    let client = format_ident!("{}", names.client);
+    (!functions.is_empty()).then(|| {
+        quote! {
+            #runtime::__long_running! {
+                impl #client {
+                    #(#functions)*
+                }
+            }
+        }
+    })
+}
+
+fn operation(names: &ServiceNames, rpc: &Rpc<'_>) -> Option<TokenStream> {
+    let Rpc { index, name, request, deprecated, .. } = rpc;
+    let Operation { index: operation, ident, resume, types, .. } = rpc.operation.as_ref()?;
+    let (response, metadata) = types.as_ref()?;
+    let accessor = ident.to_string();
+    let settings = format!("Settings: [`{}::{accessor}`].", names.stub_settings);
+    let start =
+        DocLines::new(format!("Starts a long-running operation by `{name}`, and polls until it is done."))
+            .block([settings.clone()]);
+    let resumed = DocLines::new(format!(
+        "Takes up a long-running operation of `{name}` by its name, whoever started it."
+    ))
+    .block([settings]);
+    let (response_path, response_name) = (&response.path, &response.name);
+    let (metadata_path, metadata_name) = (&metadata.path, &metadata.name);
+    Some(quote! {
+        #start
+        #deprecated
+        fn #ident(#request) = (#index, #operation);
+        #resumed
+        #deprecated
+        fn #resume;
+        type (#response_path, #metadata_path) = (#response_name, #metadata_name);
+    })
 }
 
 fn connect(runtime: &TokenStream, client: &proc_macro2::Ident, settings: &proc_macro2::Ident) -> TokenStream {

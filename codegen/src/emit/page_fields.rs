@@ -29,7 +29,7 @@ impl PageFields {
             ItemType::Message(_) => message.clone(),
         };
         let converts = *shape.item.value() == ItemType::Bytes;
-        // prost may have been told to make other types of bytes and maps.
+        // prost may have been configured to make other types of bytes and maps.
         let (item, into_list) = match &shape.item {
             Item::One(item) => {
                 let into_vecs = || quote!(.into_iter().map(::core::convert::Into::into).collect());
@@ -48,7 +48,7 @@ impl PageFields {
         let lints: Vec<TokenStream> = lints.into_iter().flatten().collect();
         let allowed = || quote!(#[allow(#(#lints),*, reason = "the proto's own fields")]);
         Self {
-            size: shape.size.as_ref().map(|size| format_ident!("{size}")),
+            size: shape.size.as_ref().map(|size| format_ident!("{}", size.name)),
             items: pages.field.parse().expect("prost writes fields that are Rust"),
             items_name: shape.items.clone(),
             item,

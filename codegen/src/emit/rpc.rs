@@ -28,7 +28,7 @@ pub(super) struct Rpc<'a> {
     pub(super) comment: &'a [String],
     /// `#[deprecated]`, where the proto says so.
     pub(super) deprecated: Option<TokenStream>,
-    /// The accessor of the operations that it starts.
+    /// The operations that it starts.
     pub(super) operation: Option<Operation>,
     /// The function that batches its requests.
     pub(super) batching: Option<RpcBatching>,
@@ -50,12 +50,38 @@ pub(super) struct RpcBatching {
     pub(super) descriptor: BatchDescriptor,
 }
 
-/// The settings of the operations that an RPC starts.
+/// The operations that an RPC starts.
 pub(super) struct Operation {
     /// The place among those of the service, without a suffix.
     pub(super) index: Literal,
+    /// The accessor of their settings, and the function that starts one.
     pub(super) ident: Ident,
+    /// The function that takes one up by its name.
+    pub(super) resume: Ident,
     pub(super) docs: DocLines,
+    /// `None`: the protos don't say which types they have.
+    pub(super) types: Option<(MessageType, MessageType)>,
+}
+
+/// A message's Rust type, and its full name.
+pub(super) struct MessageType {
+    pub(super) path: TokenStream,
+    pub(super) name: String,
+}
+
+impl MessageType {
+    fn new(path: &str, name: &str, proto_path: &str) -> Self {
+        Self { path: rust_type(path, proto_path), name: name.trim_start_matches('.').to_owned() }
+    }
+}
+
+/// The functions of a client for the operations that an RPC starts, and the types that these have: the response's path and
+/// full name, then the metadata's.
+pub(super) struct OperationNames<'a> {
+    pub(super) index: usize,
+    pub(super) start: String,
+    pub(super) resume: String,
+    pub(super) types: Option<[(String, &'a str); 2]>,
 }
 
 /// The note on an RPC that takes a stream.
@@ -65,7 +91,7 @@ const REPLAYED: &str =
 impl<'a> Rpc<'a> {
     pub(super) fn new(
         (index, accessor): (usize, &str),
-        (operation, batching): (Numbered, Numbered),
+        (operation, batching): (Option<OperationNames<'_>>, Numbered),
         method: &'a Method,
         (request, response): (String, String),
         comment: &'a [String],
@@ -79,10 +105,14 @@ impl<'a> Rpc<'a> {
         let settings = (codes.value, &params.value);
         let hedging = entry.hedging.as_ref();
         let policy = policy_docs(docs, entry.kind, settings, hedging, emitter.compatibility, source);
-        let operation = operation.zip(entry.polling.as_ref()).map(|((index, ident), polling)| Operation {
-            index: Literal::usize_unsuffixed(index),
-            ident: format_ident!("{ident}"),
+        let operation = operation.zip(entry.polling.as_ref()).map(|(names, polling)| Operation {
+            index: Literal::usize_unsuffixed(names.index),
+            ident: format_ident!("{}", names.start),
+            resume: format_ident!("{}", names.resume),
             docs: polling_docs(name, polling, emitter.compatibility),
+            types: names.types.map(|types| {
+                types.map(|(path, name)| MessageType::new(&path, name, &emitter.proto_path)).into()
+            }),
         });
         Self {
             index: Literal::usize_unsuffixed(index),

@@ -2,12 +2,13 @@
 
 use super::emitter::Emitter;
 use super::page_fields::PageFields;
-use super::rpc::{Rpc, rebased, rust_type};
+use super::rpc::{OperationNames, Rpc, rebased, rust_type};
 use super::{client, settings, statics};
 use crate::descriptors::full_name;
 use crate::docs::DocLines;
 use crate::join::JoinedService;
 use crate::names::{ServiceNames, accessor_names};
+use crate::operation_types;
 use crate::page_items::ResolvedItems;
 use proc_macro2::TokenStream;
 use prost_build::{Method, Service};
@@ -85,16 +86,19 @@ impl Emitter {
         let starts = joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.polling.is_some());
         let operations =
             starts.map(|(_, (_, method))| format!("{}_operation", method.name.trim_start_matches("r#")));
+        let operations: Vec<String> = operations.collect();
+        let resumed = operations.iter().map(|operation| format!("resume_{operation}"));
         let with_batching =
             joined.methods.iter().zip(&methods).filter(|(joined, _)| joined.batching.is_some());
         let batches = with_batching
             .map(|(_, (_, method))| format!("{}_batching", method.name.trim_start_matches("r#")));
+        let own = methods.iter().map(|(_, method)| method.name.clone());
         let wanted: Vec<String> =
-            methods.iter().map(|(_, method)| method.name.clone()).chain(operations).chain(batches).collect();
-        let operation_count = joined.methods.iter().filter(|method| method.polling.is_some()).count();
+            own.chain(operations.iter().cloned()).chain(resumed).chain(batches).collect();
         let mut accessors = accessor_names(wanted.iter().map(String::as_str));
-        let mut batches = accessors.split_off(methods.len() + operation_count).into_iter().enumerate();
-        let mut operations = accessors.split_off(methods.len()).into_iter().enumerate();
+        let mut batches = accessors.split_off(methods.len() + 2 * operations.len()).into_iter().enumerate();
+        let resumed = accessors.split_off(methods.len() + operations.len());
+        let mut operations = accessors.split_off(methods.len()).into_iter().zip(resumed).enumerate();
         let rpcs = methods.into_iter().zip(&joined.methods).zip(accessors).enumerate();
         rpcs.map(|(index, (((own, method), entry), accessor))| {
             let disabled = self.disable_comments.contains(&format!("{}.{}", entry.service, entry.name));
@@ -102,6 +106,16 @@ impl Emitter {
             let path = |name: &str| rebased(name, &own.package, &service.package);
             let types = (path(&method.input_type), path(&method.output_type));
             let operation = entry.polling.as_ref().and_then(|_| operations.next());
+            let operation = operation.map(|(index, (start, resume))| {
+                let types = operation_types::beside(own, &method.proto_name);
+                let types = types.map(|types| {
+                    [
+                        (path(&types.input_type), &*types.input_proto_type),
+                        (path(&types.output_type), &types.output_proto_type),
+                    ]
+                });
+                OperationNames { index, start, resume, types }
+            });
             let batching = entry.batching.as_ref().and_then(|_| batches.next());
             let pages = pages.of(own, &method.proto_name);
             let message = |message: &str| rust_type(&path(message), &self.proto_path);

@@ -124,16 +124,17 @@ fn accessors(runtime: &TokenStream, rpcs: &[Rpc<'_>], access: Access) -> TokenSt
         }
     });
     let with_operations = rpcs.iter().filter_map(|rpc| Some((rpc, rpc.operation.as_ref()?)));
-    let of_operations = with_operations.map(|(Rpc { deprecated, .. }, Operation { index, ident, docs })| {
-        quote! {
-            #docs
-            #deprecated
-            #must_use
-            pub fn #ident(#reference self) -> #reference #runtime::settings::OperationCallSettings {
-                self.inner.#operation(#index)
+    let of_operations =
+        with_operations.map(|(Rpc { deprecated, .. }, Operation { index, ident, docs, .. })| {
+            quote! {
+                #docs
+                #deprecated
+                #must_use
+                pub fn #ident(#reference self) -> #reference #runtime::settings::OperationCallSettings {
+                    self.inner.#operation(#index)
+                }
             }
-        }
-    });
+        });
     quote! {
         #(#of_rpcs)*
 

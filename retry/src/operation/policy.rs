@@ -162,11 +162,42 @@ impl Policy {
         Self::of(Rules::Polls(Polls::new(polling)), Ok(CodeSet::EMPTY))
     }
 
+    /// The policy of polls by that library's rules, until a long-running operation is done: after each reply which says that it
+    /// is not, the delays and limits of `settings` say when it is asked for again. Every attempt counts as a poll, the
+    /// first too. No error is retried here: each poll may be an operation with retries of its own.
+    ///
+    /// By gax-java's rules that is [`polling`](Self::polling). By the others a poll is drawn from the upper half of its delay, and an
+    /// attempt may take all that is left of the total.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{Compatibility, Policy, RetrySettings};
+    /// use std::time::Duration;
+    ///
+    /// let settings = RetrySettings::builder().total_timeout(Duration::from_secs(300)).build()?;
+    /// let policy = Policy::for_polls(&settings, Compatibility::Documented);
+    /// assert_eq!(policy.first_attempt().and_then(|first| first.rpc_timeout()), Some(Duration::from_secs(300)));
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[cfg(feature = "polling")]
+    #[must_use]
+    pub fn for_polls(settings: &RetrySettings, compatibility: Compatibility) -> Self {
+        match compatibility {
+            Compatibility::GaxJava => Self::polling(Polling::new(&RawSettings::from(settings))),
+            _ => Self::with_compatibility(settings, CodeSet::EMPTY, compatibility).without_rpc_timeouts(),
+        }
+    }
+
     fn of(rules: Rules, codes: Result<CodeSet, ParseCodeError>) -> Self {
-        let (commits_at, heeds) = match rules {
-            Rules::Grpc(_) => (CommitPoint::Headers, Heeds::Pushback),
-            Rules::GaxJava(_) => (CommitPoint::FirstMessage, Heeds::Nothing),
-            _ => (CommitPoint::FirstMessage, Heeds::All),
+        let commits_at =
+            if let Rules::Grpc(_) = rules { CommitPoint::Headers } else { CommitPoint::FirstMessage };
+        let heeds = if let Rules::Grpc(_) = rules {
+            Heeds::Pushback
+        } else if let Rules::GaxJava(_) = rules {
+            Heeds::Nothing
+        } else {
+            Heeds::All
         };
         let (first, after_first) = first(&rules);
         let max_server_delay = longest(None, None);

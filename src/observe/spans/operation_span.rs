@@ -93,7 +93,7 @@ fn record_end(span: &Span, code: Code, failure: Option<&dyn fmt::Display>) {
 pub(super) fn prefixed(prefix: &str, operation: &OperationInfo) -> String {
     let method = operation.full_method();
     match operation.transport() {
-        Transport::Grpc => format!("{prefix}.{}", method.replace('/', ".")),
+        Transport::Grpc | Transport::LongRunning => format!("{prefix}.{}", method.replace('/', ".")),
         Transport::Http | Transport::Closure => format!("{prefix}.{method}"),
     }
 }
@@ -156,7 +156,7 @@ impl OperationObserver for OperationSpan {
             otel.status_code = Empty,
             otel.status_message = Empty,
         );
-        let is_sent = operation.transport() != Transport::Closure;
+        let is_sent = matches!(operation.transport(), Transport::Grpc | Transport::Http);
         let delay = (self.options.attempt_delays && is_sent).then(|| {
             let delay =
                 debug_span!(parent: &span, "delay", otel.name = "Delay", grpc.delay_type = "connecting");

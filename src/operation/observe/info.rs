@@ -13,6 +13,9 @@ pub enum Transport {
     Http,
     /// A closure.
     Closure,
+    /// A long-running operation, from its first call until it is done: each of its attempts is an operation over gRPC, or of a
+    /// closure.
+    LongRunning,
 }
 
 /// Which operation something happens to.
@@ -53,11 +56,11 @@ impl OperationInfo {
     }
 
     /// The method as metrics and spans name it: over gRPC `package.Service/Method`, without what an origin puts before
-    /// it; otherwise as [`method`](Self::method) has it.
+    /// it, and so for the long-running operations of an RPC; otherwise as [`method`](Self::method) has it.
     #[must_use]
     pub fn full_method(&self) -> &str {
         match self.transport {
-            Transport::Grpc => full_method(self.method()),
+            Transport::Grpc | Transport::LongRunning => full_method(self.method()),
             Transport::Http | Transport::Closure => self.method(),
         }
     }

@@ -46,7 +46,8 @@ impl Observed {
         let watched = observers.settings_are_watched();
         let info = OperationInfo::new(name, transport, is_registered, policy.version(), watched);
         let recipients = Recipients::of(observers, info);
-        let watches_transfers = transport != Transport::Closure && recipients.watches_transfers();
+        let has_wire = matches!(transport, Transport::Grpc | Transport::Http);
+        let watches_transfers = has_wire && recipients.watches_transfers();
         let observed = Self {
             recipients: Arc::new(recipients),
             watches_transfers,

@@ -86,6 +86,10 @@ impl Config {
     pub(crate) fn with_budget(self, budget: Option<RetryBudget>) -> Self {
         Self { policy: self.policy.with_budget(budget), ..self }
     }
+
+    pub(crate) fn with_attempt_timeout(self, timeout: Duration) -> Self {
+        Self { policy: self.policy.with_attempt_timeout(timeout), ..self }
+    }
 }
 
 pub(crate) struct Fake {

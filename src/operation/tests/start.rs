@@ -1,9 +1,11 @@
 //! Operations that are started before they are polled.
 
-use super::fake::{Act, Script};
+use super::fake::{Act, Fake, Script, config};
 use super::{MS, Outcome, done, driver, finish, five_seconds, run};
+use crate::operation::Driver;
 use gax_retry::operation::AttemptResult;
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StartedAttempt, StopReason};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// Starts an operation, whose caller gives it that time, and goes on with it: the attempt that was to be sent at once,
@@ -53,6 +55,19 @@ async fn an_attempt_that_is_over_as_it_starts_is_not_begun() {
         assert_eq!(outcome.rows(), [(1, 0, 0, late), (2, 10, 10, Code::Ok)]);
         assert_eq!(outcome.expired, [None]);
     }
+}
+
+/// No server sees a request that nobody waits for, which none does by gax-java's rules if a call gives each attempt 0.9 ms.
+#[tokio::test(start_paused = true)]
+async fn neither_is_a_retry_that_is_over_as_it_starts() {
+    let settings = RetrySettings::builder().initial_retry_delay(10 * MS).max_attempts(2).jittered(false);
+    let (java, codes) = (Compatibility::GaxJava, Code::DeadlineExceeded);
+    let config = config(&settings.build().unwrap(), codes, java, None);
+    let config = config.with_attempt_timeout(Duration::from_micros(900));
+    let outcome = finish(Driver::new(Fake::new(Script::of([])), Arc::new(config))).await;
+    let late = Code::DeadlineExceeded;
+    assert_eq!(outcome.rows(), [(1, 0, 0, late), (2, 10, 10, late)]);
+    assert_eq!(outcome.expired, [None, None]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -4,6 +4,7 @@ mod attempt_numbers;
 mod cancellation;
 mod compression;
 mod interceptors;
+mod long_running;
 mod paging;
 mod readiness;
 mod replay;

@@ -27,6 +27,8 @@ mod http_hyper;
 mod http_reqwest;
 #[path = "../../../examples/layer.rs"]
 mod layer;
+#[path = "../../../examples/long_running.rs"]
+mod long_running;
 #[path = "../../../examples/metrics.rs"]
 mod metrics;
 #[path = "../../../examples/metrics_prometheus.rs"]
@@ -88,6 +90,7 @@ programs!(
     http_hyper,
     http_reqwest,
     layer,
+    long_running,
     metrics,
     metrics_prometheus,
     metrics_terminal,

@@ -6,6 +6,7 @@ mod circles;
 mod comments;
 mod imports;
 mod links;
+mod mutants;
 mod order;
 mod pages;
 mod paths;

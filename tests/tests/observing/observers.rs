@@ -311,6 +311,24 @@ async fn a_stream_that_breaks_with_a_code_that_is_not_retryable_is_not_reported_
     );
 }
 
+/// Whose time was up: the operation's, or, where nothing says that the method streams, an attempt's.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_stalls_ends_with_the_time_that_it_had() {
+    for (is_described, end) in [
+        (true, "operation_failed DEADLINE_EXCEEDED 1 attempts 10000 ms TOTAL_TIMEOUT"),
+        (false, "operation_failed DEADLINE_EXCEEDED 1 attempts 1000 ms NON_RETRYABLE"),
+    ] {
+        let recorder = Recorder::default();
+        let server = VirtualServer::start(Script::always(Reply::play([line(0), Beat::Hang])));
+        let setup = Setup::new(settings()).recorded(&recorder);
+        let layer = if is_described { setup.layer_with_descriptors() } else { setup.layer() };
+        let mut client = TonicTalkClient::new(layer.layer(server.channel()));
+        let mut lines = client.listen(Line::default()).await.unwrap().into_inner();
+        while let Ok(Some(_)) = lines.message().await {}
+        assert_eq!(recorder.take().pop().as_deref(), Some(end), "{is_described}");
+    }
+}
+
 /// Sends a GET through the HTTP layer. Returns the notifications.
 async fn fetched(layer: HttpRetryLayer, script: HttpScript) -> Vec<String> {
     let recorder = Recorder::default();

@@ -1,11 +1,12 @@
 //! Whose rules decide: the documentation's, gax-java's, gRPC's, and hedging.
 
 mod documented_tables;
-mod goldens;
+pub(crate) mod goldens;
 mod grpc_hedging;
 mod grpc_rules;
 mod hedged_writes;
 mod hedging;
 mod http_hedging;
 mod recorded_calls;
+mod recorded_streams;
 mod vectors;

@@ -59,7 +59,8 @@ impl Policy {
     /// Whether the program's own settings retry nothing because they have no limit.
     fn has_no_limits(&self) -> bool {
         let settings = self.settings.as_deref();
-        self.hedging.is_none()
+        !self.is_endless
+            && self.hedging.is_none()
             && settings.is_some_and(|own| own.total_timeout().is_none() && own.max_attempts().is_none())
     }
 }
@@ -223,8 +224,8 @@ mod tests {
     /// Caps and all other changes come in any order.
     #[test]
     fn caps_leave_what_else_was_changed() {
-        let caps = environment(&[("GAX_TOTAL_TIMEOUT", "10s")]);
         type Change = fn(Policy) -> Policy;
+        let caps = environment(&[("GAX_TOTAL_TIMEOUT", "10s")]);
         let changes: [(&str, Change); 5] = [
             ("timeout", |policy| policy.with_attempt_timeout(3 * SECOND)),
             ("single", Policy::without_retries),
@@ -246,6 +247,20 @@ mod tests {
         }
         let single = Policy::new(&settings(60, 4), [Code::Unavailable]).without_retries();
         assert_eq!(attempts_and_end(&single.with_environment(&caps)).0, 1);
+    }
+
+    /// Such a stream needs no limit to be resumed, and operators bound it all the same.
+    #[test]
+    fn a_stream_without_a_total_is_resumed_until_the_cap() {
+        let caps = environment(&[("GAX_TOTAL_TIMEOUT", "10s")]);
+        let endless = RetrySettings::builder().initial_retry_delay(SECOND).retry_delay_multiplier(1.0);
+        let policy = Policy::new(&endless.jittered(false).build().unwrap(), Code::Unavailable);
+        for policy in [
+            policy.clone().with_environment(&caps).without_total_timeout(),
+            policy.without_total_timeout().with_environment(&caps),
+        ] {
+            assert_eq!(attempts_and_end(&policy), (10, 10 * SECOND));
+        }
     }
 
     #[test]

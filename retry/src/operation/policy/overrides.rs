@@ -117,7 +117,7 @@ impl Policy {
     #[must_use]
     pub fn without_total_timeout(self) -> Self {
         let lifted = SettingsOverrides::default().with_total_timeout(Override::Disabled);
-        Self { is_endless: true, ..self.with_overrides(&lifted) }
+        Self { is_endless: true, ..self }.with_overrides(&lifted)
     }
 
     /// The wait before a stream is resumed: where nobody has asked for none, a millisecond at least, so that a server which

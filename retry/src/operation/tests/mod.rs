@@ -10,6 +10,7 @@ mod commit;
 mod gates;
 mod hedging;
 mod policies;
+#[cfg(feature = "polling")]
 mod polls;
 mod repetition;
 mod resends;

@@ -4,7 +4,7 @@ use super::{ByHand, MS, documented, unavailable};
 use crate::gax_java::{Polling, RawSettings};
 use crate::jitter::ScriptedJitter;
 use crate::operation::{AttemptResult, Next};
-use crate::{AttemptKind, Code, Policy, RetryBudget, ServerDelay};
+use crate::{AttemptKind, Code, Compatibility, Policy, RetryBudget, RetrySettings, ServerDelay};
 use std::time::Duration;
 
 /// 100 ms x 2, a second in all.
@@ -172,4 +172,61 @@ fn progress_begins_back_off_anew() {
     assert_eq!(operation.ends(failed).until(600 * MS), ["600 retry 5"]);
     assert_eq!(operation.ends(AttemptResult::not_done(Next::Now).with_progress(true)).now(), ["600 poll 6"]);
     assert_eq!(operation.ends(failed).until(700 * MS), ["700 retry 7"]);
+}
+
+/// The RPC timeout of a poll grows with polls, however far the retries before it have come.
+#[test]
+fn polls_and_retries_have_each_their_rpc_timeout() {
+    let settings = super::base().to_builder().initial_rpc_timeout(100 * MS).rpc_timeout_multiplier(2.0);
+    let settings = settings.max_rpc_timeout(1000 * MS).max_attempts(9).build().unwrap();
+    let mut operation = ByHand::begin(&Policy::new(&settings, Code::Unavailable));
+    let mut timeout = |at: u32, kind, result| {
+        let attempt = operation.at(at * MS).send();
+        assert_eq!(attempt.kind(), kind, "{at}");
+        operation.ends(result);
+        attempt.rpc_timeout().unwrap().as_millis()
+    };
+    let not_done = AttemptResult::not_done(Next::Later);
+    assert_eq!(timeout(0, AttemptKind::Original, unavailable()), 100);
+    assert_eq!(timeout(100, AttemptKind::Retry, unavailable()), 200);
+    assert_eq!(timeout(300, AttemptKind::Retry, not_done), 400);
+    assert_eq!(timeout(400, AttemptKind::Poll, not_done), 200);
+    assert_eq!(timeout(600, AttemptKind::Poll, unavailable()), 400);
+    assert_eq!(timeout(1000, AttemptKind::Retry, not_done), 800);
+}
+
+/// Neither the channel's limit of five attempts nor gRPC's jitter is for polls.
+#[test]
+fn by_grpc_s_rules_polls_are_made_as_by_the_documented_ones() {
+    let settings = super::base().to_builder().max_attempts(9).total_timeout(60_000 * MS);
+    let settings = settings.jittered(true).build().unwrap();
+    let not_done = AttemptResult::not_done(Next::Later);
+    let runs = [Compatibility::Documented, Compatibility::Grpc].map(|compatibility| {
+        let policy = Policy::for_polls(&settings, compatibility);
+        [0.0, 0.5, 1.0].map(|draw| {
+            let mut operation = ByHand::begin(&policy).with_jitter(ScriptedJitter::new([draw; 9]));
+            operation.send();
+            let mut waits: Vec<u128> = Vec::new();
+            for _ in 2..=9 {
+                let wait = operation.ends(not_done).wait();
+                waits.push(wait.as_millis());
+                operation.after(wait).send();
+            }
+            assert!(operation.ends(not_done).now()[0].ends_with("stop of 9 MAX_ATTEMPTS"), "{compatibility}");
+            waits
+        })
+    });
+    assert_eq!(runs[0], runs[1]);
+    assert_eq!(runs[0][0][..2], [50, 100]);
+    assert_eq!(runs[0][2][..2], [100, 200]);
+}
+
+#[test]
+fn polls_without_any_limit_end_at_once_by_every_rules() {
+    for compatibility in [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc] {
+        let mut operation = ByHand::begin(&Policy::for_polls(&RetrySettings::default(), compatibility));
+        operation.send();
+        let end = operation.ends(AttemptResult::not_done(Next::Later)).now();
+        assert_eq!(end, ["0 stop of 1 NO_LIMITS"], "{compatibility}");
+    }
 }

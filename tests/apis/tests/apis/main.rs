@@ -3,6 +3,7 @@
 mod batching;
 mod google;
 mod java;
+mod long_running;
 mod mixed;
 mod names;
 mod own;

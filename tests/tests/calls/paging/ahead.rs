@@ -52,6 +52,15 @@ async fn an_error_of_it_comes_after_the_items() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn it_is_dropped_where_the_list_goes_on_elsewhere() {
+    let server = shelf(6, Script::new());
+    let mut list = client(server.channel()).list_assets_paged(sized(2)).prefetch();
+    assert_eq!(list.next().await.unwrap().unwrap().name, "0");
+    let mut list = list.from_token("4");
+    assert_eq!(rest(&mut list).await, (range(4..6), None));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_limit_bounds_it() {
     let server = shelf(9, Script::new());
     let mut list = client(server.channel()).list_assets_paged(sized(5)).prefetch().limit(7);

@@ -55,9 +55,9 @@ async fn pages_end_with_it_too_and_nothing_is_read_ahead() {
 
 #[tokio::test(start_paused = true)]
 async fn a_list_that_begins_again_has_a_trail_of_its_own() {
-    let server = shelf(0, Script::of([reply(&["x"], "a"), reply(&["y"], ""), reply(&["y"], "")]));
+    let server = shelf(0, Script::cycle([reply(&["x"], "a"), reply(&["y"], "")]));
     let mut list = client(server.channel()).list_assets_paged(sized(0));
     assert_eq!(rest(&mut list).await.1, None);
-    let mut list = list.from_token("a");
-    assert_eq!(rest(&mut list).await, (vec!["y".to_owned()], None));
+    let mut list = list.from_token("");
+    assert_eq!(rest(&mut list).await, (vec!["x".to_owned(), "y".to_owned()], None));
 }

@@ -1,0 +1,59 @@
+//! Long-running operations in generated code.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use tonic_gax_build::{Builder, Generated, configure};
+
+const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
+
+fn generate(builder: Builder) -> Generated {
+    let includes = [format!("{DATA}/operations"), format!("{DATA}/mixed")];
+    builder
+        .retry_table_text("retry.json", r#"{"methodConfig": []}"#)
+        .generate(&["shelves.proto"], &includes)
+        .unwrap()
+}
+
+/// The code of a package, without spaces.
+fn code(generated: &Generated, file: &str) -> String {
+    let file = generated.files().iter().find(|found| found.name() == file).unwrap();
+    file.content().split_whitespace().collect()
+}
+
+#[test]
+fn clients_have_functions_for_operations_whose_types_are_found() {
+    let generated = generate(configure());
+    let code = code(&generated, "shelves.v1.rs");
+    for expected in [
+        "::tonic_gax::__long_running!{implShelvesClient{",
+        "fnmove_operation(super::MoveRequest)=(0,0);",
+        // The RPC of that name comes first.
+        "fnresume_move_operation_rpc;type(super::move_request::Moved,())=(\"shelves.v1.MoveRequest.Moved\",\"google.protobuf.Empty\");",
+        "pubfnresume_move_operation(&self,",
+        "pubfnburn_operation(&self)->&::tonic_gax::settings::OperationCallSettings",
+    ] {
+        assert!(code.contains(expected), "{expected}");
+    }
+    assert!(!code.contains("fnburn_operation(super"));
+    assert!(!code.contains("operationtypesof"));
+}
+
+#[test]
+fn a_type_that_no_proto_defines_is_a_warning() {
+    let generated = generate(configure());
+    let findings: Vec<String> = generated.findings().iter().map(ToString::to_string).collect();
+    assert_eq!(
+        findings,
+        [
+            "warning[unknown-operation-type]: operation_info of shelves.v1.Shelves/Burn has the response_type \"Ashes\", which no \
+             proto defines, so that its client can't poll the operation; import the proto that defines it, or say \
+             google.protobuf.Empty for nothing"
+        ]
+    );
+}
+
+#[test]
+fn types_of_operations_may_exist_elsewhere() {
+    let generated = generate(configure().extern_path(".shelves.v1", "::shelves::v1"));
+    let code = code(&generated, "shelves.v1.rs");
+    assert!(code.contains("type(::shelves::v1::move_request::Moved,())"));
+}

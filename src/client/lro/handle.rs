@@ -1,0 +1,410 @@
+//! The handle to a long-running operation.
+
+use crate::client::lro::config::Config;
+use crate::client::lro::error::{LongRunningEnd, LongRunningError, is_limit};
+use crate::client::lro::generated::google::longrunning::{Operation, operation};
+use crate::client::lro::protocol::{Known, Polling};
+use crate::client::lro::server::{BoxCall, OperationsServer, Start};
+use crate::client::lro::types::Types;
+use crate::operation::{Clock, Driver, OperationReport, Output};
+use gax_retry::Code;
+use gax_retry::operation::Stop;
+use prost::{Message, Name};
+use prost_types::Any;
+use std::borrow::Cow;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio_stream::Stream;
+use tonic::Status;
+
+/// The most time that it takes to cancel an operation whose polling time is over, and to poll it once more.
+const LAST_CALLS: Duration = Duration::from_secs(60);
+
+/// A long-running operation: awaited, it is started, polled until it is done, and gives the response.
+///
+/// Nothing happens until it is polled. Its first call (or, of one that is resumed by its name, its first poll) and each poll
+/// are operations of their own, with their own retries, observers and metrics; all of them together are one operation, whose
+/// [report](Self::report) has a row for each. When polls are made is up to the
+/// [polling settings](crate::settings::OperationCallSettings::polling_settings): by default after 5 s, 7.5 s, .. up to 45 s,
+/// for 5 min in all.
+///
+/// Generated clients have one for each RPC with `google.longrunning.operation_info`; over any other client there is
+/// [`poll`](crate::longrunning::poll). `R` is the type of the response and `M` that of the metadata, as the RPC's proto names them.
+///
+/// # Errors
+///
+/// See [`LongRunningError`]. The end of the polling time is none of the server's errors: the operation goes on.
+///
+/// # Cancel safety
+///
+/// To await `&mut handle` is cancel safe: what is known stays, and it goes on when it is polled again. Dropping the handle
+/// stops the polling; the server is not notified, and the operation goes on. [`cancel`](Self::cancel) asks the server to stop.
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::longrunning::{self, Operation, PollingSettings};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
+/// // A server, in place of a client's call: done when it is asked for the third time.
+/// let mut polls = 0;
+/// let export = longrunning::poll("operations/7", PollingSettings::new(), move |name| {
+///     polls += 1;
+///     let done = polls == 3;
+///     let response = prost_types::Any::from_msg(&41_i64).expect("it is encoded");
+///     let result = done.then_some(longrunning::operation::Result::Response(response));
+///     async move { Ok::<_, tonic::Status>(Operation { name, done, result, ..Operation::default() }) }
+/// });
+/// let response = export.typed::<i64, ()>().await?;
+/// assert_eq!(response, 41);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use = "nothing is started or polled until it is awaited"]
+pub struct LongRunning<R = Any, M = Any> {
+    driver: Pin<Box<Driver<Polling>>>,
+    known: Known,
+    types: Types<R, M>,
+    stage: Stage,
+    /// Until somebody takes it.
+    result: Option<Result<R, LongRunningError>>,
+    report: Option<OperationReport>,
+}
+
+/// How far the handle has come.
+enum Stage {
+    Polling,
+    /// The polling time is over, and the server is asked to cancel, then for the last time.
+    Cancelling {
+        stop: Stop,
+        last: BoxCall<Operation>,
+    },
+    Over,
+}
+
+/// Nothing in it is pinned in its place.
+impl<R, M> Unpin for LongRunning<R, M> {}
+
+/// An operation that starts with that call when it is first polled.
+pub(in crate::client) fn start(
+    server: Box<dyn OperationsServer>,
+    first: Start,
+    config: Arc<Config>,
+) -> LongRunning {
+    LongRunning::new(Polling::starting(server, first), Known::default(), config)
+}
+
+/// An operation that somebody has started.
+pub(in crate::client) fn resume(
+    server: Box<dyn OperationsServer>,
+    name: String,
+    config: Arc<Config>,
+) -> LongRunning {
+    LongRunning::new(Polling::resuming(server, name.clone()), Known::by_name(name), config)
+}
+
+impl LongRunning {
+    fn new(polling: Polling, known: Known, config: Arc<Config>) -> Self {
+        let driver = Box::pin(Driver::new(polling, config));
+        Self { driver, known, types: Types::any(), stage: Stage::Polling, result: None, report: None }
+    }
+
+    /// The operation with a response and metadata of these types, which know their names.
+    pub fn typed<R: Message + Default + Name, M: Message + Default + Name>(self) -> LongRunning<R, M> {
+        self.typed_as(R::full_name(), M::full_name())
+    }
+
+    /// The operation with a response and metadata of these types, by the full names of their messages.
+    pub fn typed_as<R: Message + Default, M: Message + Default>(
+        self,
+        response: impl Into<Cow<'static, str>>,
+        metadata: impl Into<Cow<'static, str>>,
+    ) -> LongRunning<R, M> {
+        let Self { driver, known, stage, .. } = self;
+        LongRunning { driver, known, types: Types::of(response, metadata), stage, result: None, report: None }
+    }
+}
+
+impl<R, M> LongRunning<R, M> {
+    /// The operation's name, with which it can be resumed in another process; `None` until the first call has replied.
+    #[must_use]
+    pub fn name(&self) -> Option<&str> {
+        Some(self.known.name.as_str()).filter(|name| !name.is_empty())
+    }
+
+    /// The operation as its server described it last; `None` until it has.
+    #[must_use]
+    pub fn operation(&self) -> Option<&Operation> {
+        self.known.operation.as_ref()
+    }
+
+    /// The last metadata; `None` if there is none yet, or it is of another type (then [`operation`](Self::operation) has it).
+    #[must_use]
+    pub fn metadata(&self) -> Option<M> {
+        let any = self.operation()?.metadata.as_ref()?;
+        self.types.metadata.read(any).ok()
+    }
+
+    /// Whether the server has said that the operation is over.
+    #[must_use]
+    pub fn is_done(&self) -> bool {
+        self.known.is_done()
+    }
+
+    /// The first call and each poll, a row for each; `None` until polling has ended. Await `&mut handle` to keep the handle.
+    #[must_use]
+    pub fn report(&self) -> Option<&OperationReport> {
+        self.report.as_ref()
+    }
+
+    /// Starts the operation and waits for its name; one that is resumed has it already. The name can be stored then, and
+    /// the operation be [resumed](Self) by it when this process is gone.
+    ///
+    /// # Errors
+    ///
+    /// The first call failed. To await the handle gives the same error.
+    ///
+    /// # Cancel safety
+    ///
+    /// It is cancel safe: the call that starts the operation goes on when the handle is polled again.
+    pub async fn started(&mut self) -> Result<&str, LongRunningError> {
+        while self.known.name.is_empty() && poll_fn(|cx| self.poll_reply(cx)).await.is_some() {}
+        match &self.result {
+            Some(Err(error @ LongRunningError::NotStarted(_))) => Err(error.clone()),
+            _ => Ok(&self.known.name),
+        }
+    }
+
+    /// The metadata of each reply from now on, until polling ends. Then await the handle for the response.
+    ///
+    /// Replies without metadata, or with some of another type, are left out. Nothing is lost by polls that nobody waits for:
+    /// none are made.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # async fn example(mut export: tonic_gax::longrunning::LongRunning<(), i64>) -> Result<(), Box<dyn std::error::Error>> {
+    /// let mut progress = export.progress();
+    /// while let Some(percent) = progress.next().await {
+    ///     println!("{percent} %");
+    /// }
+    /// let response = export.await?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn progress(&mut self) -> Progress<'_, R, M> {
+        Progress { handle: self }
+    }
+
+    /// Asks the server to cancel the operation. Whether it does shows when the operation is done: with the error
+    /// `CANCELLED`, or with a response. Nothing is sent for an operation that is known to be done.
+    ///
+    /// # Errors
+    ///
+    /// The server's status; or `FAILED_PRECONDITION` if the operation has no name yet ([`started`](Self::started) waits for
+    /// it); or `UNIMPLEMENTED` over a closure without [`with_cancel`](crate::longrunning::PollingSettings::with_cancel).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the call; the server may have got it.
+    pub async fn cancel(&mut self) -> Result<(), Status> {
+        if self.is_done() {
+            return Ok(());
+        }
+        let name = self.known_name()?;
+        let call = self.driver.as_mut().protocol().server.cancel(&name, None);
+        call.await
+    }
+
+    /// Notifys the server that nobody wants the result any more. An operation that is not done goes on, if the server does not
+    /// end it; polls may fail with `NOT_FOUND` from then on.
+    ///
+    /// # Errors
+    ///
+    /// As [`cancel`](Self::cancel).
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the call; the server may have got it.
+    pub async fn delete(&mut self) -> Result<(), Status> {
+        let name = self.known_name()?;
+        let call = self.driver.as_mut().protocol().server.delete(&name);
+        call.await
+    }
+
+    fn known_name(&self) -> Result<String, Status> {
+        let name = self.name().map(str::to_owned);
+        name.ok_or_else(|| {
+            Status::failed_precondition("the operation has no name yet: wait for it with started()")
+        })
+    }
+
+    /// Goes on until the server has replied, or until polling has ended: `None`.
+    fn poll_reply(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
+        loop {
+            match &mut self.stage {
+                Stage::Polling => {
+                    let output = self.driver.as_mut().poll(cx, &mut self.known);
+                    if let Poll::Ready(output) = output {
+                        self.ended(match output {
+                            Output::Failed(stop) => Some(stop),
+                            Output::Reply | Output::Item => None,
+                        });
+                    }
+                    if self.known.take_news() {
+                        return Poll::Ready(Some(()));
+                    }
+                    ready!(output);
+                }
+                Stage::Cancelling { stop, last } => {
+                    let stop = *stop;
+                    let last = ready!(last.as_mut().poll(cx));
+                    self.stage = Stage::Over;
+                    if let Ok(operation) = last {
+                        self.known.learn(operation);
+                    }
+                    self.finish(Some(stop));
+                    if self.known.take_news() {
+                        return Poll::Ready(Some(()));
+                    }
+                }
+                Stage::Over => return Poll::Ready(None),
+            }
+        }
+    }
+
+    /// Polling has ended.
+    fn ended(&mut self, stop: Option<Stop>) {
+        self.stage = Stage::Over;
+        let is_over_time = stop.is_some_and(|stop| is_limit(stop.reason())) && !self.known.name.is_empty();
+        if let Some(stop) = stop.filter(|_| is_over_time && self.driver.config().cancels) {
+            let name = self.known.name.clone();
+            let server = &mut self.driver.as_mut().protocol().server;
+            let deadline = Clock::start().at(LAST_CALLS);
+            let (cancel, get) = (server.cancel(&name, deadline), server.get(&name, deadline));
+            let last = Box::pin(async move {
+                // A server that can't cancel may have finished.
+                drop(cancel.await);
+                get.await
+            });
+            self.stage = Stage::Cancelling { stop, last };
+        } else {
+            self.finish(stop);
+        }
+    }
+
+    /// Nothing else will be known.
+    fn finish(&mut self, stop: Option<Stop>) {
+        let status = self.driver.as_mut().protocol().failure.take();
+        let observed = self.driver.as_mut().take_observed();
+        let report = self.driver.as_mut().report(stop);
+        let known = &self.known;
+        let end = |status, report| LongRunningEnd::new(&known.name, known.operation.as_ref(), status, report);
+        let result = known.operation.as_ref().filter(|operation| operation.done).map(|done| &done.result);
+        let (result, report) = match result {
+            Some(Some(operation::Result::Error(_))) => {
+                (Err(LongRunningError::Failed(end(None, report.clone()))), report)
+            }
+            Some(Some(operation::Result::Response(response))) => match self.types.response.read(response) {
+                Ok(response) => (Ok(response), report),
+                Err(wrong) => {
+                    let report = report.unreadable(Code::Internal);
+                    let end = end(None, report.clone()).with_wrong_type(wrong);
+                    (Err(LongRunningError::UnexpectedResponse(end)), report)
+                }
+            },
+            Some(None) => match self.types.response.absent() {
+                Some(response) => (Ok(response), report),
+                None => {
+                    let report = report.unreadable(Code::Internal);
+                    (Err(LongRunningError::NoResult(end(None, report.clone()))), report)
+                }
+            },
+            None => {
+                let is_over_time = stop.is_some_and(|stop| is_limit(stop.reason()));
+                let error = if known.name.is_empty() {
+                    LongRunningError::NotStarted(end(status, report.clone()))
+                } else if is_over_time {
+                    // A poll that ran out of time is no failure.
+                    let failed =
+                        status.filter(|status: &Status| status.code() != tonic::Code::DeadlineExceeded);
+                    LongRunningError::PollingTimedOut(end(failed, report.clone()))
+                } else {
+                    LongRunningError::PollFailed(end(status, report.clone()))
+                };
+                (Err(error), report)
+            }
+        };
+        match (observed, &result) {
+            (None, _) => {}
+            (Some(observed), Ok(_)) => observed.succeeded(),
+            (Some(observed), Err(_)) => observed.unreadable(Code::Internal),
+        }
+        self.result = Some(result);
+        self.report = Some(report);
+    }
+}
+
+impl<R, M> Future for LongRunning<R, M> {
+    type Output = Result<R, LongRunningError>;
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.get_mut();
+        while ready!(this.poll_reply(cx)).is_some() {}
+        this.result.take().map_or(Poll::Pending, Poll::Ready)
+    }
+}
+
+impl<R, M> fmt::Debug for LongRunning<R, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LongRunning")
+            .field("name", &self.name())
+            .field("is_done", &self.is_done())
+            .finish_non_exhaustive()
+    }
+}
+
+/// The metadata of each reply, until polling ends: see [`LongRunning::progress`].
+///
+/// # Cancel safety
+///
+/// Dropping it loses nothing: the handle goes on from there.
+#[must_use = "nothing is polled until it is"]
+pub struct Progress<'a, R = Any, M = Any> {
+    handle: &'a mut LongRunning<R, M>,
+}
+
+impl<R, M> Progress<'_, R, M> {
+    /// The metadata of the next reply that has some; `None` once polling has ended.
+    ///
+    /// # Cancel safety
+    ///
+    /// It is cancel safe.
+    pub async fn next(&mut self) -> Option<M> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
+    }
+}
+
+impl<R, M> Stream for Progress<'_, R, M> {
+    type Item = M;
+
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<M>> {
+        while ready!(self.handle.poll_reply(cx)).is_some() {
+            if let Some(metadata) = self.handle.metadata() {
+                return Poll::Ready(Some(metadata));
+            }
+        }
+        Poll::Ready(None)
+    }
+}
+
+impl<R, M> fmt::Debug for Progress<'_, R, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Progress").field("handle", &self.handle).finish()
+    }
+}

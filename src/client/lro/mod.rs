@@ -1,0 +1,22 @@
+//! Long-running operations: polling until they are done.
+
+mod config;
+mod error;
+mod generated;
+mod handle;
+mod methods;
+mod poll;
+mod polling_settings;
+mod protocol;
+mod server;
+mod types;
+
+pub(super) use config::First;
+pub use error::{LongRunningEnd, LongRunningError};
+pub(crate) use generated::google;
+pub use handle::{LongRunning, Progress};
+pub(super) use handle::{resume, start};
+pub(super) use methods::LongRunningMethods;
+pub use poll::poll;
+pub use polling_settings::PollingSettings;
+pub(super) use server::{BoxCall, OperationsServer};

@@ -1,0 +1,193 @@
+//! Attempts that ask for a long-running operation until it is done.
+
+use crate::client::lro::config::Config;
+use crate::client::lro::generated::google::longrunning::{Operation, operation};
+use crate::client::lro::server::{BoxCall, OperationsServer, Start};
+use crate::grpc::CodeExt as _;
+use crate::operation::{
+    AttemptContext, Clock, Jitter, Name, ObservedTransport, Observers, OperationError, Protocol, Step,
+    earlier, time_left,
+};
+use gax_retry::operation::{AttemptResult, Next, RetryFact};
+use gax_retry::{Code, StartedAttempt, StopReason};
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::Instant;
+use tonic::Status;
+
+/// The longest that the server is asked to wait by one call: well below the RPC timeout of that.
+const LONGEST_SERVER_WAIT: Duration = Duration::from_secs(60);
+
+/// A server that has waited so long may be asked again at once.
+const SHORTEST_SERVER_WAIT: Duration = Duration::from_secs(1);
+
+/// An operation as it was when its server spoke of it last.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    /// Empty until the first call has replied.
+    pub(super) name: String,
+    pub(super) operation: Option<Operation>,
+    /// Whether nobody has been notified yet of what is known.
+    is_news: bool,
+}
+
+impl Known {
+    pub(super) fn by_name(name: String) -> Self {
+        Self { name, ..Self::default() }
+    }
+
+    /// The server has replied.
+    pub(super) fn learn(&mut self, operation: Operation) {
+        if self.name.is_empty() {
+            self.name.clone_from(&operation.name);
+        }
+        self.operation = Some(operation);
+        self.is_news = true;
+    }
+
+    pub(super) fn take_news(&mut self) -> bool {
+        std::mem::take(&mut self.is_news)
+    }
+
+    pub(super) fn is_done(&self) -> bool {
+        self.operation.as_ref().is_some_and(|operation| operation.done)
+    }
+}
+
+/// Starts an operation, or takes it up by its name, and polls.
+pub(super) struct Polling {
+    pub(super) server: Box<dyn OperationsServer>,
+    start: Option<Start>,
+    name: String,
+    /// The status of the call that ended the polling.
+    pub(super) failure: Option<Status>,
+}
+
+impl Polling {
+    pub(super) fn starting(server: Box<dyn OperationsServer>, start: Start) -> Self {
+        Self { server, start: Some(start), name: String::new(), failure: None }
+    }
+
+    pub(super) fn resuming(server: Box<dyn OperationsServer>, name: String) -> Self {
+        Self { server, start: None, name, failure: None }
+    }
+
+    /// The facts of a reply.
+    fn facts(&mut self, operation: &Operation, next: Next) -> AttemptResult {
+        if self.name.is_empty() {
+            self.name.clone_from(&operation.name);
+        }
+        if operation.done {
+            return match &operation.result {
+                Some(operation::Result::Error(error)) => failed_for_good(Code::from_wire(error.code)),
+                _ => AttemptResult::done(),
+            };
+        }
+        if self.name.is_empty() {
+            self.failure =
+                Some(Status::internal("the server started an operation without a name: it can't be polled"));
+            return failed_for_good(Code::Internal);
+        }
+        AttemptResult::not_done(next).with_progress(next == Next::Now)
+    }
+}
+
+/// Whether a call that failed had no more time than until that deadline: it ends itself there, or with the last attempt before,
+/// where there is no time for another one.
+fn is_over(status: &Status, clock: Clock, deadline: Instant) -> bool {
+    let refused = OperationError::of(status).and_then(|error| error.report().not_attempted());
+    let wait = refused.map_or(Duration::ZERO, |refused| refused.delay());
+    clock.has_reached(deadline.checked_sub(wait).unwrap_or(deadline))
+}
+
+/// The operation itself has failed, whatever a poll would say next.
+fn failed_for_good(code: Code) -> AttemptResult {
+    let code = if code == Code::Ok { Code::Unknown } else { code };
+    AttemptResult::failed(code).with_retry(RetryFact::No(StopReason::NonRetryable))
+}
+
+/// A call in flight.
+pub(super) struct PollAttempt {
+    call: BoxCall<Operation>,
+    /// Since when the server waits for the operation's end, where it was asked to.
+    waits_since: Option<Clock>,
+}
+
+impl Protocol for Polling {
+    type Config = Config;
+    type Attempt = PollAttempt;
+    type Slot = Known;
+
+    const TRANSPORT: ObservedTransport = ObservedTransport::LongRunning;
+
+    fn name(&self, config: &Config) -> Name {
+        config.name.clone()
+    }
+
+    fn observers<'a>(&'a self, config: &'a Config) -> Option<&'a Observers> {
+        config.observers.as_deref()
+    }
+
+    fn bound(&self, _: &Config) -> Option<Duration> {
+        time_left()
+    }
+
+    fn jitter(&self, config: &Config) -> Jitter {
+        config.seeds.next()
+    }
+
+    fn begin(&mut self, config: &Config, _: StartedAttempt, context: &mut AttemptContext<'_>) -> PollAttempt {
+        let deadline = context.deadline();
+        let Some(start) = self.start.take() else {
+            let clock = Clock::start();
+            let deadline = earlier(deadline, config.poll_timeout.and_then(|time| clock.at(time)));
+            let waits = config.waits && context.number() > 1;
+            let call = if waits {
+                self.server.wait(&self.name, LONGEST_SERVER_WAIT, deadline)
+            } else {
+                self.server.get(&self.name, deadline)
+            };
+            return PollAttempt { call, waits_since: waits.then_some(clock) };
+        };
+        PollAttempt { call: start(deadline), waits_since: None }
+    }
+
+    fn poll(
+        &mut self,
+        config: &Config,
+        mut attempt: Pin<&mut PollAttempt>,
+        context: &mut AttemptContext<'_>,
+        cx: &mut Context<'_>,
+        known: &mut Known,
+    ) -> Poll<Step> {
+        let result = match ready!(attempt.call.as_mut().poll(cx)) {
+            Ok(operation) => {
+                let has_waited =
+                    attempt.waits_since.is_some_and(|since| since.elapsed() >= SHORTEST_SERVER_WAIT);
+                let result = self.facts(&operation, if has_waited { config.after_wait } else { Next::Later });
+                known.learn(operation);
+                result
+            }
+            Err(status) => {
+                let code = status.code().to_gax();
+                self.failure = Some(status);
+                let result = AttemptResult::failed(if code == Code::Ok { Code::Unknown } else { code });
+                let is_over = context.deadline().is_some_and(|deadline| {
+                    self.failure.as_ref().is_some_and(|status| is_over(status, context.clock(), deadline))
+                });
+                if is_over { result.with_timed_out() } else { result }
+            }
+        };
+        Poll::Ready(Step::Ended(result))
+    }
+
+    fn expire(
+        &mut self,
+        _: &Config,
+        _: Option<Pin<&mut PollAttempt>>,
+        _: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
+    }
+}

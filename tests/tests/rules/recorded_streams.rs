@@ -1,0 +1,164 @@
+//! Recorded streams of gax-java, made by the clients: by the generated one, and by tonic's own over the layer.
+#![expect(clippy::unwrap_used, reason = "a recorded case that can't be read fails its test")]
+
+use crate::rules::goldens::{cases, codes, end, row, settings};
+use gax_retry::{Code, Compatibility};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use tokio_stream::StreamExt as _;
+use tonic::{Request, Status};
+use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
+use tonic_gax::{OperationError, OperationReport, RequestExt as _};
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
+use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
+use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, line};
+use tower_layer::Layer as _;
+
+/// Resumes always, as the recorded strategy does.
+struct Always;
+
+impl StreamResumption for Always {
+    type Request = Line;
+    type Response = Line;
+
+    fn process(&mut self, _: &mut Line) -> Processed {
+        Processed::Deliver
+    }
+
+    fn resume(&mut self, _: &Status) -> Resume<Line> {
+        Resume::Again(line(0))
+    }
+}
+
+/// Why a case can't be put to a client whose clock goes by milliseconds.
+type Unfit = &'static str;
+
+struct Recorded<'a> {
+    case: &'a Value,
+    attempts: &'a [Value],
+    setup: Setup,
+}
+
+fn recorded(case: &Value) -> Result<Recorded<'_>, Unfit> {
+    let times = |row: &Value| ["start_us", "end_us"].map(|name| row[name].as_i64().unwrap());
+    let Some(attempts) = case["expected"]["attempts"].as_array() else {
+        return Err("an attempt hangs for ever");
+    };
+    if attempts.iter().flat_map(times).any(|time| time % 1000 != 0) {
+        return Err("the server's time is no whole number of milliseconds");
+    }
+    let timeouts = || attempts.iter().filter_map(|row| row["rpc_timeout_us"].as_u64());
+    if timeouts().any(|timeout| timeout >= 100_000_000_000) {
+        return Err("grpc-timeout has no room for the milliseconds of more than a day");
+    }
+    let own = settings(&case["settings"]).ok_or("the settings hold no number")?;
+    let retryable = codes(&case["retryable_codes"]);
+    let unlimited = own.total_timeout().is_none() && own.max_attempts().is_none();
+    if unlimited && !retryable.is_empty() {
+        return Err("stub settings refuse codes without a limit");
+    }
+    let own = own.to_builder().jittered(false).build().unwrap();
+    let setup = Setup::new(own).retrying(retryable).compatible(Compatibility::GaxJava).reporting();
+    Ok(Recorded { case, attempts, setup })
+}
+
+impl Recorded<'_> {
+    /// The server's streams: the messages at once, and the status where it is in time.
+    fn script(&self) -> Script {
+        let entries = self.case["script"].as_array().unwrap();
+        let reply = |index: usize, timeout: u64| {
+            let entry = entries.get(index).or(entries.last()).unwrap();
+            let messages = entry["responses"].as_u64().unwrap();
+            let mut beats: Vec<Beat> = (0..messages).map(|_| Beat::message(&line(1))).collect();
+            match entry["server_us"].as_u64() {
+                Some(after) if timeout / 1000 == 0 || after < timeout / 1000 * 1000 => {
+                    let code: Code = entry["code"].as_str().unwrap().parse().unwrap();
+                    beats.push(Beat::Wait(Duration::from_micros(after)));
+                    beats.push(match code {
+                        Code::Ok => Beat::trailers(&[("grpc-status", "0")]),
+                        code => Beat::status(&Status::new(tonic::Code::from(i32::from(code)), "")),
+                    });
+                }
+                _ => beats.push(Beat::Hang),
+            }
+            Reply::play(beats)
+        };
+        // An attempt without a millisecond never reaches the server.
+        let timeouts = self.attempts.iter().map(|row| row["rpc_timeout_us"].as_u64().unwrap_or(0));
+        let sent = timeouts.enumerate().filter(|(_, timeout)| *timeout == 0 || *timeout >= 1000);
+        Script::at_once(sent.map(|(index, timeout)| reply(index, timeout)))
+    }
+
+    fn resumption(&self) -> Option<Resumption> {
+        self.case["resumable"].as_bool().unwrap().then(|| Resumption::new(|_: &Line| Always))
+    }
+
+    /// The report of the call, by the generated client.
+    async fn generated(&self, server: &VirtualServer) -> OperationReport {
+        let resumption = self.resumption();
+        let settings = self.setup.talk_listening(|listen| {
+            // A limit that never comes: the stream has the report where it is one that resumes.
+            listen.set_resumption(resumption).set_wait_timeout(Duration::from_secs(1_000_000));
+        });
+        let client = TalkClient::with_settings(server.channel(), settings);
+        match client.listen(line(0)).await {
+            Ok(response) => {
+                let mut stream = response.into_inner();
+                while let Some(Ok(_)) = stream.next().await {}
+                stream.report().unwrap()
+            }
+            Err(status) => OperationError::of(&status).unwrap().report().clone(),
+        }
+    }
+
+    /// The call by tonic's own client over the layer.
+    async fn layered(&self, server: &VirtualServer) {
+        let mut client = TonicTalkClient::new(self.setup.layer_with_descriptors().layer(server.channel()));
+        let request = Request::new(line(0));
+        let request = match self.resumption() {
+            Some(resumption) => request.with_resumption(resumption),
+            None => request,
+        };
+        if let Ok(response) = client.listen(request).await {
+            let mut stream = response.into_inner();
+            while let Some(Ok(_)) = stream.next().await {}
+        }
+    }
+
+    async fn compare(&self) {
+        let id = self.case["id"].as_str().unwrap();
+        let server = VirtualServer::start(self.script());
+        let report = self.generated(&server).await;
+        let rows = self.attempts.iter().map(|row| {
+            let mut row = row.as_object().unwrap().clone();
+            // Java's own counters: rows are numbered through.
+            row.retain(|name, _| !["attempt_count", "overall_attempt_count"].contains(&name.as_str()));
+            Value::from(row)
+        });
+        assert_eq!(report.attempts().iter().map(row).collect::<Vec<_>>(), rows.collect::<Vec<_>>(), "{id}");
+        let expected = match self.case["expected"]["end"].as_str().unwrap() {
+            "not_resumable" => "COMMITTED",
+            end => end,
+        };
+        assert_eq!(end(report.stop_reason()), expected, "{id}");
+        // The server sees the same attempts of the other client.
+        let other = VirtualServer::start(self.script());
+        self.layered(&other).await;
+        assert_eq!(other.seen(), server.seen(), "{id}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn streams_make_the_attempts_that_were_recorded_of_java_s() {
+    let mut counts: BTreeMap<Unfit, u32> = BTreeMap::new();
+    for case in cases().into_iter().filter(|case| case["kind"] == "streaming") {
+        let fit = recorded(&case);
+        *counts.entry(fit.as_ref().map_or_else(|unfit| *unfit, |_| "compared")).or_default() += 1;
+        if let Ok(recorded) = fit {
+            recorded.compare().await;
+        }
+    }
+    let expected = [("compared", 55), ("the server's time is no whole number of milliseconds", 5)];
+    assert_eq!(counts.into_iter().collect::<Vec<_>>(), expected);
+}
