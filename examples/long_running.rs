@@ -103,7 +103,7 @@ async fn serve() -> Result<String, Box<dyn Error>> {
     Ok(url)
 }
 
-fn bar(metadata: &ArchiveBooksMetadata) -> String {
+fn bar(metadata: ArchiveBooksMetadata) -> String {
     let filled = usize::try_from(20 * metadata.archived / metadata.total).unwrap_or_default();
     let (done, left) = ("#".repeat(filled), ".".repeat(20_usize.saturating_sub(filled)));
     format!("[{done}{left}] {} of {} books", metadata.archived, metadata.total)
@@ -131,7 +131,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let mut progress = archive.progress();
     for _ in 0..2 {
         let metadata = progress.next().await.ok_or("it is not done yet")?;
-        println!("{}", bar(&metadata));
+        println!("{}", bar(metadata));
     }
     drop(archive);
 
@@ -139,7 +139,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let mut archive = client.resume_archive_books_operation(name);
     let mut progress = archive.progress();
     while let Some(metadata) = progress.next().await {
-        println!("{}", bar(&metadata));
+        println!("{}", bar(metadata));
     }
     let response = (&mut archive).await?;
     println!("{}", response.uri);

@@ -6,8 +6,7 @@ use crate::client::encoded::{Added, Encoded};
 use crate::client::lro::LongRunningMethods;
 use crate::client::method::Method;
 use crate::client::methods::Methods;
-use crate::client::prost_stream::ProstStream;
-use crate::client::streaming::{MessageCall, StreamingCall, Timed};
+use crate::client::streaming::{MessageCall, ProstStream, StreamingCall, Timed};
 use crate::client::unary::UnaryCall;
 use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::grpc::{

@@ -5,7 +5,6 @@ mod connect;
 mod connector;
 mod core;
 mod encoded;
-mod idle_timeout;
 #[cfg(feature = "longrunning")]
 mod long_running;
 #[cfg(feature = "longrunning")]
@@ -13,8 +12,6 @@ pub(crate) mod lro;
 mod method;
 mod methods;
 pub mod paging;
-mod prost_stream;
-mod response_stream;
 mod streaming;
 mod unary;
 
@@ -27,6 +24,5 @@ pub use connect::{connect, connect_lazy};
 pub use connector::{Connection, Connector};
 #[doc(hidden)]
 pub use core::Client;
-pub use response_stream::ResponseStream;
-pub use streaming::{MessageCall, StreamingCall};
+pub use streaming::{MessageCall, ResponseStream, StreamingCall};
 pub use unary::UnaryCall;

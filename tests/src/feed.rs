@@ -1,11 +1,12 @@
 //! A server whose streams follow a script.
 
-use crate::clock::ms;
+use crate::clock::{VirtualClock, ms};
 use crate::generated::test::talk::v1::Line;
 use crate::generated::test::talk::v1::talk_server::Talk;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status, Streaming};
 
@@ -28,9 +29,8 @@ pub enum Act {
 pub struct Feed {
     scripts: Arc<Mutex<VecDeque<Vec<Act>>>>,
     asked: Arc<Mutex<Vec<(u64, u32)>>>,
-    start: Instant,
-    /// Held by every stream that is open.
-    open: Arc<Arc<()>>,
+    clock: VirtualClock,
+    open: Arc<AtomicUsize>,
 }
 
 impl Feed {
@@ -38,19 +38,35 @@ impl Feed {
     #[must_use]
     pub fn new(scripts: impl IntoIterator<Item = Vec<Act>>) -> Self {
         let scripts = Arc::new(Mutex::new(scripts.into_iter().collect()));
-        Self { scripts, asked: Arc::default(), start: Instant::now(), open: Arc::default() }
+        Self { scripts, asked: Arc::default(), clock: VirtualClock::start(), open: Arc::default() }
     }
 
     /// How many streams are open.
     #[must_use]
     pub fn open(&self) -> usize {
-        Arc::strong_count(&*self.open) - 1
+        self.open.load(Ordering::Relaxed)
     }
 
     /// When each call came, in milliseconds, and its number.
     #[must_use]
     pub fn asked(&self) -> Vec<(u64, u32)> {
         self.asked.lock().unwrap().clone()
+    }
+}
+
+/// A stream that is open.
+struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    fn new(open: &Arc<AtomicUsize>) -> Self {
+        open.fetch_add(1, Ordering::Relaxed);
+        Self(Arc::clone(open))
+    }
+}
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
@@ -71,14 +87,14 @@ impl Talk for Feed {
     }
 
     async fn listen(&self, request: Request<Line>) -> Result<Response<BoxStream<Line>>, Status> {
-        let at = u64::try_from(self.start.elapsed().as_millis()).unwrap();
+        let at = u64::try_from(self.clock.elapsed().as_millis()).unwrap();
         self.asked.lock().unwrap().push((at, request.get_ref().count));
         let script = self.scripts.lock().unwrap().pop_front();
         let Some(script) = script else { return Err(Status::internal("no call beyond the script")) };
         if let [Act::Fail(status)] = &script[..] {
             return Err(status.clone());
         }
-        let open = Arc::clone(&*self.open);
+        let open = Open::new(&self.open);
         let (lines, stream) = tokio::sync::mpsc::channel(1);
         tokio::spawn(async move {
             let _open = open;

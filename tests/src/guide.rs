@@ -126,6 +126,9 @@ mod cookbook {}
 #[doc = include_str!("../../docs/src/streaming.md")]
 mod streaming {}
 
+#[doc = include_str!("../../docs/src/resuming.md")]
+mod resuming {}
+
 #[doc = include_str!("../../docs/src/paging.md")]
 mod paging {}
 

@@ -50,6 +50,7 @@ impl Emitter {
                     dead_code,
                     unreachable_pub,
                     clippy::approx_constant,
+                    clippy::needless_update,
                     clippy::should_implement_trait,
                     clippy::unreadable_literal,
                     clippy::wrong_self_convention,

@@ -1,5 +1,6 @@
 //! Batchers in virtual time: elements from many tasks, a random server, callers that go away, and every way to end a batcher at
 //! a random moment. Each element ends exactly once, with the result of the batch that carried it.
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -207,6 +208,7 @@ struct Served {
     but: BTreeSet<usize>,
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "the batcher hands it over")]
 fn split(served: Served, _: &[ElementSize]) -> Vec<Result<u64, Status>> {
     let failed = |element: &Element| served.but.contains(&element.id);
     let own = |element: &Element| {
@@ -231,13 +233,11 @@ async fn caller(
         let added = if draw.percent(20) {
             batcher.try_add(element)
         } else if add_patience {
-            match timeout(draw.ms(0, 20), batcher.add(element)).await {
-                Ok(added) => added,
-                Err(_) => {
-                    ends.push((id, End::GoneAdding));
-                    continue;
-                }
-            }
+            let Ok(added) = timeout(draw.ms(0, 20), batcher.add(element)).await else {
+                ends.push((id, End::GoneAdding));
+                continue;
+            };
+            added
         } else {
             batcher.add(element).await
         };
@@ -252,7 +252,7 @@ async fn caller(
         let patience = if patience { draw.ms(0, 40) } else { ms(100_000_000) };
         replies.spawn(async move {
             let end = match timeout(patience, reply).await {
-                Ok(Ok(batched)) => End::Reply(batched.into_value()),
+                Ok(Ok(reply)) => End::Reply(reply.into_value()),
                 Ok(Err(error)) => {
                     let message = error.cause().map(|status| status.message().to_owned());
                     End::Failed(error.failure(), message)
@@ -359,14 +359,15 @@ fn wrong(
             is(text) && but.contains(&id)
         }
         (End::Failed(ElementFailure::Batch, text), Some(Outcome::Failed)) => is(text),
-        (End::Failed(ElementFailure::Panicked, None), Some(Outcome::Panicked)) => true,
         (End::Failed(ElementFailure::GivenBack, None), None) => is_given_back,
         (End::Failed(ElementFailure::Aborted, None), _) => drawn.ending == Ending::Abort,
-        (End::Failed(ElementFailure::TaskGone, None), _) => drawn.ending == Ending::DropDriver,
-        (End::Refused(AddRefusal::TaskGone), None) => drawn.ending == Ending::DropDriver,
-        (End::Refused(_) | End::GoneAdding, None) => true,
-        // It was taken in the moment in which its caller went away.
-        (End::GoneAdding, Some(_)) => true,
+        (End::Failed(ElementFailure::TaskGone, None), _) | (End::Refused(AddRefusal::TaskGone), None) => {
+            drawn.ending == Ending::DropDriver
+        }
+        // One may be taken in the moment in which its caller goes away.
+        (End::Refused(_), None)
+        | (End::GoneAdding, _)
+        | (End::Failed(ElementFailure::Panicked, None), Some(Outcome::Panicked)) => true,
         (End::GoneWaiting, carried) => carried.is_some() || is_given_back || drawn.ending != Ending::Close,
         _ => false,
     };

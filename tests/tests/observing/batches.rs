@@ -1,5 +1,4 @@
 //! Batchers, as metrics and events have them.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::lines::Lines;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};

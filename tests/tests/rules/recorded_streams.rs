@@ -1,5 +1,9 @@
 //! Recorded streams of gax-java, made by the clients: by the generated one, and by tonic's own over the layer.
-#![expect(clippy::unwrap_used, reason = "a recorded case that can't be read fails its test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "a recorded case that can't be read fails its test"
+)]
 
 use crate::rules::goldens::{cases, codes, end, row, settings};
 use gax_retry::{Code, Compatibility};
@@ -12,7 +16,7 @@ use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::{OperationError, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
-use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, line};
+use tonic_gax_tests::{Beat, Reply, Script, Setup, VirtualServer, line};
 use tower_layer::Layer as _;
 
 /// Resumes always, as the recorded strategy does.

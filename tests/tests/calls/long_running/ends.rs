@@ -1,4 +1,5 @@
 //! The ends of operations, each as its own error.
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::replies::{
     GET, NAME, START, any, client, client_with, done, exported, exporting, fails, polls, replies, request,
@@ -81,7 +82,7 @@ async fn the_number_of_polls_is_a_limit_too() {
     }
 }
 
-/// A poll that hangs is given up when the polling time is over: the caller hears of that, not of a DEADLINE_EXCEEDED.
+/// A poll that hangs is given up when the polling time is over: the caller hears of that, not of a `DEADLINE_EXCEEDED`.
 #[tokio::test(start_paused = true)]
 async fn a_poll_that_hangs_ends_with_the_polling_time() {
     let server = server(replies(&running()), [(ms(0), Reply::Hang)]);

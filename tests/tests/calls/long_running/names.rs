@@ -1,5 +1,4 @@
 //! Operations that are taken up by their names.
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::replies::{
     GET, NAME, START, client, exported, fails, polls, replies, request, running, seen, server,

@@ -1,5 +1,10 @@
 //! Recorded polls of gax-java, made by the generated client.
-#![expect(clippy::unwrap_used, reason = "a recorded case that can't be read fails its test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::panic,
+    reason = "a recorded case that can't be read fails its test"
+)]
 
 use super::replies::{GET, START, exported, request, running};
 use crate::rules::goldens::{cases, settings, us};

@@ -1,5 +1,5 @@
 //! Whose settings count for the first call, and for polls.
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+#![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test fails by it")]
 
 use super::replies::{START, client_with, exported, polls, replies, request, running, seen, server};
 use gax_retry::{Code, CodeSet, RetrySettings};

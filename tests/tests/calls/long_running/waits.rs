@@ -1,5 +1,4 @@
 //! Polls that ask the server to wait.
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::replies::{START, client_with, exported, replies, request, running, seen};
 use prost::Message as _;

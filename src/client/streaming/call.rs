@@ -1,8 +1,8 @@
 //! Calls with a stream on either side.
 
-use crate::client::idle_timeout::IdleTimeout;
 use crate::client::method::Method;
-use crate::client::response_stream::ResponseStream;
+use crate::client::streaming::idle_timeout::IdleTimeout;
+use crate::client::streaming::response_stream::ResponseStream;
 use crate::grpc::{Call, MessageSource, MethodMatch, OwnService, ResponseBody, Transport};
 use http::Extensions;
 use std::fmt;
@@ -51,7 +51,7 @@ pub struct MessageCall<M> {
 type BoxCall<R> = Pin<Box<dyn Future<Output = Result<Response<R>, Status>> + Send>>;
 
 impl<M> StreamingCall<M> {
-    pub(super) fn new(
+    pub(in crate::client) fn new(
         call: impl Future<Output = Result<Response<Streaming<M>>, Status>> + Send + 'static,
     ) -> Self
     where
@@ -61,7 +61,7 @@ impl<M> StreamingCall<M> {
     }
 
     /// A stream that resumes, or whose caller is watched.
-    pub(super) fn resumed(
+    pub(in crate::client) fn resumed(
         call: impl Future<Output = Result<Box<dyn MessageSource<M>>, Status>> + Send + 'static,
         idle_timeout: Option<Duration>,
     ) -> Self
@@ -82,7 +82,9 @@ impl<M> StreamingCall<M> {
 }
 
 impl<M> MessageCall<M> {
-    pub(super) fn new(call: impl Future<Output = Result<Response<M>, Status>> + Send + 'static) -> Self {
+    pub(in crate::client) fn new(
+        call: impl Future<Output = Result<Response<M>, Status>> + Send + 'static,
+    ) -> Self {
         Self { inner: Box::pin(call) }
     }
 }
@@ -117,13 +119,13 @@ impl<M> fmt::Debug for MessageCall<M> {
 
 /// A channel that makes an operation of each call of one method.
 #[derive(Debug, Clone)]
-pub(super) struct Timed<T> {
+pub(in crate::client) struct Timed<T> {
     channel: T,
     method: Arc<Method>,
 }
 
 impl<T> Timed<T> {
-    pub(super) fn new(channel: T, method: Arc<Method>) -> Self {
+    pub(in crate::client) fn new(channel: T, method: Arc<Method>) -> Self {
         Self { channel, method }
     }
 }

@@ -9,13 +9,13 @@ use tonic::body::Body;
 use tonic::{Response, Status, Streaming};
 
 /// Writes and reads the messages of a method as its client is set to.
-pub(super) struct ProstStream<Q, M> {
+pub(in crate::client) struct ProstStream<Q, M> {
     codec: Codec,
     messages: PhantomData<fn(Q) -> M>,
 }
 
 impl<Q, M> ProstStream<Q, M> {
-    pub(super) fn new(codec: Codec) -> Self {
+    pub(in crate::client) fn new(codec: Codec) -> Self {
         Self { codec, messages: PhantomData }
     }
 }

@@ -1,6 +1,6 @@
 //! The stream of responses that a generated client hands out.
 
-use crate::client::idle_timeout::IdleTimeout;
+use crate::client::streaming::idle_timeout::IdleTimeout;
 use crate::grpc::MessageSource;
 use crate::operation::OperationReport;
 use std::fmt;
@@ -34,15 +34,15 @@ enum Source<M> {
 }
 
 impl<M: Send + 'static> ResponseStream<M> {
-    pub(super) fn plain(stream: Streaming<M>) -> Self {
+    pub(in crate::client) fn plain(stream: Streaming<M>) -> Self {
         Self { source: Source::Plain(stream) }
     }
 
-    pub(super) fn resumed(source: Box<dyn MessageSource<M>>) -> Self {
+    pub(in crate::client) fn resumed(source: Box<dyn MessageSource<M>>) -> Self {
         Self { source: Source::Resumed(source) }
     }
 
-    pub(super) fn watched(watched: IdleTimeout<M>) -> Self {
+    pub(in crate::client) fn watched(watched: IdleTimeout<M>) -> Self {
         Self { source: Source::Watched(watched) }
     }
 

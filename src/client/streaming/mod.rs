@@ -1,0 +1,11 @@
+//! Calls with a stream on either side.
+
+mod call;
+mod idle_timeout;
+mod prost_stream;
+mod response_stream;
+
+pub(super) use call::Timed;
+pub use call::{MessageCall, StreamingCall};
+pub(super) use prost_stream::ProstStream;
+pub use response_stream::ResponseStream;
