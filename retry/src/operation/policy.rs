@@ -189,10 +189,6 @@ impl Policy {
         }
     }
 
-    #[cfg_attr(
-        not(any(feature = "polling", feature = "strategy")),
-        expect(clippy::match_wildcard_for_single_variants, reason = "with these features there are others")
-    )]
     fn of(rules: Rules, codes: Result<CodeSet, ParseCodeError>) -> Self {
         let (commits_at, heeds) = if let Rules::Grpc(_) = rules {
             (CommitPoint::Headers, Heeds::Pushback)
