@@ -185,7 +185,8 @@ impl Policy {
     pub fn for_polls(settings: &RetrySettings, compatibility: Compatibility) -> Self {
         match compatibility {
             Compatibility::GaxJava => Self::polling(Polling::new(&RawSettings::from(settings))),
-            _ => Self::with_compatibility(settings, CodeSet::EMPTY, compatibility).without_rpc_timeouts(),
+            // gRPC knows no polls: neither its limit of five attempts nor its jitter is for them.
+            _ => Self::new(settings, CodeSet::EMPTY).without_rpc_timeouts(),
         }
     }
 

@@ -38,23 +38,6 @@ impl Documented {
         }
     }
 
-    /// The delays and limits of polls alone, for rules that know no polls. Attempts have no RPC timeout.
-    pub(super) fn of_polls(settings: PollLimits) -> Self {
-        let PollLimits { total, initial_delay, delay_multiplier, max_delay, max_attempts, jittered } =
-            settings;
-        Self {
-            total,
-            initial_delay,
-            delay_multiplier,
-            max_delay,
-            max_attempts,
-            jittered,
-            initial_timeout: FOREVER,
-            timeout_multiplier: 1.0,
-            max_timeout: FOREVER,
-        }
-    }
-
     /// Every attempt gets exactly that timeout, clamped to what is left of the total.
     pub(crate) fn set_attempt_timeout(&mut self, timeout: Duration) {
         self.initial_timeout = limited(timeout);
@@ -81,17 +64,6 @@ impl Documented {
     pub(crate) fn total(&self) -> u64 {
         self.total
     }
-}
-
-/// The settings that polls follow, in nanoseconds.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct PollLimits {
-    pub(super) total: u64,
-    pub(super) initial_delay: u64,
-    pub(super) delay_multiplier: f64,
-    pub(super) max_delay: u64,
-    pub(super) max_attempts: Option<u32>,
-    pub(super) jittered: bool,
 }
 
 /// Nanoseconds: the delay before the next retry, and the RPC timeout that the next one grows from.
@@ -147,17 +119,6 @@ impl RuleSet for Documented {
     fn reset_backoff(&self, progress: &mut DocumentedProgress, bound: u64) {
         progress.delay = self.initial_delay;
         progress.timeout = self.initial_timeout.min(self.total).min(bound);
-    }
-}
-
-impl DocumentedProgress {
-    /// The progress of polls whose next delay is that.
-    pub(super) fn of_polls(delay: u64) -> Self {
-        Self { delay, timeout: FOREVER }
-    }
-
-    pub(super) fn delay(&self) -> u64 {
-        self.delay
     }
 }
 

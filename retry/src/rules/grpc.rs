@@ -1,12 +1,10 @@
 //! The arithmetic of gRFC A6, as grpc-java and grpc-go run it.
 
-use super::documented::{DocumentedProgress, PollLimits};
 use super::server_wait::Own;
-use super::{Ask, Documented, Refusal, RuleSet, Wait};
+use super::{Ask, Refusal, RuleSet, Wait};
 use crate::jitter::JitterSource;
 use crate::jitter::uniform;
 use crate::nanos::{FOREVER, limited, nanos, nanos_or_forever, remaining, scaled};
-use crate::started_attempt::Next;
 use crate::{Compatibility, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;
 
@@ -129,28 +127,6 @@ impl RuleSet for Grpc {
             _ => delay.min(left),
         };
         Ok(Wait(wait))
-    }
-
-    /// gRPC knows no polls. They are made as by the documentation's rules, and the channel's limit is none of theirs.
-    fn poll_next(
-        &self,
-        progress: &mut GrpcProgress,
-        next: Next,
-        ask: Ask,
-        jitter: &mut dyn JitterSource,
-    ) -> Result<Wait, Refusal> {
-        let polls = Documented::of_polls(PollLimits {
-            total: self.total,
-            initial_delay: self.initial_delay,
-            delay_multiplier: self.delay_multiplier,
-            max_delay: self.max_delay,
-            max_attempts: self.max_attempts,
-            jittered: self.jittered,
-        });
-        let mut reached = DocumentedProgress::of_polls(progress.delay);
-        let wait = polls.poll_next(&mut reached, next, ask, jitter);
-        progress.delay = reached.delay();
-        wait
     }
 }
 
