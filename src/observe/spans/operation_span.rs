@@ -224,6 +224,11 @@ impl OperationObserver for OperationSpan {
 
     fn attempt_failed(&self, _: &OperationInfo, attempt: &Attempt, delay: Option<Duration>) {
         let (number, code) = (i64::from(attempt.number()), attempt.code().name());
+        // A poll of what is not done yet has a good reply.
+        if attempt.code() == Code::Ok {
+            debug!(parent: &self.span, attempt = number, code, ?delay, "not done yet");
+            return self.end(attempt, None);
+        }
         let then = if delay.is_some() { "another attempt follows" } else { "others are in flight" };
         debug!(parent: &self.span, attempt = number, code, ?delay, "failed; {then}");
         self.end(attempt, Some(&format_args!("{code}: {then}")));

@@ -3,6 +3,7 @@
 mod batches;
 mod escapes;
 mod lines;
+mod long_running;
 mod metrics;
 mod observers;
 mod panics;
