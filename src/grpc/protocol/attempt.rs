@@ -254,9 +254,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                 }
                             },
                             Err(failure) => {
-                                let used = response.extensions_mut().remove::<UsedCredentials>();
+                                let used = match failure.code {
+                                    Code::Unauthenticated => response.extensions_mut().remove(),
+                                    _ => None,
+                                };
                                 *reply = Poll::Pending;
-                                refused(self.failed(config, failure, Seen::Nothing, context), used)
+                                let result = self.failed(config, failure, Seen::Nothing, context);
+                                if let Some(used) = used { refused(result, &used) } else { result }
                             }
                         }
                     }
@@ -333,13 +337,11 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
 /// The facts of an attempt that failed, which another one follows at once if the server has refused its credentials and there
 /// are going to be others.
 #[cold]
-fn refused(result: AttemptResult, used: Option<UsedCredentials>) -> AttemptResult {
-    match used {
-        Some(used) if result.code() == Code::Unauthenticated && used.refuse() => {
-            result.with_retry(RetryFact::Yes).with_server_delay(ServerDelay::Exactly(Duration::ZERO))
-        }
-        _ => result,
+fn refused(result: AttemptResult, used: &UsedCredentials) -> AttemptResult {
+    if !used.refuse() {
+        return result;
     }
+    result.with_retry(RetryFact::Yes).with_server_delay(ServerDelay::Exactly(Duration::ZERO))
 }
 
 /// Tells interceptors and layers on the way to the server which attempt this is. The first is not marked, so that a call
