@@ -2,104 +2,10 @@
 
 use crate::google::{MethodAnnotations, RequestParam};
 use crate::grpc::methods::descriptor_error::Problem;
+use crate::grpc::methods::descriptor_set::{FileSet, HttpRule, MethodOptions, full_name};
 use gax_table::{MessageFields, ProtoField, RoutingError, http_params, routing_params};
 use prost::Message;
 use std::collections::HashMap;
-
-/// `google.protobuf.FileDescriptorSet`, of its files those with a service of Google's.
-#[derive(Clone, PartialEq, Message)]
-struct Services {
-    #[prost(message, repeated, tag = "1")]
-    file: Vec<ServiceFile>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ServiceFile {
-    #[prost(string, optional, tag = "2")]
-    package: Option<String>,
-    #[prost(message, repeated, tag = "6")]
-    service: Vec<Service>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Service {
-    #[prost(string, optional, tag = "1")]
-    name: Option<String>,
-    #[prost(message, repeated, tag = "2")]
-    method: Vec<Method>,
-    #[prost(message, optional, tag = "3")]
-    options: Option<ServiceOptions>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct ServiceOptions {
-    /// `google.api.default_host`
-    #[prost(string, optional, tag = "1049")]
-    default_host: Option<String>,
-    /// `google.api.api_version`
-    #[prost(string, optional, tag = "525000001")]
-    api_version: Option<String>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Method {
-    #[prost(string, optional, tag = "1")]
-    name: Option<String>,
-    #[prost(string, optional, tag = "2")]
-    input_type: Option<String>,
-    #[prost(message, optional, tag = "4")]
-    options: Option<MethodOptions>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct MethodOptions {
-    /// `google.api.http`
-    #[prost(message, optional, tag = "72295728")]
-    http: Option<HttpRule>,
-    /// `google.api.routing`
-    #[prost(message, optional, tag = "72295729")]
-    routing: Option<RoutingRule>,
-}
-
-/// `google.api.HttpRule`
-#[derive(Clone, PartialEq, Message)]
-struct HttpRule {
-    #[prost(string, optional, tag = "2")]
-    get: Option<String>,
-    #[prost(string, optional, tag = "3")]
-    put: Option<String>,
-    #[prost(string, optional, tag = "4")]
-    post: Option<String>,
-    #[prost(string, optional, tag = "5")]
-    delete: Option<String>,
-    #[prost(string, optional, tag = "6")]
-    patch: Option<String>,
-    #[prost(message, optional, tag = "8")]
-    custom: Option<CustomPattern>,
-}
-
-/// `google.api.CustomHttpPattern`
-#[derive(Clone, PartialEq, Message)]
-struct CustomPattern {
-    #[prost(string, tag = "2")]
-    path: String,
-}
-
-/// `google.api.RoutingRule`
-#[derive(Clone, PartialEq, Message)]
-struct RoutingRule {
-    #[prost(message, repeated, tag = "2")]
-    routing_parameters: Vec<RoutingParameter>,
-}
-
-/// `google.api.RoutingParameter`
-#[derive(Clone, PartialEq, Message)]
-struct RoutingParameter {
-    #[prost(string, tag = "1")]
-    field: String,
-    #[prost(string, tag = "2")]
-    path_template: String,
-}
 
 /// `google.protobuf.FileDescriptorSet`, the messages of its files.
 #[derive(Clone, PartialEq, Message)]
@@ -162,24 +68,18 @@ struct EnumValue {
     number: Option<i32>,
 }
 
-impl HttpRule {
-    /// The path of the main binding.
-    fn path(&self) -> Option<&str> {
-        let paths = [&self.get, &self.put, &self.post, &self.delete, &self.patch];
-        let path = paths.into_iter().find_map(Option::as_deref);
-        path.or(self.custom.as_ref().map(|custom| custom.path.as_str()))
-    }
-}
-
-/// The annotations of methods, by path without the leading slash; of methods without any there is nothing.
-pub(super) fn annotations(encoded: &[u8]) -> Result<HashMap<String, MethodAnnotations>, Problem> {
-    let services = Services::decode(encoded).map_err(Problem::Bytes)?;
+/// The annotations of methods, by path without the leading slash; of methods without any there is nothing. `encoded` are the same
+/// descriptors, of which the messages are read where an annotation needs them.
+pub(super) fn annotations(
+    services: &FileSet,
+    encoded: &[u8],
+) -> Result<HashMap<String, MethodAnnotations>, Problem> {
     let mut types = None;
     let mut found = HashMap::new();
     for file in &services.file {
         for service in &file.service {
             let options = service.options.clone().unwrap_or_default();
-            let service_name = joined(file.package(), service.name());
+            let service_name = full_name(file.package(), service.name());
             for method in &service.method {
                 let path = format!("{service_name}/{}", method.name());
                 let rule = method.options.as_ref().filter(|rule| {
@@ -192,7 +92,7 @@ pub(super) fn annotations(encoded: &[u8]) -> Result<HashMap<String, MethodAnnota
                             types = Some(Types::of(&Messages::decode(encoded).map_err(Problem::Bytes)?));
                         }
                         let fields = types.get_or_insert_default();
-                        let params = rule.params(method.input_type(), fields);
+                        let params = params(rule, method.input_type(), fields);
                         params.map_err(|error| Problem::Annotation { method: path.clone(), error })?
                     }
                 };
@@ -206,19 +106,17 @@ pub(super) fn annotations(encoded: &[u8]) -> Result<HashMap<String, MethodAnnota
     Ok(found)
 }
 
-impl MethodOptions {
-    /// The parameters that requests are routed by. `google.api.routing` goes over `google.api.http`.
-    fn params(&self, request: &str, fields: &Types) -> Result<Vec<RequestParam>, RoutingError> {
-        let params = if let Some(routing) = &self.routing {
-            let parameters = routing.routing_parameters.iter();
-            let parameters = parameters.map(|parameter| (&*parameter.field, &*parameter.path_template));
-            routing_params(parameters, request, fields)?
-        } else {
-            let path = self.http.as_ref().and_then(HttpRule::path);
-            path.map(|path| http_params(path, request, fields)).transpose()?.unwrap_or_default()
-        };
-        Ok(params.into_iter().map(RequestParam::from).collect())
-    }
+/// The parameters that requests are routed by. `google.api.routing` goes over `google.api.http`.
+fn params(options: &MethodOptions, request: &str, fields: &Types) -> Result<Vec<RequestParam>, RoutingError> {
+    let params = if let Some(routing) = &options.routing {
+        let parameters = routing.routing_parameters.iter();
+        let parameters = parameters.map(|parameter| (&*parameter.field, &*parameter.path_template));
+        routing_params(parameters, request, fields)?
+    } else {
+        let path = options.http.as_ref().and_then(HttpRule::path);
+        path.map(|path| http_params(path, request, fields)).transpose()?.unwrap_or_default()
+    };
+    Ok(params.into_iter().map(RequestParam::from).collect())
 }
 
 /// Messages and enums by their full names, with a dot before them.
@@ -272,14 +170,12 @@ impl MessageFields for Types {
     }
 }
 
-/// A name in a package.
-fn joined(package: &str, name: &str) -> String {
-    if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grpc::methods::descriptor_set::{
+        File, Method, RoutingParameter, RoutingRule, Service, ServiceOptions,
+    };
 
     /// The descriptors of `a.v1.A`, whose method `Get` has that path and that routing parameter, and of its request.
     fn encoded(host: Option<&str>, path: Option<&str>, routing: Option<(&str, &str)>) -> Vec<u8> {
@@ -294,11 +190,12 @@ mod tests {
         let method = Method {
             name: text("Get"),
             input_type: text(".a.v1.Request"),
-            options: Some(MethodOptions { http, routing }),
+            options: Some(MethodOptions { http, routing, ..MethodOptions::default() }),
+            ..Method::default()
         };
         let options = ServiceOptions { default_host: host.map(str::to_owned), api_version: None };
         let service = Service { name: text("A"), method: vec![method], options: Some(options) };
-        let services = Services { file: vec![ServiceFile { package: text("a.v1"), service: vec![service] }] };
+        let services = FileSet { file: vec![File { package: text("a.v1"), service: vec![service] }] };
         let field = |name, number, kind: i32, type_name: &str| Field {
             name: text(name),
             number: Some(number),
@@ -323,7 +220,8 @@ mod tests {
     }
 
     fn params(host: Option<&str>, path: Option<&str>, routing: Option<(&str, &str)>) -> String {
-        match annotations(&encoded(host, path, routing)) {
+        let encoded = encoded(host, path, routing);
+        match annotations(&FileSet::decode(&*encoded).unwrap(), &encoded) {
             Ok(found) => found.get("a.v1.A/Get").map_or_else(
                 || "-".to_owned(),
                 |annotations| {

@@ -1,10 +1,9 @@
 //! The kinds of methods, and whether they are idempotent, from compiled descriptors.
-//!
-//! Only the fields that say so are read: a whole descriptor library would be a large thing to link for a few messages.
 
 use crate::google::MethodAnnotations;
 use crate::grpc::methods::annotations::annotations;
 use crate::grpc::methods::descriptor_error::{DescriptorError, Problem};
+use crate::grpc::methods::descriptor_set::{FileSet, Method, full_name};
 use gax_retry::MethodKind;
 use gax_table::{IdempotencyLevel, MethodDescription};
 use prost::Message;
@@ -24,78 +23,16 @@ pub(crate) struct Described {
 /// The methods that descriptors were given for, by path without the leading slash.
 pub(crate) type Descriptions = HashMap<Box<str>, Described>;
 
-/// `google.protobuf.FileDescriptorSet`.
-#[derive(Clone, PartialEq, Message)]
-struct FileSet {
-    #[prost(message, repeated, tag = "1")]
-    file: Vec<File>,
-}
-
-/// `google.protobuf.FileDescriptorProto`.
-#[derive(Clone, PartialEq, Message)]
-struct File {
-    #[prost(string, optional, tag = "2")]
-    package: Option<String>,
-    #[prost(message, repeated, tag = "6")]
-    service: Vec<Service>,
-}
-
-/// `google.protobuf.ServiceDescriptorProto`.
-#[derive(Clone, PartialEq, Message)]
-struct Service {
-    #[prost(string, optional, tag = "1")]
-    name: Option<String>,
-    #[prost(message, repeated, tag = "2")]
-    method: Vec<Method>,
-}
-
-/// `google.protobuf.MethodDescriptorProto`.
-#[derive(Clone, PartialEq, Message)]
-struct Method {
-    #[prost(string, optional, tag = "1")]
-    name: Option<String>,
-    #[prost(string, optional, tag = "3")]
-    output_type: Option<String>,
-    #[prost(message, optional, tag = "4")]
-    options: Option<Options>,
-    #[prost(bool, optional, tag = "5")]
-    client_streaming: Option<bool>,
-    #[prost(bool, optional, tag = "6")]
-    server_streaming: Option<bool>,
-}
-
-/// `google.protobuf.MethodOptions`
-#[derive(Clone, PartialEq, Message)]
-struct Options {
-    #[prost(int32, optional, tag = "34")]
-    idempotency_level: Option<i32>,
-    /// `google.api.http`
-    #[prost(message, optional, tag = "72295728")]
-    http: Option<HttpRule>,
-}
-
-/// `google.api.HttpRule`, the verbs that say that a method is idempotent.
-#[derive(Clone, PartialEq, Message)]
-struct HttpRule {
-    #[prost(string, optional, tag = "2")]
-    get: Option<String>,
-    #[prost(string, optional, tag = "3")]
-    put: Option<String>,
-    #[prost(string, optional, tag = "5")]
-    delete: Option<String>,
-}
-
 /// The methods in an encoded `FileDescriptorSet`.
 pub(crate) fn descriptions(encoded: &[u8]) -> Result<Descriptions, DescriptorError> {
     let set = FileSet::decode(encoded).map_err(Problem::Bytes)?;
-    let mut annotations = annotations(encoded)?;
+    let mut annotations = annotations(&set, encoded)?;
     let mut descriptions = Descriptions::new();
     for file in &set.file {
-        let package = file.package();
         for service in &file.service {
-            let dot = if package.is_empty() { "" } else { "." };
+            let service_name = full_name(file.package(), service.name());
             for method in &service.method {
-                let path = format!("{package}{dot}{}/{}", service.name(), method.name());
+                let path = format!("{service_name}/{}", method.name());
                 let annotations = annotations.remove(&path).map(Arc::new);
                 descriptions.insert(path.into_boxed_str(), Described { annotations, ..described(method) });
             }
@@ -137,6 +74,7 @@ fn kind(method: &Method) -> MethodKind {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::grpc::methods::descriptor_set::{File, HttpRule, MethodOptions, Service};
 
     #[test]
     fn the_four_kinds_are_distinguished() {
@@ -154,6 +92,7 @@ mod tests {
                 method("Tell", Some(true), Some(false)),
                 method("Chat", Some(true), Some(true)),
             ],
+            options: None,
         };
         let file = File { package: Some("pkg.v1".to_owned()), service: vec![service.clone()] };
         let bare = File { package: None, service: vec![service] };
@@ -169,8 +108,9 @@ mod tests {
     #[test]
     fn idempotent_methods_are_those_whose_options_say_so() {
         let path = || Some("/v1/books".to_owned());
-        let rule = |get, put, delete| Some(HttpRule { get, put, delete });
-        let options = |idempotency_level, http| Some(Options { idempotency_level, http });
+        let rule = |get, put, delete| Some(HttpRule { get, put, delete, ..HttpRule::default() });
+        let options =
+            |idempotency_level, http| Some(MethodOptions { idempotency_level, http, routing: None });
         for (options, returns, expected) in [
             (None, "Book", false),
             (options(None, None), "Book", false),
