@@ -1,5 +1,6 @@
 //! Text that is written piece by piece, on the stack while it is short.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_encode};
 use std::fmt;
 
 /// Text that takes no allocation while it is short.
@@ -34,19 +35,9 @@ impl ShortText {
 
     /// Writes bytes as they may stand in a URL: all but `[A-Za-z0-9._~-]` are escaped.
     pub(super) fn push_escaped(&mut self, bytes: &[u8]) {
-        const DIGITS: &[u8; 16] = b"0123456789ABCDEF";
-        let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"._~-".contains(byte);
-        let digit = |value: u8| DIGITS.get(usize::from(value)).copied().unwrap_or_default();
-        let mut rest = bytes;
-        while !rest.is_empty() {
-            let plain = rest.iter().position(|byte| !is_plain(byte)).unwrap_or(rest.len());
-            let (head, tail) = rest.split_at_checked(plain).unwrap_or((rest, &[]));
-            self.push(head);
-            rest = tail;
-            if let Some((byte, tail)) = rest.split_first() {
-                self.push(&[b'%', digit(byte >> 4), digit(byte & 15)]);
-                rest = tail;
-            }
+        const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'~').remove(b'-');
+        for piece in percent_encode(bytes, ESCAPED) {
+            self.push(piece.as_bytes());
         }
     }
 
