@@ -21,7 +21,6 @@ use prost::Message;
 use std::any::type_name;
 use std::fmt;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::time::Instant;
 use tonic::codec::CompressionEncoding;
 use tonic::metadata::MetadataMap;
@@ -137,55 +136,14 @@ impl<T: Transport> Client<T> {
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
-        match self.encoded(index, request, deadline) {
-            Ok(encoded) => UnaryCall::new(self.channel.clone(), encoded),
-            Err(status) => {
-                let path = self.methods.load().get(index).map(|method| path_of(&method.example.uri));
-                let path = path.unwrap_or_else(|| PathAndQuery::from_static("/"));
-                UnaryCall::failed(not_sent(status, path))
-            }
-        }
-    }
-
-    #[inline]
-    fn encoded<Req>(
-        &self,
-        index: usize,
-        request: Request<Req>,
-        deadline: Option<Instant>,
-    ) -> Result<Encoded, Status>
-    where
-        Req: Message + Send + Sync + 'static,
-    {
         let methods = self.methods.load();
-        let method = methods.get(index).ok_or_else(unknown_method)?;
-        let codec = &method.codec;
-        let (metadata, mut extensions, message) = request.into_parts();
-        let options = (!extensions.is_empty()).then(|| extensions.remove::<CallOptions>()).flatten();
-        let mut headers = metadata.into_headers();
-        let config = method.config.of_call(options.as_ref());
-        let asked = options.as_ref().and_then(|options| options.report);
-        let wants_report = asked.unwrap_or_else(|| method.config.shared.options.wants_reports());
-        if let Some(status) = method.config.headers.refusal(&headers) {
-            return Err(status);
+        let Some(method) = methods.get(index) else {
+            return UnaryCall::failed(not_sent(unknown_method(), PathAndQuery::from_static("/")));
+        };
+        match encoded(method, request, deadline) {
+            Ok(encoded) => UnaryCall::new(self.channel.clone(), encoded),
+            Err(status) => UnaryCall::failed(not_sent(status, path_of(&method.example.uri))),
         }
-        let message = if codec.is_plain() {
-            codec.encode(&message)?
-        } else {
-            add_params(method, &mut headers, &message);
-            let metadata = MetadataMap::from_headers(headers);
-            let request = Request::from_parts(metadata, extensions, message);
-            let (parts, message) = codec.encode_by_tonic(request, method.path.clone())?;
-            (headers, extensions) = (parts.headers, parts.extensions);
-            message
-        };
-        let method = match config {
-            None => Arc::clone(method),
-            Some(config) => method.with_config(config),
-        };
-        let counts_attempts = method.config.headers.counts();
-        let added = Added::of(headers, extensions, earlier(inbound_deadline(), deadline), counts_attempts);
-        Ok(Encoded::new(method, message, added, wants_report))
     }
 
     /// Calls an RPC that replies with a stream.
@@ -194,57 +152,50 @@ impl<T: Transport> Client<T> {
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
-        let options = request.extensions().get::<CallOptions>();
-        let own = options.and_then(|options| options.resumption.clone());
-        if own.is_some() || self.methods.load().get(index).is_some_and(|method| method.streams_by_itself()) {
-            return match self.resumed(index, request, own) {
-                Ok((call, idle_timeout)) => StreamingCall::resumed(call, idle_timeout),
-                Err(status) => StreamingCall::new(std::future::ready(Err(status))),
-            };
-        }
-        let mut request = request;
-        if let Some(method) = self.methods.load().get(index).filter(|method| !method.codec.is_plain()) {
-            let mut headers = std::mem::take(request.metadata_mut()).into_headers();
-            add_params(method, &mut headers, request.get_ref());
-            *request.metadata_mut() = MetadataMap::from_headers(headers);
-        }
-        match self.timed(index, request) {
-            Ok((mut grpc, path, request)) => StreamingCall::new(async move {
+        self.with_method(index, |method| {
+            let options = request.extensions().get::<CallOptions>();
+            let own = options.and_then(|options| options.resumption.clone());
+            if own.is_some() || method.streams_by_itself() {
+                return self.resumed(method, request, own.as_ref());
+            }
+            let mut request = request;
+            if !method.codec.is_plain() {
+                let mut headers = std::mem::take(request.metadata_mut()).into_headers();
+                add_params(method, &mut headers, request.get_ref());
+                *request.metadata_mut() = MetadataMap::from_headers(headers);
+            }
+            let (mut grpc, path, request) = self.timed(method, request);
+            Ok(StreamingCall::new(async move {
                 grpc.server_streaming(request, path, ProstCodec::default()).await
-            }),
-            Err(status) => StreamingCall::new(std::future::ready(Err(status))),
-        }
+            }))
+        })
+        .unwrap_or_else(|status| StreamingCall::new(std::future::ready(Err(status))))
     }
 
-    /// A call whose stream resumes, or whose caller is watched, and the idle timeout.
-    #[expect(clippy::type_complexity, reason = "the call is named where it is used")]
+    /// A call whose stream resumes, or whose caller is watched.
     fn resumed<Req, Res>(
         &self,
-        index: usize,
+        method: &Arc<Method>,
         request: Request<Req>,
-        own: Option<Resumption>,
-    ) -> Result<(ResumedCall<OwnService<T>, Encoded, ProstStream<Req, Res>>, Option<Duration>), Status>
+        own: Option<&Resumption>,
+    ) -> Result<StreamingCall<Res>, Status>
     where
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
-        let stream = match self.methods.load().get(index) {
-            Some(method) => method.config.stream.clone(),
-            None => return Err(unknown_method()),
-        };
-        let resumption = own.or(stream.resumption);
-        let strategy = resumption.as_ref().map(|resumption| {
+        let stream = &method.config.stream;
+        let resumption = own.or(stream.resumption.as_ref());
+        let strategy = resumption.map(|resumption| {
             resumption.of::<Req, Res>(request.get_ref()).ok_or_else(|| other_types::<Req, Res>(resumption))
         });
-        let strategy = strategy.transpose()?;
-        let encoded = self.encoded(index, request, None)?;
-        let method = encoded.method();
-        let config = method.config.of_stream(resumption.as_ref(), method.config.timeout);
-        let codec = ProstStream::new(method.codec.clone());
-        let resumer = Resumer::new(strategy, resumption.as_ref());
+        let resumer = Resumer::new(strategy.transpose()?, resumption);
+        let encoded = encoded(method, request, None)?;
+        let config = &encoded.method().config;
+        let config = config.of_stream(resumption, config.timeout);
+        let codec = ProstStream::<Req, Res>::new(method.codec.clone());
         let base = GrpcProtocol::new(OwnService(self.channel.clone()), encoded, ReadExtent::Nothing);
         let protocol = ResumedProtocol::new(base, codec, resumer, stream.wait_timeout);
-        Ok((ResumedCall::new(protocol, config), stream.idle_timeout))
+        Ok(StreamingCall::resumed(ResumedCall::new(protocol, config), stream.idle_timeout))
     }
 
     /// Calls an RPC that takes a stream.
@@ -254,14 +205,13 @@ impl<T: Transport> Client<T> {
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
-        match self.timed(index, request) {
-            Ok((mut grpc, path, request)) => {
-                MessageCall::new(
-                    async move { grpc.client_streaming(request, path, ProstCodec::default()).await },
-                )
-            }
-            Err(status) => MessageCall::new(std::future::ready(Err(status))),
-        }
+        self.with_method(index, |method| {
+            let (mut grpc, path, request) = self.timed(method, request);
+            Ok(MessageCall::new(
+                async move { grpc.client_streaming(request, path, ProstCodec::default()).await },
+            ))
+        })
+        .unwrap_or_else(|status| MessageCall::new(std::future::ready(Err(status))))
     }
 
     /// Calls an RPC that takes a stream and replies with one.
@@ -271,29 +221,72 @@ impl<T: Transport> Client<T> {
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
-        match self.timed(index, request) {
-            Ok((mut grpc, path, request)) => {
-                StreamingCall::new(async move { grpc.streaming(request, path, ProstCodec::default()).await })
-            }
-            Err(status) => StreamingCall::new(std::future::ready(Err(status))),
-        }
+        self.with_method(index, |method| {
+            let (mut grpc, path, request) = self.timed(method, request);
+            Ok(StreamingCall::new(async move { grpc.streaming(request, path, ProstCodec::default()).await }))
+        })
+        .unwrap_or_else(|status| StreamingCall::new(std::future::ready(Err(status))))
+    }
+
+    /// A call of the method of that index, as its settings are now.
+    fn with_method<C>(
+        &self,
+        index: usize,
+        call: impl FnOnce(&Arc<Method>) -> Result<C, Status>,
+    ) -> Result<C, Status> {
+        self.methods.load().get(index).ok_or_else(unknown_method).and_then(call)
     }
 
     /// tonic's client over a channel that adds the settings' deadline.
-    #[expect(clippy::type_complexity, reason = "three things that one call needs, named where they are used")]
     fn timed<M>(
         &self,
-        index: usize,
-        request: Request<M>,
-    ) -> Result<(tonic::client::Grpc<Timed<T>>, PathAndQuery, Request<M>), Status> {
-        let methods = self.methods.load();
-        let method = methods.get(index).ok_or_else(unknown_method)?;
-        let mut request = request;
+        method: &Arc<Method>,
+        mut request: Request<M>,
+    ) -> (tonic::client::Grpc<Timed<T>>, PathAndQuery, Request<M>) {
         let description = method.example.description.clone();
         description.and_then(|description| request.extensions_mut().insert(description));
         let timed = Timed::new(self.channel.clone(), Arc::clone(method));
-        Ok((method.codec.tonic(timed), method.path.clone(), request))
+        (method.codec.tonic(timed), method.path.clone(), request)
     }
+}
+
+/// A unary request as it is sent.
+#[inline]
+fn encoded<Req>(
+    method: &Arc<Method>,
+    request: Request<Req>,
+    deadline: Option<Instant>,
+) -> Result<Encoded, Status>
+where
+    Req: Message + Send + Sync + 'static,
+{
+    let codec = &method.codec;
+    let (metadata, mut extensions, message) = request.into_parts();
+    let options = (!extensions.is_empty()).then(|| extensions.remove::<CallOptions>()).flatten();
+    let mut headers = metadata.into_headers();
+    let config = method.config.of_call(options.as_ref());
+    let asked = options.as_ref().and_then(|options| options.report);
+    let wants_report = asked.unwrap_or_else(|| method.config.shared.options.wants_reports());
+    if let Some(status) = method.config.headers.refusal(&headers) {
+        return Err(status);
+    }
+    let message = if codec.is_plain() {
+        codec.encode(&message)?
+    } else {
+        add_params(method, &mut headers, &message);
+        let metadata = MetadataMap::from_headers(headers);
+        let request = Request::from_parts(metadata, extensions, message);
+        let (parts, message) = codec.encode_by_tonic(request, method.path.clone())?;
+        (headers, extensions) = (parts.headers, parts.extensions);
+        message
+    };
+    let method = match config {
+        None => Arc::clone(method),
+        Some(config) => method.with_config(config),
+    };
+    let counts_attempts = method.config.headers.counts();
+    let added = Added::of(headers, extensions, earlier(inbound_deadline(), deadline), counts_attempts);
+    Ok(Encoded::new(method, message, added, wants_report))
 }
 
 /// Adds the parameters of a message that is going to be compressed, unless the caller has.

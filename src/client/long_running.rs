@@ -6,6 +6,7 @@ use crate::client::lro::google::longrunning::{
 };
 use crate::client::lro::{BoxCall, First, LongRunning, LongRunningMethods, OperationsServer, resume, start};
 use crate::client::methods::Methods;
+use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::grpc::{GRPC_TIMEOUT, Transport};
 use crate::settings::CallOptions;
 use prost::Message;
@@ -19,9 +20,6 @@ const GET: usize = 1;
 const DELETE: usize = 2;
 const CANCEL: usize = 3;
 const WAIT: usize = 4;
-
-/// The header that routes a request, which names another resource in each call.
-const ROUTING: &str = "x-goog-request-params";
 
 impl<T: Transport> Client<T> {
     /// Calls an RPC that starts an operation, when the handle is first polled. The indices are those of the method, and of
@@ -83,7 +81,8 @@ impl<T: Transport> Client<T> {
 fn polling_metadata(call: &MetadataMap) -> MetadataMap {
     let mut headers = call.clone().into_headers();
     headers.remove(GRPC_TIMEOUT);
-    headers.remove(ROUTING);
+    // It names another resource in each call.
+    headers.remove(X_GOOG_REQUEST_PARAMS);
     MetadataMap::from_headers(headers)
 }
 
@@ -148,7 +147,9 @@ mod tests {
     #[test]
     fn polls_bring_the_metadata_of_the_call_but_for_its_own() {
         let mut call = MetadataMap::new();
-        for (name, value) in [("authorization", "token"), ("grpc-timeout", "1S"), (ROUTING, "parent=a")] {
+        for (name, value) in
+            [("authorization", "token"), ("grpc-timeout", "1S"), ("x-goog-request-params", "parent=a")]
+        {
             call.insert(name, value.parse().unwrap());
         }
         let kept: Vec<_> = polling_metadata(&call).into_headers().keys().map(ToString::to_string).collect();

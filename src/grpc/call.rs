@@ -12,13 +12,13 @@ use crate::operation::{Driver, Note, Observed, Output, earlier, time_left};
 use crate::resumption::{Resumer, Resumption};
 use crate::settings::CallOptions;
 use crate::without_drop::put_without_drop;
+use bytes::Bytes;
 use gax_retry::MethodKind;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::client::GrpcService;
@@ -104,24 +104,21 @@ impl<A: ServiceHandle> Call<A> {
             let extent = ReadExtent::of(kind, config.policy.commit_point());
             (config, extent)
         };
-        let mut protocol = GrpcProtocol::new(handle, captured, extent);
-        let mut is_unused = false;
-        if let Some(resumption) = resumption {
-            match resumed(protocol, &resumption, kind, bound, &config) {
-                Ok(call) => {
-                    *self = Self::Resumed { call };
-                    return false;
-                }
-                Err(unused) => (protocol, is_unused) = (*unused, true),
-            }
+        let resumer = resumption.as_ref().and_then(|resumption| resumer(resumption, kind, &captured));
+        if let Some(resumer) = resumer {
+            let config = config.of_stream(resumption.as_ref(), bound);
+            let protocol = GrpcProtocol::new(handle, captured, ReadExtent::Nothing);
+            let protocol = ResumedProtocol::new(protocol, BytesCodec, resumer, None);
+            *self = Self::Resumed { call: resumed(ResumedCall::new(protocol, config)) };
+            return false;
         }
-        let driver = Driver::new(protocol, config);
+        let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config);
         let has_not_begun = |call: &Self| matches!(call, Self::Failed { status: None });
         put_without_drop(self, Self::Operating { driver, wants_report }, has_not_begun);
         let Self::Operating { driver, .. } = self else { return false };
         let Some(started) = driver.begin(bound) else { return false };
         let (protocol, config, mut context) = driver.parts();
-        if is_unused {
+        if resumption.is_some() {
             context.note(Note::ResumptionUnused);
         }
         let other = protocol.first(service, config, started, &mut context, request);
@@ -141,29 +138,24 @@ impl<A: ServiceHandle> Call<A> {
     }
 }
 
-/// A call whose response is a stream that resumes.
-///
-/// # Errors
-///
-/// The request is no message that the resumption is for: the call goes on without it.
+/// The strategy of a call whose response is a stream that resumes. `None`: the request is no message that the resumption is
+/// for, and the call goes on without it.
 #[cold]
-fn resumed<A: ServiceHandle>(
-    protocol: GrpcProtocol<A, CapturedRequest>,
+fn resumer(
     resumption: &Resumption,
     kind: Option<MethodKind>,
-    bound: Option<Duration>,
-    config: &Arc<MethodConfig>,
-) -> Result<BoxCall, Box<GrpcProtocol<A, CapturedRequest>>> {
+    request: &CapturedRequest,
+) -> Option<Resumer<Bytes, Bytes>> {
     let is_other = kind.is_some_and(|kind| kind != MethodKind::ServerStreaming);
-    let message = protocol.request().message().filter(|_| !is_other).and_then(BytesCodec::decoded);
-    let Some(strategy) = message.and_then(|message| resumption.over_bytes(&message).ok()) else {
-        return Err(Box::new(protocol));
-    };
-    let resumer = Resumer::new(Some(strategy), Some(resumption));
-    let config = config.of_stream(Some(resumption), bound);
-    let protocol = ResumedProtocol::new(protocol.reading(ReadExtent::Nothing), BytesCodec, resumer, None);
-    let call = ResumedCall::new(protocol, config);
-    Ok(Box::pin(async move {
+    let message = request.message().filter(|_| !is_other).and_then(BytesCodec::decoded)?;
+    let strategy = resumption.over_bytes(&message).ok()?;
+    Some(Resumer::new(Some(strategy), Some(resumption)))
+}
+
+/// The response of such a call: a body of the messages of all its connections.
+#[cold]
+fn resumed<A: ServiceHandle>(call: ResumedCall<A, CapturedRequest, BytesCodec>) -> BoxCall {
+    Box::pin(async move {
         let mut source = call.await?;
         if let Some(passed) = source.take_passed() {
             return Ok(passed);
@@ -172,7 +164,7 @@ fn resumed<A: ServiceHandle>(
         *response.headers_mut() = source.head();
         *response.body_mut() = ResponseBody::resumed(ResumedBody::new(source));
         Ok(response)
-    }))
+    })
 }
 
 /// The config and the extent of a call whose request is a stream, or shows itself to be one.

@@ -21,11 +21,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         Self { handle, request, extent, failure: None }
     }
 
-    /// Reads that much of each response.
-    pub(crate) fn reading(self, extent: ReadExtent) -> Self {
-        Self { extent, ..self }
-    }
-
     /// The request, of which another message is to be sent from now on.
     pub(crate) fn request_mut(&mut self) -> &mut Q {
         &mut self.request

@@ -367,8 +367,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
             let result = self.settled(config, result, Brought::Nothing, context);
             return Poll::Ready(Step::Ended(result));
         };
-        let head = response.headers().clone();
-        if !self.codec.can_read(&head) {
+        if !self.codec.can_read(response.headers()) {
             pass_on(&mut response, Note::ResumptionUnused, context);
             slot.passed = Some(response);
             let result = AttemptResult::done().with_seen(Seen::Messages { resumable: false });
@@ -381,9 +380,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
                     self.is_committed = config.policy.commit_point() == CommitPoint::Headers;
                     return Poll::Ready(Step::Committed(CommitPoint::Headers));
                 }
-                slot.head = Some(head);
                 match attempt.project() {
                     ResumedProj::Streaming { connection } => {
+                        slot.head = Some(connection.head.clone());
                         self.poll_messages(config, connection, context, cx, slot)
                     }
                     ResumedProj::Opening { .. } => Poll::Pending,
