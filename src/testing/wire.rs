@@ -20,7 +20,7 @@ use tower_service::Service;
 /// # Examples
 ///
 /// ```no_run
-/// # fn routes() -> tonic::service::Routes { unimplemented!() }
+/// # fn routes() -> tonic::service::Routes { tonic::service::Routes::default() }
 /// let (channel, incoming) = tonic_gax::testing::pipes();
 /// tokio::spawn(tonic::transport::Server::builder().add_routes(routes()).serve_with_incoming(incoming));
 /// # drop(channel);

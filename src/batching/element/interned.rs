@@ -7,23 +7,23 @@ pub(crate) type Interned = Arc<u64>;
 
 /// Gives equal values one number. Values that nobody has any more are forgotten.
 pub(super) struct Interner<K> {
-    known: Mutex<Known<K>>,
+    values: Mutex<Numbered<K>>,
 }
 
 /// The last number, and the values that somebody has.
-struct Known<K> {
+struct Numbered<K> {
     last: u64,
     values: Vec<(Weak<u64>, K)>,
 }
 
 impl<K: PartialEq> Interner<K> {
     pub(super) fn new() -> Self {
-        Self { known: Mutex::new(Known { last: 0, values: Vec::new() }) }
+        Self { values: Mutex::new(Numbered { last: 0, values: Vec::new() }) }
     }
 
     pub(super) fn number_of(&self, value: K) -> Interned {
-        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        let Known { last, values } = &mut *known;
+        let mut numbered = self.values.lock().unwrap_or_else(PoisonError::into_inner);
+        let Numbered { last, values } = &mut *numbered;
         values.retain(|(number, _)| number.strong_count() > 0);
         let found = values.iter().find(|(_, other)| *other == value).and_then(|(number, _)| number.upgrade());
         found.unwrap_or_else(|| {
@@ -46,7 +46,7 @@ mod tests {
         assert!(a != b && a == interner.number_of("a"));
         drop(a);
         assert_eq!(interner.number_of("b"), b);
-        assert_eq!(interner.known.lock().unwrap().values.len(), 1);
+        assert_eq!(interner.values.lock().unwrap().values.len(), 1);
         assert_ne!(interner.number_of("a"), b);
     }
 }

@@ -3,7 +3,7 @@
 use crate::client::lro::config::Config;
 use crate::client::lro::error::{LongRunningEnd, LongRunningError, is_limit};
 use crate::client::lro::generated::google::longrunning::{Operation, operation};
-use crate::client::lro::protocol::{Known, Polling};
+use crate::client::lro::protocol::{LastState, Polling};
 use crate::client::lro::server::{BoxCall, OperationsServer, Start};
 use crate::client::lro::types::Types;
 use crate::operation::{Clock, Driver, OperationReport, Output};
@@ -68,7 +68,7 @@ const LAST_CALLS: Duration = Duration::from_secs(60);
 #[must_use = "nothing is started or polled until it is awaited"]
 pub struct LongRunning<R = Any, M = Any> {
     driver: Pin<Box<Driver<Polling>>>,
-    known: Known,
+    known: LastState,
     types: Types<R, M>,
     stage: Stage,
     /// Until somebody takes it.
@@ -96,7 +96,7 @@ pub(in crate::client) fn start(
     first: Start,
     config: Arc<Config>,
 ) -> LongRunning {
-    LongRunning::new(Polling::starting(server, first), Known::default(), config)
+    LongRunning::new(Polling::starting(server, first), LastState::default(), config)
 }
 
 /// An operation that somebody has started.
@@ -105,11 +105,11 @@ pub(in crate::client) fn resume(
     name: String,
     config: Arc<Config>,
 ) -> LongRunning {
-    LongRunning::new(Polling::resuming(server, name.clone()), Known::by_name(name), config)
+    LongRunning::new(Polling::resuming(server, name.clone()), LastState::by_name(name), config)
 }
 
 impl LongRunning {
-    fn new(polling: Polling, known: Known, config: Arc<Config>) -> Self {
+    fn new(polling: Polling, known: LastState, config: Arc<Config>) -> Self {
         let driver = Box::pin(Driver::new(polling, config));
         Self { driver, known, types: Types::any(), stage: Stage::Polling, result: None, report: None }
     }

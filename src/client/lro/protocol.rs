@@ -24,7 +24,7 @@ const SHORTEST_SERVER_WAIT: Duration = Duration::from_secs(1);
 
 /// An operation as it was when its server spoke of it last.
 #[derive(Debug, Default)]
-pub(super) struct Known {
+pub(super) struct LastState {
     /// Empty until the first call has replied.
     pub(super) name: String,
     pub(super) operation: Option<Operation>,
@@ -32,7 +32,7 @@ pub(super) struct Known {
     is_news: bool,
 }
 
-impl Known {
+impl LastState {
     pub(super) fn by_name(name: String) -> Self {
         Self { name, ..Self::default() }
     }
@@ -117,7 +117,7 @@ pub(super) struct PollAttempt {
 impl Protocol for Polling {
     type Config = Config;
     type Attempt = PollAttempt;
-    type Slot = Known;
+    type Slot = LastState;
 
     const TRANSPORT: ObservedTransport = ObservedTransport::LongRunning;
 
@@ -159,7 +159,7 @@ impl Protocol for Polling {
         mut attempt: Pin<&mut PollAttempt>,
         context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
-        known: &mut Known,
+        known: &mut LastState,
     ) -> Poll<Step> {
         let result = match ready!(attempt.call.as_mut().poll(cx)) {
             Ok(operation) => {

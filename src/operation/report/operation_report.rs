@@ -27,7 +27,7 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```no_run
-/// # async fn call() -> Result<tonic::Response<()>, tonic::Status> { unimplemented!() }
+/// # async fn call() -> Result<tonic::Response<()>, tonic::Status> { Ok(tonic::Response::new(())) }
 /// # async fn example() -> Result<(), tonic::Status> {
 /// let response = call().await?;
 /// if let Some(report) = response.extensions().get::<tonic_gax::OperationReport>() {

@@ -12,9 +12,9 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_gax::{
 
 /// Each operation as it ends: transport, method, whether it is known, its code and how many attempts it made.
 #[derive(Debug, Default)]
-struct Ends(Mutex<Vec<String>>);
+struct EndedOperations(Mutex<Vec<String>>);
 
-impl Ends {
+impl EndedOperations {
     fn add(&self, operation: &OperationInfo, summary: &OperationSummary) {
         let known = if operation.is_registered() { "" } else { " unknown" };
         let (transport, method) = (operation.transport(), operation.full_method());
@@ -24,7 +24,7 @@ impl Ends {
     }
 }
 
-impl OperationObserver for Ends {
+impl OperationObserver for EndedOperations {
     fn operation_succeeded(&self, operation: &OperationInfo, summary: &OperationSummary) {
         self.add(operation, summary);
     }
@@ -35,7 +35,7 @@ impl OperationObserver for Ends {
 }
 
 async fn ends(server: &VirtualServer) -> Vec<String> {
-    let ends = Arc::new(Ends::default());
+    let ends = Arc::new(EndedOperations::default());
     let options = OperationOptions::new().without_jitter().observer(ends.clone());
     let client = AssetServiceClient::with_settings(
         server.channel(),
