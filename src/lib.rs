@@ -83,6 +83,8 @@ pub mod table {
         Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryTableBuilder,
         RetryThrottling, Severity, SourceLocation, TableFormat, TableReader,
     };
+    #[cfg(feature = "http")]
+    pub use gax_table::{HttpPolicy, HttpRule, HttpTable};
 }
 
 /// For generated code alone: it is compiled where the feature `batching` is on.

@@ -18,9 +18,9 @@ mod stored;
 
 pub use failure::HttpError;
 pub use gax_retry::http::{
-    Classification, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
-    OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures,
-    presets,
+    Classification, HostPattern, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy,
+    IdempotencyTable, OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure,
+    TransportFailures, presets,
 };
 pub use layer::HttpRetryLayer;
 pub use options::HttpCallOptions;

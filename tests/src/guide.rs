@@ -45,6 +45,9 @@ mod closures {}
 #[doc = include_str!("../../docs/src/http.md")]
 mod http {}
 
+#[doc = include_str!("../../docs/src/your-own-rest-api.md")]
+mod your_own_rest_api {}
+
 #[doc = include_str!("../../docs/src/transfers.md")]
 mod transfers {}
 

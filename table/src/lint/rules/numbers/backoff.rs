@@ -93,7 +93,7 @@ const GENTLE_BACKOFF: Rule = Rule::new(
     "Start with a delay of a second or more, or double the delays.",
 );
 
-pub(super) static RULES: [Rule; 12] = [
+pub(in crate::lint::rules) static RULES: [Rule; 12] = [
     CAP_ABOVE_TIMEOUT,
     CAP_EQUALS_TIMEOUT,
     BACKOFF_EXCEEDS_TIMEOUT,
@@ -115,15 +115,9 @@ const LONG_DELAY: Duration = Duration::from_secs(1);
 /// Growth from which on it is not, whatever the first delay.
 const STEEP: f64 = 2.0;
 
-pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) {
     for entry in subject.entries.iter().filter(|entry| entry.retries() || has_backoff(entry)) {
-        cap(entry, report);
-        growth(subject, entry, report);
-        if entry.retries() {
-            zero(subject, entry, report);
-            short(subject, entry, report);
-            jitter(entry, report);
-        }
+        delays_of(subject, entry, report);
         let only_with_delay = entry.policy.settings().only_with_server_delay();
         // A server that names the delay gets the time that it needs.
         if entry.policy.codes().contains(Code::ResourceExhausted)
@@ -131,6 +125,17 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         {
             overload(subject, entry, report);
         }
+    }
+}
+
+/// The rules for the delays alone, which hold for HTTP requests too.
+pub(in crate::lint::rules) fn delays_of(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    cap(entry, report);
+    growth(subject, entry, report);
+    if entry.retries() {
+        zero(subject, entry, report);
+        short(subject, entry, report);
+        jitter(entry, report);
     }
 }
 

@@ -72,7 +72,7 @@ const POLLING_EXCEEDS_TIMEOUT: Rule = Rule::new(
     "Write a shorter initial delay, or a longer total timeout.",
 );
 
-pub(super) static RULES: [Rule; 9] = [
+pub(in crate::lint::rules) static RULES: [Rule; 9] = [
     MAX_ATTEMPTS_ABOVE_5,
     DEADLINE_RETRY_UNREACHABLE,
     NO_TIMEOUT,
@@ -91,7 +91,7 @@ const COUNTED: u32 = 1000;
 const LONG: Duration = Duration::from_secs(3600);
 const SHORT: Duration = Duration::from_secs(5);
 
-pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) {
     for entry in &subject.entries {
         attempts(subject, entry, report);
         timeout(subject, entry, report);
@@ -102,6 +102,14 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     for name in subject.table.names().chain(subject.table.names_beside()) {
         polling(subject, &name, report);
     }
+}
+
+/// The rules for the settings of HTTP requests.
+#[cfg(feature = "http")]
+pub(in crate::lint::rules) fn check_http(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    timeout(subject, entry, report);
+    rpc_timeouts(entry, report);
+    room(subject, entry, report);
 }
 
 /// Timeouts of attempts that the total timeout leaves without effect.
@@ -205,7 +213,7 @@ fn attempts(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
 fn timeout(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let origin = Place::value(entry, PolicyField::TotalTimeout);
     let Some(total) = entry.policy.settings().total_timeout() else {
-        if entry.policy.settings().max_rpc_timeout().is_none() && !entry.names.is_empty() {
+        if entry.policy.settings().max_rpc_timeout().is_none() && entry.is_for_something() {
             let help = "write a timeout above zero, or a call may hang for ever";
             report.add(&NO_TIMEOUT, origin, "this entry has no timeout", help);
         }

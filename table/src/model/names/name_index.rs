@@ -1,36 +1,36 @@
 //! Which entry is for which name.
 
-use super::dialect::Dialect;
-use super::policy::EntryName;
+use crate::model::dialect::Dialect;
+use crate::model::policy::EntryName;
 use std::collections::HashMap;
 use std::sync::Arc;
 
 /// A name's place in a table: which entry has it, and which of the entry's names it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct NamePlace {
+pub(in crate::model) struct NamePlace {
     entry: u32,
     name: u32,
 }
 
 impl NamePlace {
     /// Files are short enough for numbers of 32 bits.
-    pub(super) fn new(entry: usize, name: usize) -> Self {
+    pub(in crate::model) fn new(entry: usize, name: usize) -> Self {
         let number = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
         Self { entry: number(entry), name: number(name) }
     }
 
-    pub(super) fn entry(self) -> usize {
+    pub(in crate::model) fn entry(self) -> usize {
         usize::try_from(self.entry).unwrap_or(usize::MAX)
     }
 
-    pub(super) fn name(self) -> usize {
+    pub(in crate::model) fn name(self) -> usize {
         usize::try_from(self.name).unwrap_or(usize::MAX)
     }
 }
 
 /// The last place of each name.
 #[derive(Debug, Default)]
-pub(super) struct NameIndex {
+pub(in crate::model) struct NameIndex {
     services: HashMap<Arc<str>, ServiceNames>,
     everything: Option<NamePlace>,
 }
@@ -52,7 +52,7 @@ impl ServiceNames {
 
 impl NameIndex {
     /// Gives a name to a place; returns the place that had it.
-    pub(super) fn claim(
+    pub(in crate::model) fn claim(
         &mut self,
         dialect: Dialect,
         name: &EntryName,
@@ -71,7 +71,7 @@ impl NameIndex {
     }
 
     /// Every service with each entry that one of its methods can get, by the number.
-    pub(super) fn by_service(&self) -> impl Iterator<Item = (&str, usize)> {
+    pub(in crate::model) fn by_service(&self) -> impl Iterator<Item = (&str, usize)> {
         self.services.iter().flat_map(|(service, names)| {
             let methods = names.methods.iter().flat_map(|methods| methods.values());
             let mut entries: Vec<usize> = methods.map(|place| place.entry()).collect();
@@ -83,7 +83,7 @@ impl NameIndex {
     }
 
     /// The number of the entry that is for a method: by its own name, its service's, or everything's.
-    pub(super) fn entry_for(&self, service: &str, method: &str) -> Option<usize> {
+    pub(in crate::model) fn entry_for(&self, service: &str, method: &str) -> Option<usize> {
         let names = self.services.get(service);
         let place = names.and_then(|names| names.method(method).or(names.default));
         place.or(self.everything).map(NamePlace::entry)

@@ -45,17 +45,17 @@ const THROTTLING_LIFTED: Rule = Rule::new(
     "Write a ratio below half of the tokens, such as 0.1.",
 );
 
-pub(super) static RULES: [Rule; 5] =
+pub(in crate::lint::rules) static RULES: [Rule; 5] =
     [OUTAGE_LOAD, HEDGING_AT_ONCE, HEDGING_EXCEEDS_TIMEOUT, THROTTLING_BY_ONE_FAILURE, THROTTLING_LIFTED];
 
-pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) {
     for entry in &subject.entries {
         hedging(entry, report);
     }
     throttling(subject, report);
 }
 
-fn hedging(entry: &EntryView<'_>, report: &mut Report) {
+pub(in crate::lint::rules) fn hedging(entry: &EntryView<'_>, report: &mut Report) {
     let Some(hedging) = entry.policy.hedging().filter(|hedging| hedging.percentile().is_none()) else {
         return;
     };

@@ -1,8 +1,8 @@
 //! Names of definitions, which several files may have for one service.
 
-use super::name_index::NameIndex;
-use super::policy::{Definitions, Keys, TableEntry};
-use super::table_file::{ServiceDefinitions, TableFile};
+use crate::model::names::name_index::NameIndex;
+use crate::model::policy::{Definitions, Keys, TableEntry};
+use crate::model::table_file::{ServiceDefinitions, TableFile};
 use crate::{Finding, Severity, SourceLocation};
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ const LISTED: usize = 4;
 /// The names of definitions in each service. Where two files have a name for one service, that of the later
 /// file ends with the file's number.
 #[derive(Debug, Default)]
-pub(super) struct DefinitionNames {
+pub(in crate::model) struct DefinitionNames {
     /// Per service the keys of entries that have other ones there than by themselves.
     keys: HashMap<String, HashMap<usize, Keys>>,
     /// The names that files have for a service, used or not.
@@ -27,7 +27,7 @@ enum Giver<'a> {
 }
 
 impl DefinitionNames {
-    pub(super) fn new(
+    pub(in crate::model) fn new(
         files: &[Arc<TableFile>],
         entries: &[TableEntry],
         index: &NameIndex,
@@ -78,11 +78,11 @@ impl DefinitionNames {
     }
 
     /// The names of an entry's definitions in a service, if not its own.
-    pub(super) fn keys(&self, service: &str, entry: usize) -> Option<&Keys> {
+    pub(in crate::model) fn keys(&self, service: &str, entry: usize) -> Option<&Keys> {
         self.keys.get(service)?.get(&entry)
     }
 
-    pub(super) fn definitions(&self, service: &str) -> &[Arc<ServiceDefinitions>] {
+    pub(in crate::model) fn definitions(&self, service: &str) -> &[Arc<ServiceDefinitions>] {
         self.definitions.get(service).map_or(&[], Vec::as_slice)
     }
 }
