@@ -19,6 +19,8 @@ mod credentials;
 mod delivery;
 #[path = "../../../examples/embedded_table.rs"]
 mod embedded_table;
+#[path = "../../../examples/feed.rs"]
+mod feed;
 #[path = "../../../examples/fresh_token.rs"]
 mod fresh_token;
 #[path = "../../../examples/generator.rs"]
@@ -88,6 +90,7 @@ programs!(
     credentials,
     delivery,
     embedded_table,
+    feed,
     fresh_token,
     generator,
     http_hyper,
