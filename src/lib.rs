@@ -18,6 +18,8 @@ mod operation;
 mod panics;
 pub mod resumption;
 pub mod settings;
+#[cfg(feature = "subscription")]
+pub mod subscription;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transport;

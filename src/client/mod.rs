@@ -24,5 +24,7 @@ pub use connect::{connect, connect_lazy};
 pub use connector::{Connection, Connector};
 #[doc(hidden)]
 pub use core::Client;
+#[cfg(feature = "subscription")]
+pub(crate) use streaming::IdleTimeout;
 pub use streaming::{MessageCall, ResponseStream, StreamingCall};
 pub use unary::UnaryCall;

@@ -132,6 +132,9 @@ mod streaming {}
 #[doc = include_str!("../../docs/src/resuming.md")]
 mod resuming {}
 
+#[doc = include_str!("../../docs/src/subscriptions.md")]
+mod subscriptions {}
+
 #[doc = include_str!("../../docs/src/paging.md")]
 mod paging {}
 

@@ -6,4 +6,6 @@ mod grpc_protocol;
 
 pub(crate) use attempt::GrpcAttempt;
 pub(crate) use failed::EndsWithStatus;
+#[cfg(feature = "subscription")]
+pub(crate) use failed::time_is_up;
 pub(crate) use grpc_protocol::GrpcProtocol;

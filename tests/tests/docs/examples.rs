@@ -19,6 +19,8 @@ mod credentials;
 mod delivery;
 #[path = "../../../examples/embedded_table.rs"]
 mod embedded_table;
+#[path = "../../../examples/feed.rs"]
+mod feed;
 #[path = "../../../examples/fresh_token.rs"]
 mod fresh_token;
 #[path = "../../../examples/generator.rs"]
@@ -90,6 +92,7 @@ programs!(
     credentials,
     delivery,
     embedded_table,
+    feed,
     fresh_token,
     generator,
     http_hyper,

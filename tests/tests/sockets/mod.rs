@@ -4,3 +4,4 @@ mod connecting;
 mod servers;
 mod soak;
 mod tls;
+mod watch;
