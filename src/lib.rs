@@ -6,6 +6,8 @@ pub mod batching;
 mod body;
 pub mod client;
 pub mod closure;
+#[cfg(feature = "connection")]
+pub mod connection;
 pub mod credentials;
 mod generated_methods;
 pub mod google;
