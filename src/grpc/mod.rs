@@ -36,6 +36,8 @@ pub(crate) use resumed::{
 #[cfg(feature = "tables")]
 pub use service::RetryService;
 pub use status::CodeExt;
+#[cfg(feature = "rest")]
+pub(crate) use status::message as error_message;
 pub(crate) use status::not_sent;
 pub(crate) use status::received::value as header;
 pub(crate) use template::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};

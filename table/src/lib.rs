@@ -34,7 +34,7 @@ pub use model::{
 #[cfg(feature = "json")]
 pub use read::TableReader;
 #[cfg(feature = "yaml")]
-pub use read::{AutoPopulatedField, ServiceYaml};
+pub use read::{AutoPopulatedField, ServiceYaml, YamlHttpRule};
 pub use routing::{
     MessageFields, PathGrammar, PathTemplate, PathVariable, ProtoField, RequestParam, RoutingError,
     http_params, routing_params,

@@ -41,6 +41,8 @@ mod metrics_terminal;
 mod overrides;
 #[path = "../../../examples/paging.rs"]
 mod paging;
+#[path = "../../../examples/rest.rs"]
+mod rest;
 #[path = "../../../examples/server_deadline.rs"]
 mod server_deadline;
 #[path = "../../../examples/server_delays.rs"]
@@ -99,6 +101,7 @@ programs!(
     metrics_terminal,
     overrides,
     paging,
+    rest,
     server_deadline,
     server_delays,
     server_tasks,
