@@ -239,7 +239,8 @@ pub(crate) struct Ledger {
     /// Of settings that can be replaced.
     pub(crate) settings_version: Option<NonZeroU64>,
     detail: Option<Detail>,
-    notes: Vec<Note>,
+    /// Few operations have any, and most of those one: a vector would be a word larger, in every operation that waits.
+    notes: Box<[Note]>,
 }
 
 impl Default for Ledger {
@@ -252,7 +253,7 @@ impl Default for Ledger {
             delivery: Delivery::NotSent,
             settings_version: None,
             detail: None,
-            notes: Vec::new(),
+            notes: Box::default(),
         }
     }
 }
@@ -272,7 +273,9 @@ impl Ledger {
     pub(crate) fn note(&mut self, note: Note) -> bool {
         let is_new = !self.notes.contains(&note);
         if is_new {
-            self.notes.push(note);
+            let mut notes = std::mem::take(&mut self.notes).into_vec();
+            notes.push(note);
+            self.notes = notes.into_boxed_slice();
         }
         is_new
     }
