@@ -42,6 +42,9 @@ mod batching {}
 #[doc = include_str!("../../docs/src/closures.md")]
 mod closures {}
 
+#[doc = include_str!("../../docs/src/rest.md")]
+mod rest {}
+
 #[doc = include_str!("../../docs/src/http.md")]
 mod http {}
 

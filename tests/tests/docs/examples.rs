@@ -43,6 +43,8 @@ mod metrics_terminal;
 mod overrides;
 #[path = "../../../examples/paging.rs"]
 mod paging;
+#[path = "../../../examples/rest.rs"]
+mod rest;
 #[path = "../../../examples/rest_rules.rs"]
 mod rest_rules;
 #[path = "../../../examples/server_deadline.rs"]
@@ -104,6 +106,7 @@ programs!(
     metrics_terminal,
     overrides,
     paging,
+    rest,
     rest_rules,
     server_deadline,
     server_delays,

@@ -7,6 +7,7 @@ mod presets;
 mod requests;
 mod reqwest;
 mod resend;
+mod rest;
 mod retry_after;
 mod sockets;
 mod table;
