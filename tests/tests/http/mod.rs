@@ -9,5 +9,6 @@ mod reqwest;
 mod resend;
 mod retry_after;
 mod sockets;
+mod transfers;
 mod unreadable;
 mod uploads;
