@@ -11,5 +11,6 @@ mod rest;
 mod retry_after;
 mod sockets;
 mod table;
+mod transfers;
 mod unreadable;
 mod uploads;
