@@ -17,6 +17,8 @@ mod shared_state;
 mod stored;
 
 pub use failure::HttpError;
+#[cfg(feature = "rest")]
+pub(crate) use failure::{Part, classify};
 pub use gax_retry::http::{
     Classification, HostPattern, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy,
     IdempotencyTable, OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure,

@@ -42,6 +42,9 @@ mod batching {}
 #[doc = include_str!("../../docs/src/closures.md")]
 mod closures {}
 
+#[doc = include_str!("../../docs/src/rest.md")]
+mod rest {}
+
 #[doc = include_str!("../../docs/src/http.md")]
 mod http {}
 
@@ -131,6 +134,9 @@ mod streaming {}
 
 #[doc = include_str!("../../docs/src/resuming.md")]
 mod resuming {}
+
+#[doc = include_str!("../../docs/src/subscriptions.md")]
+mod subscriptions {}
 
 #[doc = include_str!("../../docs/src/paging.md")]
 mod paging {}

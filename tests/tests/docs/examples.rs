@@ -19,6 +19,8 @@ mod credentials;
 mod delivery;
 #[path = "../../../examples/embedded_table.rs"]
 mod embedded_table;
+#[path = "../../../examples/feed.rs"]
+mod feed;
 #[path = "../../../examples/fresh_token.rs"]
 mod fresh_token;
 #[path = "../../../examples/generator.rs"]
@@ -41,6 +43,8 @@ mod metrics_terminal;
 mod overrides;
 #[path = "../../../examples/paging.rs"]
 mod paging;
+#[path = "../../../examples/rest.rs"]
+mod rest;
 #[path = "../../../examples/rest_rules.rs"]
 mod rest_rules;
 #[path = "../../../examples/server_deadline.rs"]
@@ -90,6 +94,7 @@ programs!(
     credentials,
     delivery,
     embedded_table,
+    feed,
     fresh_token,
     generator,
     http_hyper,
@@ -101,6 +106,7 @@ programs!(
     metrics_terminal,
     overrides,
     paging,
+    rest,
     rest_rules,
     server_deadline,
     server_delays,

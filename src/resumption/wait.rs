@@ -7,25 +7,25 @@ use tokio::time::Instant;
 /// gax-java's wait timeout, exact: it runs while the caller waits for a message, and begins anew with each message and each
 /// attempt. A message that comes at its end is in time: so the clock has to be past that moment.
 #[derive(Debug, Default)]
-pub(super) struct WaitTimeout {
+pub(crate) struct WaitTimeout {
     timeout: Option<Duration>,
     ends_at: Option<Instant>,
 }
 
 impl WaitTimeout {
-    pub(super) fn new(timeout: Option<Duration>) -> Self {
+    pub(crate) fn new(timeout: Option<Duration>) -> Self {
         Self { timeout, ends_at: None }
     }
 
     /// Nobody waits: a message was delivered, or no attempt is in flight.
     #[inline]
-    pub(super) fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.ends_at = None;
     }
 
     /// The caller waits. If it has done so for too long, this is when that was so, counted from the operation's start.
     #[inline]
-    pub(super) fn over(&mut self, clock: Clock) -> Option<Duration> {
+    pub(crate) fn over(&mut self, clock: Clock) -> Option<Duration> {
         self.check(clock, self.timeout?)
     }
 
@@ -40,7 +40,7 @@ impl WaitTimeout {
 
     /// When to look whether it is over.
     #[inline]
-    pub(super) fn due(&self) -> Option<Instant> {
+    pub(crate) fn due(&self) -> Option<Instant> {
         self.ends_at.and_then(|end| end.checked_add(Duration::from_nanos(1)))
     }
 }

@@ -6,122 +6,136 @@ use prost::Message;
 
 /// `google.protobuf.FileDescriptorSet`
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct FileSet {
+pub(crate) struct FileSet {
     #[prost(message, repeated, tag = "1")]
-    pub(super) file: Vec<File>,
+    pub(crate) file: Vec<File>,
 }
 
 /// `google.protobuf.FileDescriptorProto`
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct File {
+pub(crate) struct File {
     #[prost(string, optional, tag = "2")]
-    pub(super) package: Option<String>,
+    pub(crate) package: Option<String>,
     #[prost(message, repeated, tag = "6")]
-    pub(super) service: Vec<Service>,
+    pub(crate) service: Vec<Service>,
 }
 
 /// `google.protobuf.ServiceDescriptorProto`
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Service {
+pub(crate) struct Service {
     #[prost(string, optional, tag = "1")]
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
     #[prost(message, repeated, tag = "2")]
-    pub(super) method: Vec<Method>,
+    pub(crate) method: Vec<Method>,
     #[prost(message, optional, tag = "3")]
-    pub(super) options: Option<ServiceOptions>,
+    pub(crate) options: Option<ServiceOptions>,
 }
 
 /// `google.protobuf.ServiceOptions`, with the extensions of Google's APIs.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct ServiceOptions {
+pub(crate) struct ServiceOptions {
     /// `google.api.default_host`
     #[prost(string, optional, tag = "1049")]
-    pub(super) default_host: Option<String>,
+    pub(crate) default_host: Option<String>,
     /// `google.api.api_version`
     #[prost(string, optional, tag = "525000001")]
-    pub(super) api_version: Option<String>,
+    pub(crate) api_version: Option<String>,
 }
 
 /// `google.protobuf.MethodDescriptorProto`
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct Method {
+pub(crate) struct Method {
     #[prost(string, optional, tag = "1")]
-    pub(super) name: Option<String>,
+    pub(crate) name: Option<String>,
     #[prost(string, optional, tag = "2")]
-    pub(super) input_type: Option<String>,
+    pub(crate) input_type: Option<String>,
     #[prost(string, optional, tag = "3")]
-    pub(super) output_type: Option<String>,
+    pub(crate) output_type: Option<String>,
     #[prost(message, optional, tag = "4")]
-    pub(super) options: Option<MethodOptions>,
+    pub(crate) options: Option<MethodOptions>,
     #[prost(bool, optional, tag = "5")]
-    pub(super) client_streaming: Option<bool>,
+    pub(crate) client_streaming: Option<bool>,
     #[prost(bool, optional, tag = "6")]
-    pub(super) server_streaming: Option<bool>,
+    pub(crate) server_streaming: Option<bool>,
 }
 
 /// `google.protobuf.MethodOptions`, with the extensions of Google's APIs.
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct MethodOptions {
+pub(crate) struct MethodOptions {
     #[prost(int32, optional, tag = "34")]
-    pub(super) idempotency_level: Option<i32>,
+    pub(crate) idempotency_level: Option<i32>,
     /// `google.api.http`
     #[prost(message, optional, tag = "72295728")]
-    pub(super) http: Option<HttpRule>,
+    pub(crate) http: Option<HttpRule>,
     /// `google.api.routing`
     #[prost(message, optional, tag = "72295729")]
-    pub(super) routing: Option<RoutingRule>,
+    pub(crate) routing: Option<RoutingRule>,
 }
 
 /// `google.api.HttpRule`
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct HttpRule {
+pub(crate) struct HttpRule {
     #[prost(string, optional, tag = "2")]
-    pub(super) get: Option<String>,
+    pub(crate) get: Option<String>,
     #[prost(string, optional, tag = "3")]
-    pub(super) put: Option<String>,
+    pub(crate) put: Option<String>,
     #[prost(string, optional, tag = "4")]
-    pub(super) post: Option<String>,
+    pub(crate) post: Option<String>,
     #[prost(string, optional, tag = "5")]
-    pub(super) delete: Option<String>,
+    pub(crate) delete: Option<String>,
     #[prost(string, optional, tag = "6")]
-    pub(super) patch: Option<String>,
+    pub(crate) patch: Option<String>,
+    #[prost(string, tag = "7")]
+    pub(crate) body: String,
     #[prost(message, optional, tag = "8")]
-    pub(super) custom: Option<CustomPattern>,
+    pub(crate) custom: Option<CustomPattern>,
+    #[prost(message, repeated, tag = "11")]
+    pub(crate) additional_bindings: Vec<HttpRule>,
+    #[prost(string, tag = "12")]
+    pub(crate) response_body: String,
 }
 
 /// `google.api.CustomHttpPattern`
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct CustomPattern {
+pub(crate) struct CustomPattern {
+    #[prost(string, tag = "1")]
+    pub(crate) kind: String,
     #[prost(string, tag = "2")]
-    pub(super) path: String,
+    pub(crate) path: String,
 }
 
 /// `google.api.RoutingRule`
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct RoutingRule {
+pub(crate) struct RoutingRule {
     #[prost(message, repeated, tag = "2")]
-    pub(super) routing_parameters: Vec<RoutingParameter>,
+    pub(crate) routing_parameters: Vec<RoutingParameter>,
 }
 
 /// `google.api.RoutingParameter`
 #[derive(Clone, PartialEq, Message)]
-pub(super) struct RoutingParameter {
+pub(crate) struct RoutingParameter {
     #[prost(string, tag = "1")]
-    pub(super) field: String,
+    pub(crate) field: String,
     #[prost(string, tag = "2")]
-    pub(super) path_template: String,
+    pub(crate) path_template: String,
 }
 
 impl HttpRule {
-    /// The path of the main binding.
-    pub(super) fn path(&self) -> Option<&str> {
-        let paths = [&self.get, &self.put, &self.post, &self.delete, &self.patch];
-        let path = paths.into_iter().find_map(Option::as_deref);
-        path.or(self.custom.as_ref().map(|custom| custom.path.as_str()))
+    /// The verb and the path of the main binding.
+    pub(crate) fn pattern(&self) -> Option<(&str, &str)> {
+        let patterns = [
+            ("GET", &self.get),
+            ("PUT", &self.put),
+            ("POST", &self.post),
+            ("DELETE", &self.delete),
+            ("PATCH", &self.patch),
+        ];
+        let pattern = patterns.into_iter().find_map(|(verb, path)| Some((verb, path.as_deref()?)));
+        pattern.or(self.custom.as_ref().map(|custom| (&*custom.kind, &*custom.path)))
     }
 }
 
 /// A name in a package.
-pub(super) fn full_name(package: &str, name: &str) -> String {
+pub(crate) fn full_name(package: &str, name: &str) -> String {
     if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
 }
