@@ -2,6 +2,7 @@
 
 use super::{folder, gax, session, session_of};
 use insta::assert_snapshot;
+use std::path::Path;
 
 const PAYMENTS: &str = "table/payments.toml";
 
@@ -88,4 +89,23 @@ fn an_openapi_document_is_shown_with_the_settings_of_a_table() {
     std::fs::write(&settings, "[http]\ntotal_timeout = \"20s\"\nmax_attempts = 3\n").unwrap();
     let output = gax(["table", "show", settings.to_str().unwrap(), "table/petstore.yaml"]);
     assert_snapshot!(String::from_utf8(output.stdout).unwrap());
+}
+
+#[test]
+fn changes_of_rules_are_reported_by_what_they_lead_to() {
+    let changed = folder("http_diff").join("payments.toml");
+    let text = std::fs::read_to_string(
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/gax/fixtures").join(PAYMENTS),
+    );
+    let text = text.unwrap().replace("statuses = [429, 503]", "statuses = [429, 500, 503]");
+    let text = text
+        .replace("class = \"never\"", "class = \"always\"")
+        .replace("max_attempts = 4", "max_attempts = 6");
+    std::fs::write(&changed, text.replace("name = \"receipts\"", "name = \"receipts.all\"")).unwrap();
+    let run = |args: &[&str]| {
+        let all = ["table", "diff", PAYMENTS, changed.to_str().unwrap()];
+        let output = gax(all.into_iter().chain(args.iter().copied()));
+        format!("{}{:?}\n", String::from_utf8(output.stdout).unwrap(), output.status.code())
+    };
+    assert_snapshot!(run(&["--deny", "more-aggressive"]) + &run(&["--format", "json"]));
 }

@@ -9,7 +9,8 @@ use std::path::PathBuf;
 /// Compare two retry tables by what they do to callers and services
 ///
 /// Compares what the tables lead to, not their lines: which codes are retried, how long a call may take, how
-/// many attempts an outage or a silent service makes and when, how operations are polled and requests batched. The order of
+/// many attempts an outage or a silent service makes and when, how operations are polled and requests batched; for HTTP requests
+/// which of them a rule is for, and whether they are safe to retry. The order of
 /// entries, names of definitions and the format make no difference.
 ///
 /// OLD and NEW are each a file, a folder (all tables in it count as one), - for standard input, or REV:path as
@@ -69,7 +70,8 @@ JSON:
     \"changed\":..,\"unchanged\":..,\"denied\":true|false}
   what: entry, codes, only_with_server_delay, total_timeout_ms, rpc_timeout, delay, max_server_delay_ms, first_retry_ms,
   worst_case_ms, attempts, load, attempts_of_silence, hedging, idempotent, polling or batching
-  (these four in the form of gax table show), or retry_throttling.
+  (these four in the form of gax table show), or retry_throttling. Of HTTP requests, whose rules are called http NAME, also
+  requests, class, hedgeable, statuses, failures or retry_after.
   rpc_timeout, delay: initial_ms, multiplier, max_ms; delay has jittered too.
   attempts_of_silence: those of a call if nothing replies. counts: of methods.
   codes: those that another attempt follows. old_method: null if the name is the same.

@@ -20,6 +20,11 @@ pub(super) struct Change {
 }
 
 impl Change {
+    /// Whether it is a change of that value.
+    pub(super) fn is_about(&self, what: &str) -> bool {
+        self.what == what
+    }
+
     /// `None`: the value is as it was. The places are those of the first part that isn't.
     pub(super) fn between([was, is]: [Fact; 2]) -> Option<Self> {
         if was.value == is.value {

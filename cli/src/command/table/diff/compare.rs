@@ -3,6 +3,7 @@
 use super::args::Denied;
 use super::change::{Change, changes};
 use super::fact::Fact;
+use super::http::{self, ChangedRequests};
 use super::kinds::{Kind, Reasons, reasons};
 use super::rename::{Name, Renames};
 use super::side::Side;
@@ -65,6 +66,10 @@ impl Difference {
                 None => unchanged += 1,
             }
         }
+        let tables = [&old.table, &new.table];
+        let (requests, as_before) = http::changed(tables, &mut comparison.impacts);
+        methods.extend(requests.into_iter().map(Changed::from));
+        unchanged += as_before;
         Self { methods, unchanged, denied: denied.to_vec() }
     }
 
@@ -85,6 +90,13 @@ impl Difference {
     pub(super) fn count(&self, kind: Kind) -> usize {
         let has = |method: &&Changed| method.reasons.by_kind().any(|(of, _)| of == kind);
         self.methods.iter().filter(has).count()
+    }
+}
+
+impl From<ChangedRequests> for Changed {
+    fn from(requests: ChangedRequests) -> Self {
+        let ChangedRequests { name, changes, reasons, place, old_place } = requests;
+        Self { name, old_name: None, what: Rc::new(WhatChanged { changes, reasons, place, old_place }) }
     }
 }
 

@@ -4,6 +4,7 @@ mod args;
 mod change;
 mod compare;
 mod fact;
+mod http;
 mod json;
 mod kinds;
 mod notices;

@@ -92,7 +92,7 @@ impl fmt::Display for HttpView<'_> {
 
 impl Serialize for HttpView<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let view = MethodView::of_policy(self.table, self.policy.policy());
+        let view = MethodView::of_policy(self.table, Some(self.policy.policy()));
         let mut members: Vec<(&str, serde_json::Value)> = vec![
             ("statuses", json!(self.policy.statuses().iter().collect::<Vec<_>>())),
             ("failures", json!(self.failures())),

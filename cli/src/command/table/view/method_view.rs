@@ -23,6 +23,9 @@ pub(crate) struct MethodView<'a> {
     impact: Option<Rc<Impact>>,
 }
 
+/// In place of the name of a method, for HTTP requests: no method is called so.
+const HTTP: &str = "\0http";
+
 /// `pkg.Service/Method`, or `pkg.Service/*`.
 pub(crate) fn full_name(service: &str, method: &str) -> String {
     let method = if method.is_empty() { "*" } else { method };
@@ -46,8 +49,8 @@ impl<'a> MethodView<'a> {
     }
 
     /// The policy of HTTP requests, which have no name.
-    pub(super) fn of_policy(table: &'a RetryTable, policy: MethodPolicy<'a>) -> Self {
-        Self { table, service: "", method: "", policy: Some(policy), impact: None }
+    pub(crate) fn of_policy(table: &'a RetryTable, policy: Option<MethodPolicy<'a>>) -> Self {
+        Self { table, service: "", method: HTTP, policy, impact: None }
     }
 
     /// With the impact of its policy, if it has one.

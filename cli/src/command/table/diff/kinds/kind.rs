@@ -52,6 +52,10 @@ impl Reasons {
         self.0.push((kind, reason.into()));
     }
 
+    pub(in crate::command::table::diff) fn extend(&mut self, others: Self) {
+        self.0.extend(others.0);
+    }
+
     /// Each kind once, with its reasons.
     pub(in crate::command::table::diff) fn by_kind(&self) -> impl Iterator<Item = (Kind, Vec<&str>)> {
         Kind::ALL.into_iter().filter_map(|kind| {
