@@ -71,3 +71,21 @@ fn rules_are_converted_to_toml_alone() {
     ];
     assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
 }
+
+#[test]
+fn an_openapi_document_becomes_rules() {
+    let lines = [
+        "table convert table/petstore.yaml --to toml",
+        "table convert table/payments.toml --to openapi",
+        "table lint table/petstore.yaml",
+    ];
+    assert_snapshot!(lines.map(session).join("\n"));
+}
+
+#[test]
+fn an_openapi_document_is_shown_with_the_settings_of_a_table() {
+    let settings = folder("http_settings").join("settings.toml");
+    std::fs::write(&settings, "[http]\ntotal_timeout = \"20s\"\nmax_attempts = 3\n").unwrap();
+    let output = gax(["table", "show", settings.to_str().unwrap(), "table/petstore.yaml"]);
+    assert_snapshot!(String::from_utf8(output.stdout).unwrap());
+}

@@ -3,14 +3,14 @@
 #[cfg(feature = "toml")]
 use super::policy::Entry;
 use super::policy::{HedgingPolicy, MethodPolicy, TableEntry};
-use crate::SourceLocation;
+use crate::{SourceLocation, TableFormat};
 use gax_retry::http::{IdempotencyRule, IdempotencyTable, StatusSet, TransportFailures};
 use gax_retry::{Hedging, RetrySettings};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// The part of a table that is about HTTP requests: `[http]` of this project's own form.
+/// The part of a table that is about HTTP requests: `[http]` of this project's own form, and the operations of OpenAPI documents.
 ///
 /// Its rules are asked in their order, and the first that matches a request decides: whether the request is safe to retry, and by
 /// which settings it is retried. Settings that a rule doesn't have are those of `[http]` itself.
@@ -106,7 +106,7 @@ pub(crate) struct HttpFields {
 impl HttpEntry {
     pub(crate) fn new(entry: Entry, fields: HttpFields) -> Self {
         let HttpFields { statuses, failures, retry_after, statuses_origin, status_origins } = fields;
-        let entry = TableEntry::of_http(entry, crate::TableFormat::Toml);
+        let entry = TableEntry::of_http(entry, TableFormat::Toml);
         Self { entry, statuses, failures, retry_after, statuses_origin, status_origins }
     }
 }
@@ -126,6 +126,21 @@ impl HttpTable {
         Self { idempotency, without_key, defaults, own, numbers }
     }
 
+    /// These rules, then those of another table, then those of this one's base. Settings that those have not are this one's.
+    pub(crate) fn over(&self, other: &Self) -> Self {
+        let rules = self.without_key.as_ref().unwrap_or(&self.idempotency);
+        let is_own = |rule: &&IdempotencyRule| self.section(rule.name()).is_some();
+        let first = rules.rules().iter().take_while(is_own).count();
+        let (first, base) = rules.rules().split_at_checked(first).unwrap_or_default();
+        let is_left = |rule: &&IdempotencyRule| other.section(rule.name()).is_some() && !is_own(rule);
+        let others = other.idempotency.rules().iter().filter(is_left);
+        let all = first.iter().chain(others).chain(base).cloned();
+        let sections = other.own.iter().filter(|section| self.section(&section.name).is_none());
+        let own = self.own.iter().chain(sections).cloned().collect();
+        let rules = rules.clone().with_all_rules(all);
+        Self::new(rules, self.without_key.is_some(), self.defaults.clone(), own)
+    }
+
     /// Which requests are safe to retry.
     #[must_use]
     pub fn idempotency(&self) -> &IdempotencyTable {
@@ -136,8 +151,8 @@ impl HttpTable {
     /// their retries.
     #[must_use]
     pub fn policy_of(&self, rule: Option<&str>) -> Option<HttpPolicy<'_>> {
-        let section = rule.and_then(|rule| self.section(rule)).unwrap_or(&self.defaults);
-        section.policy()
+        let own = rule.and_then(|rule| self.section(rule)).and_then(HttpSection::policy);
+        own.or_else(|| self.defaults.policy())
     }
 
     /// Every rule in the order in which they are asked, those of the base included.
@@ -152,6 +167,20 @@ impl HttpTable {
     fn section(&self, rule: &str) -> Option<&HttpSection> {
         self.numbers.get(rule).and_then(|number| self.own.get(*number))
     }
+}
+
+/// The part of several files that is about HTTP requests: that of the last table, and behind it those of all OpenAPI documents, the
+/// last one first.
+pub(super) fn merged<'a>(
+    files: impl Iterator<Item = (Option<TableFormat>, &'a HttpTable)>,
+) -> Option<HttpTable> {
+    let is_document = |(format, _): &(Option<TableFormat>, _)| *format == Some(TableFormat::OpenApi);
+    let (mut documents, mut tables): (Vec<_>, Vec<_>) = files.partition(is_document);
+    documents.reverse();
+    let all = tables.pop().into_iter().chain(documents).map(|(_, http)| http);
+    all.fold(None, |merged: Option<HttpTable>, http| {
+        Some(merged.map_or_else(|| http.clone(), |merged| merged.over(http)))
+    })
 }
 
 impl HttpSection {
@@ -178,7 +207,7 @@ impl<'a> HttpRule<'a> {
     /// The settings of its requests; `None`: the table says nothing of their retries.
     #[must_use]
     pub fn policy(&self) -> Option<HttpPolicy<'a>> {
-        self.section.unwrap_or(&self.table.defaults).policy()
+        self.section.and_then(HttpSection::policy).or_else(|| self.table.defaults.policy())
     }
 
     /// Whether it has settings of its own, beside those that `[http]` has for all.

@@ -26,7 +26,7 @@ pub use batch_descriptor::BatchDescriptor;
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
 pub use format::{ParseTableFormatError, TableFormat};
-#[cfg(all(feature = "http", any(feature = "convert", feature = "lint", feature = "toml")))]
+#[cfg(feature = "http")]
 pub(crate) use http_table::HttpSection;
 #[cfg(all(feature = "http", feature = "toml"))]
 pub(crate) use http_table::{HttpEntry, HttpFields};

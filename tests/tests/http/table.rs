@@ -241,3 +241,15 @@ async fn a_table_without_settings_for_requests_has_them_in_its_entries() {
     assert_eq!(times(&format!("{rules}{}", entry("things")), "GET", Some("things")).await, [0, 100]);
     assert_eq!(times(rules, "GET", None).await, [0]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn operations_of_an_openapi_document_are_retried_by_the_settings_of_a_table() {
+    let document = r#"{"openapi": "3.1.0", "servers": [{"url": "https://server/v1"}], "paths": {"/pets": {"post": {
+        "operationId": "createPet", "parameters": [{"in": "header", "name": "Idempotency-Key"}]}}}}"#;
+    let document = RetryTable::parse(document).unwrap();
+    let layer = HttpRetryLayer::from_table(&RetryTable::merged([table(), document]).unwrap());
+    let create = || request("POST", "http://server/v1/pets");
+    let keyed = create().header("idempotency-key", "7");
+    assert_eq!(sent(&layer, HttpAct::status(503), create()).await.0, [0]);
+    assert_eq!(sent(&layer, HttpAct::status(503), keyed).await.0, [0, 100, 300]);
+}

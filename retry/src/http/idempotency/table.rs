@@ -125,6 +125,41 @@ impl IdempotencyTable {
         Self { rules: rules.into(), ..self }
     }
 
+    /// The table with more rules. They come before all others, in this order; one with the name of a rule that is there replaces
+    /// that.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass};
+    ///
+    /// let rule = |name: &'static str, path| IdempotencyRule::new(name, "POST", path, OperationClass::Always);
+    /// let table = IdempotencyTable::http_methods()
+    ///     .with_rules([rule("search", "/v1/things:search")?, rule("POST", "/**")?, rule("count", "/v1/things:count")?]);
+    /// let names: Vec<&str> = table.rules().iter().map(|rule| rule.name()).collect();
+    /// assert_eq!(names[..3], ["search", "count", "GET"]);
+    /// assert_eq!(names.len(), 10);
+    /// # Ok::<(), gax_retry::http::PatternError>(())
+    /// ```
+    #[must_use]
+    pub fn with_rules(self, rules: impl IntoIterator<Item = IdempotencyRule>) -> Self {
+        let (mut first, mut known) = (Vec::new(), self.rules.to_vec());
+        for rule in rules {
+            match known.iter_mut().find(|known| known.name() == rule.name()) {
+                Some(known) => *known = rule.replacing(known),
+                None => first.push(rule),
+            }
+        }
+        first.append(&mut known);
+        self.with_all_rules(first)
+    }
+
+    /// The table with these rules in place of all that it has. Prefixes and hosts stay.
+    #[must_use]
+    pub fn with_all_rules(self, rules: impl IntoIterator<Item = IdempotencyRule>) -> Self {
+        Self { rules: rules.into_iter().collect(), ..self }
+    }
+
     /// The table with another class for one of its operations.
     ///
     /// # Errors

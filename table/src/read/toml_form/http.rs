@@ -65,8 +65,7 @@ impl Reader<'_> {
             allowed.extend(self.suppressions(allow, Some(blocks.span(node.span)))?);
             own.push(rule);
         }
-        // A rule goes before those that are there already, and of the file's own the first decides.
-        let table = own.into_iter().rev().fold(table, IdempotencyTable::with_rule);
+        let table = table.with_rules(own);
         let has_key = key.map(|node| self.scalars.boolean(node, "idempotency_key")).transpose()?;
         let has_key = has_key.is_some_and(|word| word.value);
         Ok((HttpTable::new(table, has_key, defaults, sections), allowed))

@@ -11,6 +11,8 @@ mod gax_java;
 mod grpc;
 #[cfg(feature = "toml")]
 mod idempotent;
+#[cfg(feature = "http")]
+mod openapi;
 #[cfg(feature = "toml")]
 mod toml_form;
 #[cfg(all(feature = "http", feature = "toml"))]
