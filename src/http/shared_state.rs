@@ -22,7 +22,7 @@ pub(crate) struct SharedState {
 
 impl SharedState {
     /// The policy of one call: the layer's, unless the call brings something along.
-    pub(super) fn config_for(&self, extensions: &mut Extensions) -> Arc<HttpConfig> {
+    pub(crate) fn config_for(&self, extensions: &mut Extensions) -> Arc<HttpConfig> {
         let loaded = self.config.load();
         let own: &Arc<HttpConfig> = &loaded;
         let is_nested = is_nested_retry(&own.policy);

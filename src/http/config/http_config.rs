@@ -7,7 +7,10 @@ use gax_retry::http::{
     Classification, HeaderLookup, HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
     Preset, RequestFacts, StatusSet, TransportFailure, TransportFailures,
 };
-use gax_retry::{Code, CodeSet, Compatibility, Environment, Hedging, ParseCodeError, Policy, RetrySettings};
+use gax_retry::operation::{AttemptResult, RetryFact};
+use gax_retry::{
+    Code, CodeSet, Compatibility, Environment, Hedging, ParseCodeError, Policy, RetrySettings, StopReason,
+};
 use http::HeaderMap;
 use http::header::HOST;
 use http::request::Parts;
@@ -163,6 +166,12 @@ impl HttpConfig {
         self
     }
 
+    /// The longest that nothing happens to a transfer in flight.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn idle_timeout_of_transfers(&self) -> Duration {
+        self.limits.body_idle_timeout.unwrap_or(Duration::from_secs(60))
+    }
+
     /// How the idempotency table classifies a request.
     pub(crate) fn classify(&self, parts: &Parts, body: &[u8]) -> Classification {
         let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
@@ -175,9 +184,20 @@ impl HttpConfig {
         self.table.classify(&host.into_iter().fold(facts, RequestFacts::with_host))
     }
 
+    /// The facts of an attempt that failed so; `None`: by a fault of the request's own.
+    pub(crate) fn failed(&self, failure: Option<HttpFailure>) -> AttemptResult {
+        let (code, listed) = failure.map_or((Code::Unknown, Some(false)), |failure| self.classified(failure));
+        let retry = match listed {
+            None => RetryFact::ByCode,
+            Some(true) => RetryFact::Yes,
+            Some(false) => RetryFact::No(StopReason::NonRetryable),
+        };
+        AttemptResult::failed(code).with_retry(retry)
+    }
+
     /// The code that a failure counts as, and whether it is retried, where something other than the code
     /// says so.
-    pub(crate) fn classified(&self, failure: HttpFailure) -> (Code, Option<bool>) {
+    fn classified(&self, failure: HttpFailure) -> (Code, Option<bool>) {
         match failure {
             HttpFailure::Status(status) => {
                 (Code::from_http_status(status), self.statuses.map(|statuses| statuses.contains(status)))
