@@ -1,5 +1,6 @@
 //! Compiles the asset API: messages, tonic's own client, and a server.
 
+use prost::Message as _;
 use std::env;
 use std::error::Error;
 use std::path::PathBuf;
@@ -14,6 +15,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let protos = protos.to_str().ok_or("the path of the package is not UTF-8")?;
     println!("cargo:rerun-if-changed={protos}");
     let descriptors = protox::compile([PROTO], [protos])?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    std::fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()
         .include_file("protos.rs")
         .generate_default_stubs(true)
