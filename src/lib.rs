@@ -6,6 +6,8 @@ pub mod batching;
 mod body;
 pub mod client;
 pub mod closure;
+#[cfg(feature = "connection")]
+pub mod connection;
 pub mod credentials;
 mod generated_methods;
 pub mod google;
@@ -20,6 +22,8 @@ mod panics;
 pub mod rest;
 pub mod resumption;
 pub mod settings;
+#[cfg(feature = "subscription")]
+pub mod subscription;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transport;
@@ -78,6 +82,19 @@ pub mod longrunning {
     };
 }
 
+/// Transfers that resume, over a client with the [HTTP layer](HttpRetryLayer): uploads by Cloud Storage's protocol and by Google's
+/// universal one, and downloads by ranges.
+///
+/// A transfer is one operation, whose requests are its attempts. See [the
+/// guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/transfers.md).
+#[cfg(feature = "transfer")]
+pub mod transfer {
+    pub use crate::http::transfer::{
+        Checksums, Download, Downloaded, TransferError, TransferErrorKind, TransferProgress, TransferReport,
+        TransferService, UnsafeName, Upload, UploadSession, UploadSource, Uploaded, path_within,
+    };
+}
+
 /// The types that retry tables are made of, which [`RetryTable`] hands out.
 #[cfg(feature = "tables")]
 pub mod table {
@@ -85,6 +102,8 @@ pub mod table {
         Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryTableBuilder,
         RetryThrottling, Severity, SourceLocation, TableFormat, TableReader,
     };
+    #[cfg(feature = "http")]
+    pub use gax_table::{HttpPolicy, HttpRule, HttpTable};
 }
 
 /// For generated code alone: it is compiled where the feature `batching` is on.

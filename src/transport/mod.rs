@@ -6,7 +6,10 @@ mod classified_error;
 #[cfg(any(feature = "http", feature = "tables"))]
 mod clone_service;
 mod connect_problem;
+pub(crate) mod grpc_timeout;
 mod h2_cause;
+#[cfg(feature = "connection")]
+mod peer;
 mod reach;
 mod retry_after;
 #[cfg(any(feature = "http", feature = "tables"))]
@@ -20,6 +23,8 @@ pub(crate) use classified_error::{ClassifiedError, Finality};
 #[cfg(any(feature = "http", feature = "tables"))]
 pub use clone_service::CloneService;
 pub(crate) use h2_cause::H2Cause;
+#[cfg(feature = "connection")]
+pub(crate) use peer::{FailedPeers, WaitForReady};
 pub(crate) use reach::Reach;
 pub(crate) use retry_after::retry_after_in;
 #[cfg(any(feature = "http", feature = "tables"))]

@@ -31,6 +31,8 @@ pub use model::{
     PolicyField, RetryTable, RetryTableBuilder, RetryThrottling, SettingsKey, Suppression, TableFormat,
     TableName,
 };
+#[cfg(feature = "http")]
+pub use model::{HttpPolicy, HttpRule, HttpTable};
 #[cfg(feature = "json")]
 pub use read::TableReader;
 #[cfg(feature = "yaml")]

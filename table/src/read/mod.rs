@@ -4,6 +4,8 @@ mod client_config;
 #[cfg(feature = "yaml")]
 mod gapic;
 mod named;
+#[cfg(feature = "http")]
+mod openapi;
 mod reader;
 mod service_config;
 #[cfg(feature = "yaml")]
