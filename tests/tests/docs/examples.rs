@@ -7,6 +7,8 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
+#[path = "../../../examples/balanced.rs"]
+mod balanced;
 #[path = "../../../examples/batching.rs"]
 mod batching;
 #[path = "../../../examples/budgets.rs"]
@@ -82,6 +84,7 @@ macro_rules! programs {
 }
 
 programs!(
+    balanced,
     batching,
     budgets,
     closures,
