@@ -184,6 +184,13 @@ impl<P: Protocol> Driver<P> {
         self.project().progress.take_observed()
     }
 
+    /// The moment that the operation waits for, while no attempt is in flight.
+    #[cfg(feature = "subscription")]
+    pub(crate) fn waits_until(self: Pin<&mut Self>) -> Option<tokio::time::Instant> {
+        let this = self.project();
+        this.progress.wake_at((**this.config).as_ref(), None)
+    }
+
     /// Writes down a fact that the attempts alone don't show.
     pub(crate) fn note(self: Pin<&mut Self>, note: Note) {
         let this = self.project();

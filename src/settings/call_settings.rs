@@ -149,7 +149,7 @@ impl CallSettings {
     }
 
     /// These settings, but hedged only if the hedging is for RPCs that are not idempotent too.
-    #[cfg(feature = "live")]
+    #[cfg(any(feature = "live", feature = "rest"))]
     pub(crate) fn hedged_only_if_allowed(mut self) -> Self {
         self.hedging = self.hedging.filter(Hedging::allows_non_idempotent);
         self

@@ -1,6 +1,8 @@
 //! Services and connections, as far as both transports share them.
 
 mod chain;
+#[cfg(feature = "rest")]
+mod classified_error;
 #[cfg(any(feature = "http", feature = "tables"))]
 mod clone_service;
 mod connect_problem;
@@ -17,6 +19,8 @@ mod shared_service;
 #[cfg(feature = "http")]
 pub(crate) use chain::BoxError;
 pub(crate) use chain::chain;
+#[cfg(feature = "rest")]
+pub(crate) use classified_error::{ClassifiedError, Finality};
 #[cfg(any(feature = "http", feature = "tables"))]
 pub use clone_service::CloneService;
 pub(crate) use h2_cause::H2Cause;

@@ -5,3 +5,4 @@ mod connections;
 mod servers;
 mod soak;
 mod tls;
+mod watch;

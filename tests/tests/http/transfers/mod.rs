@@ -1,0 +1,3 @@
+//! Transfers, and the emulator that they are tested with.
+
+mod emulator;
