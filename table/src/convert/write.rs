@@ -101,9 +101,9 @@ impl RetryTable {
             ConversionTarget::Istio => write_istio(self, out),
         }?;
         #[cfg(feature = "http")]
-        if let Some(rules) = self.idempotency() {
+        if let Some(http) = self.http() {
             match target {
-                ConversionTarget::Table(TableFormat::Toml) => super::http::add_rules(rules, out)?,
+                ConversionTarget::Table(TableFormat::Toml) => super::http::add_http(self, http, out)?,
                 _ => findings.push(super::http::lost_rules()),
             }
         }

@@ -55,7 +55,7 @@ impl Node {
     }
 
     /// The values in an array; none for anything else.
-    #[cfg(feature = "yaml")]
+    #[cfg(any(feature = "yaml", all(feature = "toml", feature = "http")))]
     pub(crate) fn items(&self) -> &[Node] {
         match &self.kind {
             Kind::Array(items) => items,

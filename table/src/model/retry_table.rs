@@ -1,9 +1,8 @@
 //! The table: which policy is for which method.
 
 use super::batch_descriptor::BatchDescriptor;
-use super::definition_names::DefinitionNames;
 use super::dialect::Dialect;
-use super::name_index::{NameIndex, NamePlace};
+use super::names::{DefinitionNames, NameIndex, NamePlace};
 use super::policy::{EntryName, MethodPolicy, RetryThrottling, TableEntry, shown_name};
 use super::suppression::Suppression;
 use super::table_file::{MethodExtras, ServiceDefinitions, TableFile};
@@ -130,7 +129,15 @@ impl RetryTable {
     #[cfg(feature = "http")]
     #[must_use]
     pub fn idempotency(&self) -> Option<&gax_retry::http::IdempotencyTable> {
-        self.inner.files.iter().rev().find_map(|file| file.idempotency.as_ref())
+        self.http().map(super::http_table::HttpTable::idempotency)
+    }
+
+    /// Which HTTP requests are safe to retry, and by which settings they are retried, as `[http]` in a TOML table says; of several
+    /// tables, as the last one says that has it.
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn http(&self) -> Option<&super::http_table::HttpTable> {
+        self.inner.files.iter().rev().find_map(|file| file.http.as_ref())
     }
 
     pub(crate) fn assemble(dialect: Dialect, files: Vec<Arc<TableFile>>) -> Self {

@@ -14,4 +14,4 @@ mod toml_form;
 
 pub use reader::TableReader;
 #[cfg(feature = "yaml")]
-pub use service_yaml::{AutoPopulatedField, ServiceYaml};
+pub use service_yaml::{AutoPopulatedField, ServiceYaml, YamlHttpRule};

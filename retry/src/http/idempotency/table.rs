@@ -108,14 +108,7 @@ impl IdempotencyTable {
     pub fn with_idempotency_key(self) -> Self {
         let mut rules = self.rules.to_vec();
         for rule in &mut rules {
-            let class = match rule.class() {
-                OperationClass::Always => continue,
-                OperationClass::Never => OperationClass::conditional([IDEMPOTENCY_KEY]),
-                OperationClass::Conditional(any) => {
-                    OperationClass::conditional(any.iter().cloned().chain([IDEMPOTENCY_KEY]))
-                }
-            };
-            rule.set_class(class);
+            rule.set_class(rule.class().or_if(&IDEMPOTENCY_KEY));
         }
         Self { rules: rules.into(), ..self }
     }
@@ -205,13 +198,37 @@ impl IdempotencyTable {
         self.prefixes.iter().map(|prefix| &**prefix)
     }
 
+    /// The first rule that a request matches, which decides.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::http::{IdempotencyTable, RequestFacts};
+    ///
+    /// let table = IdempotencyTable::http_methods();
+    /// let rule = table.rule_of(&RequestFacts::new("PUT", "/things/7"));
+    /// assert_eq!(rule.map(|rule| rule.name()), Some("PUT"));
+    /// ```
+    #[must_use]
+    pub fn rule_of(&self, request: &RequestFacts<'_>) -> Option<&IdempotencyRule> {
+        self.first_rule(request, self.is_at_storage(request))
+    }
+
+    fn first_rule(&self, request: &RequestFacts<'_>, is_at_storage: bool) -> Option<&IdempotencyRule> {
+        let path = self.without_prefix(request.path());
+        let mut rules = self.rules.iter().filter(|rule| is_at_storage || !rule.is_of_storage());
+        rules.find(|rule| rule.covers(request, path))
+    }
+
+    fn is_at_storage(&self, request: &RequestFacts<'_>) -> bool {
+        request.host().is_none_or(|host| hosts::is_storage(host, &self.hosts))
+    }
+
     /// Classifies a request.
     #[must_use]
     pub fn classify(&self, request: &RequestFacts<'_>) -> Classification {
-        let path = self.without_prefix(request.path());
-        let is_at_storage = request.host().is_none_or(|host| hosts::is_storage(host, &self.hosts));
-        let mut rules = self.rules.iter().filter(|rule| is_at_storage || !rule.is_of_storage());
-        if let Some(rule) = rules.find(|rule| rule.covers(request, path)) {
+        let is_at_storage = self.is_at_storage(request);
+        if let Some(rule) = self.first_rule(request, is_at_storage) {
             let (idempotency, hedges) = (rule.classify(request), rule.hedges(request));
             return Classification::new(rule.shared_name(), idempotency, rule.is_fixed(), hedges);
         }

@@ -15,6 +15,8 @@ mod idempotent;
 mod toml_form;
 #[cfg(all(feature = "http", feature = "toml"))]
 mod toml_http;
+#[cfg(all(feature = "http", feature = "toml"))]
+mod toml_http_policy;
 mod zero;
 
 use super::{one_entry, one_policy, read, rules, shared};
