@@ -74,7 +74,9 @@ fn message_cost<C: StreamContender>(shape: Shape, contender: impl Fn(CannedStrea
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let call = |messages: u32| {
         let mut contender = contender(CannedStream::new(shape, messages));
-        let info = measure(|| drop(runtime.block_on(contender.call(shape, messages)).unwrap()));
+        let info = measure(|| {
+            assert_eq!(runtime.block_on(contender.call(shape, messages)).unwrap(), shape.replies(messages))
+        });
         i64::try_from(info.count_total).unwrap()
     };
     call(1);
