@@ -10,7 +10,6 @@ mod resend;
 mod rest;
 mod retry_after;
 mod sockets;
-mod table;
 mod transfers;
 mod unreadable;
 mod uploads;

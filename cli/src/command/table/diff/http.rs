@@ -24,7 +24,7 @@ pub(super) struct ChangedRequests {
 /// One of both tables.
 type Both<T> = [T; 2];
 
-/// What has changed of HTTP requests, and how many rules have not.
+/// The changes of HTTP requests, and the number of rules without any.
 pub(super) fn changed(
     tables: Both<&RetryTable>,
     impacts: &mut ByPolicy<Impact>,
