@@ -22,6 +22,17 @@
 //!  "stop_reason":null,"body":"..."}
 //! ```
 //!
+//! Transfers are lines too:
+//!
+//! ```text
+//! {"id":"2","upload":{"bucket":"bkt","name":"o","bytes":9437184,"seed":7,"query":[["ifGenerationMatch","0"]]}}
+//! {"id":"3","download":{"bucket":"bkt","name":"o"},"headers":[["x-retry-test-id","..."]]}
+//! ```
+//!
+//! An upload that resumes sends so many bytes, the i-th of which is (i * 31 + seed) mod 251, in chunks as they are by default; a download
+//! reads the object whole. What became of them has also `bytes` and, if they are whole, `sha256`; every request of a transfer is
+//! one of the `attempts`.
+//!
 //! `status` is null when no response came. `ok` is true for a 2xx whose body came whole. A body that ended early is
 //! no success: `ok` is false, `body` is what came of it, and `error`, which is there only then, says why. In
 //! `body`, bytes that are not UTF-8 are replaced by U+FFFD. A line that is no such request gets an error that names
@@ -30,17 +41,19 @@
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http_body::Body;
-use http_body_util::{BodyExt as _, Full};
+use http_body_util::BodyExt as _;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 use std::error::Error;
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::io::{BufRead, Write};
 use std::time::Duration;
-use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, Preset, presets};
+use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, Preset, ReplayBody, presets};
 use tonic_gax::strategy::{Backoff, TimeRule};
+use tonic_gax::transfer::{Download, TransferError, Upload};
 use tonic_gax::{HttpRetryLayer, OperationOptions, OperationReport, StopReason};
 
 const USAGE: &str = "\
@@ -60,6 +73,9 @@ Options, whose defaults are those of the preset `storage` (durations such as 10m
   --seed N                       draws the random parts from a sequence that can be repeated
 ";
 
+/// The most bytes of an upload.
+const MOST_BYTES: u64 = 1024 * 1024 * 1024;
+
 /// The flags of the command line.
 pub(crate) struct Options {
     preset: Preset,
@@ -68,8 +84,15 @@ pub(crate) struct Options {
     seed: Option<u64>,
 }
 
-type Sender = HttpRetryService<Client<HttpConnector, Full<Bytes>>>;
+type Sender = HttpRetryService<Client<HttpConnector, ReplayBody>>;
 type AnyError = Box<dyn Error>;
+
+/// A line, understood.
+enum Task {
+    Request(Box<http::Request<ReplayBody>>),
+    Upload { upload: Box<Upload<'static>>, content: Bytes },
+    Download(Box<Download<'static>>),
+}
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), AnyError> {
@@ -105,10 +128,12 @@ pub(crate) async fn run(
     if let Some(seed) = options.seed {
         layer = layer.options(OperationOptions::new().jitter_seed(seed));
     }
-    let mut sender = layer.layer(client);
+    let sender = layer.layer(client);
     for (index, line) in input.split(b'\n').enumerate() {
-        let reply = match request(host, &line?) {
-            Ok((id, request)) => send(&mut sender, id, request).await,
+        let reply = match task(host, &line?) {
+            Ok((id, Task::Request(request))) => send(&sender, id, *request).await,
+            Ok((id, Task::Upload { upload, content })) => send_upload(&sender, id, *upload, &content).await,
+            Ok((id, Task::Download(download))) => receive(&sender, id, *download).await,
             Err(error) => json!({ "error": format!("line {}: {error}", index + 1) }),
         };
         writeln!(output, "{reply}")?;
@@ -117,34 +142,82 @@ pub(crate) async fn run(
     Ok(())
 }
 
-/// The request that a line asks for, and its id.
-fn request(host: &str, line: &[u8]) -> Result<(String, http::Request<Full<Bytes>>), AnyError> {
+/// The task that a line asks for, and its id.
+fn task(host: &str, line: &[u8]) -> Result<(String, Task), AnyError> {
     let line: Value = serde_json::from_slice(line).map_err(|error| format!("not JSON: {error}"))?;
-    let text = |name: &str| match line.get(name) {
-        None | Some(Value::Null) => Ok(None),
-        Some(Value::String(text)) => Ok(Some(text.as_str())),
-        Some(other) => Err(format!("{name} is {other}; write a string")),
-    };
-    let required = |name: &str| text(name)?.ok_or_else(|| format!("{name} is missing"));
     if !line.is_object() {
         return Err("not an object".into());
     }
-    let id = required("id")?.to_owned();
-    let uri = uri(host, required("path")?, &pairs(&line, "query")?)?;
-    let mut request = http::Request::builder().method(required("verb")?).uri(uri);
-    let body = text("body")?;
-    let headers = pairs(&line, "headers")?;
+    let id = required(&line, "id")?.to_owned();
+    let task = match (line.get("upload"), line.get("download")) {
+        (Some(upload), _) => self::upload(host, &line, upload).map_err(|error| format!("upload: {error}"))?,
+        (None, Some(object)) => {
+            let (bucket, name) = (required(object, "bucket"), required(object, "name"));
+            let mut download =
+                bucket.and_then(|bucket| Ok(Download::of_object(&origin(host), bucket, name?)));
+            for (name, value) in pairs(&line, "headers")? {
+                download = download.map(|download| download.header(name, value));
+            }
+            Task::Download(Box::new(download.map_err(|error| format!("download: {error}"))?))
+        }
+        (None, None) => Task::Request(Box::new(request(host, &line)?)),
+    };
+    Ok((id, task))
+}
+
+/// The upload that a line asks for.
+fn upload(host: &str, line: &Value, object: &Value) -> Result<Task, AnyError> {
+    let number = |name: &str| {
+        let number = object.get(name).and_then(Value::as_u64);
+        number.ok_or_else(|| format!("{name} is missing, or no number of bytes"))
+    };
+    let (bucket, name) = (required(object, "bucket")?, required(object, "name")?);
+    let (bytes, seed) = (number("bytes")?, number("seed")? % 251);
+    if bytes > MOST_BYTES {
+        return Err(format!("bytes is {bytes}; the most is {MOST_BYTES}, since they are in memory").into());
+    }
+    let content: Vec<u8> =
+        (0..bytes).map(|place| u8::try_from((place % 251 * 31 + seed) % 251)).collect::<Result<_, _>>()?;
+    let content = Bytes::from(content);
+    let mut upload = Upload::to_object(&origin(host), bucket, name, content.clone()).single_request_below(0);
+    for (name, value) in pairs(object, "query")? {
+        upload = upload.query(name, value);
+    }
+    for (name, value) in pairs(line, "headers")? {
+        upload = upload.header(name, value);
+    }
+    Ok(Task::Upload { upload: Box::new(upload), content })
+}
+
+/// The request that a line asks for.
+fn request(host: &str, line: &Value) -> Result<http::Request<ReplayBody>, AnyError> {
+    let uri = uri(host, required(line, "path")?, &pairs(line, "query")?)?;
+    let mut request = http::Request::builder().method(required(line, "verb")?).uri(uri);
+    let body = text(line, "body")?;
+    let headers = pairs(line, "headers")?;
     for (name, value) in &headers {
         request = request.header(HeaderName::try_from(*name)?, HeaderValue::try_from(*value)?);
     }
     if body.is_some() && !headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("content-type")) {
         request = request.header(CONTENT_TYPE, "application/json");
     }
-    if let Some(strategy) = text("strategy")? {
+    if let Some(strategy) = text(line, "strategy")? {
         request = request.extension(strategy.parse::<IdempotencyStrategy>()?);
     }
-    let body = Full::new(Bytes::copy_from_slice(body.unwrap_or_default().as_bytes()));
-    Ok((id, request.body(body)?))
+    let body = ReplayBody::from_bytes(Bytes::copy_from_slice(body.unwrap_or_default().as_bytes()));
+    Ok(request.body(body)?)
+}
+
+fn text<'a>(object: &'a Value, name: &str) -> Result<Option<&'a str>, String> {
+    match object.get(name) {
+        None | Some(Value::Null) => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.as_str())),
+        Some(other) => Err(format!("{name} is {other}; write a string")),
+    }
+}
+
+fn required<'a>(object: &'a Value, name: &str) -> Result<&'a str, String> {
+    text(object, name)?.ok_or_else(|| format!("{name} is missing"))
 }
 
 /// A list of pairs of strings.
@@ -165,14 +238,19 @@ fn uri(host: &str, path: &str, query: &[(&str, &str)]) -> Result<http::Uri, AnyE
     if !path.starts_with('/') {
         return Err(format!("path is {path:?}; it begins with a slash").into());
     }
-    let scheme = if host.contains("://") { "" } else { "http://" };
-    let mut uri = format!("{scheme}{}{}", host.trim_end_matches('/'), encoded(path, b"/%:@!$&'()*+,;=?"));
+    let mut uri = format!("{}{}", origin(host), encoded(path, b"/%:@!$&'()*+,;=?"));
     let mut separator = if path.contains('?') { '&' } else { '?' };
     for (name, value) in query {
         uri.extend([separator.to_string(), encoded(name, b""), "=".to_owned(), encoded(value, b"")]);
         separator = '&';
     }
     Ok(uri.parse()?)
+}
+
+/// The emulator's URL, with a scheme.
+fn origin(host: &str) -> String {
+    let scheme = if host.contains("://") { "" } else { "http://" };
+    format!("{scheme}{}", host.trim_end_matches('/'))
 }
 
 /// The text percent-encoded, but for letters, digits, `-._~` and what is `kept`.
@@ -189,7 +267,7 @@ fn encoded(text: &str, kept: &[u8]) -> String {
 }
 
 /// Sends a request, and describes what became of it.
-async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes>>) -> Value {
+async fn send(sender: &Sender, id: String, request: http::Request<ReplayBody>) -> Value {
     let (status, report, body, error) = match sender.send(request).await {
         Ok(mut response) => {
             let report = response.extensions_mut().remove::<OperationReport>();
@@ -199,20 +277,75 @@ async fn send(sender: &mut Sender, id: String, request: http::Request<Full<Bytes
         }
         Err(error) => (None, Some(error.report().clone()), Vec::new(), None),
     };
-    let report = report.as_ref();
-    let mut reply = json!({
-        "id": id,
-        "ok": status.is_some_and(|status| status.is_success()) && error.is_none(),
-        "status": status.map(|status| status.as_u16()),
-        "attempts": report.map(OperationReport::attempt_count),
-        "idempotency": report.and_then(OperationReport::idempotency).map(ToString::to_string),
-        "stop_reason": report.and_then(OperationReport::stop_reason).map(StopReason::as_str),
-        "body": String::from_utf8_lossy(&body),
-    });
+    let ok = status.is_some_and(|status| status.is_success()) && error.is_none();
+    let status = status.map(|status| status.as_u16());
+    let mut reply = reply(&id, ok, status, report.as_ref(), &body);
     if let (Some(error), Some(reply)) = (error, reply.as_object_mut()) {
         reply.insert("error".to_owned(), format!("the body ended early: {error}").into());
     }
     reply
+}
+
+/// A line that says what became of a task.
+fn reply(id: &str, ok: bool, status: Option<u16>, report: Option<&OperationReport>, body: &[u8]) -> Value {
+    json!({
+        "id": id,
+        "ok": ok,
+        "status": status,
+        "attempts": report.map(OperationReport::attempt_count),
+        "idempotency": report.and_then(OperationReport::idempotency).map(ToString::to_string),
+        "stop_reason": report.and_then(OperationReport::stop_reason).map(StopReason::as_str),
+        "body": String::from_utf8_lossy(body),
+    })
+}
+
+/// Uploads, and describes what became of it.
+async fn send_upload(sender: &Sender, id: String, upload: Upload<'_>, content: &[u8]) -> Value {
+    match upload.send(sender).await {
+        Ok(uploaded) => {
+            let (response, report) = (uploaded.response(), Some(uploaded.report()));
+            let line = reply(&id, true, Some(response.status().as_u16()), report, response.body());
+            with_transfer(line, uploaded.bytes(), Ok(content))
+        }
+        Err(error) => failed(&id, &error),
+    }
+}
+
+/// Downloads, and describes what became of it.
+async fn receive(sender: &Sender, id: String, download: Download<'_>) -> Value {
+    match download.to_bytes(sender).await {
+        Ok((content, downloaded)) => {
+            let status = downloaded.head().status.as_u16();
+            let line = reply(&id, true, Some(status), Some(downloaded.report()), &[]);
+            with_transfer(line, downloaded.bytes(), Ok(&content))
+        }
+        Err(error) => failed(&id, &error),
+    }
+}
+
+/// The line of a transfer that failed.
+fn failed(id: &str, error: &TransferError) -> Value {
+    let body = error.response().map_or(&[][..], |response| response.body());
+    with_transfer(reply(id, false, error.status(), error.report(), body), error.bytes(), Err(error))
+}
+
+/// A line with how many bytes were transferred, and their hash or why they are not whole.
+fn with_transfer(mut line: Value, bytes: u64, content: Result<&[u8], &TransferError>) -> Value {
+    let (name, value) = match content {
+        Ok(content) => {
+            let mut hash = String::new();
+            for byte in Sha256::digest(content) {
+                // A string takes everything.
+                write!(hash, "{byte:02x}").ok();
+            }
+            ("sha256", hash)
+        }
+        Err(error) => ("error", error.to_string()),
+    };
+    if let Some(line) = line.as_object_mut() {
+        line.extend([("bytes".to_owned(), bytes.into()), (name.to_owned(), value.into())]);
+    }
+    line
 }
 
 /// Reads a body to its end; what came of it, and the error if it ended early. A response that was too long to be

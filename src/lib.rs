@@ -82,6 +82,19 @@ pub mod longrunning {
     };
 }
 
+/// Transfers that resume, over a client with the [HTTP layer](HttpRetryLayer): uploads by Cloud Storage's protocol and by Google's
+/// universal one, and downloads by ranges.
+///
+/// A transfer is one operation, whose requests are its attempts. See [the
+/// guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/transfers.md).
+#[cfg(feature = "transfer")]
+pub mod transfer {
+    pub use crate::http::transfer::{
+        Checksums, Download, Downloaded, TransferError, TransferErrorKind, TransferProgress, TransferReport,
+        TransferService, UnsafeName, Upload, UploadSession, UploadSource, Uploaded, path_within,
+    };
+}
+
 /// The types that retry tables are made of, which [`RetryTable`] hands out.
 #[cfg(feature = "tables")]
 pub mod table {

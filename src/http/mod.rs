@@ -15,6 +15,8 @@ mod service;
 mod shared_state;
 #[cfg(feature = "serde")]
 mod stored;
+#[cfg(feature = "transfer")]
+pub(crate) mod transfer;
 
 pub use failure::HttpError;
 #[cfg(feature = "rest")]

@@ -46,6 +46,12 @@ impl<S: Clone> HttpRetryService<S> {
         &self.inner
     }
 
+    /// All that it takes to run an operation of another kind.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn parts(&self) -> (S, SharedService<S>, Arc<SharedState>) {
+        (self.inner.clone(), self.spare.clone(), Arc::clone(&self.shared))
+    }
+
     /// The longest body that is buffered, so that it can be replayed, unless a request says otherwise.
     #[cfg(feature = "reqwest")]
     pub(crate) fn max_replay_bytes(&self) -> usize {

@@ -22,7 +22,7 @@ pub(crate) struct SharedState {
 
 impl SharedState {
     /// The policy of one call: the layer's, or that of the request's rule, unless the call brings something along.
-    pub(super) fn config_for(&self, parts: &mut Parts) -> Arc<HttpConfig> {
+    pub(crate) fn config_for(&self, parts: &mut Parts) -> Arc<HttpConfig> {
         let loaded = self.config.load();
         let own = HttpConfig::of_rule(&loaded, parts);
         let extensions = &mut parts.extensions;

@@ -8,7 +8,10 @@ use gax_retry::http::{
     Classification, HeaderLookup, HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
     Preset, RequestFacts, StatusSet, TransportFailure, TransportFailures,
 };
-use gax_retry::{Code, CodeSet, Compatibility, Environment, Hedging, ParseCodeError, Policy, RetrySettings};
+use gax_retry::operation::{AttemptResult, RetryFact};
+use gax_retry::{
+    Code, CodeSet, Compatibility, Environment, Hedging, ParseCodeError, Policy, RetrySettings, StopReason,
+};
 use http::HeaderMap;
 use http::header::HOST;
 use http::request::Parts;
@@ -199,14 +202,31 @@ impl HttpConfig {
         self
     }
 
+    /// The longest that nothing happens to a transfer in flight.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn idle_timeout_of_transfers(&self) -> Duration {
+        self.limits.body_idle_timeout.unwrap_or(Duration::from_secs(60))
+    }
+
     /// How the idempotency table classifies a request.
     pub(crate) fn classify(&self, parts: &Parts, body: &[u8]) -> Classification {
         facts_of(parts, |facts| self.table.classify(&facts.with_body(body)))
     }
 
+    /// The facts of an attempt that failed so; `None`: by a fault of the request's own.
+    pub(crate) fn failed(&self, failure: Option<HttpFailure>) -> AttemptResult {
+        let (code, listed) = failure.map_or((Code::Unknown, Some(false)), |failure| self.classified(failure));
+        let retry = match listed {
+            None => RetryFact::ByCode,
+            Some(true) => RetryFact::Yes,
+            Some(false) => RetryFact::No(StopReason::NonRetryable),
+        };
+        AttemptResult::failed(code).with_retry(retry)
+    }
+
     /// The code that a failure counts as, and whether it is retried, where something other than the code
     /// says so.
-    pub(crate) fn classified(&self, failure: HttpFailure) -> (Code, Option<bool>) {
+    fn classified(&self, failure: HttpFailure) -> (Code, Option<bool>) {
         match failure {
             HttpFailure::Status(status) => {
                 let code = Code::from_http_status(status);

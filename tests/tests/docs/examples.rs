@@ -1,4 +1,4 @@
-//! The programs of `examples/`, each run as it stands. `memorystore` and `storage_requests` have tests of their own,
+//! The programs of `examples/`, each run as it stands. `memorystore`, `storage_requests` and `transfer` have tests of their own,
 //! and `published_client` is a program of `tests/apis`.
 #![allow(clippy::duplicate_mod, reason = "each is a program of its own, and has its server with it")]
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
@@ -144,7 +144,7 @@ fn every_program_is_run() {
             continue;
         }
         let name = path.file_stem().unwrap().to_str().unwrap();
-        let elsewhere = ["memorystore", "storage_requests"].contains(&name);
+        let elsewhere = ["memorystore", "storage_requests", "transfer"].contains(&name);
         assert!(elsewhere || RUN_HERE.contains(&name), "no test runs examples/{name}.rs");
     }
 }
@@ -162,7 +162,9 @@ fn the_guide_shows_the_rules_of_the_example() {
 #[test]
 fn clients_over_sockets_that_the_guide_shows_set_nodelay() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-    for file in ["docs/src/http.md", "examples/http_hyper.rs", "examples/storage_requests.rs"] {
+    for file in
+        ["docs/src/http.md", "examples/http_hyper.rs", "examples/storage_requests.rs", "examples/transfer.rs"]
+    {
         let text = fs::read_to_string(format!("{root}/{file}")).unwrap();
         assert!(text.contains("set_nodelay(true)"), "{file}");
         assert!(!text.contains("build_http();"), "{file}");

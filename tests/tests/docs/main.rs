@@ -9,4 +9,6 @@ mod otlp;
 mod presets;
 mod readme;
 mod storage_requests;
+mod storage_transfers;
+mod transfer;
 mod troubleshooting;

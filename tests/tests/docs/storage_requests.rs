@@ -56,7 +56,7 @@ fn line(id: &str, operation: &Value, with_precondition: bool) -> Value {
     })
 }
 
-async fn replies(url: &str, arguments: &[&str], input: &str) -> Vec<Value> {
+pub(crate) async fn replies(url: &str, arguments: &[&str], input: &str) -> Vec<Value> {
     let arguments: Vec<String> = arguments.iter().map(|&argument| argument.to_owned()).collect();
     let mut output = Vec::new();
     run(url, &Options::read(&arguments).unwrap(), input.as_bytes(), &mut output).await.unwrap();

@@ -1,0 +1,128 @@
+//! The program `examples/storage_requests.rs`, run against the emulator with the public retry conformance cases S7 and S8.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use crate::storage_requests::replies;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+use std::fmt::Write as _;
+use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+
+const KIB: u64 = 1024;
+const MIB: u64 = 1024 * KIB;
+const TEST_ID: &str = "x-retry-test-id";
+
+fn content(bytes: u64, seed: u64) -> Vec<u8> {
+    (0..bytes).map(|place| u8::try_from((place * 31 + seed) % 251).unwrap()).collect()
+}
+
+fn sha256(content: &[u8]) -> String {
+    let mut text = String::new();
+    for byte in Sha256::digest(content) {
+        write!(text, "{byte:02x}").unwrap();
+    }
+    text
+}
+
+/// Runs one line, and returns what became of it.
+async fn run(url: &str, line: &Value) -> Value {
+    let options = ["--initial-retry-delay", "1ms", "--max-retry-delay=2ms"];
+    let mut lines = replies(url, &options, &line.to_string()).await;
+    assert_eq!(lines.len(), 1);
+    lines.remove(0)
+}
+
+/// Every fault has happened, and every request had the header with the id.
+fn check(storage: &StorageEmulator, reply: &Value, id: &str) {
+    assert_eq!(storage.faults_left(), 0, "{reply}");
+    let arrivals = storage.arrivals();
+    assert!(arrivals.iter().all(|arrival| arrival.header(TEST_ID) == Some(id)), "{arrivals:#?}");
+    assert_eq!(reply["attempts"], arrivals.len(), "{reply}");
+}
+
+#[tokio::test]
+async fn s7_a_resumable_upload() {
+    let after = |bytes: u64| StorageFault::status(503).at(bytes);
+    for (id, faults) in [
+        ("s7-1", vec![StorageFault::reset(), StorageFault::status(503)]),
+        ("s7-2", vec![StorageFault::status(408)]),
+        ("s7-3", vec![after(256 * KIB)]),
+        ("s7-4", vec![after(8 * MIB), StorageFault::status(408).on(StorageCall::QueryUpload)]),
+    ] {
+        let storage = StorageEmulator::start();
+        let url = storage.listen().await.unwrap();
+        for fault in faults {
+            storage.fault(fault);
+        }
+        let upload = json!({
+            "bucket": "bkt", "name": "a/o", "bytes": 9 * MIB, "seed": 7, "query": [["ifGenerationMatch", "0"]],
+        });
+        let reply = run(&url, &json!({ "id": id, "upload": upload, "headers": [[TEST_ID, id]] })).await;
+        let whole = content(9 * MIB, 7);
+        assert_eq!(
+            (&reply["id"], &reply["ok"], &reply["status"]),
+            (&json!(id), &json!(true), &json!(200)),
+            "{reply}"
+        );
+        assert_eq!((&reply["bytes"], &reply["stop_reason"]), (&json!(9 * MIB), &Value::Null));
+        assert_eq!(reply["sha256"], sha256(&whole));
+        assert!(storage.object("bkt", "a/o").unwrap().content() == &whole);
+        let object: Value = serde_json::from_str(reply["body"].as_str().unwrap()).unwrap();
+        assert_eq!(object["name"], "a/o");
+        check(&storage, &reply, id);
+    }
+}
+
+#[tokio::test]
+async fn s8_a_download() {
+    let broken = |bytes: u64| StorageFault::reset().at(bytes);
+    for (id, faults) in [("s8-1", vec![broken(100), broken(5000)]), ("s8-2", vec![broken(256 * KIB)])] {
+        let storage = StorageEmulator::start();
+        let url = storage.listen().await.unwrap();
+        let whole = content(600 * KIB, 3);
+        storage.put("bkt", "a/o", whole.clone());
+        for fault in faults {
+            storage.fault(fault);
+        }
+        let download = json!({ "bucket": "bkt", "name": "a/o" });
+        let reply = run(&url, &json!({ "id": id, "download": download, "headers": [[TEST_ID, id]] })).await;
+        assert_eq!((&reply["ok"], &reply["bytes"]), (&json!(true), &json!(600 * KIB)), "{reply}");
+        assert_eq!(reply["sha256"], sha256(&whole));
+        check(&storage, &reply, id);
+    }
+}
+
+#[tokio::test]
+async fn a_transfer_that_fails_says_why() {
+    let storage = StorageEmulator::start();
+    let url = storage.listen().await.unwrap();
+    let upload = json!({ "bucket": "b", "name": "o", "bytes": 5, "seed": 0 });
+    for line in [
+        json!({ "id": "1", "upload": upload }),
+        json!({ "id": "1", "download": { "bucket": "b", "name": "o" } }),
+    ] {
+        storage.fault(StorageFault::status(400).with_body("no"));
+        let reply = run(&url, &line).await;
+        let seen = ["ok", "status", "attempts", "bytes", "body", "stop_reason"].map(|field| &reply[field]);
+        let expected = [json!(false), json!(400), json!(1), json!(0), json!("no"), json!("NON_RETRYABLE")];
+        assert_eq!(seen, expected.each_ref(), "{reply}");
+        assert!(reply["error"].as_str().unwrap().contains("400"), "{reply}");
+    }
+}
+
+#[tokio::test]
+async fn a_transfer_that_is_not_valid_gets_an_error() {
+    for (line, error) in [
+        (json!({ "id": "1", "upload": {} }), "line 1: upload: bucket is missing"),
+        (
+            json!({ "id": "1", "upload": { "bucket": "b", "name": "o", "bytes": -1, "seed": 0 } }),
+            "line 1: upload: bytes is missing, or no number of bytes",
+        ),
+        (
+            json!({ "id": "1", "upload": { "bucket": "b", "name": "o", "bytes": 1_u64 << 40, "seed": 0 } }),
+            "line 1: upload: bytes is 1099511627776; the most is 1073741824, since they are in memory",
+        ),
+        (json!({ "id": "1", "download": { "bucket": "b" } }), "line 1: download: name is missing"),
+    ] {
+        assert_eq!(run("http://localhost", &line).await, json!({ "error": error }));
+    }
+}
