@@ -53,6 +53,7 @@ pub struct ConnectionBuilder {
     http2: Http2,
     #[cfg(feature = "_tls")]
     tls: Option<ClientTls>,
+    health: Option<String>,
     custom: Option<Custom>,
     resolver: Option<Box<dyn Resolver>>,
     observers: Observers,
@@ -84,6 +85,7 @@ impl ConnectionBuilder {
             http2: Http2::default(),
             #[cfg(feature = "_tls")]
             tls: None,
+            health: None,
             custom: None,
             resolver: None,
             observers: Observers::default(),
@@ -116,6 +118,13 @@ impl ConnectionBuilder {
     /// Has calls avoid endpoints that they fail at, for a while. They don't, unless set.
     pub fn eject(self, ejection: Ejection) -> Self {
         Self { ejection: Some(ejection), ..self }
+    }
+
+    /// Sends calls only to endpoints whose server says that this service is up, by the method `Watch` of `grpc.health.v1.Health`;
+    /// an empty name asks for the whole server. A server that doesn't know the method is taken for healthy. Not asked, unless
+    /// set.
+    pub fn health_check(self, service: impl Into<String>) -> Self {
+        Self { health: Some(service.into()), ..self }
     }
 
     /// Finds the addresses of endpoints. The system's resolver (`getaddrinfo`), unless set: it knows `/etc/hosts`, search domains
@@ -307,6 +316,7 @@ impl ConnectionBuilder {
             max_connections: self.max_connections,
             silent_attempts: self.silent_attempts,
             http2: self.http2,
+            health: self.health,
         };
         Ok(Pool::new(self.target, settings, maker, resolver, self.observers))
     }

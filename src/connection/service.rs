@@ -5,13 +5,13 @@ use crate::connection::endpoint::Host as _;
 use crate::connection::error::ConnectionError;
 use crate::connection::pool::{Handle, Pick, Pool};
 use crate::transport::{FailedPeers, WaitForReady, grpc_timeout};
-use http::header::{Entry, USER_AGENT};
-use http::uri::PathAndQuery;
-use http::{Request, Response, Uri};
+use bytes::Bytes;
+use http::{Request, Response};
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use tonic::body::Body;
+use tonic::codegen::StdError;
 use tower_service::Service;
 
 /// A connection to a service, however many servers and sockets that takes: for generated clients, tonic's own and the layer,
@@ -78,7 +78,12 @@ impl Connection {
     }
 }
 
-impl Service<Request<Body>> for Connection {
+/// For requests of any body: those of gRPC, and those of HTTP that are sent over HTTP/2 alone.
+impl<B> Service<Request<B>> for Connection
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<StdError>,
+{
     type Response = Response<Body>;
     type Error = ConnectionError;
     type Future = ConnectionFuture;
@@ -88,7 +93,8 @@ impl Service<Request<Body>> for Connection {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<Body>) -> ConnectionFuture {
+    fn call(&mut self, request: Request<B>) -> ConnectionFuture {
+        let mut request = request.map(Body::new);
         let settings = self.pool.settings();
         let (failed, waits) = if request.extensions().is_empty() {
             (None, settings.wait_for_ready)
@@ -98,16 +104,7 @@ impl Service<Request<Body>> for Connection {
         };
         let timeout = request.headers().get(grpc_timeout::GRPC_TIMEOUT);
         let timeout = timeout.and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()));
-        let mut parts = std::mem::take(request.uri_mut()).into_parts();
-        parts.scheme = Some(settings.scheme.clone());
-        parts.authority = Some(settings.authority.clone());
-        parts.path_and_query.get_or_insert_with(|| PathAndQuery::from_static("/"));
-        if let Ok(uri) = Uri::from_parts(parts) {
-            *request.uri_mut() = uri;
-        }
-        if let Entry::Vacant(vacant) = request.headers_mut().entry(USER_AGENT) {
-            vacant.insert(settings.user_agent.clone());
-        }
+        settings.address(&mut request);
         ConnectionFuture::new(Arc::clone(&self.pool), request, failed, waits, timeout)
     }
 }

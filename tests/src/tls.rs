@@ -21,6 +21,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedP
 use tokio_rustls::{TlsAcceptor, client, server};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Server};
+use tonic_gax::connection::{AddressList, ClientTls, Connection};
 use tonic_gax::testing::Pipe;
 use tower_service::Service;
 
@@ -107,6 +108,12 @@ impl Authority {
         ClientTlsConfig::new().domain_name(HOST).ca_certificate(Certificate::from_pem(self.0.pem()))
     }
 
+    /// The TLS of connections of our own that trust it.
+    #[must_use]
+    pub fn connection_tls(&self) -> ClientTls {
+        ClientTls::new().domain_name(HOST).ca_certificate(self.0.pem())
+    }
+
     /// TLS for HTTP clients that trust it.
     #[must_use]
     pub fn client_tls(
@@ -123,6 +130,10 @@ impl Authority {
         config
     }
 }
+
+/// An address that nobody looks at.
+const ANYWHERE: std::net::SocketAddr =
+    std::net::SocketAddr::new(std::net::IpAddr::V4(std::net::Ipv4Addr::LOCALHOST), 1);
 
 /// Protocols as ALPN has them.
 fn named(protocols: &[&str]) -> Vec<Vec<u8>> {
@@ -188,6 +199,14 @@ impl TlsServer {
             endpoint = endpoint.tls_config(tls).unwrap();
         }
         endpoint.connect_with_connector_lazy(connector)
+    }
+
+    /// A connection of our own to it.
+    #[must_use]
+    pub fn connection(&self, tls: ClientTls) -> Connection {
+        let accept = self.accept.clone();
+        let connection = Connection::to("https://server.test").resolver(AddressList::new([ANYWHERE.into()]));
+        connection.tls(tls).connector(move |_| std::future::ready(connect(&accept))).connect_lazy().unwrap()
     }
 
     /// An HTTP client of it.

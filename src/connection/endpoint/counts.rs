@@ -1,5 +1,8 @@
 //! The counts of an endpoint, across its connections.
 
+use crate::connection::endpoint::fate::Fate;
+use crate::transport::chain;
+use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// The counts of an endpoint, across its connections.
@@ -36,9 +39,18 @@ impl Counts {
         self.renewals.store(before.saturating_add(1).min(64), Ordering::Relaxed);
     }
 
-    /// The server finds that there are too many pings.
-    pub(crate) fn calm(&self) {
-        self.doublings.fetch_add(1, Ordering::Relaxed);
+    /// Looks at the error of a connection or of a call over it, for a server that finds too many pings. It is counted once a
+    /// connection: all its calls hear of it.
+    pub(crate) fn learn_from(&self, error: &hyper::Error, fate: &Fate) {
+        let is_too_many_pings =
+            chain(error).filter_map(<dyn Error>::downcast_ref::<h2::Error>).any(|error| {
+                error.is_go_away()
+                    && error.is_remote()
+                    && error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM)
+            });
+        if is_too_many_pings && fate.take_blame() {
+            self.doublings.fetch_add(1, Ordering::Relaxed);
+        }
     }
 
     /// By what the keep-alive interval is multiplied.

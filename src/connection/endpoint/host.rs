@@ -20,7 +20,7 @@ pub(crate) enum State {
 
 /// Those that an endpoint's task keeps connections for. Endpoints have numbers.
 pub(crate) trait Host: Send + Sync + 'static {
-    fn settings(&self) -> &PoolSettings;
+    fn settings(&self) -> &Arc<PoolSettings>;
 
     fn maker(&self) -> &Maker;
 
@@ -40,6 +40,9 @@ pub(crate) trait Host: Send + Sync + 'static {
 
     /// The endpoint's task has ended.
     fn forget(&self, number: u64);
+
+    /// A connection takes calls from now on, or does not.
+    fn changed(&self);
 
     /// Its address may be wrong: the resolver is asked again, soon.
     fn ask(&self);

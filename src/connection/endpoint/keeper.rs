@@ -1,6 +1,7 @@
 //! The task that keeps an endpoint connected.
 
 use crate::connection::endpoint::fate::Fate;
+use crate::connection::endpoint::health::watch;
 use crate::connection::endpoint::host::{Host, State};
 use crate::connection::endpoint::keeping::Keeping;
 use crate::connection::endpoint::live::Live;
@@ -11,6 +12,7 @@ use crate::connection::wait::{Either, before, either, moment_of};
 use crate::operation::{Clock, ConnectionChange, LostReason, Peer};
 use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
+use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic::codegen::StdError;
@@ -18,7 +20,7 @@ use tonic::codegen::StdError;
 /// Keeps an endpoint connected, whenever calls want it to be, until it is stopped.
 pub(crate) async fn keep<H: Host>(pool: Arc<H>, keeping: Arc<Keeping>) {
     let stopped = keeping.stopped.clone();
-    either(stopped.cancelled(), connections(&pool, &keeping)).await;
+    either(stopped.cancelled(), Box::pin(connections(&pool, &keeping))).await;
     pool.forget(keeping.number);
 }
 
@@ -75,17 +77,43 @@ async fn serve<H: Host>(pool: &Arc<H>, keeping: &Keeping, live: Arc<Live>, drivi
     let (fate, peer) = (Arc::clone(live.fate()), live.peer().clone());
     let _pooled =
         Pooled { pool: &**pool, endpoint: keeping.number, peer: peer.clone(), fate: Arc::clone(&fate) };
+    if pool.settings().health.is_some() {
+        live.wait_for_health();
+    }
     pool.add(&live);
-    tokio::spawn(drive(driving, Arc::clone(live.traffic()), Arc::clone(&fate)));
-    // From here on calls alone keep it open, once it is not in the pool any more.
-    drop(live);
+    let counts = Arc::clone(live.counts());
+    tokio::spawn(drive(driving, Arc::clone(live.traffic()), Arc::clone(&fate), counts));
     let age = pool.settings().max_age.and_then(|age| clock.at(spread(age)));
-    if before(age, fate.ended()).await.is_none() {
+    // After this calls alone keep it open.
+    let ended = either(fate.ended(), check(&**pool, live));
+    if before(age, ended).await.is_none() {
         fate.end(LostReason::TooOld);
     }
     if matches!(fate.ended().await, LostReason::Silent | LostReason::Broken(_)) {
         keeping.put_last(peer.as_str());
     }
+}
+
+/// Has a connection take calls while its server says that the service is up, if anybody wants to know.
+async fn check<H: Host>(pool: &H, live: Arc<Live>) {
+    let settings = pool.settings();
+    if let Some(service) = &settings.health {
+        let mut waits = Waits::new(settings.backoff);
+        let set_healthy = |is_healthy| {
+            live.set_healthy(is_healthy);
+            pool.changed();
+        };
+        loop {
+            let clock = Clock::start();
+            if watch(&live, settings, service, set_healthy).await.is_ok() {
+                break;
+            }
+            set_healthy(false);
+            moment_of(clock.at(waits.draw(&mut ThreadJitter))).await;
+        }
+    }
+    drop(live);
+    pending::<()>().await;
 }
 
 /// A connection in the pool, as long as its endpoint's task looks after it.
@@ -132,7 +160,7 @@ pub(crate) async fn extend<H: Host>(pool: Arc<H>, keeping: Arc<Keeping>) {
             }
         }
     };
-    if let Either::One(()) = either(stopped.cancelled(), extending).await {
+    if let Either::One(()) = either(stopped.cancelled(), Box::pin(extending)).await {
         pool.extended(keeping.number);
     }
 }

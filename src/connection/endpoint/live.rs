@@ -4,11 +4,9 @@ use crate::connection::endpoint::counts::Counts;
 use crate::connection::endpoint::fate::Fate;
 use crate::connection::io::Traffic;
 use crate::operation::{Clock, LostReason, Peer};
-use crate::transport::chain;
 use hyper::client::conn::http2::SendRequest;
-use std::error::Error;
 use std::fmt;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tonic::body::Body;
@@ -24,7 +22,13 @@ pub(crate) struct Live {
     in_flight: AtomicUsize,
     silence: Mutex<Silence>,
     made: Clock,
+    health: AtomicU8,
 }
+
+/// A service's health is not known yet: it takes no calls, and they wait.
+const UNKNOWN: u8 = 0;
+const HEALTHY: u8 = 1;
+const UNHEALTHY: u8 = 2;
 
 /// Attempts that used up their time without a byte from the server.
 #[derive(Debug, Default)]
@@ -52,6 +56,7 @@ impl Live {
             in_flight: AtomicUsize::new(0),
             silence: Mutex::default(),
             made: Clock::start(),
+            health: AtomicU8::new(HEALTHY),
         }
     }
 
@@ -72,7 +77,7 @@ impl Live {
         &self.fate
     }
 
-    pub(crate) fn counts(&self) -> &Counts {
+    pub(crate) fn counts(&self) -> &Arc<Counts> {
         &self.counts
     }
 
@@ -95,9 +100,23 @@ impl Live {
         self.in_flight() >= self.traffic.max_streams()
     }
 
+    /// Its health is going to be known.
+    pub(crate) fn wait_for_health(&self) {
+        self.health.store(UNKNOWN, Ordering::Relaxed);
+    }
+
+    pub(crate) fn set_healthy(&self, is_healthy: bool) {
+        self.health.store(if is_healthy { HEALTHY } else { UNHEALTHY }, Ordering::Relaxed);
+    }
+
+    /// Whether its server has said that it is not up.
+    pub(crate) fn is_unhealthy(&self) -> bool {
+        self.health.load(Ordering::Relaxed) == UNHEALTHY
+    }
+
     /// Whether it takes calls. A connection that the server has closed or drains is found out here.
     pub(crate) fn is_usable(&self) -> bool {
-        if self.fate.is_over() {
+        if self.fate.is_over() || self.health.load(Ordering::Relaxed) != HEALTHY {
             return false;
         }
         if self.sender.is_closed() {
@@ -109,15 +128,7 @@ impl Live {
 
     /// Looks at the error of a call: a server that finds too many pings gets fewer of them over the next connection (gRFC A8).
     pub(crate) fn learn_from(&self, error: &hyper::Error) {
-        let is_too_many_pings =
-            chain(error).filter_map(<dyn Error>::downcast_ref::<h2::Error>).any(|error| {
-                error.is_go_away()
-                    && error.is_remote()
-                    && error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM)
-            });
-        if is_too_many_pings && self.fate.take_blame() {
-            self.counts.calm();
-        }
+        self.counts.learn_from(error, &self.fate);
     }
 
     /// An attempt that began when bytes had come in so often has used up its time. Returns how many have in a row, without a

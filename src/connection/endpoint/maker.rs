@@ -83,7 +83,7 @@ impl Maker {
 }
 
 /// Drives a connection to its end.
-pub(crate) async fn drive(mut driving: Driving, traffic: Arc<Traffic>, fate: Arc<Fate>) {
+pub(crate) async fn drive(mut driving: Driving, traffic: Arc<Traffic>, fate: Arc<Fate>, counts: Arc<Counts>) {
     let result = poll_fn(|cx| {
         let polled = Pin::new(&mut driving).poll(cx);
         if polled.is_pending() {
@@ -95,6 +95,7 @@ pub(crate) async fn drive(mut driving: Driving, traffic: Arc<Traffic>, fate: Arc
     fate.end(match result {
         Ok(()) => LostReason::Closed,
         Err(error) => {
+            counts.learn_from(&error, &fate);
             let texts: Vec<_> = chain(&error).map(ToString::to_string).collect();
             LostReason::Broken(texts.join(": "))
         }

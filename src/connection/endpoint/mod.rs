@@ -2,6 +2,7 @@
 
 mod counts;
 mod fate;
+mod health;
 mod host;
 mod keeper;
 mod keeping;

@@ -9,6 +9,7 @@ use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
 use std::sync::Arc;
 use tokio::time::Instant;
+use tonic::codegen::StdError;
 
 /// The endpoints.
 #[derive(Default)]
@@ -86,11 +87,15 @@ impl Endpoints {
     }
 
     /// Why there is no connection; `None`: there may be one soon.
-    pub(super) fn failure(&self) -> Option<&SharedError> {
-        let mut failure = self.failure.as_ref().filter(|_| self.list.is_empty());
+    pub(super) fn failure(&self) -> Option<SharedError> {
+        let mut failure = self.failure.clone().filter(|_| self.list.is_empty());
         for endpoint in &self.list {
             match &endpoint.state {
-                State::Failed(error) => failure = Some(error),
+                State::Failed(error) => failure = Some(error.clone()),
+                State::Ready if endpoint.lives.iter().any(|live| live.is_unhealthy()) => {
+                    failure =
+                        Some(SharedError::from(StdError::from("the server says that the service is not up")));
+                }
                 State::Idle | State::Connecting | State::Ready => return None,
             }
         }

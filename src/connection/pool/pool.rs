@@ -24,7 +24,7 @@ const RESOLVE_PAUSE: Duration = Duration::from_secs(1);
 /// All that the clones of a connection share.
 pub(crate) struct Pool {
     target: String,
-    settings: PoolSettings,
+    settings: Arc<PoolSettings>,
     maker: Maker,
     resolver: Box<dyn Resolver>,
     observers: Observers,
@@ -80,7 +80,7 @@ impl Pool {
     ) -> Self {
         Self {
             target,
-            settings,
+            settings: Arc::new(settings),
             maker,
             resolver,
             observers,
@@ -115,7 +115,7 @@ impl Pool {
         match state.choose(self.settings.picker, failed) {
             Some(place) => self.take(&mut state, place),
             None => match state.failure() {
-                Some(error) if !waits => Pick::None(error.clone()),
+                Some(error) if !waits => Pick::None(error),
                 _ => Pick::Wait,
             },
         }
@@ -241,7 +241,7 @@ impl Pool {
 }
 
 impl Host for Pool {
-    fn settings(&self) -> &PoolSettings {
+    fn settings(&self) -> &Arc<PoolSettings> {
         &self.settings
     }
 
@@ -299,6 +299,10 @@ impl Host for Pool {
             place.map(|place| state.list.remove(place))
         };
         drop(gone);
+        self.changed.notify_waiters();
+    }
+
+    fn changed(&self) {
         self.changed.notify_waiters();
     }
 

@@ -3,8 +3,9 @@
 use crate::connection::settings::backoff::ConnectBackoff;
 use crate::connection::settings::http2::Http2;
 use crate::connection::settings::picker::{Ejection, Picker};
-use http::HeaderValue;
-use http::uri::{Authority, Scheme};
+use http::header::{Entry, USER_AGENT};
+use http::uri::{Authority, PathAndQuery, Scheme};
+use http::{HeaderValue, Request, Uri};
 use std::time::Duration;
 
 /// The settings of a connection, all of them usable.
@@ -25,4 +26,22 @@ pub(crate) struct PoolSettings {
     /// After how many silent attempts a connection counts as dead.
     pub(crate) silent_attempts: Option<u32>,
     pub(crate) http2: Http2,
+    /// The service whose health is checked; empty: that of the whole server.
+    pub(crate) health: Option<String>,
+}
+
+impl PoolSettings {
+    /// Addresses a request to the target, and says who sends it.
+    pub(crate) fn address<B>(&self, request: &mut Request<B>) {
+        let mut parts = std::mem::take(request.uri_mut()).into_parts();
+        parts.scheme = Some(self.scheme.clone());
+        parts.authority = Some(self.authority.clone());
+        parts.path_and_query.get_or_insert_with(|| PathAndQuery::from_static("/"));
+        if let Ok(uri) = Uri::from_parts(parts) {
+            *request.uri_mut() = uri;
+        }
+        if let Entry::Vacant(vacant) = request.headers_mut().entry(USER_AGENT) {
+            vacant.insert(self.user_agent.clone());
+        }
+    }
 }

@@ -95,6 +95,30 @@ async fn grpc_ends_where_no_other_attempt_can_do_better() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn connections_of_our_own_end_there_too() {
+    let ours = Authority::new("ours");
+    let mut servers = hopeless(&ours, "h2");
+    let without_alpn = (ours.good(&[]), servers[4].1, servers[4].2);
+    servers.push(without_alpn);
+    for (handshake, problem, words) in servers {
+        for stack in Stack::ALL {
+            let server = TlsServer::start([handshake.clone()]);
+            let mut caller = stack.caller(server.connection(ours.connection_tls()), &Setup::new(settings()));
+            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
+            assert_eq!(status.code(), tonic::Code::Unavailable, "{problem:?}: {status}");
+            assert!(status.message().ends_with(words), "{problem:?}: {status}");
+            let report = error_report(&status);
+            assert_eq!(codes(&report), [DOWN], "{problem:?} {stack:?}");
+            assert_eq!(report.notes(), [Note::CannotConnect(problem)], "{stack:?}");
+            assert_eq!(server.connections(), 1, "{problem:?} {stack:?}");
+        }
+    }
+    let server = TlsServer::start([ours.good(&["h2"])]);
+    let mut caller = Stack::Layer.caller(server.connection(ours.connection_tls()), &Setup::new(settings()));
+    caller.list(ListAssetsRequest::default()).await.unwrap();
+}
+
 async fn failed<S, R>(client: &mut HttpRetryService<S>, url: &str) -> HttpError
 where
     S: Service<http::Request<Full<Bytes>>, Response = http::Response<R>> + Clone,

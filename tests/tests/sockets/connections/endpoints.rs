@@ -179,6 +179,36 @@ async fn of_three_endpoints_the_dead_one_costs_no_call() {
     assert!((1..=most).contains(&tried), "{tried} times in {:?}", log.elapsed());
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_socket_in_the_file_system_is_connected_to() {
+    let path = std::env::temp_dir().join(format!("tonic-gax-{}.sock", std::process::id()));
+    let listener = tokio::net::UnixListener::bind(&path).unwrap();
+    let router = tonic::transport::Server::builder().add_service(AssetServiceServer::new(Assets::default()));
+    let (accepted, incoming) = tokio::sync::mpsc::unbounded_channel();
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            drop(accepted.send(Ok::<_, std::io::Error>(stream)));
+        }
+    });
+    let incoming = tokio_stream::wrappers::UnboundedReceiverStream::new(incoming);
+    let serving = tokio::spawn(router.serve_with_incoming(incoming));
+    let connection = Connection::to(format!("unix:{}", path.display())).connect().await;
+    std::fs::remove_file(&path).unwrap();
+    all_ok(calls(&connection.unwrap(), 2)).await;
+    serving.abort();
+}
+
+/// By the system's resolver, which gives both families where there are two.
+#[tokio::test]
+async fn names_are_resolved() {
+    let server = Server::slow(0);
+    let connection = Connection::to(format!("dns:///localhost:{}", server.socket.address().port()));
+    all_ok(calls(&connection.connect().await.unwrap(), 2)).await;
+    let error = Connection::to("dns:///nowhere.invalid:1").connect().await.unwrap_err();
+    assert!(error.to_string().starts_with("no connection: "), "{error}");
+}
+
 #[tokio::test]
 async fn endpoints_take_turns() {
     let servers: Vec<_> = (0..3).map(|_| Server::slow(0)).collect();

@@ -12,7 +12,7 @@ use tonic_gax::connection::{Address, AddressList, ConnectBackoff, Connection, Co
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{
-    RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, codes, ms, report_of,
+    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, codes, ms, report_of,
 };
 
 /// Connections that are refused: when.
@@ -158,6 +158,74 @@ async fn connections_that_are_made_and_lost_leave_nothing() {
         }
     }
     assert_eq!(made.load(Ordering::Relaxed), ROUNDS);
+}
+
+/// The interval of the next connection is doubled (gRFC A8).
+#[tokio::test(start_paused = true)]
+async fn a_server_that_finds_too_many_pings_gets_fewer() {
+    const CALM: u32 = 11;
+    let goodbye = RawFrame::GoAway { reason: CALM, taken: true };
+    let server = RawServer::start([vec![goodbye, RawFrame::Drop], Vec::new()]);
+    let connect = server.connector();
+    let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
+    let connection = Connection::to("http://server").resolver(list).connector(move |_| {
+        let io = connect();
+        async move { Ok(io.into_inner()) }
+    });
+    let http2 = tonic_gax::connection::Http2::default().keep_alive_interval(Duration::from_secs(30));
+    let mut client = AssetServiceClient::new(connection.http2(http2).connect_lazy().unwrap());
+    client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
+    let call = client.list_assets(ListAssetsRequest::default());
+    assert!(tokio::time::timeout(Duration::from_secs(600), call).await.is_err());
+    let pings: Vec<_> = server.pings().iter().map(Duration::as_secs).collect();
+    assert_eq!(pings, (1..10).map(|number| 60 * number).collect::<Vec<_>>());
+}
+
+/// The server says that the service is up after a minute, and down after two.
+#[tokio::test(start_paused = true)]
+async fn calls_go_to_servers_that_are_healthy() {
+    const WATCH: &str = "grpc.health.v1.Health/Watch";
+    const UP: Beat = Beat::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
+    const DOWN: Beat = Beat::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 2]));
+    let minute = || Beat::Wait(Duration::from_secs(60));
+    let statuses = Reply::play([DOWN, minute(), UP, minute(), DOWN, Beat::Hang]);
+    let server = VirtualServer::start(Script::always(Reply::Serve).on(WATCH, [statuses]));
+    let (connection, made) = to(&server);
+    let connection = connection.health_check("google.cloud.asset.v1.AssetService");
+    let mut client = AssetServiceClient::new(connection.connect_lazy().unwrap());
+    let mut codes = Vec::new();
+    for _ in 0..6 {
+        let result = client.list_assets(ListAssetsRequest::default()).await;
+        codes.push(result.map_or_else(|status| status.code(), |_| Code::Ok));
+        tokio::time::sleep(Duration::from_secs(29)).await;
+    }
+    let (ok, down) = (Code::Ok, Code::Unavailable);
+    assert_eq!(codes, [down, down, down, ok, ok, down]);
+    assert_eq!(made.load(Ordering::Relaxed), 1);
+    assert!(server.arrivals()[0].body.ends_with(b"\n\"google.cloud.asset.v1.AssetService"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_server_that_knows_no_health_is_healthy() {
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let (connection, _) = to(&server);
+    let mut client = AssetServiceClient::new(connection.health_check("").connect_lazy().unwrap());
+    client.list_assets(ListAssetsRequest::default()).await.unwrap();
+}
+
+/// For clients of HTTP that speak HTTP/2.
+#[tokio::test(start_paused = true)]
+async fn http_requests_go_over_it_too() {
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let (connection, _) = to(&server);
+    let settings = RetrySettings::builder().max_attempts(2).build().unwrap();
+    let layer = tonic_gax::HttpRetryLayer::new(&settings, [tonic_gax::Code::Unavailable]);
+    let mut client = layer.layer(connection.connect().await.unwrap());
+    let body = http_body_util::Full::new(bytes::Bytes::from_static(b"{}"));
+    let request = http::Request::post("http://elsewhere/test").body(body).unwrap();
+    let response = tower::Service::call(&mut client, request).await.unwrap();
+    assert_eq!(response.status(), 200);
+    assert_eq!(server.arrivals()[0].path, "/test");
 }
 
 /// gRPC servers want five minutes between two pings while they send nothing, and none without a call in flight.
