@@ -6,6 +6,8 @@ pub mod batching;
 mod body;
 pub mod client;
 pub mod closure;
+#[cfg(feature = "connection")]
+pub mod connection;
 pub mod credentials;
 mod generated_methods;
 pub mod google;
@@ -16,6 +18,8 @@ pub mod live;
 pub mod observe;
 mod operation;
 mod panics;
+#[cfg(feature = "rest")]
+pub mod rest;
 pub mod resumption;
 pub mod settings;
 #[cfg(feature = "subscription")]
@@ -79,6 +83,19 @@ pub mod longrunning {
     };
 }
 
+/// Transfers that resume, over a client with the [HTTP layer](HttpRetryLayer): uploads by Cloud Storage's protocol and by Google's
+/// universal one, and downloads by ranges.
+///
+/// A transfer is one operation, whose requests are its attempts. See [the
+/// guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/transfers.md).
+#[cfg(feature = "transfer")]
+pub mod transfer {
+    pub use crate::http::transfer::{
+        Checksums, Download, Downloaded, TransferError, TransferErrorKind, TransferProgress, TransferReport,
+        TransferService, UnsafeName, Upload, UploadSession, UploadSource, Uploaded, path_within,
+    };
+}
+
 /// The types that retry tables are made of, which [`RetryTable`] hands out.
 #[cfg(feature = "tables")]
 pub mod table {
@@ -86,6 +103,8 @@ pub mod table {
         Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryTableBuilder,
         RetryThrottling, Severity, SourceLocation, TableFormat, TableReader,
     };
+    #[cfg(feature = "http")]
+    pub use gax_table::{HttpPolicy, HttpRule, HttpTable};
 }
 
 /// For generated code alone: it is compiled where the feature `batching` is on.
@@ -112,6 +131,8 @@ pub mod __private {
     pub use crate::client::paging::{PagedMethod, paged};
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo, fill_request_id};
+    #[cfg(feature = "rest")]
+    pub use crate::rest::RestService;
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
     pub use gax_retry::settings::ConstSettings;
 

@@ -1,6 +1,7 @@
 //! TCP connections that are given up if they stall.
 
 use crate::operation::{Clock, Timer};
+use crate::transport::dead_peers::{self, KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::Uri;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -31,7 +32,10 @@ pub(super) const LONGEST: Duration = Duration::from_secs(20);
 ///
 /// # Defaults
 ///
-/// The connect timeout is the endpoint's own, or else 20 s.
+/// The connect timeout is the endpoint's own, or else 20 s. A connection whose bytes nobody acknowledges for 20 s is ended by the
+/// system, and one that is quiet for 60 s is probed, three times in 30 s; the endpoint's own options of TCP keep-alive come
+/// first. A proxy that acknowledges everything and forwards nothing is not noticed by that: a
+/// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) of our own notices it.
 ///
 /// # Examples
 ///
@@ -61,9 +65,10 @@ impl Connector {
         // TLS is put on top by the endpoint.
         tcp.enforce_http(false);
         tcp.set_nodelay(endpoint.get_tcp_nodelay());
-        tcp.set_keepalive(endpoint.get_tcp_keepalive());
-        tcp.set_keepalive_interval(endpoint.get_tcp_keepalive_interval());
-        tcp.set_keepalive_retries(endpoint.get_tcp_keepalive_retries());
+        tcp.set_keepalive(endpoint.get_tcp_keepalive().or(Some(KEEPALIVE)));
+        tcp.set_keepalive_interval(endpoint.get_tcp_keepalive_interval().or(Some(KEEPALIVE_INTERVAL)));
+        tcp.set_keepalive_retries(endpoint.get_tcp_keepalive_retries().or(Some(KEEPALIVE_RETRIES)));
+        dead_peers::set_user_timeout(&mut tcp, Some(USER_TIMEOUT));
         Self { tcp, timeout: LONGEST }.connect_timeout(endpoint.get_connect_timeout().unwrap_or(LONGEST))
     }
 
@@ -76,6 +81,14 @@ impl Connector {
         self
     }
 
+    /// For how long sent bytes may stay without an acknowledgement until the system ends the connection (`TCP_USER_TIMEOUT`, on
+    /// Linux and Android); `None`: the system's own time, of some 15 minutes.
+    #[must_use]
+    pub fn tcp_user_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        dead_peers::set_user_timeout(&mut self.tcp, timeout.into());
+        self
+    }
+
     /// The address that connections are made from.
     #[must_use]
     pub fn local_address(mut self, address: Option<IpAddr>) -> Self {
@@ -85,9 +98,9 @@ impl Connector {
 }
 
 impl Service<Uri> for Connector {
-    type Response = Connection;
+    type Response = ConnectorIo;
     type Error = StdError;
-    type Future = Pin<Box<dyn Future<Output = Result<Connection, StdError>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<ConnectorIo, StdError>> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StdError>> {
         self.tcp.poll_ready(cx).map_err(Into::into)
@@ -102,20 +115,20 @@ impl Service<Uri> for Connector {
                 Poll::Ready(io) => Poll::Ready(io.map_err(StdError::from)),
                 Poll::Pending => timer.poll_at(deadline, cx).map(|()| Err(stalled("no connection").into())),
             });
-            Ok(Connection { io: io.await?, waits_until: deadline, timer: Timer::default() })
+            Ok(ConnectorIo { io: io.await?, waits_until: deadline, timer: Timer::default() })
         })
     }
 }
 
 /// A connection that [`Connector`] has made.
-pub struct Connection {
+pub struct ConnectorIo {
     io: <HttpConnector as Service<Uri>>::Response,
     /// Until when the server's first byte is waited for; `None` once it is there.
     waits_until: Option<Instant>,
     timer: Timer,
 }
 
-impl Connection {
+impl ConnectorIo {
     /// Whether the server has not said anything in time.
     fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         self.timer.poll_at(self.waits_until, cx).map(|()| stalled("no byte"))
@@ -127,13 +140,13 @@ fn stalled(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, text)
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for ConnectorIo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").finish_non_exhaustive()
+        f.debug_struct("ConnectorIo").finish_non_exhaustive()
     }
 }
 
-impl Read for Connection {
+impl Read for ConnectorIo {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -149,7 +162,7 @@ impl Read for Connection {
     }
 }
 
-impl Write for Connection {
+impl Write for ConnectorIo {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write(cx, buf)
     }

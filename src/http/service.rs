@@ -46,6 +46,12 @@ impl<S: Clone> HttpRetryService<S> {
         &self.inner
     }
 
+    /// All that it takes to run an operation of another kind.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn parts(&self) -> (S, SharedService<S>, Arc<SharedState>) {
+        (self.inner.clone(), self.spare.clone(), Arc::clone(&self.shared))
+    }
+
     /// The longest body that is buffered, so that it can be replayed, unless a request says otherwise.
     #[cfg(feature = "reqwest")]
     pub(crate) fn max_replay_bytes(&self) -> usize {
@@ -90,7 +96,7 @@ impl<S: Clone> HttpRetryService<S> {
         R::Error: Into<BoxError>,
     {
         let (mut parts, body) = request.into_parts();
-        let config = self.shared.config_for(&mut parts.extensions);
+        let config = self.shared.config_for(&mut parts);
         let request = ReplayableRequest::new(parts, body.into_replay(), config.limits.max_replay_bytes);
         let (service, spare) = (self.inner.clone(), self.spare.clone());
         let mut protocol = HttpProtocol::new(service, spare, &config, Arc::clone(&self.shared), request);

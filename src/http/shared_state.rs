@@ -7,7 +7,7 @@ use crate::live::Replaceable;
 use crate::operation::{Observers, is_nested_retry};
 use crate::settings::{CallOptions, OperationOptions};
 use gax_retry::http::{IdempotencyStrategy, Preset};
-use http::Extensions;
+use http::request::Parts;
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,10 +21,11 @@ pub(crate) struct SharedState {
 }
 
 impl SharedState {
-    /// The policy of one call: the layer's, unless the call brings something along.
-    pub(super) fn config_for(&self, extensions: &mut Extensions) -> Arc<HttpConfig> {
+    /// The policy of one call: the layer's, or that of the request's rule, unless the call brings something along.
+    pub(crate) fn config_for(&self, parts: &mut Parts) -> Arc<HttpConfig> {
         let loaded = self.config.load();
-        let own: &Arc<HttpConfig> = &loaded;
+        let own = HttpConfig::of_rule(&loaded, parts);
+        let extensions = &mut parts.extensions;
         let is_nested = is_nested_retry(&own.policy);
         if extensions.is_empty() && !is_nested {
             return Arc::clone(own);

@@ -131,6 +131,12 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
+    /// The report of a plain success says which endpoint it went to.
+    #[cfg(feature = "connection")]
+    pub(crate) fn want_peer(&mut self) {
+        self.progress.want_peer();
+    }
+
     /// All that it takes to send the first attempt.
     #[inline]
     pub(crate) fn parts(&mut self) -> (&mut P, &P::Config, AttemptContext<'_>) {

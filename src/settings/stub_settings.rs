@@ -177,6 +177,17 @@ impl StubSettings {
         starting
     }
 
+    /// Leaves out the hedging of RPCs that are not to be hedged, by their service and name, unless it is for those that are not
+    /// idempotent too.
+    #[cfg(feature = "rest")]
+    pub(crate) fn hedge_by_verb(&mut self, is_hedged: impl Fn(&str, &str) -> bool) {
+        for (method, call) in self.methods.iter().zip(&mut self.calls) {
+            if !is_hedged(method.service(), method.name()) {
+                *call = call.clone().hedged_only_if_allowed();
+            }
+        }
+    }
+
     pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static MethodInfo, &CallSettings)> {
         self.methods.iter().zip(&self.calls)
     }
@@ -218,6 +229,7 @@ fn call_by_table(method: &MethodInfo) -> CallSettings {
     CallSettings::new(method.retry_settings().clone(), method.retryable_codes())
         .with_batching(method.batching_settings().cloned())
         .with_hedging(method.hedging().copied())
+        .waiting_for_ready(method.wait_for_ready())
 }
 
 fn operation_by_table(method: &MethodInfo) -> Option<OperationCallSettings> {

@@ -48,6 +48,8 @@ mod reply;
 mod script;
 mod scripted;
 mod server;
+#[cfg(feature = "storage-emulator")]
+mod storage;
 mod wire;
 
 pub use attempts::{AttemptRow, Attempts, Reported, assert_attempts};
@@ -59,4 +61,6 @@ pub use reply::{Beat, Reply};
 pub use script::{Script, Step};
 pub use scripted::Scripted;
 pub use server::VirtualServer;
+#[cfg(feature = "storage-emulator")]
+pub use storage::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
 pub use wire::{Pipes, pipes};

@@ -27,6 +27,9 @@ pub(crate) struct MethodConfig {
     /// Noted of a response that is longer than the buffer.
     pub(crate) too_large: Note,
     pub(crate) stream: StreamSettings,
+    /// Whether its calls wait for a connection, where that is said.
+    #[cfg(feature = "connection")]
+    pub(crate) wait_for_ready: Option<bool>,
     pub(crate) shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.
     pub(crate) example: Option<OnceLock<ExampleRequest>>,
@@ -67,6 +70,8 @@ impl MethodConfig {
             max_response_buffer: limits.max_response_buffer,
             too_large: Note::ResponseTooLargeToBuffer,
             stream: settings.stream().clone(),
+            #[cfg(feature = "connection")]
+            wait_for_ready: settings.wait_for_ready(),
             shared,
             example: None,
             is_read_only: false,

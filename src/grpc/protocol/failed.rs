@@ -110,6 +110,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             }
             Nature::Plain | Nature::CancelledByServer => {}
             Nature::Unreadable => return self.unreadable(config, failure, context),
+            #[cfg(feature = "rest")]
+            Nature::Final => {
+                return self
+                    .hopeless(config, failure, context)
+                    .with_delivery(classification.reach.delivery());
+            }
             Nature::ClosedByUs(code) => return self.closed_by_us(config, failure, code, seen, context),
         }
         let reach = classification.reach;

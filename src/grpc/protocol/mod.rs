@@ -3,6 +3,7 @@
 mod attempt;
 mod failed;
 mod grpc_protocol;
+mod peers;
 
 pub(crate) use attempt::GrpcAttempt;
 pub(crate) use failed::EndsWithStatus;

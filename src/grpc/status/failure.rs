@@ -336,7 +336,7 @@ fn of_error(error: StdError) -> (Status, Cause) {
 
 /// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it,
 /// where that is known.
-fn message(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
     for link in chain(error) {
         let own = link.to_string();

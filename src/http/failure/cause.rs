@@ -4,7 +4,9 @@
 use crate::http::failure::FirstHop;
 use crate::operation::ConnectProblem;
 use crate::transport::{BoxError, H2Cause, Reach, chain};
+use gax_retry::StopReason;
 use gax_retry::http::TransportFailure;
+use gax_retry::operation::{AttemptResult, RetryFact};
 use hyper_util::client::legacy;
 use std::error::Error;
 use std::fmt;
@@ -49,6 +51,16 @@ impl Cause {
     /// Whether no other attempt can do better.
     pub(crate) fn is_final(self) -> bool {
         self.problem.is_some_and(|problem| !problem.may_recover())
+    }
+
+    /// The facts of an attempt that was lost so. How far its request got counts where anything is retried at all.
+    pub(crate) fn add_to(self, result: AttemptResult, may_be_retried: bool) -> AttemptResult {
+        match self.reach {
+            Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
+            _ if self.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),
+            reach if may_be_retried => result.with_delivery(reach.delivery()),
+            _ => result,
+        }
     }
 
     pub(crate) const UNREADABLE: Self = Self::new(TransportFailure::Unreadable, Reach::MaybeSent);

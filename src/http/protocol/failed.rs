@@ -1,12 +1,11 @@
 //! The facts of an attempt that brought no whole response.
 
 use crate::http::config::HttpConfig;
-use crate::http::failure::{BodyNotOpened, Broken, Cause, Part, classify};
+use crate::http::failure::{BodyNotOpened, Broken, Cause, Connections, Part, classify};
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::operation::{AttemptContext, Note};
 use crate::transport::{BoxError, Reach};
-use gax_retry::StopReason;
 use gax_retry::http::{HttpFailure, TransportFailure};
 use gax_retry::operation::{AttemptResult, Resend, RetryFact};
 
@@ -23,7 +22,8 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         if cause.is_closed_by_us && context.is_culprit() {
             cause = Cause::UNREADABLE;
         }
-        let resend = if cause.is_final() { Resend::No } else { self.resend(cause, part, &error) };
+        let is_repeatable = self.is_repeatable && self.http.is_safe();
+        let resend = resend(cause, part, &error, is_repeatable, &self.shared.connections);
         let result = self.lost(config, cause, error, context).with_resend(resend);
         if cause.is_closed_by_us && config.policy.permits(result) {
             return result.with_retry(RetryFact::ClosedByUs);
@@ -60,29 +60,30 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         let failure = cause.failure.map(HttpFailure::Transport);
         let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };
         let result = self.failed(config, failure, AttemptOutcome::Broken(broken), context);
-        match cause.reach {
-            Reach::ChannelClosed => result.with_retry(RetryFact::No(StopReason::ChannelClosed)),
-            _ if cause.is_final() => result.with_retry(RetryFact::No(StopReason::NonRetryable)),
-            // A request that no server has carried out is safe to retry, whatever it is.
-            reach if self.http.may_be_retried() => result.with_delivery(reach.delivery()),
-            _ => result,
-        }
+        // A request that no server has carried out is safe to retry, whatever it is.
+        cause.add_to(result, self.http.may_be_retried())
     }
+}
 
-    /// Whether a request that was lost so is sent again in silence.
-    fn resend(&self, cause: Cause, part: Part, error: &BoxError) -> Resend {
-        match cause.reach {
-            Reach::NeverSent => Resend::Lost,
-            Reach::Refused => Resend::Refused,
-            Reach::MaybeSent => {
-                let is_stale = part == Part::Head
-                    && cause.failure == Some(TransportFailure::Reset)
-                    && self.is_repeatable
-                    && self.http.is_safe()
-                    && self.shared.connections.remembers(&**error);
-                if is_stale { Resend::Stale } else { Resend::No }
-            }
-            Reach::Unconnected | Reach::ChannelClosed => Resend::No,
+/// Whether a request that was lost so is sent again in silence. `is_repeatable`: it is safe to retry, whatever became of it.
+pub(crate) fn resend(
+    cause: Cause,
+    part: Part,
+    error: &BoxError,
+    is_repeatable: bool,
+    connections: &Connections,
+) -> Resend {
+    match cause.reach {
+        _ if cause.is_final() => Resend::No,
+        Reach::NeverSent => Resend::Lost,
+        Reach::Refused => Resend::Refused,
+        Reach::MaybeSent => {
+            let is_stale = part == Part::Head
+                && cause.failure == Some(TransportFailure::Reset)
+                && is_repeatable
+                && connections.remembers(&**error);
+            if is_stale { Resend::Stale } else { Resend::No }
         }
+        Reach::Unconnected | Reach::ChannelClosed => Resend::No,
     }
 }

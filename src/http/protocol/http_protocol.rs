@@ -8,9 +8,9 @@ use crate::http::response::HttpResponseBody;
 use crate::http::shared_state::SharedState;
 use crate::operation::{AttemptContext, inbound_deadline};
 use crate::transport::SharedService;
+use gax_retry::StartedAttempt;
 use gax_retry::http::HttpFailure;
-use gax_retry::operation::{AttemptResult, Repetition, RetryFact};
-use gax_retry::{Code, StartedAttempt, StopReason};
+use gax_retry::operation::{AttemptResult, Repetition};
 use std::sync::Arc;
 use tokio::time::Instant;
 
@@ -95,17 +95,8 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
 
     /// The facts of an attempt that failed so; `None`: by a fault of the request's own.
     pub(super) fn result(&self, config: &HttpConfig, failure: Option<HttpFailure>) -> AttemptResult {
-        let (code, listed) = match failure {
-            Some(failure) => config.classified(failure),
-            None => (Code::Unknown, Some(false)),
-        };
-        let retry = match listed {
-            None => RetryFact::ByCode,
-            Some(true) => RetryFact::Yes,
-            Some(false) => RetryFact::No(StopReason::NonRetryable),
-        };
-        AttemptResult::failed(code)
-            .with_retry(retry)
+        config
+            .failed(failure)
             .with_repetition(self.repetition(failure))
             .with_idempotent(self.is_repeatable)
             .with_replayable(self.request.is_replayable())

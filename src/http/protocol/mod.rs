@@ -4,4 +4,6 @@ mod attempt;
 mod failed;
 mod http_protocol;
 
+#[cfg(feature = "transfer")]
+pub(crate) use failed::resend;
 pub(crate) use http_protocol::{AttemptOutcome, HttpProtocol};

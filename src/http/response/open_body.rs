@@ -184,6 +184,12 @@ pub(crate) enum EndedEarly {
 }
 
 impl EndedEarly {
+    /// Whether that was a matter of time.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn is_of_time(&self) -> bool {
+        matches!(self, EndedEarly::TimedOut | EndedEarly::Idle(_))
+    }
+
     /// The error that a reader of the body gets.
     pub(crate) fn into_error(self) -> BoxError {
         match self {

@@ -6,6 +6,7 @@ mod detail;
 mod error;
 mod note;
 mod operation_report;
+mod peer;
 mod rows;
 #[cfg(feature = "serde")]
 mod stored;
@@ -19,5 +20,7 @@ pub use error::OperationError;
 pub use note::Note;
 pub use operation_report::OperationReport;
 pub(crate) use operation_report::{Ledger, Name};
+#[cfg(feature = "connection")]
+pub(crate) use peer::Peer;
 #[cfg(feature = "http")]
 pub(crate) use rows::FirstAndLast;

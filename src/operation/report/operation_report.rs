@@ -3,6 +3,7 @@
 use crate::operation::report::delivered::Delivered;
 use crate::operation::report::detail::Detail;
 use crate::operation::report::note::Note;
+use crate::operation::report::peer::Peer;
 use crate::operation::report::rows::{Rows, parts};
 use gax_retry::report::AttemptTable;
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
@@ -189,6 +190,14 @@ impl OperationReport {
         self.ledger.settings_version.map(NonZeroU64::get)
     }
 
+    /// The address of the server that an attempt went to, by its number. It is known over a
+    /// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html), of attempts that were sent.
+    #[must_use]
+    pub fn peer(&self, attempt: u32) -> Option<&str> {
+        let found = self.ledger.peers.iter().find(|(number, _)| *number == attempt);
+        found.map(|(_, peer)| peer.as_str())
+    }
+
     /// One sentence about how the operation ended.
     pub(crate) fn write_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.attempt_count();
@@ -215,6 +224,11 @@ impl OperationReport {
         }
         if let Some(detail) = self.detail() {
             table.line(detail);
+        }
+        if !self.ledger.peers.is_empty() {
+            let peers =
+                self.ledger.peers.iter().map(|(attempt, peer)| format!("{attempt} {}", peer.as_str()));
+            table.line(&format_args!("endpoints: {}", peers.collect::<Vec<_>>().join(", ")));
         }
         table.transparent_retries(self.transparent_retries());
         if let Some(delivered) = &self.ledger.delivered {
@@ -253,6 +267,8 @@ pub(crate) struct Ledger {
     pub(crate) transparent_retries: u32,
     /// How far the request got, over all attempts.
     delivery: Delivery,
+    /// The endpoints that attempts went to, where they are known.
+    peers: Vec<(u32, Peer)>,
     /// Of settings that can be replaced.
     pub(crate) settings_version: Option<NonZeroU64>,
     detail: Option<Detail>,
@@ -270,6 +286,7 @@ impl Default for Ledger {
             not_attempted: None,
             transparent_retries: 0,
             delivery: Delivery::NotSent,
+            peers: Vec::new(),
             settings_version: None,
             detail: None,
             delivered: None,
@@ -287,6 +304,22 @@ impl Ledger {
     /// The attempt of that number has delivered so many messages of a stream.
     pub(crate) fn delivered(&mut self, attempt: u32, messages: u64) {
         self.delivered.get_or_insert_default().push(attempt, messages);
+    }
+
+    /// That attempt went to that endpoint. The first and the last are kept, as of attempts.
+    #[cfg(feature = "connection")]
+    pub(crate) fn went_to(&mut self, attempt: u32, peer: Peer) {
+        self.peers.retain(|(number, _)| *number != attempt);
+        if self.peers.len() >= 64 {
+            self.peers.remove(32);
+        }
+        self.peers.push((attempt, peer));
+    }
+
+    /// The endpoints that attempts went to.
+    #[cfg(feature = "connection")]
+    pub(crate) fn peers(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.iter().map(|(_, peer)| peer)
     }
 
     /// Puts attempts that overlapped into the order in which they were sent.

@@ -7,6 +7,8 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
+#[path = "../../../examples/balanced.rs"]
+mod balanced;
 #[path = "../../../examples/batching.rs"]
 mod batching;
 #[path = "../../../examples/budgets.rs"]
@@ -43,6 +45,10 @@ mod metrics_terminal;
 mod overrides;
 #[path = "../../../examples/paging.rs"]
 mod paging;
+#[path = "../../../examples/rest.rs"]
+mod rest;
+#[path = "../../../examples/rest_rules.rs"]
+mod rest_rules;
 #[path = "../../../examples/server_deadline.rs"]
 mod server_deadline;
 #[path = "../../../examples/server_delays.rs"]
@@ -84,6 +90,7 @@ macro_rules! programs {
 }
 
 programs!(
+    balanced,
     batching,
     budgets,
     closures,
@@ -102,6 +109,8 @@ programs!(
     metrics_terminal,
     overrides,
     paging,
+    rest,
+    rest_rules,
     server_deadline,
     server_delays,
     server_tasks,
@@ -138,6 +147,15 @@ fn every_program_is_run() {
         let elsewhere = ["memorystore", "storage_requests"].contains(&name);
         assert!(elsewhere || RUN_HERE.contains(&name), "no test runs examples/{name}.rs");
     }
+}
+
+/// The page of the guide shows the table that the example reads.
+#[test]
+fn the_guide_shows_the_rules_of_the_example() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let read = |file: &str| fs::read_to_string(format!("{root}/{file}")).unwrap();
+    let rules = read("examples/rest_rules.toml");
+    assert!(read("docs/src/your-own-rest-api.md").contains(&format!("```toml\n{rules}```\n")));
 }
 
 /// Uploads over HTTP/2 wait for delayed acknowledgements without it, for seconds where there are many.

@@ -29,6 +29,13 @@ impl Polls {
         &mut self.state(policy).progress
     }
 
+    /// An attempt failed, so that the next reply does not follow the last one.
+    pub(super) fn failed(&mut self) {
+        if let Some(state) = &mut self.0 {
+            state.is_idle = false;
+        }
+    }
+
     /// A reply said that what was asked for is not done. A second one in a row that wants another attempt at once, without
     /// any progress, gets one later.
     pub(super) fn not_done(

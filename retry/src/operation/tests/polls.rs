@@ -160,6 +160,21 @@ fn what_goes_on_at_once_is_not_counted_unless_it_gets_nowhere() {
     }
 }
 
+/// An upload that failed asks what its server has: a reply which is no progress is the first one after the failure, which has had a
+/// wait of its own.
+#[test]
+fn a_failure_between_two_replies_without_progress_has_a_wait_of_its_own() {
+    let now = AttemptResult::not_done(Next::Now);
+    let mut operation = ByHand::begin(&documented());
+    operation.send();
+    assert_eq!(operation.ends(now).now(), ["0 poll 2"]);
+    assert_eq!(operation.ends(unavailable()).until(100 * MS), ["100 retry 3"]);
+    assert_eq!(operation.ends(now).now(), ["100 poll 4"]);
+    assert_eq!(operation.ends(unavailable()).until(300 * MS), ["300 retry 5"]);
+    assert_eq!(operation.ends(now).now(), ["300 poll 6"]);
+    assert_eq!(operation.ends(now).until(400 * MS), ["400 poll 7"]);
+}
+
 /// Progress begins back-off anew, with a failure and without.
 #[test]
 fn progress_begins_back_off_anew() {

@@ -1,0 +1,6 @@
+//! One call over a connection.
+
+mod body;
+mod future;
+
+pub use future::ConnectionFuture;

@@ -1,0 +1,321 @@
+//! A download, as a program describes it.
+
+use crate::http::HttpRetryService;
+use crate::http::transfer::checksum::Checksums;
+use crate::http::transfer::download::downloaded::Downloaded;
+use crate::http::transfer::download::file::PartialFile;
+use crate::http::transfer::download::options::DownloadOptions;
+use crate::http::transfer::download::receiver::{ClientParts, Receiver};
+use crate::http::transfer::download::sink::Sink;
+use crate::http::transfer::error::{Failure, TransferError, TransferErrorKind};
+use crate::http::transfer::progress::TransferProgress;
+use crate::http::transfer::protocol::OnProgress;
+use crate::http::transfer::request::TransferRequest;
+use crate::http::transfer::service::TransferService;
+use crate::http::transfer::state_file::StateFile;
+use crate::settings::CallOptions;
+use bytes::Bytes;
+use http::{HeaderName, HeaderValue, Method};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::AsyncWrite;
+
+/// A download that resumes, over a client with the HTTP layer.
+///
+/// All its requests are attempts of one operation, with the settings of that layer. Where the body breaks off, the next request asks
+/// for what is missing, of the same version of the object: by its generation or its strong `ETag`. Servers are not believed: a
+/// response that has other bytes than were asked for is never appended. Bytes that came in are progress: back-off begins anew, and
+/// so does the number of attempts.
+///
+/// Where a server names no version, or decompresses on the way, all of it is asked for again, and what is there already is skipped if
+/// it has the same CRC32C.
+///
+/// # Defaults
+///
+/// | option | default |
+/// | --- | --- |
+/// | [`checksums`](Self::checksums) | CRC32C, compared with `x-goog-hash` |
+/// | [`idle_timeout`](Self::idle_timeout) | the layer's, else 60 s |
+/// | [`stored`](Self::stored) | the server may decompress |
+/// | [`resumable`](Self::resumable) | nothing is left of a download that failed |
+///
+/// # Errors
+///
+/// [`TransferError`], with the report of all requests.
+///
+/// # Cancel safety
+///
+/// Dropping the future drops the request in flight. A temporary file is removed, unless the download is
+/// [resumable](Self::resumable); a writer has what was written.
+///
+/// # Examples
+///
+/// ```no_run
+/// use tonic_gax::HttpRetryLayer;
+/// use tonic_gax::http::{ReqwestService, presets};
+/// use tonic_gax::transfer::Download;
+///
+/// # #[cfg(feature = "reqwest")]
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = ReqwestService::without_redirects(reqwest::Client::builder())?;
+/// let client = HttpRetryLayer::preset(&presets::storage().without_deadline().with_max_attempts(8)).layer(client);
+/// let download = Download::of_object("https://storage.googleapis.com", "photos", "cat.jpg");
+/// let downloaded = download.header("authorization", "Bearer ya29...").resumable().to_file(&client, "cat.jpg").await?;
+/// println!("generation {:?}, {} bytes", downloaded.generation(), downloaded.bytes());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is sent until a method that receives it is awaited"]
+pub struct Download<'a> {
+    request: TransferRequest,
+    has_generations: bool,
+    is_stored: bool,
+    checksums: Checksums,
+    idle_timeout: Option<Duration>,
+    is_resumable: bool,
+    parallel: Option<(u64, u64)>,
+    on_progress: Option<OnProgress<'a>>,
+}
+
+impl<'a> Download<'a> {
+    /// A download of an object of Cloud Storage, by its JSON API. The endpoint is `https://storage.googleapis.com` or an emulator.
+    /// Without a [generation](Self::generation) the first response says which it is.
+    pub fn of_object(endpoint: &str, bucket: &str, name: &str) -> Self {
+        let request = TransferRequest::to_object(Method::GET, endpoint, "/storage/v1", bucket, Some(name));
+        Self { has_generations: true, ..Self::of(request.query("alt", "media")) }
+    }
+
+    /// A download of whatever this request gets, whose method becomes `GET`. Its extensions may have a
+    /// [`Preset`](crate::http::Preset) or [`CallOptions`], as those of any request. `Range` and `Accept-Encoding` are set as they
+    /// are needed.
+    pub fn new(request: http::Request<()>) -> Self {
+        Self::of(TransferRequest::new(request, Method::GET))
+    }
+
+    fn of(request: TransferRequest) -> Self {
+        Self {
+            request,
+            has_generations: false,
+            is_stored: false,
+            checksums: Checksums::default(),
+            idle_timeout: None,
+            is_resumable: false,
+            parallel: None,
+            on_progress: None,
+        }
+    }
+
+    /// Adds a header. It goes along with every request to the same origin; a redirect to another one gets no credentials.
+    pub fn header(
+        self,
+        name: impl TryInto<HeaderName, Error: Into<http::Error>>,
+        value: impl TryInto<HeaderValue, Error: Into<http::Error>>,
+    ) -> Self {
+        Self { request: self.request.header(name, value), ..self }
+    }
+
+    /// Adds a parameter to the query.
+    pub fn query(self, name: &str, value: &str) -> Self {
+        Self { request: self.request.query(name, value), ..self }
+    }
+
+    /// The generation that is wanted.
+    pub fn generation(self, generation: i64) -> Self {
+        // It is in every request then.
+        Self { has_generations: false, ..self }.query("generation", &generation.to_string())
+    }
+
+    /// The bytes as they are stored: what is stored compressed comes compressed, can be resumed by ranges, and has the checksums
+    /// that the server names.
+    pub fn stored(self) -> Self {
+        Self { is_stored: true, ..self }
+    }
+
+    /// The checksums that are computed and compared.
+    pub fn checksums(self, checksums: Checksums) -> Self {
+        Self { checksums, ..self }
+    }
+
+    /// The longest that nothing may come while a request is in flight. It counts as an attempt that timed out.
+    pub fn idle_timeout(self, timeout: Duration) -> Self {
+        Self { idle_timeout: Some(timeout), ..self }
+    }
+
+    /// A download [to a file](Self::to_file) that failed, or whose process was killed, leaves what it has beside that path, in
+    /// `PATH.gax-part` and `PATH.gax-state`, and the same download goes on from there. If the object was replaced meanwhile, it
+    /// begins anew.
+    pub fn resumable(self) -> Self {
+        Self { is_resumable: true, ..self }
+    }
+
+    /// Receives so many ranges of [a file](Self::to_file) at once, besides the first, each of at least that many bytes: for networks
+    /// on which one connection is slow. gsutil does so from 150 MiB on. Each range is an operation of its own, with retries of its own.
+    ///
+    /// It makes no difference for writers and memory, nor for a [resumable](Self::resumable) download, and little for a server that
+    /// knows no ranges.
+    pub fn parallel(self, ranges: u32, least: u64) -> Self {
+        Self { parallel: (ranges > 0).then_some((u64::from(ranges), least.max(1))), ..self }
+    }
+
+    /// Calls this as bytes come in. A panic of it is the caller's.
+    pub fn on_progress(self, on_progress: impl FnMut(&TransferProgress) + Send + 'a) -> Self {
+        Self { on_progress: Some(Box::new(on_progress)), ..self }
+    }
+
+    /// Settings of this download alone.
+    pub fn options(self, options: CallOptions) -> Self {
+        Self { request: self.request.extension(options), ..self }
+    }
+
+    /// Receives it into a file. It is written beside that path with `.gax-part` at its end, and gets its name once it is whole and
+    /// verified, in place of a file that was there.
+    ///
+    /// The path is yours to choose: see [`path_within`](crate::transfer::path_within) for names that a server has given.
+    ///
+    /// # Errors
+    ///
+    /// See [`TransferError`]. Nothing has the name of the path then but what had it before.
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`Download`].
+    pub fn to_file<S: TransferService, P: Into<PathBuf>>(
+        self,
+        client: &HttpRetryService<S>,
+        path: P,
+    ) -> impl Future<Output = Result<Downloaded, TransferError>> + Send + use<'a, S, P> {
+        let (client, path) = (client.parts(), path.into());
+        async move {
+            let (is_resumable, checksums) = (self.is_resumable, self.checksums);
+            let ranges = self.parallel.filter(|_| !is_resumable);
+            let state = is_resumable.then(|| PartialFile::state(&path));
+            let receiver = self.receiver(client, state).map_err(Failure::unbegun)?;
+            let mut file = PartialFile::new(&path, is_resumable);
+            let left = file.left(&receiver.options).await.map_err(Failure::unbegun)?;
+            let offset = left.as_ref().map_or(0, |(_, length)| *length);
+            if let Some(ranges) = ranges {
+                let part = file.part().to_owned();
+                let downloaded = receiver.receive_ranges(&part, ranges).await?;
+                file.finish(None).await.map_err(|failure| downloaded.failed(failure))?;
+                return Ok(downloaded);
+            }
+            let progress = receiver.progress(Sink::file(file.part().to_owned(), offset, checksums));
+            if let Some((stored, _)) = left.filter(|_| offset > 0) {
+                progress.lock().go_on(&stored);
+            }
+            let state = receiver.options.state.clone();
+            match receiver.receive(progress.clone()).await {
+                Ok(downloaded) => {
+                    let opened = progress.lock().sink.take_file();
+                    let finished = file.finish(opened).await;
+                    if let Some(state) = state {
+                        // A download that begins anew replaces it, should it stay.
+                        drop(state.remove().await);
+                    }
+                    finished.map_err(|failure| downloaded.failed(failure)).map(|()| downloaded)
+                }
+                Err(error) => {
+                    let is_useless = matches!(
+                        error.kind(),
+                        TransferErrorKind::ChecksumMismatch
+                            | TransferErrorKind::ObjectChanged
+                            | TransferErrorKind::Malformed
+                    );
+                    if is_useless {
+                        file.discard();
+                        if let Some(state) = state {
+                            drop(state.remove().await);
+                        }
+                    }
+                    Err(error)
+                }
+            }
+        }
+    }
+
+    /// Receives it into a writer, which gets every byte once. A checksum that is wrong is known only once all of it is written.
+    ///
+    /// # Errors
+    ///
+    /// See [`TransferError`]. The writer may have a part of it then. What was written can't be taken back, so that an object
+    /// which is replaced meanwhile is an error.
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`Download`].
+    pub fn to_writer<S: TransferService, W: AsyncWrite + Send + Unpin + 'a>(
+        self,
+        client: &HttpRetryService<S>,
+        writer: W,
+    ) -> impl Future<Output = Result<Downloaded, TransferError>> + Send + use<'a, S, W> {
+        let client = client.parts();
+        async move {
+            let checksums = self.checksums;
+            let receiver = self.receiver(client, None).map_err(Failure::unbegun)?;
+            let progress = receiver.progress(Sink::writer(Box::new(writer), checksums));
+            receiver.receive(progress).await
+        }
+    }
+
+    /// Receives it into memory.
+    ///
+    /// # Errors
+    ///
+    /// See [`TransferError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`Download`].
+    pub fn to_bytes<S: TransferService>(
+        self,
+        client: &HttpRetryService<S>,
+    ) -> impl Future<Output = Result<(Bytes, Downloaded), TransferError>> + Send + use<'a, S> {
+        let client = client.parts();
+        async move {
+            let checksums = self.checksums;
+            let receiver = self.receiver(client, None).map_err(Failure::unbegun)?;
+            let progress = receiver.progress(Sink::memory(checksums));
+            let downloaded = receiver.receive(progress.clone()).await?;
+            let bytes = progress.lock().sink.take_memory();
+            Ok((bytes, downloaded))
+        }
+    }
+
+    /// All that it takes to receive it.
+    fn receiver<S: TransferService>(
+        self,
+        client: ClientParts<S>,
+        state: Option<StateFile>,
+    ) -> Result<Receiver<'a, S>, Failure> {
+        let mut request = self.request.into_parts()?;
+        let config = client.2.config_for(&mut request);
+        let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
+        let options = DownloadOptions {
+            request,
+            has_generations: self.has_generations,
+            is_stored: self.is_stored,
+            state,
+        };
+        Ok(Receiver {
+            client,
+            config,
+            options: Arc::new(options),
+            idle_timeout,
+            on_progress: self.on_progress,
+            checksums: self.checksums,
+        })
+    }
+}
+
+/// Short: neither URIs nor headers, which may have secrets.
+impl fmt::Debug for Download<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Download")
+            .field("request", &self.request)
+            .field("checksums", &self.checksums)
+            .field("is_resumable", &self.is_resumable)
+            .finish_non_exhaustive()
+    }
+}

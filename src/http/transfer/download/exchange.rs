@@ -1,0 +1,254 @@
+//! The requests of a download, and what follows from their responses.
+
+use crate::http::transfer::activity::Activity;
+use crate::http::transfer::checksum::Sums;
+use crate::http::transfer::download::head::{Decision, Version};
+use crate::http::transfer::download::options::{DownloadOptions, request};
+use crate::http::transfer::download::received::{SharedProgress, changed};
+use crate::http::transfer::error::{Failure, TransferErrorKind};
+use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
+use crate::http::transfer::origin::{hide_secrets, resolved};
+use crate::http::transfer::progress::{TransferProgress, TransferReport};
+use crate::http::transfer::protocol::ended_early;
+use bytes::Bytes;
+use gax_retry::Code;
+use gax_retry::http::HttpFailure;
+use http::{StatusCode, Uri};
+use std::sync::Arc;
+
+/// Redirects in a row, more of which are a loop.
+const MOST_REDIRECTS: u32 = 10;
+
+/// A download, between its requests.
+pub(super) struct DownloadExchange<'a> {
+    options: Arc<DownloadOptions>,
+    progress: SharedProgress<'a>,
+    name: String,
+    /// Where a redirect leads.
+    redirected: Option<Uri>,
+    redirects: u32,
+    /// The place of the first byte.
+    begin: u64,
+    /// The most bytes that were ever written.
+    best: u64,
+    is_interrupted: bool,
+    resumptions: u32,
+}
+
+impl<'a> DownloadExchange<'a> {
+    pub(super) fn new(options: &Arc<DownloadOptions>, progress: SharedProgress<'a>) -> Self {
+        let request = &options.request;
+        let name = format!("{} {}", request.method, request.uri.path());
+        let best = progress.lock().sink.offset();
+        let begin = progress.lock().position.offset;
+        Self {
+            options: Arc::clone(options),
+            progress,
+            name,
+            redirected: None,
+            redirects: 0,
+            best,
+            begin,
+            is_interrupted: best > begin,
+            resumptions: 0,
+        }
+    }
+
+    /// Whether there are more bytes than ever.
+    fn has_progressed(&mut self) -> bool {
+        let offset = self.progress.lock().sink.offset();
+        let has_progressed = offset > self.best;
+        self.best = self.best.max(offset);
+        if has_progressed {
+            self.redirects = 0;
+        }
+        has_progressed
+    }
+
+    /// The attempt failed with the body under way.
+    fn interrupt(&mut self) {
+        self.is_interrupted = self.progress.lock().sink.offset() > self.begin;
+        self.redirected = None;
+    }
+
+    /// The bytes so far are of another object, or of one that nobody can go on with.
+    fn anew(&mut self, received: Option<Received>) -> Ending {
+        self.interrupt();
+        let failure = match received {
+            Some(received) => changed().with_response(received.into_response()),
+            None => changed(),
+        };
+        let mut progress = self.progress.lock();
+        if !progress.sink.can_rewind() {
+            return Ending::last(Code::Aborted, failure);
+        }
+        progress.forget();
+        Ending::Failed { failure, class: Class::Always(Code::Aborted), progress: false }
+    }
+
+    /// The checksums, now that nothing is missing.
+    fn whole(&mut self, head: http::response::Parts) -> Ending {
+        let mut progress = self.progress.lock();
+        if !Version::of(&head.headers).is_transcoded {
+            progress.sums = progress.sums.or(Sums::in_headers(&head.headers));
+        }
+        let written = progress.sink.hasher();
+        let is_all = progress.position.limit.is_none() && written.bytes() == progress.sink.offset();
+        let difference = written.sums().difference(progress.sums).filter(|_| is_all);
+        drop(progress);
+        match difference {
+            None => Ending::Done(Box::new(http::Response::from_parts(head, Bytes::new()))),
+            Some(name) => {
+                let problem = format!("the {name} of what was received is not that of the object");
+                Ending::last(Code::DataLoss, Failure::new(TransferErrorKind::ChecksumMismatch, problem))
+            }
+        }
+    }
+
+    fn redirect(&mut self, received: Received) -> Ending {
+        let base = self.redirected.as_ref().unwrap_or(&self.options.request.uri);
+        let location = received.head.headers.get(http::header::LOCATION);
+        let target = location.and_then(|location| resolved(base, location));
+        self.redirects += 1;
+        let problem = match target {
+            Some(target) if self.redirects <= MOST_REDIRECTS => {
+                self.redirected = Some(target);
+                return Ending::NotDone { progress: true };
+            }
+            Some(_) => "the server redirects in a loop",
+            None => "the server redirects to a place that no request goes to",
+        };
+        let failure = Failure::malformed(problem).with_response(received.into_response());
+        Ending::last(Code::Internal, failure)
+    }
+}
+
+impl<'a> Exchange<'a> for DownloadExchange<'a> {
+    type Step = ();
+
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn prepare(&mut self, _: &Arc<Activity>) -> Boxed<'a, Prepared<()>> {
+        if std::mem::take(&mut self.is_interrupted) {
+            self.resumptions = self.resumptions.saturating_add(1);
+        }
+        let (options, progress, target) =
+            (Arc::clone(&self.options), self.progress.clone(), self.redirected.clone());
+        Box::pin(async move {
+            progress.open().await?;
+            let position = progress.lock().position();
+            Ok(((), request(&options, target.as_ref(), &position)))
+        })
+    }
+
+    fn read(&mut self, (): (), mut head: http::response::Parts, mut body: Incoming) -> Boxed<'a, Received> {
+        let (options, progress) = (Arc::clone(&self.options), self.progress.clone());
+        Box::pin(async move {
+            let decision = {
+                let mut progress = progress.lock();
+                let decision = progress.position().decide(head.status, &head.headers);
+                progress.decision = Some(decision);
+                decision
+            };
+            hide_secrets(&mut head.headers);
+            let Decision::Body { skip, end, total } = decision else {
+                let (content, end) = body.collect().await;
+                return Received { head, content, end };
+            };
+            let is_new = {
+                let mut progress = progress.lock();
+                progress.learn(&head, total);
+                if skip == 0 && head.status != StatusCode::PARTIAL_CONTENT {
+                    // A server that knows no ranges sends all of it at once.
+                    progress.position.limit = None;
+                }
+                progress.sink.offset() == 0
+            };
+            if let Some(state) = options.state.as_ref().filter(|_| is_new) {
+                let stored = progress.lock().stored(&options);
+                if let Some(stored) = stored
+                    && let Err(failure) = state.save(&stored).await
+                {
+                    return Received { head, content: Bytes::new(), end: End::Failed(failure) };
+                }
+            }
+            let end = progress.receive(&mut body, skip, end).await;
+            Received { head, content: Bytes::new(), end }
+        })
+    }
+
+    fn received(&mut self, (): (), received: Received) -> Ending {
+        let Received { head, content, end } = received;
+        let progress = self.has_progressed();
+        if let End::Failed(failure) = end {
+            if failure.kind == TransferErrorKind::ObjectChanged {
+                return self.anew(None);
+            }
+            let class = Class::Never(if failure.kind == TransferErrorKind::Malformed {
+                Code::Internal
+            } else {
+                Code::FailedPrecondition
+            });
+            return Ending::Failed { failure, class, progress };
+        }
+        let (position, decision) = {
+            let mut progress = self.progress.lock();
+            (progress.position(), progress.decision.take())
+        };
+        let received = Received { head, content, end: End::Whole };
+        match decision {
+            Some(Decision::Body { .. }) => {
+                if let Some(early) = ended_early(end, progress) {
+                    self.interrupt();
+                    return early;
+                }
+                let is_whole = match position.end() {
+                    Some(end) => position.offset >= end,
+                    None => received.head.status.as_u16() != 206,
+                };
+                if is_whole { self.whole(received.head) } else { Ending::NotDone { progress } }
+            }
+            Some(Decision::Whole) => self.whole(received.head),
+            Some(Decision::Anew) => self.anew(Some(received)),
+            Some(Decision::Redirect) => self.redirect(received),
+            Some(Decision::Malformed(problem)) => {
+                let failure = Failure::malformed(problem).with_response(received.into_response());
+                Ending::last(Code::Internal, failure)
+            }
+            Some(Decision::Failed) | None => {
+                self.interrupt();
+                let status = received.head.status.as_u16();
+                let failure = Failure::status(received.into_response());
+                let is_gone = position.offset > 0 && matches!(status, 404 | 412);
+                let failure = if is_gone {
+                    Failure { kind: TransferErrorKind::ObjectChanged, ..failure }
+                } else {
+                    failure
+                };
+                Ending::Failed { failure, class: Class::As(HttpFailure::Status(status)), progress }
+            }
+        }
+    }
+
+    fn lost(&mut self, _: Option<()>) -> (bool, Option<Failure>) {
+        let progress = self.has_progressed();
+        self.interrupt();
+        (progress, None)
+    }
+
+    fn progress(&self, _: &Activity) -> TransferProgress {
+        let progress = self.progress.lock();
+        TransferProgress {
+            bytes: progress.sink.offset().saturating_sub(self.begin),
+            total: progress.position.total,
+            resumptions: self.resumptions,
+        }
+    }
+
+    fn summary(&self) -> TransferReport {
+        let bytes = self.progress.lock().sink.offset().saturating_sub(self.begin);
+        TransferReport { bytes, resumptions: self.resumptions }
+    }
+}

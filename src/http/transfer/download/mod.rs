@@ -1,0 +1,14 @@
+//! Downloads.
+
+mod builder;
+mod downloaded;
+mod exchange;
+mod file;
+mod head;
+mod options;
+mod received;
+mod receiver;
+mod sink;
+
+pub use builder::Download;
+pub use downloaded::Downloaded;

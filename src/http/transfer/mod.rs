@@ -1,0 +1,27 @@
+//! Transfers that resume: uploads and downloads, each as one operation over the HTTP service below the layer.
+
+mod activity;
+mod checksum;
+mod download;
+mod error;
+mod exchange;
+mod origin;
+mod paths;
+mod progress;
+mod protocol;
+mod range;
+mod request;
+mod run;
+mod service;
+mod session;
+mod state_file;
+mod upload;
+
+pub use checksum::Checksums;
+pub use download::{Download, Downloaded};
+pub use error::{TransferError, TransferErrorKind};
+pub use paths::{UnsafeName, path_within};
+pub use progress::{TransferProgress, TransferReport};
+pub use service::TransferService;
+pub use session::UploadSession;
+pub use upload::{Upload, UploadSource, Uploaded};

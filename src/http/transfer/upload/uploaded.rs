@@ -1,0 +1,59 @@
+//! An upload that is whole.
+
+use crate::http::transfer::checksum::Sums;
+use crate::http::transfer::progress::TransferReport;
+use crate::operation::OperationReport;
+use bytes::Bytes;
+
+/// An upload that is whole: the server has made the object, and its checksums are those of the source.
+#[derive(Debug)]
+pub struct Uploaded {
+    pub(super) response: http::Response<Bytes>,
+    pub(super) transfer: TransferReport,
+    pub(super) sums: Sums,
+    pub(super) report: OperationReport,
+}
+
+impl Uploaded {
+    /// The final response: of Cloud Storage the resource of the object, as JSON.
+    #[must_use]
+    pub fn response(&self) -> &http::Response<Bytes> {
+        &self.response
+    }
+
+    /// That response, by value.
+    #[must_use]
+    pub fn into_response(self) -> http::Response<Bytes> {
+        self.response
+    }
+
+    /// The bytes of the object.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.transfer.bytes
+    }
+
+    /// How often the upload went on after a failure.
+    #[must_use]
+    pub fn resumptions(&self) -> u32 {
+        self.transfer.resumptions
+    }
+
+    /// The CRC32C of the source, if it was computed.
+    #[must_use]
+    pub fn crc32c(&self) -> Option<u32> {
+        self.sums.crc32c
+    }
+
+    /// The MD5 of the source, if it was computed.
+    #[must_use]
+    pub fn md5(&self) -> Option<[u8; 16]> {
+        self.sums.md5
+    }
+
+    /// The requests that it took, as attempts of one operation.
+    #[must_use]
+    pub fn report(&self) -> &OperationReport {
+        &self.report
+    }
+}

@@ -1,0 +1,18 @@
+//! An emulator of Cloud Storage, for tests of programs that upload and download.
+
+mod arrival;
+mod call;
+mod emulator;
+mod fault;
+mod faults;
+mod reply_body;
+mod serve;
+mod shared;
+mod state;
+mod wire;
+
+pub use arrival::StorageArrival;
+pub use call::StorageCall;
+pub use emulator::StorageEmulator;
+pub use fault::StorageFault;
+pub use state::StorageObject;

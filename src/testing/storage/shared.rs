@@ -1,0 +1,83 @@
+//! The state of an emulator, shared by all its connections.
+
+use super::faults::{ArmedFaults, Faults};
+use super::state::{Objects, Sessions};
+use super::{StorageArrival, StorageCall};
+use crate::operation::Clock;
+use std::sync::{Mutex, PoisonError};
+use tokio::sync::Semaphore;
+use tokio_util::sync::CancellationToken;
+
+#[derive(Debug)]
+pub(crate) struct Shared {
+    state: Mutex<State>,
+    clock: Clock,
+    /// A permit for each stall.
+    pub(crate) stalls: Semaphore,
+    connections: Mutex<CancellationToken>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    pub(crate) objects: Objects,
+    pub(crate) sessions: Sessions,
+    pub(crate) faults: Faults,
+    pub(crate) arrivals: Vec<StorageArrival>,
+}
+
+impl Shared {
+    pub(crate) fn new() -> Self {
+        Self {
+            state: Mutex::default(),
+            clock: Clock::start(),
+            stalls: Semaphore::new(0),
+            connections: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn change<T>(&self, change: impl FnOnce(&mut State) -> T) -> T {
+        change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Writes a request down, and arms the faults that can happen to it.
+    pub(crate) fn arrive(
+        &self,
+        head: &http::request::Parts,
+        call: StorageCall,
+        object: &str,
+    ) -> (usize, ArmedFaults) {
+        let at = self.clock.elapsed();
+        self.change(|state| {
+            let index = state.arrivals.len();
+            state.arrivals.push(StorageArrival {
+                index,
+                at,
+                call,
+                method: head.method.clone(),
+                target: head.uri.path_and_query().map(ToString::to_string).unwrap_or_default(),
+                headers: head.headers.clone(),
+                received: 0,
+                status: None,
+                sent: 0,
+                is_whole: false,
+            });
+            (index, state.faults.arm(call, object))
+        })
+    }
+
+    /// Notes how far a request has got.
+    pub(crate) fn note(&self, index: usize, note: impl FnOnce(&mut StorageArrival)) {
+        self.change(|state| state.arrivals.get_mut(index).map(note));
+    }
+
+    /// Ends with all connections that are open now.
+    pub(crate) fn connection(&self) -> CancellationToken {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Breaks all connections that are open now.
+    pub(crate) fn disconnect(&self) {
+        let mut connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+        std::mem::take(&mut *connections).cancel();
+    }
+}

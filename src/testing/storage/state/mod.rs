@@ -1,0 +1,16 @@
+//! The emulator's memory: objects, and uploads that are not yet whole.
+
+mod checksums;
+mod object;
+mod objects;
+mod preconditions;
+mod session;
+mod sessions;
+
+pub use object::StorageObject;
+
+pub(crate) use checksums::Checksums;
+pub(crate) use objects::Objects;
+pub(crate) use preconditions::Preconditions;
+pub(crate) use session::{Protocol, Session, Stage};
+pub(crate) use sessions::Sessions;

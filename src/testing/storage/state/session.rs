@@ -1,0 +1,59 @@
+//! An upload that can be resumed.
+
+use super::{Checksums, Preconditions};
+use bytes::Bytes;
+use serde_json::Value;
+
+/// The protocol that an upload was started by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Protocol {
+    /// Cloud Storage's own.
+    Resumable,
+    /// Google's universal one.
+    Universal,
+}
+
+/// How far an upload has got.
+#[derive(Debug, Clone)]
+pub(crate) enum Stage {
+    Active,
+    /// The object has been made; its metadata.
+    Finished(Bytes),
+    Cancelled,
+    /// Replied to with that status.
+    Expired(u16),
+}
+
+#[derive(Debug)]
+pub(crate) struct Session {
+    pub(crate) protocol: Protocol,
+    pub(crate) bucket: String,
+    pub(crate) name: String,
+    pub(crate) metadata: Value,
+    pub(crate) content_type: Option<String>,
+    pub(crate) preconditions: Preconditions,
+    /// The hash of the key to encrypt with.
+    pub(crate) key_hash: Option<String>,
+    /// The checksums that the client has promised.
+    pub(crate) promised: Checksums,
+    /// The length that the client has declared.
+    pub(crate) length: Option<u64>,
+    /// The bytes that have been persisted.
+    pub(crate) content: Vec<u8>,
+    pub(crate) stage: Stage,
+}
+
+impl Session {
+    pub(crate) fn persisted(&self) -> u64 {
+        u64::try_from(self.content.len()).unwrap_or(u64::MAX)
+    }
+
+    /// Persists bytes that begin at that place, but for those that have been; bytes beyond a gap are dropped.
+    pub(crate) fn persist(&mut self, place: u64, bytes: &[u8]) {
+        let Some(known) = self.persisted().checked_sub(place) else { return };
+        let known = usize::try_from(known).unwrap_or(usize::MAX);
+        if let (Stage::Active, Some(new)) = (&self.stage, bytes.get(known..)) {
+            self.content.extend_from_slice(new);
+        }
+    }
+}

@@ -1,0 +1,382 @@
+//! Downloads, from servers that break off and from servers that lie.
+
+use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer, without_versions};
+use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderValue};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
+use tonic_gax::transfer::{Checksums, Download, TransferErrorKind};
+use tonic_gax::{HttpRetryLayer, RetrySettings};
+
+const SIZE: usize = 2 * KIB_256 + 1000;
+const MIDDLE: u64 = 300_000;
+
+fn download() -> Download<'static> {
+    Download::of_object(ENDPOINT, "b", "folder/o")
+}
+
+/// An emulator that has the object, of so many bytes.
+fn storage_of(length: usize) -> StorageEmulator {
+    let storage = StorageEmulator::start();
+    storage.put("b", "folder/o", content(length));
+    storage
+}
+
+/// The ranges that were asked for.
+fn ranges(storage: &StorageEmulator) -> Vec<Option<String>> {
+    storage.arrivals().iter().map(|arrival| arrival.header("range").map(str::to_owned)).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_arrives_in_memory_in_a_file_and_in_a_writer() {
+    for length in [0, 1, SIZE] {
+        let storage = storage_of(length);
+        let generation = storage.object("b", "folder/o").unwrap().generation();
+        let client = client(&storage);
+        let (bytes, downloaded) = download().to_bytes(&client).await.unwrap();
+        assert_eq!(bytes, content(length));
+        assert_eq!(downloaded.crc32c(), Some(crc32c(&bytes)));
+        assert_eq!((downloaded.generation(), downloaded.is_verified()), (Some(generation), true));
+        let mut written = Vec::new();
+        download().to_writer(&client, &mut written).await.unwrap();
+        assert_eq!(written, content(length));
+        let file = Scratch::new("target");
+        std::fs::write(file.path(), "before").unwrap();
+        download().to_file(&client, file.path()).await.unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), content(length));
+        assert!(!file.beside(".gax-part").exists());
+        assert!(storage.arrivals().iter().all(|arrival| arrival.header("accept-encoding").is_none()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_download_goes_on_after_every_fault() {
+    for (what, faults) in [
+        ("503", vec![StorageFault::status(503)]),
+        ("reset before the head", vec![StorageFault::reset()]),
+        ("reset", vec![StorageFault::reset().at(MIDDLE)]),
+        ("reset twice", vec![StorageFault::reset().at(MIDDLE), StorageFault::reset().at(MIDDLE + 1)]),
+        ("stall", vec![StorageFault::stall().at(MIDDLE)]),
+        ("truncated", vec![StorageFault::truncate(MIDDLE)]),
+        (
+            "truncated, of no known length",
+            vec![StorageFault::truncate(MIDDLE), StorageFault::without_header(CONTENT_LENGTH).times(1)],
+        ),
+        (
+            "all of it for a range",
+            vec![StorageFault::reset().at(MIDDLE), StorageFault::ignored_range().skip(1)],
+        ),
+        (
+            "an earlier range",
+            vec![StorageFault::reset().at(MIDDLE), StorageFault::earlier_range(1000).skip(1)],
+        ),
+    ] {
+        for http2 in [false, true] {
+            let storage = storage_of(SIZE);
+            for fault in &faults {
+                storage.fault(fault.clone().on(StorageCall::Download));
+            }
+            let client = if http2 { super::setup::http2_client(&storage) } else { client(&storage) };
+            let mut written = Vec::new();
+            let downloaded = download().to_writer(&client, &mut written).await;
+            let downloaded = downloaded
+                .unwrap_or_else(|error| panic!("{what} {http2}: {error}\n{}", error.report().unwrap()));
+            assert_eq!(written, content(SIZE), "{what} {http2}");
+            assert_eq!(storage.faults_left(), 0, "{what} {http2}");
+            assert!(downloaded.is_verified());
+            let is_resumed =
+                what.contains("reset") && !what.contains("before") || ["stall", "truncated"].contains(&what);
+            if is_resumed {
+                assert!(downloaded.resumptions() > 0, "{what}");
+                let last = ranges(&storage).pop().unwrap().unwrap();
+                assert!(
+                    last.starts_with("bytes=") && last.ends_with('-') && last != "bytes=0-",
+                    "{what}: {last}"
+                );
+                let targets = storage.arrivals();
+                assert!(targets.last().unwrap().target.contains("generation="));
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_object_that_is_replaced_meanwhile_is_never_mixed() {
+    let replaced =
+        || StorageFault::overwrite(StorageObject::new(vec![7; SIZE])).on(StorageCall::Download).skip(1);
+    // A file begins anew: its temporary name shows nobody what it was before.
+    let storage = storage_of(SIZE);
+    storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+    storage.fault(replaced());
+    let file = Scratch::new("target");
+    let request =
+        http::Request::get(format!("{ENDPOINT}/storage/v1/b/b/o/folder%2Fo?alt=media")).body(()).unwrap();
+    Download::new(request).to_file(&client(&storage), file.path()).await.unwrap();
+    assert_eq!(std::fs::read(file.path()).unwrap(), vec![7; SIZE]);
+    // By its generation it is gone.
+    let storage = storage_of(SIZE);
+    storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+    storage.fault(replaced());
+    let error = download().to_writer(&client(&storage), Vec::new()).await.unwrap_err();
+    assert_eq!(error.kind(), TransferErrorKind::ObjectChanged, "{error}");
+    // A writer can't take back what it has.
+    let storage = storage_of(SIZE);
+    storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+    storage.fault(replaced());
+    let request =
+        http::Request::get(format!("{ENDPOINT}/storage/v1/b/b/o/folder%2Fo?alt=media")).body(()).unwrap();
+    let error = Download::new(request).to_writer(&client(&storage), Vec::new()).await.unwrap_err();
+    assert_eq!(error.kind(), TransferErrorKind::ObjectChanged, "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_version_the_prefix_is_compared() {
+    // Neither a generation nor a strong ETag.
+    for (checksums, is_whole) in [(Checksums::CRC32C, true), (Checksums::NONE, false)] {
+        let storage = storage_of(SIZE);
+        storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+        let mut written = Vec::new();
+        let client = without_versions(&storage);
+        let result = download().checksums(checksums).to_writer(&client, &mut written).await;
+        assert_eq!(result.is_ok(), is_whole, "{result:?}");
+        assert_eq!(ranges(&storage), [None, None]);
+        if is_whole {
+            assert_eq!(written, content(SIZE));
+        }
+    }
+    let storage = storage_of(SIZE);
+    storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+    storage
+        .fault(StorageFault::overwrite(StorageObject::new(vec![7; SIZE])).on(StorageCall::Download).skip(1));
+    let error = download().to_writer(&without_versions(&storage), Vec::new()).await.unwrap_err();
+    assert_eq!(error.kind(), TransferErrorKind::ObjectChanged, "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn ranges_at_once_are_one_file() {
+    const PIECE: u64 = 100_000;
+    for checksums in [Checksums::CRC32C, Checksums::MD5, Checksums::BOTH, Checksums::NONE] {
+        let storage = storage_of(SIZE);
+        // One range breaks off, another one has a server that knows none, a third begins too early.
+        storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+        storage.fault(StorageFault::ignored_range().on(StorageCall::Download).skip(3));
+        storage.fault(StorageFault::earlier_range(500).on(StorageCall::Download).skip(2));
+        let file = Scratch::new("target");
+        let last = Arc::new(Mutex::new((0, None)));
+        let known = Arc::clone(&last);
+        let download = download().checksums(checksums).parallel(3, PIECE).on_progress(move |progress| {
+            *known.lock().unwrap() = (progress.bytes(), progress.total());
+        });
+        let downloaded = download.to_file(&client(&storage), file.path()).await.unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+        assert_eq!((downloaded.bytes(), downloaded.range_reports().len()), (SIZE as u64, 3));
+        assert_eq!(downloaded.is_verified(), checksums != Checksums::NONE);
+        assert_eq!(downloaded.resumptions(), 1);
+        assert_eq!(storage.faults_left(), 0);
+        assert_eq!(*last.lock().unwrap(), (SIZE as u64, Some(SIZE as u64)));
+        if checksums == Checksums::CRC32C || checksums == Checksums::BOTH {
+            assert_eq!(downloaded.crc32c(), Some(crc32c(&content(SIZE))));
+        }
+    }
+    // A range that is corrupted leaves no file, whichever it is.
+    for place in [0, MIDDLE, SIZE as u64 - 1] {
+        let storage = storage_of(SIZE);
+        storage.fault(StorageFault::corrupt(place).on(StorageCall::Download));
+        let file = Scratch::new("target");
+        let error = download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::ChecksumMismatch);
+        assert!(!file.path().exists() && !file.beside(".gax-part").exists());
+    }
+    // A server that knows no ranges sends all of it, and a short object is one range.
+    for length in [SIZE, 0, 1, 100_000] {
+        let storage = storage_of(length);
+        storage.fault(StorageFault::ignored_range().on(StorageCall::Download).always());
+        let file = Scratch::new("target");
+        let downloaded = download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), content(length));
+        assert!(downloaded.is_verified());
+        assert_eq!(storage.arrivals().len(), 1);
+    }
+    let storage = storage_of(0);
+    let file = Scratch::new("target");
+    download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap();
+    assert_eq!(std::fs::read(file.path()).unwrap(), b"");
+    assert_eq!(storage.arrivals()[0].status, Some(416));
+}
+
+#[tokio::test(start_paused = true)]
+async fn ranges_that_lie_are_refused() {
+    for range in ["bytes 300001-525287/525288", "bytes 0-9/525288", "bytes 9-8/525288", "lines 1-2/3"] {
+        let storage = storage_of(SIZE);
+        storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+        let lie = StorageFault::header(CONTENT_RANGE, HeaderValue::from_static(range));
+        storage.fault(lie.on(StorageCall::Download).skip(1));
+        let error = download().to_writer(&client(&storage), Vec::new()).await.unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::Malformed, "{range}: {error}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_corrupted_on_the_way_leaves_no_file() {
+    for checksums in [Checksums::CRC32C, Checksums::MD5, Checksums::BOTH] {
+        let storage = storage_of(SIZE);
+        storage.fault(StorageFault::corrupt(1234).on(StorageCall::Download));
+        let file = Scratch::new("target");
+        let error = download()
+            .checksums(checksums)
+            .resumable()
+            .to_file(&client(&storage), file.path())
+            .await
+            .unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::ChecksumMismatch, "{error}");
+        for path in [file.path(), file.beside(".gax-part"), file.beside(".gax-state")] {
+            assert!(!path.exists(), "{path:?}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn compressed_objects_are_received_as_stored_or_as_they_were() {
+    let storage = StorageEmulator::start();
+    storage.put("b", "folder/o", StorageObject::new(content(SIZE)).gzip());
+    let client = client(&storage);
+    let (bytes, downloaded) = download().to_bytes(&client).await.unwrap();
+    assert_eq!(bytes, content(SIZE));
+    assert!(!downloaded.is_verified());
+    let (bytes, downloaded) = download().stored().to_bytes(&client).await.unwrap();
+    assert_eq!(bytes, storage.object("b", "folder/o").unwrap().content());
+    assert!(downloaded.is_verified());
+    // Ranges of what is decompressed on the way would be of other bytes: all of it comes again.
+    storage.fault(StorageFault::reset().on(StorageCall::Download).at(1000));
+    let mut written = Vec::new();
+    download().to_writer(&client, &mut written).await.unwrap();
+    assert_eq!(written, content(SIZE));
+    assert!(ranges(&storage).iter().all(Option::is_none));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_download_goes_on_in_another_process() {
+    let storage = storage_of(SIZE);
+    let client = client(&storage);
+    let file = Scratch::new("target");
+    storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
+    let running = tokio::spawn(download().resumable().to_file(&client, file.path()));
+    storage.stalled().await;
+    let part = || std::fs::metadata(file.beside(".gax-part")).map_or(0, |metadata| metadata.len());
+    while part() < MIDDLE / 2 {
+        tokio::task::yield_now().await;
+    }
+    running.abort();
+    drop(running.await);
+    storage.disconnect();
+    assert!(!file.path().exists());
+    assert!(file.beside(".gax-state").exists());
+    let other = Download::of_object(ENDPOINT, "b", "other").resumable().to_file(&client, file.path()).await;
+    assert_eq!(other.unwrap_err().kind(), TransferErrorKind::StateFile);
+
+    let downloaded = download().resumable().to_file(&client, file.path()).await.unwrap();
+    assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+    assert_eq!(downloaded.resumptions(), 1);
+    assert!(downloaded.is_verified());
+    assert!(!file.beside(".gax-part").exists() && !file.beside(".gax-state").exists());
+    let last = ranges(&storage).pop().unwrap().unwrap();
+    assert!(last.starts_with("bytes=") && last != "bytes=0-", "{last}");
+
+    // One that isn't to go on leaves nothing.
+    storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
+    let running = tokio::spawn(download().to_file(&client, file.beside("-other")));
+    storage.stalled().await;
+    running.abort();
+    drop(running.await);
+    assert!(!file.beside("-other.gax-part").exists());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_that_is_whole_is_only_verified() {
+    let storage = storage_of(SIZE);
+    let client = client(&storage);
+    let file = Scratch::new("target");
+    // Killed between its last byte and its name.
+    storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
+    let running = tokio::spawn(download().resumable().to_file(&client, file.path()));
+    storage.stalled().await;
+    while !file.beside(".gax-state").exists() {
+        tokio::task::yield_now().await;
+    }
+    running.abort();
+    drop(running.await);
+    std::fs::write(file.beside(".gax-part"), content(SIZE)).unwrap();
+    let downloaded = download().resumable().to_file(&client, file.path()).await.unwrap();
+    assert!(downloaded.is_verified());
+    assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+    assert_eq!(storage.arrivals().last().unwrap().status, Some(416));
+}
+
+#[tokio::test(start_paused = true)]
+async fn bytes_that_come_give_fresh_retries() {
+    let settings = RetrySettings::builder()
+        .max_attempts(2)
+        .initial_retry_delay(Duration::from_secs(1))
+        .retry_delay_multiplier(2.0)
+        .max_retry_delay(Duration::from_secs(60))
+        .build()
+        .unwrap();
+    let layer = HttpRetryLayer::new(&settings, [tonic_gax::Code::Unavailable]);
+    let storage = storage_of(SIZE);
+    for place in 1..=9 {
+        storage.fault(StorageFault::reset().on(StorageCall::Download).at(place * 50_000));
+    }
+    let (bytes, downloaded) = download().to_bytes(&with_layer(&storage, &layer)).await.unwrap();
+    assert_eq!((bytes, downloaded.resumptions()), (content(SIZE), 9));
+    let report = downloaded.report().to_string();
+    assert!(report.contains(&format!("transfer: {SIZE} bytes, 9 resumptions")), "{report}");
+    assert!(downloaded.report().attempts().iter().all(|attempt| attempt.delay() <= Duration::from_secs(1)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn redirects_carry_no_credentials_elsewhere() {
+    let storage = storage_of(SIZE);
+    let location = |to: &'static str| {
+        StorageFault::status(302).with_header(http::header::LOCATION, HeaderValue::from_static(to))
+    };
+    storage
+        .fault(location("http://cdn.test/storage/v1/b/b/o/folder%2Fo?alt=media").on(StorageCall::Download));
+    let request = download().header("authorization", "Bearer s3cret").header("user-agent", "mine");
+    let (bytes, _) = request.to_bytes(&client(&storage)).await.unwrap();
+    assert_eq!(bytes, content(SIZE));
+    let [first, second] = &storage.arrivals()[..] else { panic!() };
+    assert_eq!(first.header("authorization"), Some("Bearer s3cret"));
+    assert_eq!((second.header("authorization"), second.header("user-agent")), (None, Some("mine")));
+
+    let storage = storage_of(SIZE);
+    storage.fault(location("/storage/v1/b/b/o/folder%2Fo?alt=media").on(StorageCall::Download).always());
+    let error = download().to_bytes(&client(&storage)).await.unwrap_err();
+    assert_eq!(error.kind(), TransferErrorKind::Malformed);
+    assert_eq!(storage.arrivals().len(), 11);
+}
+
+#[tokio::test(start_paused = true)]
+async fn errors_say_what_the_server_said() {
+    let storage = StorageEmulator::start();
+    let error = download().to_bytes(&client(&storage)).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(404)));
+    assert_eq!(error.report().unwrap().attempt_count(), 1);
+    let text = error.to_string();
+    assert!(text.starts_with("GET /storage/v1/b/b/o/folder%2Fo failed after 1 attempt"), "{text}");
+    assert!(text.ends_with("the server responded with status 404"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_is_reported_as_bytes_come() {
+    let storage = storage_of(SIZE);
+    storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let known = Arc::clone(&seen);
+    let download = download().on_progress(move |progress| {
+        known.lock().unwrap().push((progress.bytes(), progress.total(), progress.resumptions()));
+    });
+    download.to_bytes(&client(&storage)).await.unwrap();
+    let seen = seen.lock().unwrap();
+    assert!(seen.windows(2).all(|pair| pair[0].0 <= pair[1].0), "{seen:?}");
+    assert_eq!(seen.last(), Some(&(SIZE as u64, Some(SIZE as u64), 1)));
+}

@@ -1,0 +1,6 @@
+//! Transfers, and the emulator that they are tested with.
+
+mod downloads;
+mod emulator;
+mod setup;
+mod uploads;

@@ -1,0 +1,505 @@
+//! Uploads by Cloud Storage's protocol and by the universal one.
+
+use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::io::AsyncWriteExt as _;
+use tonic_gax::http::presets;
+use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use tonic_gax::transfer::{Checksums, TransferErrorKind, Upload, UploadSession, UploadSource};
+use tonic_gax::{HttpRetryLayer, RetrySettings, StopReason};
+
+const SIZE: usize = 3 * KIB_256 + 1000;
+
+fn to_object(source: impl Into<UploadSource>) -> Upload<'static> {
+    Upload::to_object(ENDPOINT, "b", "folder/o", source)
+}
+
+fn universal(source: impl Into<UploadSource>) -> Upload<'static> {
+    let uri = format!("{ENDPOINT}/upload/storage/v1/b/b/o?name=folder/o");
+    Upload::universal(http::Request::post(uri).body(()).unwrap(), source)
+}
+
+/// The requests that have come, in short.
+fn calls(storage: &StorageEmulator) -> Vec<(StorageCall, Option<u16>)> {
+    storage.arrivals().iter().map(|arrival| (arrival.call, arrival.status)).collect()
+}
+
+fn stored(storage: &StorageEmulator) -> Vec<u8> {
+    storage.object("b", "folder/o").unwrap().content().to_vec()
+}
+
+/// A source of each kind, with the same bytes.
+fn sources(file: &Scratch) -> Vec<(&'static str, UploadSource)> {
+    std::fs::write(file.path(), content(SIZE)).unwrap();
+    vec![
+        ("bytes", UploadSource::from(content(SIZE))),
+        ("file", UploadSource::file(file.path())),
+        ("seekable", UploadSource::seekable(std::io::Cursor::new(content(SIZE)))),
+        ("reader", UploadSource::reader(std::io::Cursor::new(content(SIZE)))),
+        ("sized reader", UploadSource::reader(std::io::Cursor::new(content(SIZE))).with_size(SIZE as u64)),
+    ]
+}
+
+#[tokio::test(start_paused = true)]
+async fn every_source_arrives_by_both_protocols_whole_or_in_chunks() {
+    let file = Scratch::new("source");
+    for is_universal in [false, true] {
+        for chunk in [None, Some(KIB_256 as u64)] {
+            for (name, source) in sources(&file) {
+                let storage = StorageEmulator::start();
+                let upload = if is_universal { universal(source) } else { to_object(source) };
+                let mut upload = upload.single_request_below(0);
+                if let Some(chunk) = chunk {
+                    upload = upload.chunk_size(chunk);
+                }
+                let uploaded = upload.send(&client(&storage)).await.unwrap();
+                assert_eq!(stored(&storage), content(SIZE), "{name} {chunk:?} {is_universal}");
+                assert_eq!((uploaded.bytes(), uploaded.resumptions()), (SIZE as u64, 0), "{name}");
+                assert_eq!(uploaded.crc32c(), Some(crc32c(&content(SIZE))));
+                assert_eq!(storage.open_uploads(), 0);
+                assert!(calls(&storage).iter().all(|(_, status)| status.is_some()));
+                if chunk.is_some() {
+                    // The start, three chunks and the rest.
+                    assert_eq!(storage.arrivals().len(), 5, "{name}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_goes_on_after_every_fault() {
+    use StorageCall::{QueryUpload, StartUpload, Upload as Send};
+    let file = Scratch::new("source");
+    let middle = KIB_256 as u64 + 7;
+    for is_universal in [false, true] {
+        for (what, fault, is_resumed) in [
+            ("reset at the start", StorageFault::reset().on(StartUpload), false),
+            ("503 at the start", StorageFault::status(503).on(StartUpload), false),
+            ("lost session", StorageFault::lost_reply().on(StartUpload), false),
+            ("reset in the middle", StorageFault::reset().on(Send).at(middle), true),
+            ("503 in the middle", StorageFault::status(503).on(Send).at(middle), true),
+            ("503 at once", StorageFault::status(503).on(Send).early(), true),
+            ("lost reply", StorageFault::lost_reply().on(Send), true),
+            ("cut reply", StorageFault::cut_reply(3).on(Send), true),
+            ("stall in the middle", StorageFault::stall().on(Send).at(middle), true),
+            ("a part is persisted", StorageFault::persisted(KIB_256 as u64).on(Send), false),
+            ("nothing is persisted", StorageFault::persisted(0).on(Send), true),
+            ("503 to the question", StorageFault::status(503).on(QueryUpload), true),
+        ] {
+            for (name, source) in sources(&file) {
+                let storage = StorageEmulator::start();
+                storage.fault(fault.clone());
+                if what == "503 to the question" {
+                    storage.fault(StorageFault::reset().on(Send).at(middle));
+                }
+                let upload = if is_universal { universal(source) } else { to_object(source) };
+                let uploaded = upload.single_request_below(0).send(&client(&storage)).await;
+                let uploaded = uploaded.unwrap_or_else(|error| {
+                    panic!(
+                        "{what}, {name}, {is_universal}: {error}\n{}\n{:?}",
+                        error.report().unwrap(),
+                        calls(&storage)
+                    )
+                });
+                assert_eq!(stored(&storage), content(SIZE), "{what}, {name}");
+                assert_eq!(storage.faults_left(), 0, "{what}, {name}");
+                if !what.contains("reply") {
+                    assert_eq!(uploaded.resumptions() > 0, is_resumed, "{what}, {name}, {is_universal}");
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_final_reply_is_a_success() {
+    let storage = StorageEmulator::start();
+    storage.fault(StorageFault::lost_reply().on(StorageCall::Upload));
+    let uploaded = to_object(content(SIZE)).single_request_below(0).send(&client(&storage)).await.unwrap();
+    let expected = [
+        (StorageCall::StartUpload, Some(200)),
+        (StorageCall::Upload, None),
+        (StorageCall::QueryUpload, Some(200)),
+    ];
+    assert_eq!(
+        calls(&storage).iter().map(|(call, _)| *call).collect::<Vec<_>>(),
+        expected.map(|(call, _)| call)
+    );
+    let resource: serde_json::Value = serde_json::from_slice(uploaded.response().body()).unwrap();
+    assert_eq!(resource["size"], SIZE.to_string());
+    // The start is no retry, and the question none.
+    let report = uploaded.report();
+    assert_eq!(report.attempt_count(), 3);
+    assert!(report.to_string().contains(&format!("transfer: {SIZE} bytes, 0 resumptions")), "{report}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_gives_fresh_retries() {
+    // Three attempts, and eight failures of which each comes after some progress.
+    let settings = RetrySettings::builder()
+        .max_attempts(3)
+        .initial_retry_delay(Duration::from_secs(1))
+        .retry_delay_multiplier(2.0)
+        .max_retry_delay(Duration::from_secs(60))
+        .build()
+        .unwrap();
+    let layer = HttpRetryLayer::new(&settings, [tonic_gax::Code::Unavailable]);
+    let storage = StorageEmulator::start();
+    for place in 1..=8 {
+        storage.fault(StorageFault::reset().on(StorageCall::Upload).at(place * KIB_256 as u64 + 1));
+    }
+    let upload = to_object(content(10 * KIB_256)).single_request_below(0);
+    let uploaded = upload.send(&with_layer(&storage, &layer)).await.unwrap();
+    assert_eq!(uploaded.resumptions(), 8);
+    assert_eq!(stored(&storage), content(10 * KIB_256));
+
+    // Without any progress three are three.
+    let storage = StorageEmulator::start();
+    storage.fault(StorageFault::status(503).on(StorageCall::Upload).always());
+    let upload = to_object(content(SIZE)).single_request_below(0);
+    let error = upload.send(&with_layer(&storage, &layer)).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(503)));
+    assert_eq!(error.stop_reason(), Some(StopReason::MaxAttempts));
+    let sends = calls(&storage).iter().filter(|(call, _)| *call == StorageCall::Upload).count();
+    assert_eq!(sends, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_expires_is_started_anew_where_the_source_can_seek() {
+    for status in [404, 410] {
+        for chunk in [None, Some(KIB_256 as u64)] {
+            let storage = StorageEmulator::start();
+            storage.fault(
+                StorageFault::expired(status).on(StorageCall::Upload).skip(u32::from(chunk.is_some())),
+            );
+            let mut upload = to_object(UploadSource::seekable(std::io::Cursor::new(content(SIZE))))
+                .single_request_below(0);
+            if let Some(chunk) = chunk {
+                upload = upload.chunk_size(chunk);
+            }
+            upload.send(&client(&storage)).await.unwrap();
+            assert_eq!(stored(&storage), content(SIZE));
+            let starts = calls(&storage).iter().filter(|(call, _)| *call == StorageCall::StartUpload).count();
+            assert_eq!(starts, 2, "{status}");
+        }
+        // A reader that has let go of its begin can't.
+        let storage = StorageEmulator::start();
+        storage.fault(StorageFault::expired(status).on(StorageCall::Upload).skip(1));
+        let upload =
+            to_object(UploadSource::reader(std::io::Cursor::new(content(SIZE)))).chunk_size(KIB_256 as u64);
+        let error = upload.send(&client(&storage)).await.unwrap_err();
+        assert_eq!((error.kind(), error.status()), (TransferErrorKind::Source, Some(status)));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_session_that_was_cancelled_is_the_end() {
+    let storage = StorageEmulator::start();
+    let sessions = Arc::new(Mutex::new(Vec::new()));
+    let known = Arc::clone(&sessions);
+    storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
+    let upload =
+        to_object(content(SIZE)).single_request_below(0).on_session(move |session: &UploadSession| {
+            known.lock().unwrap().push(session.clone());
+        });
+    let client = client(&storage);
+    let running = tokio::spawn(upload.send(&client));
+    storage.stalled().await;
+    let session = sessions.lock().unwrap()[0].clone();
+    session.cancel(&client).await.unwrap();
+    // The question after the stall finds it.
+    let error = running.await.unwrap().unwrap_err();
+    assert_eq!((error.kind(), error.status()), (TransferErrorKind::Cancelled, Some(499)));
+    assert!(error.session().is_none());
+    // To cancel it again changes nothing.
+    session.cancel(&client).await.unwrap();
+    assert_eq!(storage.names("b"), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_dropped_upload_cancels_its_session() {
+    for is_universal in [false, true] {
+        let storage = StorageEmulator::start();
+        storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
+        let upload = if is_universal { universal(content(SIZE)) } else { to_object(content(SIZE)) };
+        let running = tokio::spawn(upload.single_request_below(0).send(&client(&storage)));
+        storage.stalled().await;
+        assert_eq!(storage.open_uploads(), 1);
+        running.abort();
+        assert!(running.await.unwrap_err().is_cancelled());
+        while storage.open_uploads() > 0 {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(calls(&storage).last().unwrap().0, StorageCall::CancelUpload);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_goes_on_in_another_process_by_its_state_file() {
+    for is_universal in [false, true] {
+        let (file, state) = (Scratch::new("source"), Scratch::new("state"));
+        std::fs::write(file.path(), content(SIZE)).unwrap();
+        let storage = StorageEmulator::start();
+        let upload = || {
+            let source = UploadSource::file(file.path());
+            let upload = if is_universal { universal(source) } else { to_object(source) };
+            upload.single_request_below(0).state_file(state.path())
+        };
+        storage.fault(StorageFault::stall().on(StorageCall::Upload).at(2 * KIB_256 as u64));
+        let running = tokio::spawn(upload().send(&client(&storage)));
+        storage.stalled().await;
+        running.abort();
+        drop(running.await);
+        storage.disconnect();
+        let text = std::fs::read_to_string(state.path()).unwrap();
+        assert!(text.contains("\"session\":\"http://storage.test/"), "{text}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(std::fs::metadata(state.path()).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        // Another upload must not take it.
+        let other = Upload::to_object(ENDPOINT, "b", "other", "x").state_file(state.path());
+        let error = other.send(&client(&storage)).await.unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::StateFile);
+
+        let uploaded = upload().send(&client(&storage)).await.unwrap();
+        assert_eq!(stored(&storage), content(SIZE));
+        assert_eq!(uploaded.resumptions(), 1);
+        assert_eq!(uploaded.crc32c(), Some(crc32c(&content(SIZE))));
+        assert!(!state.path().exists());
+        let starts = calls(&storage).iter().filter(|(call, _)| *call == StorageCall::StartUpload).count();
+        assert_eq!(starts, 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_file_that_does_not_fit_is_no_use_or_an_error() {
+    let (file, state) = (Scratch::new("source"), Scratch::new("state"));
+    std::fs::write(file.path(), content(SIZE)).unwrap();
+    let storage = StorageEmulator::start();
+    let upload =
+        || to_object(UploadSource::file(file.path())).single_request_below(0).state_file(state.path());
+    storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
+    let running = tokio::spawn(upload().send(&client(&storage)));
+    storage.stalled().await;
+    running.abort();
+    drop(running.await);
+    // The source is another one: the upload begins anew.
+    std::fs::write(file.path(), content(SIZE + 1)).unwrap();
+    upload().send(&client(&storage)).await.unwrap();
+    assert_eq!(stored(&storage), content(SIZE + 1));
+
+    std::fs::write(state.path(), "{\"session\":\"s3cret\"").unwrap();
+    let error = upload().send(&client(&storage)).await.unwrap_err();
+    assert_eq!(error.kind(), TransferErrorKind::StateFile);
+    let text = format!("{error} {error:?}");
+    assert!(!text.contains("s3cret") && text.contains("line 1"), "{text}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_goes_on_by_its_session_alone() {
+    let storage = StorageEmulator::start();
+    storage.fault(StorageFault::status(403).on(StorageCall::Upload).at(2 * KIB_256 as u64));
+    let error = to_object(content(SIZE)).single_request_below(0).send(&client(&storage)).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(403)));
+    let uri = error.session().unwrap().expose_uri();
+    for text in [format!("{error}"), format!("{error:?}"), format!("{}", error.report().unwrap())] {
+        assert!(!text.contains("upload_id"), "{text}");
+    }
+    // A reader begins at the first byte here, too.
+    let session = UploadSession::from_uri(&uri).unwrap();
+    let source = UploadSource::reader(std::io::Cursor::new(content(SIZE)));
+    let uploaded = Upload::resume(session, source).send(&client(&storage)).await.unwrap();
+    assert_eq!((stored(&storage), uploaded.resumptions()), (content(SIZE).to_vec(), 1));
+}
+
+#[tokio::test(start_paused = true)]
+async fn little_goes_in_one_request_where_that_is_safe_to_retry() {
+    use StorageCall::{Insert, StartUpload, Upload as Send};
+    for (metadata, precondition, expected) in [
+        ("", true, vec![Insert]),
+        (r#"{"metadata":{"a":"b"}}"#, true, vec![Insert]),
+        ("", false, vec![StartUpload, Send]),
+    ] {
+        let storage = StorageEmulator::start();
+        let mut upload = to_object(content(1000)).content_type("text/plain").metadata(metadata);
+        if precondition {
+            upload = upload.query("ifGenerationMatch", "0");
+        }
+        let layer = HttpRetryLayer::preset(&presets::storage().with_host("storage.test"));
+        upload.send(&with_layer(&storage, &layer)).await.unwrap();
+        assert_eq!(calls(&storage).iter().map(|(call, _)| *call).collect::<Vec<_>>(), expected);
+        assert_eq!(stored(&storage), content(1000));
+    }
+    // It is retried whole.
+    let storage = StorageEmulator::start();
+    storage.fault(StorageFault::status(503).on(Insert));
+    storage.fault(StorageFault::reset().on(Insert));
+    let layer = HttpRetryLayer::preset(&presets::storage().with_host("storage.test"));
+    let upload = to_object(UploadSource::reader(std::io::Cursor::new(content(1000))).with_size(1000));
+    let upload = upload.query("ifGenerationMatch", "0");
+    let uploaded = upload.send(&with_layer(&storage, &layer)).await.unwrap();
+    assert_eq!((stored(&storage), uploaded.report().attempt_count()), (content(1000).to_vec(), 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_empty_object() {
+    for is_universal in [false, true] {
+        for source in [UploadSource::from(""), UploadSource::reader(tokio::io::empty())] {
+            let storage = StorageEmulator::start();
+            let upload = if is_universal { universal(source) } else { to_object(source) };
+            let uploaded = upload.single_request_below(0).send(&client(&storage)).await.unwrap();
+            assert_eq!((stored(&storage), uploaded.bytes()), (vec![], 0));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_corrupted_on_the_way_is_no_object() {
+    for checksums in [Checksums::CRC32C, Checksums::MD5, Checksums::BOTH] {
+        for source in [
+            UploadSource::from(content(SIZE)),
+            UploadSource::seekable(std::io::Cursor::new(content(SIZE))),
+            UploadSource::reader(std::io::Cursor::new(content(SIZE))),
+        ] {
+            let storage = StorageEmulator::start();
+            storage.fault(StorageFault::corrupt(1234).on(StorageCall::Upload));
+            let upload = to_object(source).single_request_below(0).checksums(checksums);
+            let error = upload.send(&client(&storage)).await.unwrap_err();
+            assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(400)), "{error}");
+            assert_eq!(storage.names("b"), Vec::<String>::new());
+        }
+    }
+    // The universal protocol sends no checksums: what the server says of its object is compared.
+    let storage = StorageEmulator::start();
+    storage.fault(StorageFault::corrupt(1234).on(StorageCall::Upload));
+    let error = universal(content(SIZE)).send(&client(&storage)).await.unwrap_err();
+    assert_eq!(error.kind(), TransferErrorKind::ChecksumMismatch);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_source_that_changes_its_size_makes_no_object() {
+    for size in [SIZE - 1, SIZE + 1] {
+        for seekable in [true, false] {
+            let storage = StorageEmulator::start();
+            let source = std::io::Cursor::new(content(SIZE));
+            let source = if seekable { UploadSource::seekable(source) } else { UploadSource::reader(source) };
+            let upload = to_object(source.with_size(size as u64)).single_request_below(0);
+            let error = upload.send(&client(&storage)).await.unwrap_err();
+            assert_eq!(error.kind(), TransferErrorKind::SourceChanged, "{size} {error}");
+            assert_eq!(storage.names("b"), Vec::<String>::new());
+        }
+    }
+    let error =
+        to_object(UploadSource::file("/nowhere/at/all")).send(&client(&StorageEmulator::start())).await;
+    assert_eq!(error.unwrap_err().kind(), TransferErrorKind::Source);
+}
+
+#[tokio::test(start_paused = true)]
+async fn servers_that_claim_more_than_they_got_are_found_out() {
+    for is_universal in [false, true] {
+        for claimed in [SIZE as u64 + 1, 2 * KIB_256 as u64] {
+            let storage = StorageEmulator::start();
+            storage.fault(StorageFault::claimed(claimed).on(StorageCall::Upload));
+            let source = UploadSource::reader(std::io::Cursor::new(content(SIZE)));
+            let upload = if is_universal { universal(source) } else { to_object(source) };
+            let error = upload.chunk_size(KIB_256 as u64).send(&client(&storage)).await.unwrap_err();
+            assert_eq!(error.kind(), TransferErrorKind::Malformed, "{claimed} {error}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_of_the_universal_protocol_without_a_status_of_the_upload_is_final() {
+    let storage = StorageEmulator::start();
+    storage.fault(StorageFault::status(503).on(StorageCall::Upload).bare());
+    let error = universal(content(SIZE)).send(&client(&storage)).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(503)));
+    assert_eq!(error.stop_reason(), Some(StopReason::NonRetryable));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reader_that_pauses_is_waited_for() {
+    let storage = StorageEmulator::start();
+    let (mut writer, reader) = tokio::io::duplex(1000);
+    let writing = tokio::spawn(async move {
+        for piece in content(SIZE).chunks(100_000) {
+            writer.write_all(piece).await.unwrap();
+            tokio::time::sleep(Duration::from_secs(50)).await;
+        }
+    });
+    let upload = to_object(UploadSource::reader(reader)).chunk_size(KIB_256 as u64);
+    upload.send(&client(&storage)).await.unwrap();
+    writing.await.unwrap();
+    assert_eq!(stored(&storage), content(SIZE));
+}
+
+#[tokio::test(start_paused = true)]
+async fn headers_go_where_they_belong() {
+    let storage = StorageEmulator::start();
+    let upload = to_object(content(SIZE))
+        .single_request_below(0)
+        .header("authorization", "Bearer s3cret")
+        .header("x-goog-if-generation-match", "0")
+        .header("x-retry-test-id", "7");
+    let debug = format!("{upload:?}");
+    assert!(!debug.contains("s3cret"), "{debug}");
+    storage.fault(StorageFault::reset().on(StorageCall::Upload).at(KIB_256 as u64));
+    upload.send(&client(&storage)).await.unwrap();
+    let arrivals = storage.arrivals();
+    assert_eq!(arrivals.len(), 4);
+    for (number, arrival) in arrivals.iter().enumerate() {
+        assert_eq!(arrival.header("authorization"), Some("Bearer s3cret"));
+        assert_eq!(arrival.header("x-retry-test-id"), Some("7"));
+        assert_eq!(arrival.header("x-goog-if-generation-match").is_some(), number == 0);
+        assert_eq!(arrival.header("x-guploader-no-308").is_some(), number > 0);
+    }
+    // A session in another place gets nothing of that.
+    let storage = StorageEmulator::start();
+    let location = "http://elsewhere.test/session".parse().unwrap();
+    storage.fault(StorageFault::header(http::header::LOCATION, location).on(StorageCall::StartUpload));
+    let upload = to_object(content(SIZE)).single_request_below(0).header("authorization", "Bearer s3cret");
+    drop(upload.send(&client(&storage)).await);
+    let elsewhere = storage.arrivals();
+    let elsewhere: Vec<_> = elsewhere.iter().filter(|arrival| arrival.target.ends_with("/session")).collect();
+    assert!(!elsewhere.is_empty());
+    assert!(elsewhere.iter().all(|arrival| arrival.header("authorization").is_none()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn options_that_can_not_work_send_nothing() {
+    let storage = StorageEmulator::start();
+    let chunk = |bytes| to_object(content(10)).chunk_size(bytes);
+    for upload in [
+        chunk(0),
+        chunk(1000),
+        to_object(content(10)).header("a b", "c"),
+        to_object(content(10)).content_type("a\nb"),
+        to_object(content(10)).metadata("no JSON"),
+        Upload::to_object("no URI at all", "b", "o", "x"),
+        Upload::to_object("ftp://storage.test", "b", "o", "x"),
+    ] {
+        let error = upload.send(&client(&storage)).await.unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::Invalid, "{error}");
+    }
+    assert_eq!(storage.arrivals().len(), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn progress_is_reported_as_it_is_made() {
+    let storage = StorageEmulator::start();
+    storage.fault(StorageFault::reset().on(StorageCall::Upload).at(2 * KIB_256 as u64));
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let known = Arc::clone(&seen);
+    let upload = to_object(content(SIZE)).single_request_below(0).on_progress(move |progress| {
+        known.lock().unwrap().push((progress.bytes(), progress.total(), progress.resumptions()));
+    });
+    upload.send(&client(&storage)).await.unwrap();
+    let seen = seen.lock().unwrap();
+    assert!(seen.len() > 3, "{seen:?}");
+    assert_eq!(seen.last(), Some(&(SIZE as u64, Some(SIZE as u64), 1)));
+    assert!(seen.iter().all(|(bytes, ..)| *bytes <= SIZE as u64));
+}
