@@ -4,7 +4,7 @@ use crate::grpc::methods::{MethodConfig, MethodMatch};
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::CapturedRequest;
 use crate::grpc::response::{ObservedStream, ReadExtent, ReplySlot, ResponseBody};
-use crate::grpc::resumed::{BytesCodec, ResumedBody, ResumedCall, ResumedProtocol};
+use crate::grpc::resumed::{BytesCodec, ResumedBody, ResumedCall, ResumedProtocol, StreamReport};
 use crate::grpc::status::not_sent;
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
 use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
@@ -167,7 +167,9 @@ fn resumed<A: ServiceHandle>(call: ResumedCall<A, CapturedRequest, BytesCodec>) 
         }
         let mut response = http::Response::new(ResponseBody::default());
         *response.headers_mut() = source.head();
-        *response.body_mut() = ResponseBody::resumed(ResumedBody::new(source));
+        let report = StreamReport::default();
+        response.extensions_mut().insert(report.clone());
+        *response.body_mut() = ResponseBody::resumed(ResumedBody::new(source, report));
         Ok(response)
     })
 }

@@ -32,6 +32,7 @@ pub use response::ResponseBody;
 pub(crate) use response::{Canned, ReadExtent, Remainder, now};
 #[cfg(feature = "tables")]
 pub use response_future::ResponseFuture;
+pub use resumed::StreamReport;
 pub(crate) use resumed::{
     Measured, MeasuringCodec, MessageSource, ResumedCall, ResumedProtocol, StreamCodec,
 };

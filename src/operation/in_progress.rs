@@ -331,6 +331,12 @@ impl InProgress {
         begun(&mut self.operation, policy).notes_mut(policy).note(note)
     }
 
+    /// An attempt has ended that delivered so many messages of a stream.
+    #[cold]
+    pub(super) fn ended_after(&mut self, policy: &Policy, number: u32, messages: u64) {
+        begun(&mut self.operation, policy).notes_mut(policy).delivered(number, messages);
+    }
+
     /// A hedge that was due and did not go out is worth a note, even if the first attempt succeeds.
     pub(super) fn note_withheld_hedges(&mut self, policy: &Policy) {
         if self.operation.as_ref().is_some_and(Operation::has_withheld_hedges) {

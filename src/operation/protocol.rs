@@ -226,6 +226,13 @@ impl AttemptContext<'_> {
         self.progress.received(self.number, data);
     }
 
+    /// It ends, and its stream has brought the caller so many messages.
+    pub(crate) fn ended_after(&mut self, messages: u64) {
+        if messages > 0 {
+            self.progress.ended_after(self.policy, self.number, messages);
+        }
+    }
+
     /// Writes down a fact that the attempts alone don't show. Returns whether it is new.
     pub(crate) fn note(&mut self, note: Note) -> bool {
         self.progress.note(self.policy, note)

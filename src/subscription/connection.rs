@@ -17,6 +17,8 @@ pin_project! {
             messages: T,
             talk: Talk<M>,
             brought: Brought,
+            // The messages that the caller got.
+            delivered: u64,
             // It has ended well.
             is_done: bool,
         },

@@ -240,7 +240,29 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
         }
     }
 
-    /// Goes on with a connection that is open.
+    /// Goes on with a connection that is open. At its end the report has how many messages came over it.
+    fn poll_connection(
+        &mut self,
+        config: &MethodConfig,
+        mut attempt: Pin<&mut Connection<Fut, T, S::Message>>,
+        context: &mut AttemptContext<'_>,
+        cx: &mut Context<'_>,
+        slot: &mut SubscriptionSlot<S::Response>,
+    ) -> Poll<Step>
+    where
+        S::Message: 'static,
+        T: Stream<Item = Result<S::Response, Status>>,
+    {
+        let step = self.poll_messages(config, attempt.as_mut(), context, cx, slot);
+        if let (Poll::Ready(Step::Ended(_)), ConnectionProj::Open { delivered, .. }) =
+            (&step, attempt.project())
+        {
+            context.ended_after(*delivered);
+        }
+        step
+    }
+
+    /// Goes on with its messages.
     fn poll_messages(
         &mut self,
         config: &MethodConfig,
@@ -253,7 +275,8 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
         S::Message: 'static,
         T: Stream<Item = Result<S::Response, Status>>,
     {
-        let ConnectionProj::Open { mut messages, talk, brought, is_done } = attempt.project() else {
+        let ConnectionProj::Open { mut messages, talk, brought, delivered, is_done } = attempt.project()
+        else {
             return Poll::Pending;
         };
         loop {
@@ -261,6 +284,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
                 Ok(None) => {}
                 Ok(Some(message)) => {
                     *brought = Brought::Delivered;
+                    *delivered += 1;
                     slot.message = Some(message);
                     return Poll::Ready(Step::Yielded);
                 }
@@ -302,6 +326,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
                 Err(panicked) => return Poll::Ready(Step::Ended(self.panicked(panicked))),
                 Ok(Taken::Deliver(message)) => {
                     *brought = Brought::Delivered;
+                    *delivered += 1;
                     slot.message = Some(message);
                     return Poll::Ready(Step::Yielded);
                 }
@@ -401,7 +426,7 @@ where
         slot: &mut SubscriptionSlot<S::Response>,
     ) -> Poll<Step> {
         let opened = match attempt.as_mut().project() {
-            ConnectionProj::Open { .. } => return self.poll_messages(config, attempt, context, cx, slot),
+            ConnectionProj::Open { .. } => return self.poll_connection(config, attempt, context, cx, slot),
             ConnectionProj::Impossible => return Poll::Ready(Step::Ended(self.panicked(Panicked))),
             ConnectionProj::Opening { opening } => opening.poll(cx),
         };
@@ -422,8 +447,8 @@ where
                 }
                 self.shared.set_state(SubscriptionState::Live);
                 let (talk, brought) = (Talk::new(), Brought::Headers);
-                attempt.set(Connection::Open { messages, talk, brought, is_done: false });
-                self.poll_messages(config, attempt, context, cx, slot)
+                attempt.set(Connection::Open { messages, talk, brought, delivered: 0, is_done: false });
+                self.poll_connection(config, attempt, context, cx, slot)
             }
         }
     }
@@ -435,7 +460,10 @@ where
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let brought = match attempt.map(|attempt| attempt.project()) {
-            Some(ConnectionProj::Open { brought, .. }) => *brought,
+            Some(ConnectionProj::Open { brought, delivered, .. }) => {
+                context.ended_after(*delivered);
+                *brought
+            }
             _ => Brought::Nothing,
         };
         let result = self.timed_out(context);

@@ -277,6 +277,8 @@ async fn it_goes_on_behind_its_last_message() {
     let codes: Vec<Code> = report.attempts().iter().map(crate::Attempt::code).collect();
     assert_eq!(codes, [Code::Unavailable, Code::Unavailable, Code::Unavailable, Code::Ok]);
     assert_eq!(report.method(), "feed");
+    let delivered: Vec<_> = report.attempts().iter().map(|row| report.messages_of(row)).collect();
+    assert_eq!((delivered, report.messages_delivered()), (vec![3, 0, 0, 2], 5));
     assert_eq!(subscription.state(), SubscriptionState::Ended);
     assert_eq!(subscription.update().await.unwrap(), None);
 }

@@ -143,6 +143,49 @@ impl Reply {
         Reply::Play(headers(pairs), beats.into())
     }
 
+    /// A stream of these messages, and a good end.
+    ///
+    /// # Examples
+    ///
+    /// A stream that breaks off after two messages, and goes on when it is asked for again:
+    ///
+    /// ```
+    /// use tonic::Status;
+    /// use tonic_gax::testing::{Reply, Script};
+    ///
+    /// let script = Script::new().on("Watch", [
+    ///     Reply::messages_then_status(&[1_u64, 2], &Status::unavailable("down")),
+    ///     Reply::messages_then_stall(&[3_u64]),
+    ///     Reply::messages_then_broken(&[4_u64]),
+    ///     Reply::messages(&[6_u64, 7]),
+    /// ]);
+    /// # drop(script);
+    /// ```
+    pub fn messages(messages: &[impl Message]) -> Self {
+        Self::messages_then(messages, [Beat::trailers(&[("grpc-status", "0")])])
+    }
+
+    /// A stream of these messages, and that status.
+    pub fn messages_then_status(messages: &[impl Message], status: &Status) -> Self {
+        Self::messages_then(messages, [Beat::status(status)])
+    }
+
+    /// A stream of these messages, and nothing after them.
+    pub fn messages_then_stall(messages: &[impl Message]) -> Self {
+        Self::messages_then(messages, [Beat::Hang])
+    }
+
+    /// A stream of these messages, and then a frame that is none of gRPC: no client can read it.
+    pub fn messages_then_broken(messages: &[impl Message]) -> Self {
+        // Messages are compressed or not: there is no third kind.
+        Self::messages_then(messages, [Beat::Data(Bytes::from_static(&[7, 0, 0, 0, 0])), Beat::Hang])
+    }
+
+    /// A stream of these messages, and then those things: other waits, data, trailers of one's own.
+    pub fn messages_then(messages: &[impl Message], then: impl IntoIterator<Item = Beat>) -> Self {
+        Self::play(messages.iter().map(Beat::message).chain(then).collect::<Vec<_>>())
+    }
+
     /// A reply that is no gRPC. What is no header is left out.
     #[must_use]
     pub fn http(status: u16, pairs: &[(&'static str, &str)]) -> Self {

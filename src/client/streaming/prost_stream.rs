@@ -3,10 +3,11 @@
 use crate::client::codec::Codec;
 use crate::grpc::{Measured, StreamCodec};
 use bytes::Bytes;
+use http::uri::PathAndQuery;
 use prost::Message;
 use std::marker::PhantomData;
 use tonic::body::Body;
-use tonic::{Response, Status, Streaming};
+use tonic::{Request, Response, Status, Streaming};
 
 /// Writes and reads the messages of a method as its client is set to.
 pub(in crate::client) struct ProstStream<Q, M> {
@@ -20,13 +21,21 @@ impl<Q, M> ProstStream<Q, M> {
     }
 }
 
-impl<Q: Message, M: Message + Default + Send + Sync + 'static> StreamCodec for ProstStream<Q, M> {
+impl<Q, M> StreamCodec for ProstStream<Q, M>
+where
+    Q: Message + Send + Sync + 'static,
+    M: Message + Default + Send + Sync + 'static,
+{
     type Request = Q;
     type Response = M;
 
-    /// It is not compressed, which gRPC leaves to each message.
-    fn encode(&self, request: &Q) -> Result<Bytes, Status> {
-        self.codec.encode(request)
+    fn encode(&self, request: Q) -> Result<Bytes, Status> {
+        if self.codec.is_plain() {
+            return self.codec.encode(&request);
+        }
+        // The headers, which name the compression, are those of the first request.
+        let path = PathAndQuery::from_static("/");
+        self.codec.encode_by_tonic(Request::new(request), path).map(|(_, message)| message)
     }
 
     fn open(&self, response: http::Response<Body>) -> Result<Response<Streaming<Measured<M>>>, Status> {

@@ -1,6 +1,7 @@
 //! A stream that resumes, as the body of one response.
 
 use super::message_source::MessageSource;
+use super::stream_report::StreamReport;
 use crate::body::OpenPart;
 use crate::operation::PREFIX;
 use bytes::{BufMut as _, Bytes, BytesMut};
@@ -12,12 +13,14 @@ use tonic::Status;
 /// The messages of all connections, one after the other, and the trailers of the last.
 pub(crate) struct ResumedBody {
     messages: Box<dyn MessageSource<Bytes>>,
+    report: StreamReport,
     has_ended: bool,
 }
 
 impl ResumedBody {
-    pub(crate) fn new(messages: Box<dyn MessageSource<Bytes>>) -> Self {
-        Self { messages, has_ended: false }
+    /// `report` is for the report, once the stream has ended.
+    pub(crate) fn new(messages: Box<dyn MessageSource<Bytes>>, report: StreamReport) -> Self {
+        Self { messages, report, has_ended: false }
     }
 }
 
@@ -30,6 +33,9 @@ impl OpenPart for ResumedBody {
         }
         let message = ready!(self.messages.poll_message(cx));
         self.has_ended = !matches!(message, Some(Ok(_)));
+        if self.has_ended {
+            self.report.set(self.messages.report());
+        }
         Poll::Ready(Some(match message {
             Some(Ok(message)) => frame(&message).map(Frame::data),
             Some(Err(status)) => Err(status),

@@ -31,8 +31,8 @@ impl StreamCodec for BytesCodec {
     type Request = Bytes;
     type Response = Bytes;
 
-    fn encode(&self, request: &Bytes) -> Result<Bytes, Status> {
-        frame(request)
+    fn encode(&self, request: Bytes) -> Result<Bytes, Status> {
+        frame(&request)
     }
 
     fn can_read(&self, head: &HeaderMap) -> bool {

@@ -16,7 +16,7 @@ pub(crate) trait StreamCodec {
     /// # Errors
     ///
     /// It is longer than a client may send.
-    fn encode(&self, request: &Self::Request) -> Result<Bytes, Status>;
+    fn encode(&self, request: Self::Request) -> Result<Bytes, Status>;
 
     /// Whether the messages of a response with that head can be read at all.
     fn can_read(&self, head: &HeaderMap) -> bool {

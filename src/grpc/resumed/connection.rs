@@ -24,6 +24,8 @@ pub(super) struct Connection<M> {
     /// A message that came before the operation was this attempt's.
     pub(super) first: Option<Measured<M>>,
     pub(super) brought: Brought,
+    /// The messages that the caller got.
+    pub(super) delivered: u64,
     /// It has ended well.
     pub(super) is_done: bool,
 }
@@ -57,8 +59,16 @@ impl<M: Send + 'static> Connection<M> {
             status,
             first: None,
             brought: Brought::Headers,
+            delivered: 0,
             is_done: false,
         })
+    }
+
+    /// A message goes to the caller.
+    #[inline]
+    pub(super) fn deliver(&mut self) {
+        self.brought = Brought::Delivered;
+        self.delivered += 1;
     }
 
     /// The next message, or how they end.

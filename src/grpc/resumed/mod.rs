@@ -7,6 +7,7 @@ mod connection;
 mod message_source;
 mod protocol;
 mod stream;
+mod stream_report;
 mod tapped_body;
 
 pub(crate) use body::ResumedBody;
@@ -15,3 +16,4 @@ pub(crate) use codec::{Measured, MeasuringCodec, StreamCodec};
 pub(crate) use message_source::MessageSource;
 pub(crate) use protocol::ResumedProtocol;
 pub(crate) use stream::ResumedCall;
+pub use stream_report::StreamReport;

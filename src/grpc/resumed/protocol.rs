@@ -91,7 +91,24 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         config.policy.hedging().is_some() && !self.is_committed
     }
 
-    /// Goes on with a response that has begun.
+    /// Goes on with a response that has begun. At its end the report has how many messages came over it.
+    #[inline]
+    fn poll_connection(
+        &mut self,
+        config: &MethodConfig,
+        connection: &mut Connection<C::Response>,
+        context: &mut AttemptContext<'_>,
+        cx: &mut Context<'_>,
+        slot: &mut StreamSlot<C::Response>,
+    ) -> Poll<Step> {
+        let step = self.poll_messages(config, connection, context, cx, slot);
+        if let Poll::Ready(Step::Ended(_)) = step {
+            context.ended_after(connection.delivered);
+        }
+        step
+    }
+
+    /// Goes on with its messages.
     fn poll_messages(
         &mut self,
         config: &MethodConfig,
@@ -102,7 +119,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
     ) -> Poll<Step> {
         loop {
             if let Some(message) = self.resumer.released() {
-                connection.brought = Brought::Delivered;
+                connection.deliver();
                 slot.message = Some(message);
                 return Poll::Ready(Step::Yielded);
             }
@@ -135,7 +152,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             }
             match self.resumer.take(message, size) {
                 Taken::Deliver(message) => {
-                    connection.brought = Brought::Delivered;
+                    connection.deliver();
                     slot.message = Some(message);
                     return Poll::Ready(Step::Yielded);
                 }
@@ -248,7 +265,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         if let Some(note) = note {
             context.note(note);
         }
-        match next.map(|request| self.codec.encode(&request)) {
+        match next.map(|request| self.codec.encode(request)) {
             None => result,
             Some(Ok(message)) => {
                 self.next = Some(message);
@@ -317,7 +334,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
     ) -> Poll<Step> {
         let mut opening = match attempt.as_mut().project() {
             ResumedProj::Streaming { connection } => {
-                return self.poll_messages(config, connection, context, cx, slot);
+                return self.poll_connection(config, connection, context, cx, slot);
             }
             ResumedProj::Opening { attempt } => attempt,
         };
@@ -353,7 +370,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
                 match attempt.project() {
                     ResumedProj::Streaming { connection } => {
                         slot.head = Some(connection.head.clone());
-                        self.poll_messages(config, connection, context, cx, slot)
+                        self.poll_connection(config, connection, context, cx, slot)
                     }
                     ResumedProj::Opening { .. } => Poll::Pending,
                 }
@@ -370,6 +387,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
     ) -> AttemptResult {
         let (result, brought) = match attempt.map(|attempt| attempt.project()) {
             Some(ResumedProj::Streaming { connection }) => {
+                context.ended_after(connection.delivered);
                 (self.base.timed_out(config, Seen::Headers, context), connection.brought)
             }
             Some(ResumedProj::Opening { attempt }) => {

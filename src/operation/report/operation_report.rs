@@ -1,5 +1,6 @@
 //! The report of an operation, and how it is written.
 
+use crate::operation::report::delivered::Delivered;
 use crate::operation::report::detail::Detail;
 use crate::operation::report::note::Note;
 use crate::operation::report::peer::Peer;
@@ -169,6 +170,19 @@ impl OperationReport {
         self.ledger.transparent_retries
     }
 
+    /// How many messages of a stream that [resumes](crate::resumption) went to the caller, over all its connections. Streams with
+    /// one connection are not counted.
+    #[must_use]
+    pub fn messages_delivered(&self) -> u64 {
+        self.ledger.delivered.as_ref().map_or(0, |delivered| delivered.messages())
+    }
+
+    /// How many of them came over the connection of that attempt, one of those that the report has.
+    #[must_use]
+    pub fn messages_of(&self, attempt: &Attempt) -> u64 {
+        self.ledger.delivered.as_ref().map_or(0, |delivered| delivered.of(attempt.number()))
+    }
+
     /// The version of the settings that the operation began with, where they can be
     /// [replaced](crate::live) while a program runs; `None`: they can't.
     #[must_use]
@@ -217,6 +231,9 @@ impl OperationReport {
             table.line(&format_args!("endpoints: {}", peers.collect::<Vec<_>>().join(", ")));
         }
         table.transparent_retries(self.transparent_retries());
+        if let Some(delivered) = &self.ledger.delivered {
+            table.line(delivered);
+        }
         if let Some(version) = self.settings_version() {
             table.line(&format_args!("settings: version {version}"));
         }
@@ -255,6 +272,8 @@ pub(crate) struct Ledger {
     /// Of settings that can be replaced.
     pub(crate) settings_version: Option<NonZeroU64>,
     detail: Option<Detail>,
+    /// Of a stream that resumes.
+    delivered: Option<Box<Delivered>>,
     /// Few operations have any, and most of those one: a vector would be a word larger, in every operation that waits.
     notes: Box<[Note]>,
 }
@@ -270,6 +289,7 @@ impl Default for Ledger {
             peers: Vec::new(),
             settings_version: None,
             detail: None,
+            delivered: None,
             notes: Box::default(),
         }
     }
@@ -279,6 +299,11 @@ impl Ledger {
     pub(crate) fn push(&mut self, attempt: Attempt, delivery: Delivery) {
         self.attempts.push(attempt);
         self.delivery = self.delivery.max(delivery);
+    }
+
+    /// The attempt of that number has delivered so many messages of a stream.
+    pub(crate) fn delivered(&mut self, attempt: u32, messages: u64) {
+        self.delivered.get_or_insert_default().push(attempt, messages);
     }
 
     /// That attempt went to that endpoint. The first and the last are kept, as of attempts.

@@ -18,12 +18,19 @@ struct Fields<'a> {
     #[serde(skip_serializing_if = "is_none")]
     transparent_retries: u32,
     delivery: Delivery,
+    #[serde(skip_serializing_if = "is_zero")]
+    messages_delivered: u64,
     #[serde(skip_serializing_if = "<[Note]>::is_empty")]
     notes: &'a [Note],
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
 fn is_none(count: &u32) -> bool {
+    *count == 0
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde calls it so")]
+fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
@@ -38,6 +45,7 @@ impl Serialize for OperationReport {
             end_ms: Milliseconds(self.elapsed()),
             transparent_retries: self.transparent_retries(),
             delivery: self.delivery(),
+            messages_delivered: self.messages_delivered(),
             notes: self.notes(),
         };
         fields.serialize(serializer)

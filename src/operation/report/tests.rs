@@ -63,3 +63,17 @@ attempt | RPC timeout | retry delay | invoked |   ended | code
 sent again at once: 1 time (not counted as an attempt)";
     assert_eq!(report.to_string(), text);
 }
+
+#[test]
+fn the_messages_of_a_stream_stand_under_its_connections() {
+    let ok = Response::after(5 * MS, Code::Ok);
+    let report = report("/a.B/C", &plan(&[ok]), |ledger| {
+        for attempt in 1..=100 {
+            ledger.delivered(attempt, 2);
+        }
+    });
+    assert_eq!(report.to_string().lines().last(), Some("delivered: 200 messages, over 100 connections"));
+    assert_eq!((report.messages_delivered(), report.messages_of(&report.attempts()[0])), (200, 2));
+    let report = self::report("/a.B/C", &plan(&[ok]), |ledger| ledger.delivered(1, 1));
+    assert_eq!(report.to_string().lines().last(), Some("delivered: 1 message, over 1 connection"));
+}

@@ -1,13 +1,19 @@
 //! Compressed messages, both ways.
 
 use gax_retry::{Code, StopReason};
+use tonic::Status;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Server};
+use tonic_gax::resumption::Resumption;
+use tonic_gax::testing::VirtualServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
+use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
+use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
-    Assets, Log, NamedScripted, Reply, Script, Setup, error_report, ms, pipes, report_of, settings,
+    Assets, Log, NamedScripted, Reply, Script, Setup, Talker, error_report, line, ms, pipes, report_of,
+    settings,
 };
 use tower_layer::Layer as _;
 
@@ -45,6 +51,34 @@ async fn a_generated_client_compresses_every_attempt() {
         assert_eq!(arrival.body[0], 1, "the flag of a compressed message");
         assert_eq!(arrival.body, arrivals[0].body);
         assert_eq!(arrival.timeout(), Some(1000));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_resumes_compresses_every_request() {
+    let text = "a".repeat(500);
+    let scripted =
+        [Reply::messages_then_status(&[line(1)], &Status::unavailable("")), Reply::messages(&[line(2)])];
+    let talk = TalkServer::new(Talker::default()).accept_compressed(Gzip);
+    let server = VirtualServer::serving(talk, Script::at_once(scripted));
+    let resumption = Resumption::by_position(
+        |line: &Line| line.count,
+        |first: &Line, count| Line { count, ..first.clone() },
+    );
+    let settings = Setup::new(settings()).talk_listening(|listen| {
+        listen.set_resumption(resumption);
+    });
+    let client = TalkClient::with_settings(server.channel(), settings).send_compressed(Gzip);
+    let mut lines = client.listen(Line { text, count: 0 }).await.unwrap().into_inner();
+    assert_eq!(lines.message().await.unwrap(), Some(line(1)));
+    assert_eq!(lines.message().await.unwrap(), Some(line(2)));
+    assert_eq!(lines.message().await.unwrap(), None);
+    let arrivals = server.arrivals();
+    assert_eq!(arrivals.len(), 2);
+    for arrival in &arrivals {
+        assert_eq!(arrival.header("grpc-encoding"), Some("gzip"));
+        assert_eq!(arrival.body[0], 1, "the flag of a compressed message");
+        assert!(arrival.body.len() < 100, "{} bytes", arrival.body.len());
     }
 }
 

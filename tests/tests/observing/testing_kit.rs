@@ -6,7 +6,9 @@ use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::time::Duration;
+use tonic::Status;
 use tonic::transport::Channel;
+use tonic_gax::resumption::Resumption;
 use tonic_gax::testing::{
     Attempts, Fault, FaultLayer, Recording, Reply, Script, VirtualServer, assert_attempts,
 };
@@ -18,7 +20,8 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
-use tonic_gax_tests::ms;
+use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
+use tonic_gax_tests::{line, ms};
 use tower_layer::Layer as _;
 use tower_service::Service as _;
 
@@ -46,6 +49,39 @@ fn client(server: &VirtualServer) -> AssetServiceClient<Channel> {
 }
 
 const DOWN: Code = Code::Unavailable;
+
+/// A stream that is scripted: messages and a status, messages and silence, and a frame that is none.
+#[tokio::test(start_paused = true)]
+async fn streams_follow_a_script_too() {
+    let down = Status::unavailable("down");
+    let script = Script::new().on(
+        "Listen",
+        [
+            Reply::messages_then_status(&[line(1), line(2)], &down),
+            Reply::messages_then_stall(&[line(3)]),
+            Reply::messages_then_broken(&[line(4)]),
+        ],
+    );
+    let server = VirtualServer::start(script);
+    let mut stub = TalkStubSettings::builder();
+    let resumption = Resumption::by_position(|line: &Line| line.count, |_: &Line, count| line(count));
+    stub.listen()
+        .set_retry_settings(settings())
+        .set_retryable_codes([Code::Unavailable, Code::Internal])
+        .set_resumption(resumption)
+        .set_wait_timeout(ms(300));
+    let client = TalkClient::with_settings(server.channel(), TalkSettings::create(stub.build().unwrap()));
+    let mut lines = client.listen(line(0)).await.unwrap().into_inner();
+    for number in 1..=4 {
+        assert_eq!(lines.message().await.unwrap(), Some(line(number)));
+    }
+    // Nothing can be read behind that, whatever the codes are.
+    assert_eq!(lines.message().await.unwrap_err().code(), tonic::Code::Internal);
+    let report = lines.report().unwrap();
+    let codes: Vec<_> = report.attempts().iter().map(tonic_gax::Attempt::code).collect();
+    assert_eq!(codes, [DOWN, Code::Aborted, Code::Internal]);
+    assert_eq!(report.messages_delivered(), 4);
+}
 
 /// A user's test of an override.
 #[tokio::test(start_paused = true)]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
+use tonic_gax::report::StreamReport;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::testing::VirtualServer as Server;
 use tonic_gax::{Attempt, Note, OperationError, OperationReport, RequestExt as _, StartedAttempt};
@@ -115,7 +116,16 @@ async fn listen(
     let server = Server::serving(TalkServer::new(feed.clone()), Script::new());
     let mut client = TonicTalkClient::new(layer.layer(server.channel()));
     match client.listen(Request::new(request()).with_resumption(resumption)).await {
-        Ok(response) => read(response.into_inner()).await,
+        Ok(response) => {
+            let later = StreamReport::of(&response).unwrap().clone();
+            assert!(later.get().is_none(), "the stream has not ended");
+            let (heard, report) = read(response.into_inner()).await;
+            let later = later.get().unwrap();
+            if let Some(report) = &report {
+                assert_eq!(report, &later);
+            }
+            (heard, Some(later))
+        }
         Err(status) => (Heard { numbers: Vec::new(), end: Err(failure(&status)) }, report(&status)),
     }
 }
@@ -147,16 +157,22 @@ async fn a_stream_goes_on_behind_its_last_message() {
 
 #[tokio::test(start_paused = true)]
 async fn the_report_has_a_row_for_each_connection() {
-    let feed = Feed::new([then(lines(1..=3), [Wait(50), down()]), vec![down()], lines(4..=4)]);
-    let (heard, report) = listen(Stack::Generated, &feed, &Setup::new(settings()), by_number()).await;
-    assert_eq!(heard, good(1..=4));
-    let report = report.unwrap();
-    let table = [
-        row(1, 10_000, 0, 0, 50, Code::Unavailable),
-        row(2, 9850, 100, 150, 150, Code::Unavailable),
-        row(3, 9650, 200, 350, 350, Code::Ok),
-    ];
-    assert_eq!(rows(&report), table);
+    for stack in Stack::ALL {
+        let feed = Feed::new([then(lines(1..=3), [Wait(50), down()]), vec![down()], lines(3..=5)]);
+        let (heard, report) = listen(stack, &feed, &Setup::new(settings()), by_number()).await;
+        assert_eq!(heard, good(1..=5), "{stack:?}");
+        let report = report.unwrap();
+        let table = [
+            row(1, 10_000, 0, 0, 50, Code::Unavailable),
+            row(2, 9850, 100, 150, 150, Code::Unavailable),
+            row(3, 9650, 200, 350, 350, Code::Ok),
+        ];
+        assert_eq!(rows(&report), table, "{stack:?}");
+        // The one that came once more is not counted.
+        let delivered: Vec<_> = report.attempts().iter().map(|row| report.messages_of(row)).collect();
+        assert_eq!((delivered, report.messages_delivered()), (vec![3, 0, 2], 5), "{stack:?}");
+        assert!(report.to_string().ends_with("\ndelivered: 5 messages, over 2 connections"), "{report}");
+    }
 }
 
 /// Withholds lines until one whose number can be divided by ten, as Spanner does until a token comes.
