@@ -1,10 +1,12 @@
-//! What an upload sends next, and what follows from a response: data in, decision out.
+//! The next request of an upload, and what follows from a response: data in, decision out.
 
-/// What a request of an upload is for.
+/// The purpose of a request of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// All of it, in one request without a session.
     Single,
+    /// Whether the object is there, since one request that was lost may have made it.
+    Look,
     /// A session.
     Start,
     /// How much the server has.
@@ -13,10 +15,11 @@ pub(super) enum Step {
     Send { from: u64, to: u64, total: Option<u64> },
 }
 
-/// What is to be sent next.
+/// The next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ask {
     Single,
+    Look,
     Start,
     Query,
     /// Some or all of the bytes from there on.
@@ -38,6 +41,8 @@ pub(super) enum Reply {
     Gone,
     /// The session was cancelled.
     Cancelled,
+    /// A precondition does not hold.
+    Conflict,
     /// It failed, and whether it is retried is the layer's to say.
     Failed,
     /// It failed, and the session goes on.
@@ -48,7 +53,7 @@ pub(super) enum Reply {
     Malformed(&'static str),
 }
 
-/// What follows from a response.
+/// The consequence of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decision {
     /// The upload is whole.
@@ -78,6 +83,10 @@ pub(super) enum Decision {
 pub(super) struct Plan {
     /// Whether one request is enough.
     is_single: bool,
+    /// Whether that was sent, and nobody knows what became of it.
+    may_be_made: bool,
+    /// Whether the object may be the one that such a request has made.
+    looks: bool,
     has_session: bool,
     /// How many bytes the server has, if that is known.
     at: Option<u64>,
@@ -95,6 +104,8 @@ impl Plan {
     pub(super) fn new(is_single: bool) -> Self {
         Self {
             is_single,
+            may_be_made: false,
+            looks: false,
             has_session: false,
             at: None,
             best: 0,
@@ -111,6 +122,7 @@ impl Plan {
 
     pub(super) fn next(&self) -> Ask {
         match self.at {
+            _ if self.looks => Ask::Look,
             _ if self.is_single => Ask::Single,
             _ if !self.has_session => Ask::Start,
             None => Ask::Query,
@@ -141,6 +153,7 @@ impl Plan {
     pub(super) fn lost(&mut self, step: Option<Step>) {
         self.sent(step);
         self.at = None;
+        self.may_be_made |= step == Some(Step::Single);
         if let Some(Step::Send { .. } | Step::Single) = step {
             self.is_interrupted = true;
         }
@@ -156,7 +169,11 @@ impl Plan {
                 // To start sessions again and again is no progress.
                 Decision::NotDone { progress: false }
             }
-            (Step::Single | Step::Query, Reply::Finished) => self.done(size),
+            (Step::Single | Step::Query | Step::Look, Reply::Finished) => self.done(size),
+            (Step::Single, Reply::Conflict) if self.may_be_made => {
+                self.looks = true;
+                Decision::NotDone { progress: false }
+            }
             (Step::Send { to, total, .. }, Reply::Finished) => {
                 if total == Some(to) {
                     self.done(total)
@@ -176,7 +193,7 @@ impl Plan {
                 Decision::Anew
             }
             (_, Reply::Cancelled) => Decision::Cancelled,
-            (_, Reply::Failed | Reply::Gone) => {
+            (_, Reply::Failed | Reply::Gone | Reply::Conflict) => {
                 self.lost(Some(step));
                 Decision::Failed
             }
@@ -186,7 +203,7 @@ impl Plan {
             }
             (_, Reply::Refused) => Decision::Refused,
             (_, Reply::Malformed(problem)) => Decision::Malformed(problem),
-            (Step::Single | Step::Start, Reply::Persisted(_)) => {
+            (Step::Single | Step::Look | Step::Start, Reply::Persisted(_)) => {
                 Decision::Malformed("the server wants more of an upload that has no session")
             }
             (Step::Start, Reply::Finished) => Decision::Malformed("the server did not name a session"),
@@ -355,6 +372,23 @@ mod tests {
         assert_eq!(plan.next(), Ask::Single);
         assert_eq!(plan.replied(Step::Single, Reply::Finished, Some(3), 0), Decision::Done);
         assert_eq!(plan.persisted(), 3);
+    }
+
+    #[test]
+    fn a_precondition_that_failed_because_the_object_was_made() {
+        // Nothing was lost: it is somebody else's object.
+        let mut plan = Plan::new(true);
+        assert_eq!(plan.replied(Step::Single, Reply::Conflict, Some(3), 0), Decision::Failed);
+        let mut plan = Plan::new(true);
+        plan.lost(Some(Step::Single));
+        assert_eq!(
+            plan.replied(Step::Single, Reply::Conflict, Some(3), 0),
+            Decision::NotDone { progress: false }
+        );
+        assert_eq!(plan.next(), Ask::Look);
+        plan.lost(Some(Step::Look));
+        assert_eq!(plan.next(), Ask::Look);
+        assert_eq!(plan.replied(Step::Look, Reply::Finished, Some(3), 0), Decision::Done);
     }
 
     #[test]
