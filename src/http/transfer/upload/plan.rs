@@ -78,15 +78,23 @@ pub(super) enum Decision {
     Malformed(&'static str),
 }
 
+/// Whether one request is enough, and how far that has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Single {
+    /// There is a session.
+    No,
+    /// It is to be sent.
+    Yes,
+    /// It was lost, and may have made the object.
+    Lost,
+    /// There is an object, which it may have made.
+    Conflict,
+}
+
 /// How far an upload has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Whether one request is enough.
-    is_single: bool,
-    /// Whether that was sent, and nobody knows what became of it.
-    may_be_made: bool,
-    /// Whether the object may be the one that such a request has made.
-    looks: bool,
+    single: Single,
     has_session: bool,
     /// How many bytes the server has, if that is known.
     at: Option<u64>,
@@ -103,9 +111,7 @@ impl Plan {
     /// An upload that begins.
     pub(super) fn new(is_single: bool) -> Self {
         Self {
-            is_single,
-            may_be_made: false,
-            looks: false,
+            single: if is_single { Single::Yes } else { Single::No },
             has_session: false,
             at: None,
             best: 0,
@@ -121,12 +127,12 @@ impl Plan {
     }
 
     pub(super) fn next(&self) -> Ask {
-        match self.at {
-            _ if self.looks => Ask::Look,
-            _ if self.is_single => Ask::Single,
-            _ if !self.has_session => Ask::Start,
-            None => Ask::Query,
-            Some(from) => Ask::Send { from },
+        match (self.single, self.at) {
+            (Single::Yes | Single::Lost, _) => Ask::Single,
+            (Single::Conflict, _) => Ask::Look,
+            (Single::No, _) if !self.has_session => Ask::Start,
+            (Single::No, None) => Ask::Query,
+            (Single::No, Some(from)) => Ask::Send { from },
         }
     }
 
@@ -153,7 +159,9 @@ impl Plan {
     pub(super) fn lost(&mut self, step: Option<Step>) {
         self.sent(step);
         self.at = None;
-        self.may_be_made |= step == Some(Step::Single);
+        if step == Some(Step::Single) {
+            self.single = Single::Lost;
+        }
         if let Some(Step::Send { .. } | Step::Single) = step {
             self.is_interrupted = true;
         }
@@ -170,8 +178,8 @@ impl Plan {
                 Decision::NotDone { progress: false }
             }
             (Step::Single | Step::Query | Step::Look, Reply::Finished) => self.done(size),
-            (Step::Single, Reply::Conflict) if self.may_be_made => {
-                self.looks = true;
+            (Step::Single, Reply::Conflict) if self.single == Single::Lost => {
+                self.single = Single::Conflict;
                 Decision::NotDone { progress: false }
             }
             (Step::Send { to, total, .. }, Reply::Finished) => {

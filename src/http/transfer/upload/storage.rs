@@ -141,8 +141,7 @@ pub(super) fn reply(step: Step, request: &Uri, status: StatusCode, headers: &Hea
             Some(_) => Reply::Started,
             None => Reply::Malformed("the server did not name a session that can be used"),
         },
-        (Step::Single, _) if status.is_success() => Reply::Finished,
-        (Step::Look, _) if status.is_success() => Reply::Finished,
+        (Step::Single | Step::Look, _) if status.is_success() => Reply::Finished,
         (Step::Single, 412) => Reply::Conflict,
         (Step::Start | Step::Single | Step::Look, _) => Reply::Failed,
         _ if incomplete => match persisted(headers) {
