@@ -320,6 +320,14 @@ impl InProgress {
         }
     }
 
+    /// With that attempt, so many bytes of a transfer have gone over.
+    #[cfg(feature = "transfer")]
+    pub(super) fn transferred(&mut self, number: u32, bytes: u64, resumptions: u32) {
+        if let Some(observed) = self.observed() {
+            observed.transferred(number, bytes, resumptions);
+        }
+    }
+
     /// Whether observers want to know what comes in.
     pub(super) fn watches_transfers(&mut self) -> bool {
         self.observed().is_some_and(|observed| observed.watches_transfers())

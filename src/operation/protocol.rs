@@ -233,6 +233,12 @@ impl AttemptContext<'_> {
         }
     }
 
+    /// So many bytes of a transfer have gone over with it and those before.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn transferred(&mut self, bytes: u64, resumptions: u32) {
+        self.progress.transferred(self.number, bytes, resumptions);
+    }
+
     /// Writes down a fact that the attempts alone don't show. Returns whether it is new.
     pub(crate) fn note(&mut self, note: Note) -> bool {
         self.progress.note(self.policy, note)

@@ -25,9 +25,9 @@ pub enum TransferErrorKind {
     Source,
     /// The source has other bytes than it had: it is shorter or longer than its size.
     SourceChanged,
-    /// What was received can't be written.
+    /// The bytes that were received can't be written.
     Sink,
-    /// What the server has is not what was sent, or what it sent is not what it has.
+    /// The server has other bytes than were sent, or has sent other bytes than it has.
     ChecksumMismatch,
     /// The object is another one than that of which the first part was received.
     ObjectChanged,
@@ -63,7 +63,7 @@ struct Parts {
     session: Option<UploadSession>,
 }
 
-/// What went wrong, without the operation around it.
+/// A failure without the operation around it.
 #[derive(Debug)]
 pub(super) struct Failure {
     pub(super) kind: TransferErrorKind,
@@ -96,7 +96,7 @@ impl Failure {
         Self::new(TransferErrorKind::Status, problem).with_response(response)
     }
 
-    /// What the failure ends a transfer with that was never an operation.
+    /// The error of a transfer that was never an operation.
     pub(super) fn unbegun(self) -> TransferError {
         TransferError::new(self, None, TransferProgress::default(), None)
     }

@@ -24,7 +24,7 @@ pub(super) type Prepared<P> = Result<(P, http::Request<ReplayBody>), Failure>;
 
 /// An upload or a download, between its requests: what to send next, and what a response means.
 pub(super) trait Exchange<'a>: Send {
-    /// What a request is for.
+    /// The purpose of a request.
     type Step: Copy + Send;
 
     /// The operation's name.

@@ -10,7 +10,7 @@ use crate::http::shared_state::SharedState;
 use crate::http::transfer::activity::Activity;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
-use crate::http::transfer::progress::TransferProgress;
+use crate::http::transfer::progress::{TransferProgress, TransferReport};
 use crate::http::transfer::service::TransferService;
 use crate::operation::{
     AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Step, earlier,
@@ -108,6 +108,13 @@ impl<'a, S: Clone, X: Exchange<'a>> TransferProtocol<'a, S, X> {
                 on_progress(&progress);
             }
         }
+    }
+
+    /// An attempt has ended: observers are notified of how far the transfer has come with it.
+    fn over(&self, result: AttemptResult, context: &mut AttemptContext<'_>) -> Poll<Step> {
+        let TransferReport { bytes, resumptions } = self.exchange.summary();
+        context.transferred(bytes, resumptions);
+        Poll::Ready(Step::Ended(result))
     }
 
     /// An attempt failed so, and counts as the layer has it.
@@ -262,7 +269,8 @@ where
                     Err(failure) => {
                         attempt.stage = Stage::Done;
                         let class = Class::Never(Code::FailedPrecondition);
-                        return Poll::Ready(Step::Ended(self.failed(config, failure, class, false)));
+                        let result = self.failed(config, failure, class, false);
+                        return self.over(result, context);
                     }
                 },
                 Stage::Ready { .. } => {
@@ -270,7 +278,8 @@ where
                         // A service that has failed is neither called nor asked again.
                         self.service = self.spare.copy();
                         attempt.stage = Stage::Done;
-                        return Poll::Ready(Step::Ended(self.broken(config, None, error.into(), context)));
+                        let result = self.broken(config, None, error.into(), context);
+                        return self.over(result, context);
                     }
                     let Stage::Ready { step, request } = std::mem::replace(&mut attempt.stage, Stage::Done)
                     else {
@@ -292,12 +301,8 @@ where
                         Poll::Ready(Ok(response)) => response,
                         Poll::Ready(Err(error)) => {
                             attempt.stage = Stage::Done;
-                            return Poll::Ready(Step::Ended(self.broken(
-                                config,
-                                Some(step),
-                                error.into(),
-                                context,
-                            )));
+                            let result = self.broken(config, Some(step), error.into(), context);
+                            return self.over(result, context);
                         }
                         Poll::Pending => {
                             self.report_progress(&attempt.activity);
@@ -306,7 +311,8 @@ where
                             }
                             attempt.stage = Stage::Done;
                             let problem = format!("nothing was sent or received for {:?}", self.idle_timeout);
-                            return Poll::Ready(Step::Ended(self.timed_out(config, Some(step), problem)));
+                            let result = self.timed_out(config, Some(step), problem);
+                            return self.over(result, context);
                         }
                     };
                     self.shared.connections.remember(response.extensions());
@@ -329,7 +335,7 @@ where
                     attempt.stage = Stage::Done;
                     let result = self.ended(config, step, received, reply);
                     self.report_progress(&attempt.activity);
-                    return Poll::Ready(Step::Ended(result));
+                    return self.over(result, context);
                 }
                 Stage::Done => return Poll::Pending,
             }
@@ -356,7 +362,10 @@ where
             }
             Stage::Preparing(_) | Stage::Done => None,
         };
-        self.timed_out(config, step, problem).with_timed_out()
+        let result = self.timed_out(config, step, problem).with_timed_out();
+        let TransferReport { bytes, resumptions } = self.exchange.summary();
+        context.transferred(bytes, resumptions);
+        result
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {

@@ -187,6 +187,14 @@ impl Observed {
         }
     }
 
+    /// With an attempt, so many bytes of a transfer have gone over.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn transferred(&self, number: u32, bytes: u64, resumptions: u32) {
+        if let Some(attempt) = self.started(number) {
+            self.each(|observer, info| observer.transfer_progressed(info, attempt, bytes, resumptions));
+        }
+    }
+
     /// These bytes have come in of the response that the caller has already.
     pub(crate) fn stream_received(&mut self, data: &[u8]) {
         if let Some(attempt) = self.started_with_reply() {

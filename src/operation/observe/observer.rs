@@ -143,6 +143,19 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// [watches](Self::watches_transfers), but never for closures.
     fn attempt_transferred(&self, operation: &OperationInfo, attempt: &Attempt, transfer: AttemptTransfer) {}
 
+    /// An attempt of a [transfer](crate::transfer) has come to its end, by which so many bytes have gone over in all attempts: of an
+    /// upload those that the server has, as far as it has said so; of a download those that were written. The transfer has gone
+    /// on so often after a failure. The attempt's end follows.
+    #[cfg(feature = "transfer")]
+    fn transfer_progressed(
+        &self,
+        operation: &OperationInfo,
+        attempt: StartedAttempt,
+        bytes: u64,
+        resumptions: u32,
+    ) {
+    }
+
     /// A stream of responses has brought a message. A layer without descriptors can't distinguish one response from a
     /// stream of one, and notifies of it too.
     fn response_received(&self, operation: &OperationInfo, attempt: StartedAttempt) {}

@@ -32,7 +32,7 @@ impl PartialFile {
         &self.part
     }
 
-    /// What an earlier process has left, and how many bytes of it count.
+    /// The state that an earlier process has left, and how many bytes of the file count.
     pub(super) async fn left(
         &self,
         options: &DownloadOptions,
@@ -61,7 +61,7 @@ impl PartialFile {
         Ok(())
     }
 
-    /// What there is of it is of no use.
+    /// Its bytes are of no use.
     pub(super) fn discard(&mut self) {
         self.is_removed = true;
     }

@@ -1,4 +1,4 @@
-//! What follows from the head of a download's response: data in, decision out. Servers are not believed.
+//! The head of a download's response, and what follows from it: data in, decision out. Servers are not believed.
 
 use crate::http::transfer::range::{ContentRange, number, only};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, ETAG, TRANSFER_ENCODING};
@@ -75,7 +75,7 @@ pub(super) struct Position {
     pub(super) is_hashed: bool,
 }
 
-/// What follows from a head.
+/// The consequence of a head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decision {
     /// The body has bytes that are wanted, behind so many that are not. It reaches up to that place, and the whole has that length,
@@ -221,7 +221,7 @@ mod tests {
         assert!(matches!(decide(&first, 206, &[("content-range", "bytes 1-4/10")]), Decision::Malformed(_)));
         let short = [("content-length", "9"), ("x-goog-stored-content-length", "10")];
         assert!(matches!(decide(&first, 200, &short), Decision::Malformed(_)));
-        // What is decompressed on the way has another length than what is stored.
+        // Bytes that are decompressed on the way have another length than those that are stored.
         let transcoded = [
             ("content-length", "30"),
             ("x-goog-stored-content-length", "10"),

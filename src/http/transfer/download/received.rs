@@ -1,4 +1,4 @@
-//! What has been received of a download.
+//! The part of a download that has been received.
 
 use crate::http::transfer::checksum::{Checksums, Hasher, Sums};
 use crate::http::transfer::download::head::{Decision, Position, Version};
@@ -43,7 +43,7 @@ pub(super) struct Progress<'a> {
     pub(super) head: Option<http::response::Parts>,
     /// The checksums that the server names.
     pub(super) sums: Sums,
-    /// What follows from the last head.
+    /// The consequence of the last head.
     pub(super) decision: Option<Decision>,
 }
 
@@ -175,7 +175,7 @@ pub(super) fn changed() -> Failure {
 }
 
 impl Progress<'_> {
-    /// What it takes to go on in another process; `None`: nothing can.
+    /// The state by which another process goes on; `None`: none can.
     pub(super) fn stored(&self, options: &DownloadOptions) -> Option<DownloadState> {
         let version = self.position.version.as_ref().filter(|version| version.is_resumable())?;
         let text = |value: &Option<HeaderValue>| value.as_ref()?.to_str().ok().map(str::to_owned);

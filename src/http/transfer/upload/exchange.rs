@@ -10,6 +10,7 @@ use crate::http::transfer::protocol::ended_early;
 use crate::http::transfer::session::UploadSession;
 use crate::http::transfer::upload::parts::UploadParts;
 use crate::http::transfer::upload::plan::{Ask, Decision, Plan, Reply, Step};
+use bytes::Bytes;
 use gax_retry::Code;
 use gax_retry::http::HttpFailure;
 use std::sync::Arc;
@@ -23,13 +24,28 @@ pub(super) struct UploadExchange<'a> {
     plan: Plan,
     name: String,
     on_session: Option<OnSession<'a>>,
+    /// The response to one request whose precondition did not hold.
+    conflict: Option<http::Response<Bytes>>,
 }
 
 impl<'a> UploadExchange<'a> {
     pub(super) fn new(parts: &Arc<UploadParts>, plan: Plan, on_session: Option<OnSession<'a>>) -> Self {
         let request = &parts.options.request;
         let name = format!("{} {}", request.method, request.uri.path());
-        Self { parts: Arc::clone(parts), plan, name, on_session }
+        Self { parts: Arc::clone(parts), plan, name, on_session, conflict: None }
+    }
+
+    /// The object that is there may be the one that a request made whose reply was lost.
+    fn recognised(&mut self, received: Received) -> Ending {
+        let resource = serde_json::from_slice::<serde_json::Value>(&received.content).unwrap_or_default();
+        let (own, server) =
+            (self.parts.source.lock().sums().unwrap_or_default(), Sums::in_resource(&resource));
+        match self.conflict.take() {
+            Some(conflict) if !own.has_common(server) || own.difference(server).is_some() => {
+                Ending::last(Code::FailedPrecondition, Failure::status(conflict))
+            }
+            _ => self.verified(received),
+        }
     }
 
     /// Compares what the server says of the object with the source.
@@ -71,6 +87,7 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
         Box::pin(async move {
             match ask {
                 Ask::Single => parts.single(&activity).await,
+                Ask::Look => parts.look(&activity),
                 Ask::Start => parts.start(&activity),
                 Ask::Query => parts.query(&activity),
                 Ask::Send { from } => parts.send(from, &activity).await,
@@ -134,8 +151,12 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
             Failure::new(kind, problem).with_response(received.into_response())
         };
         match self.plan.replied(step, reply, size, lowest) {
+            Decision::Done if step == Step::Look => self.recognised(received),
             Decision::Done => self.verified(received),
             Decision::NotDone { progress } => {
+                if reply == Reply::Conflict {
+                    self.conflict = Some(received.into_response());
+                }
                 if let Reply::Persisted(bytes) = reply {
                     self.parts.source.lock().drop_before(bytes);
                 }

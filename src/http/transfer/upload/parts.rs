@@ -70,7 +70,10 @@ impl UploadParts {
     pub(super) fn reply(&self, step: Step, head: &http::response::Parts) -> Reply {
         let uri = &self.options.request.uri;
         match self.dialect {
-            Dialect::Storage => storage::reply(step, uri, head.status, &head.headers),
+            Dialect::Storage => match storage::reply(step, uri, head.status, &head.headers) {
+                Reply::Conflict if !self.can_look() => Reply::Failed,
+                reply => reply,
+            },
             Dialect::Universal => universal::reply(step, uri, head.status, &head.headers),
         }
     }
@@ -208,6 +211,19 @@ impl UploadParts {
         };
         let pieces = Some(metadata).filter(|metadata| !metadata.is_empty()).into_iter().collect();
         Ok((Step::Start, self.finished(request, UploadBody::of(pieces, activity))?))
+    }
+
+    /// Looks whether the object is there.
+    pub(super) fn look(&self, activity: &Arc<Activity>) -> Prepared<Step> {
+        let request = storage::resource(&self.options).ok_or_else(no_session)?;
+        let mut request = self.finished(request, UploadBody::of(VecDeque::new(), activity))?;
+        request.headers_mut().remove(CONTENT_LENGTH);
+        Ok((Step::Look, request))
+    }
+
+    /// Whether it can be looked for, and recognised by its checksum.
+    fn can_look(&self) -> bool {
+        storage::resource(&self.options).is_some() && self.source.lock().sums().is_some()
     }
 
     pub(super) fn query(&self, activity: &Arc<Activity>) -> Prepared<Step> {

@@ -1,10 +1,12 @@
-//! What an upload sends next, and what follows from a response: data in, decision out.
+//! The next request of an upload, and what follows from a response: data in, decision out.
 
-/// What a request of an upload is for.
+/// The purpose of a request of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
     /// All of it, in one request without a session.
     Single,
+    /// Whether the object is there, since one request that was lost may have made it.
+    Look,
     /// A session.
     Start,
     /// How much the server has.
@@ -13,10 +15,11 @@ pub(super) enum Step {
     Send { from: u64, to: u64, total: Option<u64> },
 }
 
-/// What is to be sent next.
+/// The next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ask {
     Single,
+    Look,
     Start,
     Query,
     /// Some or all of the bytes from there on.
@@ -38,6 +41,8 @@ pub(super) enum Reply {
     Gone,
     /// The session was cancelled.
     Cancelled,
+    /// A precondition does not hold.
+    Conflict,
     /// It failed, and whether it is retried is the layer's to say.
     Failed,
     /// It failed, and the session goes on.
@@ -48,7 +53,7 @@ pub(super) enum Reply {
     Malformed(&'static str),
 }
 
-/// What follows from a response.
+/// The consequence of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Decision {
     /// The upload is whole.
@@ -73,11 +78,23 @@ pub(super) enum Decision {
     Malformed(&'static str),
 }
 
+/// Whether one request is enough, and how far that has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Single {
+    /// There is a session.
+    No,
+    /// It is to be sent.
+    Yes,
+    /// It was lost, and may have made the object.
+    Lost,
+    /// There is an object, which it may have made.
+    Conflict,
+}
+
 /// How far an upload has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
-    /// Whether one request is enough.
-    is_single: bool,
+    single: Single,
     has_session: bool,
     /// How many bytes the server has, if that is known.
     at: Option<u64>,
@@ -94,7 +111,7 @@ impl Plan {
     /// An upload that begins.
     pub(super) fn new(is_single: bool) -> Self {
         Self {
-            is_single,
+            single: if is_single { Single::Yes } else { Single::No },
             has_session: false,
             at: None,
             best: 0,
@@ -110,11 +127,12 @@ impl Plan {
     }
 
     pub(super) fn next(&self) -> Ask {
-        match self.at {
-            _ if self.is_single => Ask::Single,
-            _ if !self.has_session => Ask::Start,
-            None => Ask::Query,
-            Some(from) => Ask::Send { from },
+        match (self.single, self.at) {
+            (Single::Yes | Single::Lost, _) => Ask::Single,
+            (Single::Conflict, _) => Ask::Look,
+            (Single::No, _) if !self.has_session => Ask::Start,
+            (Single::No, None) => Ask::Query,
+            (Single::No, Some(from)) => Ask::Send { from },
         }
     }
 
@@ -141,6 +159,9 @@ impl Plan {
     pub(super) fn lost(&mut self, step: Option<Step>) {
         self.sent(step);
         self.at = None;
+        if step == Some(Step::Single) {
+            self.single = Single::Lost;
+        }
         if let Some(Step::Send { .. } | Step::Single) = step {
             self.is_interrupted = true;
         }
@@ -156,7 +177,11 @@ impl Plan {
                 // To start sessions again and again is no progress.
                 Decision::NotDone { progress: false }
             }
-            (Step::Single | Step::Query, Reply::Finished) => self.done(size),
+            (Step::Single | Step::Query | Step::Look, Reply::Finished) => self.done(size),
+            (Step::Single, Reply::Conflict) if self.single == Single::Lost => {
+                self.single = Single::Conflict;
+                Decision::NotDone { progress: false }
+            }
             (Step::Send { to, total, .. }, Reply::Finished) => {
                 if total == Some(to) {
                     self.done(total)
@@ -176,7 +201,7 @@ impl Plan {
                 Decision::Anew
             }
             (_, Reply::Cancelled) => Decision::Cancelled,
-            (_, Reply::Failed | Reply::Gone) => {
+            (_, Reply::Failed | Reply::Gone | Reply::Conflict) => {
                 self.lost(Some(step));
                 Decision::Failed
             }
@@ -186,7 +211,7 @@ impl Plan {
             }
             (_, Reply::Refused) => Decision::Refused,
             (_, Reply::Malformed(problem)) => Decision::Malformed(problem),
-            (Step::Single | Step::Start, Reply::Persisted(_)) => {
+            (Step::Single | Step::Look | Step::Start, Reply::Persisted(_)) => {
                 Decision::Malformed("the server wants more of an upload that has no session")
             }
             (Step::Start, Reply::Finished) => Decision::Malformed("the server did not name a session"),
@@ -355,6 +380,23 @@ mod tests {
         assert_eq!(plan.next(), Ask::Single);
         assert_eq!(plan.replied(Step::Single, Reply::Finished, Some(3), 0), Decision::Done);
         assert_eq!(plan.persisted(), 3);
+    }
+
+    #[test]
+    fn a_precondition_that_failed_because_the_object_was_made() {
+        // Nothing was lost: it is somebody else's object.
+        let mut plan = Plan::new(true);
+        assert_eq!(plan.replied(Step::Single, Reply::Conflict, Some(3), 0), Decision::Failed);
+        let mut plan = Plan::new(true);
+        plan.lost(Some(Step::Single));
+        assert_eq!(
+            plan.replied(Step::Single, Reply::Conflict, Some(3), 0),
+            Decision::NotDone { progress: false }
+        );
+        assert_eq!(plan.next(), Ask::Look);
+        plan.lost(Some(Step::Look));
+        assert_eq!(plan.next(), Ask::Look);
+        assert_eq!(plan.replied(Step::Look, Reply::Finished, Some(3), 0), Decision::Done);
     }
 
     #[test]

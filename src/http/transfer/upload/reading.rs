@@ -32,7 +32,7 @@ pub(super) struct SourceReader {
     hasher: Hasher,
     /// The body that may read; those of earlier attempts may not.
     lease: u64,
-    /// What a body has found wrong.
+    /// The problem that a body has found.
     problem: Option<Failure>,
 }
 
@@ -203,7 +203,7 @@ impl SourceReader {
     }
 
     fn poll_seek(&mut self, place: u64, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
-        // What was not hashed yet has to be read on the way.
+        // Bytes that were not hashed yet have to be read on the way.
         let target = if self.hasher.is_needed() { place.min(self.hasher.bytes()) } else { place };
         match &mut self.input {
             Reading::Bytes { bytes, position } => {
@@ -332,7 +332,7 @@ impl SourceReader {
         }
     }
 
-    /// What is kept of a source that can't seek, from that place up to the other, which is read up to there or to its end.
+    /// The kept pieces of a source that can't seek, from that place up to the other, which is read up to there or to its end.
     pub(super) fn pieces(&self, from: u64, to: u64) -> VecDeque<Bytes> {
         let Reading::Reader { kept, start, .. } = &self.input else { return VecDeque::new() };
         let mut place = *start;

@@ -1,11 +1,11 @@
-//! What is uploaded.
+//! The source of an upload.
 
 use bytes::Bytes;
 use std::fmt;
 use std::path::PathBuf;
 use tokio::io::{AsyncRead, AsyncSeek};
 
-/// What is uploaded: bytes in memory, a file, or anything that can be read.
+/// The source of an upload: bytes in memory, a file, or anything that can be read.
 ///
 /// A source that can seek is sent in one streamed request, and sent again from wherever its server wants. One that can't is sent in
 /// chunks, each of which is in memory until the server has it.

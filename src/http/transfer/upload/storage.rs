@@ -73,6 +73,19 @@ pub(super) fn single(
     (replaced(request, CONTENT_TYPE.as_str(), &format!("multipart/related; boundary={boundary}")), pieces)
 }
 
+/// The request for the resource of the object that one of the JSON API makes, in a bucket and by a name in its query; `None`: it is
+/// another one.
+pub(super) fn resource(options: &UploadOptions) -> Option<Builder> {
+    let uri = &options.request.uri;
+    let path = uri.path().strip_prefix("/upload").filter(|path| path.ends_with("/o"))?;
+    let name = uri.query()?.split('&').find_map(|pair| pair.strip_prefix("name="))?;
+    let mut parts = uri.clone().into_parts();
+    parts.path_and_query = format!("{path}/{}", name.replace('/', "%2F").replace('+', "%20")).parse().ok();
+    let headers = options.session_headers();
+    let request = Request::get(Uri::from_parts(parts).ok()?);
+    Some(headers.iter().fold(request, |request, (name, value)| request.header(name, value)))
+}
+
 /// The request that asks what a session has.
 pub(super) fn query(session: &UploadSession, size: Option<u64>) -> Builder {
     let total = size.map_or_else(|| "*".to_owned(), |size| size.to_string());
@@ -128,8 +141,9 @@ pub(super) fn reply(step: Step, request: &Uri, status: StatusCode, headers: &Hea
             Some(_) => Reply::Started,
             None => Reply::Malformed("the server did not name a session that can be used"),
         },
-        (Step::Single, _) if status.is_success() => Reply::Finished,
-        (Step::Start | Step::Single, _) => Reply::Failed,
+        (Step::Single | Step::Look, _) if status.is_success() => Reply::Finished,
+        (Step::Single, 412) => Reply::Conflict,
+        (Step::Start | Step::Single | Step::Look, _) => Reply::Failed,
         _ if incomplete => match persisted(headers) {
             Ok(bytes) => Reply::Persisted(bytes),
             Err(()) => Reply::Malformed("the server's `Range` is not that of a prefix"),
@@ -207,6 +221,10 @@ mod tests {
             assert_eq!(of(step, status, &[]), Reply::Failed);
         }
         assert_eq!(of(Step::Single, 200, &[]), Reply::Finished);
+        assert_eq!(of(Step::Look, 200, &[]), Reply::Finished);
+        assert_eq!(of(Step::Look, 404, &[]), Reply::Failed);
+        assert_eq!(of(Step::Start, 412, &[]), Reply::Failed);
+        assert_eq!(of(Step::Single, 412, &[]), Reply::Conflict);
     }
 
     #[test]
@@ -222,6 +240,26 @@ mod tests {
         assert_eq!(range(send(&session, 4, 7, Some(7), None)), "bytes 4-6/7");
         assert_eq!(range(send(&session, 7, 7, Some(7), None)), "bytes */7");
         assert_eq!(range(send(&session, 0, 0, Some(0), None)), "bytes */0");
+    }
+
+    #[test]
+    fn the_resource_of_an_object() {
+        let of = |uri: &str| {
+            let request = Request::post(uri).body(()).unwrap().into_parts().0;
+            let options =
+                UploadOptions { request, metadata: Bytes::new(), content_type: None, chunk_size: None };
+            resource(&options).map(|request| request.body(()).unwrap().uri().to_string())
+        };
+        let path = "https://s.test/upload/storage/v1/b/b/o";
+        assert_eq!(
+            of(&format!("{path}?ifGenerationMatch=0&name=a%2Fb+c/d")).as_deref(),
+            Some("https://s.test/storage/v1/b/b/o/a%2Fb%20c%2Fd")
+        );
+        for other in
+            [path.to_owned(), format!("{path}?title=a"), "https://s.test/v1/uploads?name=a".to_owned()]
+        {
+            assert_eq!(of(&other), None);
+        }
     }
 
     #[test]

@@ -5,9 +5,10 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::io::AsyncWriteExt as _;
 use tonic_gax::http::presets;
+use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::transfer::{Checksums, TransferErrorKind, Upload, UploadSession, UploadSource};
-use tonic_gax::{HttpRetryLayer, RetrySettings, StopReason};
+use tonic_gax::{HttpRetryLayer, RetrySettings, StartedAttempt, StopReason};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 
@@ -343,6 +344,51 @@ async fn little_goes_in_one_request_where_that_is_safe_to_retry() {
     let upload = upload.query("ifGenerationMatch", "0");
     let uploaded = upload.send(&with_layer(&storage, &layer)).await.unwrap();
     assert_eq!((stored(&storage), uploaded.report().attempt_count()), (content(1000).to_vec(), 3));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_request_whose_reply_is_lost_is_found_to_have_made_the_object() {
+    let layer = HttpRetryLayer::preset(&presets::storage().with_host("storage.test"));
+    for (is_ours, checksums) in
+        [(true, Checksums::CRC32C), (false, Checksums::CRC32C), (true, Checksums::NONE)]
+    {
+        let storage = StorageEmulator::start();
+        storage.fault(StorageFault::lost_reply().on(StorageCall::Insert));
+        if !is_ours {
+            storage.fault(StorageFault::overwrite(content(999)).on(StorageCall::Get));
+        }
+        let upload = to_object(content(1000)).query("ifGenerationMatch", "0").checksums(checksums);
+        let result = upload.send(&with_layer(&storage, &layer)).await;
+        if is_ours && checksums == Checksums::CRC32C {
+            assert_eq!(result.unwrap().bytes(), 1000);
+            assert_eq!(storage.arrivals().last().unwrap().call, StorageCall::Get);
+        } else {
+            let error = result.unwrap_err();
+            assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(412)), "{error}");
+        }
+    }
+}
+
+#[derive(Default)]
+struct Progressed(Mutex<Vec<(u32, u64, u32)>>);
+
+impl OperationObserver for Progressed {
+    fn transfer_progressed(&self, _: &OperationInfo, attempt: StartedAttempt, bytes: u64, resumptions: u32) {
+        self.0.lock().unwrap().push((attempt.number(), bytes, resumptions));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn observers_are_notified_of_bytes_and_resumptions() {
+    let observer = Arc::new(Progressed::default());
+    let layer = HttpRetryLayer::preset(&presets::storage()).observer(observer.clone());
+    let storage = StorageEmulator::start();
+    storage.fault(StorageFault::reset().on(StorageCall::Upload).at(KIB_256 as u64 + 1));
+    let upload = to_object(content(SIZE)).single_request_below(0);
+    upload.send(&with_layer(&storage, &layer)).await.unwrap();
+    let piece = KIB_256 as u64;
+    // The start, a request that breaks, the question, and the rest.
+    assert_eq!(*observer.0.lock().unwrap(), [(1, 0, 0), (2, 0, 0), (3, piece, 0), (4, SIZE as u64, 1)]);
 }
 
 #[tokio::test(start_paused = true)]
