@@ -50,6 +50,7 @@ fn longrunning() -> Result<(), Box<dyn std::error::Error>> {
 fn library() -> Result<(), Box<dyn std::error::Error>> {
     tonic_gax_build::configure()
         .retry_table("proto/library/v1/library_grpc_service_config.json")
+        .build_rest(true)
         .include_file("library.rs")
         .compile_protos(&["library/v1/library.proto", "library/v1/archive.proto"], &["proto"])?;
     Ok(())

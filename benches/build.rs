@@ -1,10 +1,11 @@
-//! Compiles the asset API: messages, tonic's own client, and a server.
+//! Compiles the asset API and a service with streams: messages, tonic's own clients, and servers.
 
 use std::env;
 use std::error::Error;
 use std::path::PathBuf;
 
 const PROTO: &str = "google/cloud/asset/v1/asset_service.proto";
+const STREAMS: &str = "streams.proto";
 
 fn main() -> Result<(), Box<dyn Error>> {
     // In the repository `proto` is a link, which not every system can follow; in a package it is a folder.
@@ -12,8 +13,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     let linked = package.join("proto");
     let protos = if linked.is_dir() { linked } else { package.join("../proto") };
     let protos = protos.to_str().ok_or("the path of the package is not UTF-8")?;
+    let streams = package.join("src/stream");
+    let streams = streams.to_str().ok_or("the path of the package is not UTF-8")?;
     println!("cargo:rerun-if-changed={protos}");
-    let descriptors = protox::compile([PROTO], [protos])?;
+    println!("cargo:rerun-if-changed={streams}");
+    let descriptors = protox::compile([PROTO, STREAMS], [protos, streams])?;
     tonic_prost_build::configure()
         .include_file("protos.rs")
         .generate_default_stubs(true)

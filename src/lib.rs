@@ -6,6 +6,8 @@ pub mod batching;
 mod body;
 pub mod client;
 pub mod closure;
+#[cfg(feature = "connection")]
+pub mod connection;
 pub mod credentials;
 mod generated_methods;
 pub mod google;
@@ -16,8 +18,12 @@ pub mod live;
 pub mod observe;
 mod operation;
 mod panics;
+#[cfg(feature = "rest")]
+pub mod rest;
 pub mod resumption;
 pub mod settings;
+#[cfg(feature = "subscription")]
+pub mod subscription;
 #[cfg(feature = "testing")]
 pub mod testing;
 mod transport;
@@ -96,6 +102,8 @@ pub mod table {
         Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryTableBuilder,
         RetryThrottling, Severity, SourceLocation, TableFormat, TableReader,
     };
+    #[cfg(feature = "http")]
+    pub use gax_table::{HttpPolicy, HttpRule, HttpTable};
 }
 
 /// For generated code alone: it is compiled where the feature `batching` is on.
@@ -122,6 +130,8 @@ pub mod __private {
     pub use crate::client::paging::{PagedMethod, paged};
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo, fill_request_id};
+    #[cfg(feature = "rest")]
+    pub use crate::rest::RestService;
     pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
     pub use gax_retry::settings::ConstSettings;
 

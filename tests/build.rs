@@ -35,8 +35,22 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             &["shapes/asset.proto", "shapes/logging.proto", "shapes/routing.proto", "shapes/storage.proto"],
             &[shared, "proto"],
         )?;
+    let rest = out.join("rest");
+    std::fs::create_dir_all(&rest)?;
+    tonic_gax_build::configure()
+        .retry_table("proto/rest/rest_grpc_service_config.json")
+        .service_yaml("proto/rest/everything_v1.yaml")
+        .extern_path(".google.longrunning", "::tonic_gax::longrunning")
+        .extern_path(".google.rpc", "::tonic_gax::longrunning::rpc")
+        .build_rest(true)
+        .file_descriptor_set_path(out.join("rest.bin"))
+        .out_dir(&rest)
+        .include_file("mod.rs")
+        .generate_default_stubs(true)
+        .compile_protos(&["rest/messaging.proto", "rest/everything.proto"], &[shared, "proto"])?;
     tonic_gax_build::configure()
         .retry_table(format!("{shared}/library/v1/library_grpc_service_config.json"))
+        .build_rest(true)
         .include_file("library.rs")
         .compile_protos(&["library/v1/library.proto", "library/v1/archive.proto"], &[shared])?;
     Ok(())

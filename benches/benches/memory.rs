@@ -189,8 +189,8 @@ fn row<C: Contender>(mut contender: C, message: &ListAssetsRequest) -> Row {
 
 fn print_over(rows: &[Row], base: &str, layer: &str, generated: &str) {
     let first = rows.first().map_or(PerCall { count: 0, bytes: 0 }, |(_, cost)| *cost);
-    let over = format!("over {base}");
-    let mut table = Table::new(&["contender", "allocations", "bytes", &over, "", "target"]);
+    let over = ["allocations", "bytes"].map(|what| format!("{what} over {base}"));
+    let mut table = Table::new(&["contender", "allocations", "bytes", &over[0], &over[1], "target"]);
     for (name, PerCall { count, bytes }) in rows {
         let target = target(name, layer, generated);
         let over = [format!("{:+}", count - first.count), format!("{:+}", bytes - first.bytes)];

@@ -22,9 +22,18 @@ const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 #[derive(Debug, Clone)]
 pub struct Canned {
     reply: Bytes,
-    failures: u32,
+    failures: Failures,
     pends: bool,
     attempts: Arc<AtomicU32>,
+}
+
+/// The attempts that fail.
+#[derive(Debug, Clone, Copy)]
+enum Failures {
+    /// So many of each call.
+    OfEach(u32),
+    /// So many, whose ever they are.
+    First(u32),
 }
 
 impl Canned {
@@ -32,13 +41,19 @@ impl Canned {
     #[must_use]
     pub fn new() -> Self {
         let reply = message::framed(&message::response(message::SMALL));
-        Self { reply, failures: 0, pends: false, attempts: Arc::default() }
+        Self { reply, failures: Failures::OfEach(0), pends: false, attempts: Arc::default() }
     }
 
     /// Replies so many attempts of each call with UNAVAILABLE, and the one after them well.
     #[must_use]
     pub fn failing(self, failures: u32) -> Self {
-        Self { failures, ..self }
+        Self { failures: Failures::OfEach(failures), ..self }
+    }
+
+    /// Replies so many attempts with UNAVAILABLE, whose ever they are, and all others well.
+    #[must_use]
+    pub fn failing_first(self, attempts: u32) -> Self {
+        Self { failures: Failures::First(attempts), ..self }
     }
 
     /// Replies when it is polled the second time, rather than the first.
@@ -71,8 +86,12 @@ impl Service<http::Request<Body>> for Canned {
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let attempt = self.attempts.fetch_add(1, Ordering::Relaxed);
-        let is_good = self.failures == 0
-            || (self.failures < u32::MAX && attempt % (self.failures + 1) == self.failures);
+        let is_good = match self.failures {
+            Failures::OfEach(0) => true,
+            Failures::OfEach(u32::MAX) => false,
+            Failures::OfEach(failures) => attempt % (failures + 1) == failures,
+            Failures::First(failures) => attempt >= failures,
+        };
         let request = request.into_body();
         Reply { request, message: is_good.then(|| self.reply.clone()), pends: self.pends }
     }

@@ -12,7 +12,9 @@ pub mod measure;
 pub mod message;
 pub mod nines;
 pub mod pace;
+pub mod page;
 pub mod slow;
+pub mod stream;
 pub mod table;
 pub mod table_command;
 
@@ -30,4 +32,5 @@ pub mod protos {
     include!(concat!(env!("OUT_DIR"), "/protos.rs"));
 }
 
+pub use protos::bench::v1 as streams;
 pub use protos::google::cloud::asset::v1 as asset;

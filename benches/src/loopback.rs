@@ -3,6 +3,8 @@
 use crate::asset::asset_service_server::{AssetService, AssetServiceServer};
 use crate::asset::{ListAssetsRequest, ListAssetsResponse};
 use crate::message;
+use crate::stream::Streams;
+use crate::streams::streams_server::StreamsServer;
 use std::error::Error;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -72,6 +74,7 @@ impl Server {
             tonic::transport::Server::builder()
                 .tcp_nodelay(true)
                 .add_service(AssetServiceServer::new(Assets { reply: message::response(message::SMALL) }))
+                .add_service(StreamsServer::new(Streams))
                 .serve_with_incoming(TcpListenerStream::new(listener))
                 .await?;
             Ok(())

@@ -63,7 +63,7 @@ pub(crate) fn is_table(path: &Path, content: &[u8]) -> bool {
         Some("json") => {
             ["\"methodConfig\"", "\"method_config\"", "\"retry_params_name\""].into_iter().any(holds)
         }
-        Some("toml") => holds("[[entry]]"),
+        Some("toml") => ["[[entry]]", "[http]", "[[http.rule]]"].into_iter().any(holds),
         _ => holds("\ninterfaces:") || content.starts_with(b"interfaces:"),
     }
 }

@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 /// Functions that a generated type has beside the accessors of its RPCs, and traits' methods that
 /// an RPC of the same name would hide.
-const RESERVED: [&str; 22] = [
+const RESERVED: [&str; 24] = [
     "accept_compressed",
     "apply_to_all_unary_methods",
     "build",
@@ -20,6 +20,8 @@ const RESERVED: [&str; 22] = [
     "max_encoding_message_size",
     "methods",
     "new",
+    "rest",
+    "rest_with_options",
     "retry_param_definitions",
     "retryable_code_definitions",
     "send_compressed",

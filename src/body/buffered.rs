@@ -4,7 +4,7 @@ use crate::body::frame_buffer::FrameBuffer;
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Frame, SizeHint};
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 
 /// The part of a body that still comes in, of either transport.
 pub(crate) trait OpenPart {
@@ -52,11 +52,12 @@ impl<E, O: OpenPart<Error = E>> BufferedBody<O, E> {
             return Poll::Ready(Some(Ok(Frame::data(data))));
         }
         if let Remainder::Open(open) = &mut self.remainder {
-            let frame = ready!(open.poll_frame(cx));
-            if !matches!(frame, Some(Ok(_))) {
+            // It is looked at where it is returned: to hand it on would copy it (bench `streams`, instructions).
+            let polled = open.poll_frame(cx);
+            if matches!(polled, Poll::Ready(None | Some(Err(_)))) {
                 self.remainder = Remainder::End;
             }
-            return Poll::Ready(frame);
+            return polled;
         }
         Poll::Ready(match std::mem::take(&mut self.remainder) {
             Remainder::Trailers(trailers) => Some(Ok(Frame::trailers(trailers))),

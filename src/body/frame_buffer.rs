@@ -111,7 +111,17 @@ impl FrameBuffer {
         if self.first.is_some() {
             return self.first.take();
         }
-        self.rest.as_mut()?.pop()
+        self.pop_rest()
+    }
+
+    #[inline]
+    fn pop_rest(&mut self) -> Option<Bytes> {
+        let next = self.rest.as_mut()?.pop();
+        if next.is_none() {
+            // Nobody asks again, for every frame of a stream (bench `streams`, instructions).
+            self.rest = None;
+        }
+        next
     }
 
     /// All frames as one buffer, without a copy where there is one only.

@@ -85,9 +85,9 @@ impl Connector {
 }
 
 impl Service<Uri> for Connector {
-    type Response = Connection;
+    type Response = ConnectorIo;
     type Error = StdError;
-    type Future = Pin<Box<dyn Future<Output = Result<Connection, StdError>> + Send>>;
+    type Future = Pin<Box<dyn Future<Output = Result<ConnectorIo, StdError>> + Send>>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StdError>> {
         self.tcp.poll_ready(cx).map_err(Into::into)
@@ -102,20 +102,20 @@ impl Service<Uri> for Connector {
                 Poll::Ready(io) => Poll::Ready(io.map_err(StdError::from)),
                 Poll::Pending => timer.poll_at(deadline, cx).map(|()| Err(stalled("no connection").into())),
             });
-            Ok(Connection { io: io.await?, waits_until: deadline, timer: Timer::default() })
+            Ok(ConnectorIo { io: io.await?, waits_until: deadline, timer: Timer::default() })
         })
     }
 }
 
 /// A connection that [`Connector`] has made.
-pub struct Connection {
+pub struct ConnectorIo {
     io: <HttpConnector as Service<Uri>>::Response,
     /// Until when the server's first byte is waited for; `None` once it is there.
     waits_until: Option<Instant>,
     timer: Timer,
 }
 
-impl Connection {
+impl ConnectorIo {
     /// Whether the server has not said anything in time.
     fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         self.timer.poll_at(self.waits_until, cx).map(|()| stalled("no byte"))
@@ -127,13 +127,13 @@ fn stalled(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, text)
 }
 
-impl fmt::Debug for Connection {
+impl fmt::Debug for ConnectorIo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Connection").finish_non_exhaustive()
+        f.debug_struct("ConnectorIo").finish_non_exhaustive()
     }
 }
 
-impl Read for Connection {
+impl Read for ConnectorIo {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -149,7 +149,7 @@ impl Read for Connection {
     }
 }
 
-impl Write for Connection {
+impl Write for ConnectorIo {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
         Pin::new(&mut self.io).poll_write(cx, buf)
     }

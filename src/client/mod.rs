@@ -15,14 +15,18 @@ pub mod paging;
 mod streaming;
 mod unary;
 
+#[cfg(feature = "connection")]
+pub use crate::connection::{Connection, ConnectionBuilder};
 pub use crate::grpc::Transport;
 #[cfg(any(feature = "http", feature = "tables"))]
 pub use crate::transport::CloneService;
 #[doc(hidden)]
 pub use connect::connect_for;
 pub use connect::{connect, connect_lazy};
-pub use connector::{Connection, Connector};
+pub use connector::{Connector, ConnectorIo};
 #[doc(hidden)]
 pub use core::Client;
+#[cfg(feature = "subscription")]
+pub(crate) use streaming::IdleTimeout;
 pub use streaming::{MessageCall, ResponseStream, StreamingCall};
 pub use unary::UnaryCall;

@@ -58,7 +58,15 @@ impl<T: Transport, M> UnaryCall<T, M> {
     #[inline]
     pub(super) fn new(channel: T, encoded: Encoded) -> Self {
         let config = Arc::clone(&encoded.method().config);
-        let driver = Driver::new(GrpcProtocol::new(OwnService(channel), encoded, ReadExtent::Whole), config);
+        #[cfg(feature = "connection")]
+        let wants_report = encoded.wants_report();
+        #[cfg_attr(not(feature = "connection"), expect(unused_mut, reason = "nothing is wanted of it"))]
+        let mut driver =
+            Driver::new(GrpcProtocol::new(OwnService(channel), encoded, ReadExtent::Whole), config);
+        #[cfg(feature = "connection")]
+        if wants_report {
+            driver.want_peer();
+        }
         Self { state: State::Running { driver }, message: PhantomData }
     }
 

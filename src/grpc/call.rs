@@ -112,7 +112,12 @@ impl<A: ServiceHandle> Call<A> {
             *self = Self::Resumed { call: resumed(ResumedCall::new(protocol, config)) };
             return false;
         }
-        let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config);
+        #[cfg_attr(not(feature = "connection"), expect(unused_mut, reason = "nothing is wanted of it"))]
+        let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config);
+        #[cfg(feature = "connection")]
+        if wants_report {
+            driver.want_peer();
+        }
         let has_not_begun = |call: &Self| matches!(call, Self::Failed { status: None });
         put_without_drop(self, Self::Operating { driver, wants_report }, has_not_begun);
         let Self::Operating { driver, .. } = self else { return false };

@@ -25,6 +25,8 @@ pub use layer::RetryLayer;
 pub use methods::DescriptorError;
 pub(crate) use methods::{MethodConfig, MethodMatch, ReplayMemory, SharedState};
 pub(crate) use protocol::GrpcProtocol;
+#[cfg(feature = "subscription")]
+pub(crate) use protocol::{EndsWithStatus, time_is_up};
 pub(crate) use request::{ReplayableRequest, one_frame, shrink, too_large};
 pub use response::ResponseBody;
 pub(crate) use response::{Canned, ReadExtent, Remainder, now};
@@ -36,6 +38,10 @@ pub(crate) use resumed::{
 #[cfg(feature = "tables")]
 pub use service::RetryService;
 pub use status::CodeExt;
+#[cfg(feature = "subscription")]
+pub(crate) use status::Failure;
+#[cfg(feature = "rest")]
+pub(crate) use status::message as error_message;
 pub(crate) use status::not_sent;
 pub(crate) use status::received::value as header;
 pub(crate) use template::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};

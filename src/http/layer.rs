@@ -12,6 +12,8 @@ use crate::transport::CloneService;
 use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
 use gax_retry::settings::Override;
 use gax_retry::{Compatibility, Hedging, IntoCodes, RetryBudget, RetrySettings};
+#[cfg(feature = "tables")]
+use gax_table::RetryTable;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -107,9 +109,51 @@ impl HttpRetryLayer {
         Self::of(ConfigSource::Preset(Box::new(preset.clone())))
     }
 
+    /// A layer that retries as a table says: each request by the settings of the rule that it matches, or else by those of
+    /// `[http]` (in TOML, with the feature `toml`). The first rule that a request matches decides, also whether it is safe to retry.
+    ///
+    /// Where the table says nothing of HTTP requests, its entry for everything counts (`for = ["*"]`, or `{}` in a service
+    /// config); if it has none either, requests make one attempt and have no deadline. Its `retryThrottling` is the budget. What
+    /// the program sets on the layer overrides the table: [`retryable_statuses`](Self::retryable_statuses),
+    /// [`idempotency`](Self::idempotency), [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
+    ///
+    /// With [`with_handle`](Self::with_handle) the table can be replaced while the program runs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "toml")] {
+    /// use tonic_gax::{HttpRetryLayer, RetryTable};
+    ///
+    /// let table = RetryTable::parse(
+    ///     r#"
+    ///     [http]
+    ///     total_timeout = "20s"
+    ///     max_attempts = 4
+    ///
+    ///     [[http.rule]]
+    ///     name = "payments.create"
+    ///     method = "POST"
+    ///     path = "/v1/payments"
+    ///     if_any = [{ header = "Idempotency-Key" }]
+    ///     statuses = [503]
+    ///     "#,
+    /// )?;
+    /// let layer = HttpRetryLayer::from_table(&table);
+    /// # drop(layer);
+    /// # }
+    /// # Ok::<(), tonic_gax::TableError>(())
+    /// ```
+    #[cfg(feature = "tables")]
+    #[must_use]
+    pub fn from_table(table: &RetryTable) -> Self {
+        Self::of(ConfigSource::Table(table.clone()))
+    }
+
     /// A layer that retries as a handle's table says, by whichever table the handle has when a request begins.
     ///
-    /// Requests have no RPC. They run by the table's entry for all methods of that service, or else by the one for
+    /// Requests run by the settings that `[http]` has for them, as with [`from_table`](Self::from_table). Where it has none
+    /// they run by the table's entry for all methods of that service, or else by the one for
     /// every service; if the table has neither, they make one attempt and have no deadline. Its `[http]` rules (in
     /// TOML, with the feature `toml`) say which requests are safe to retry, its `retryThrottling` is the budget. What
     /// the program sets on the layer overrides each of these: [`idempotency`](Self::idempotency),

@@ -19,10 +19,12 @@ mod stored;
 pub(crate) mod transfer;
 
 pub use failure::HttpError;
+#[cfg(feature = "rest")]
+pub(crate) use failure::{Part, classify};
 pub use gax_retry::http::{
-    Classification, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
-    OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure, TransportFailures,
-    presets,
+    Classification, HostPattern, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy,
+    IdempotencyTable, OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure,
+    TransportFailures, presets,
 };
 pub use layer::HttpRetryLayer;
 pub use options::HttpCallOptions;

@@ -96,7 +96,7 @@ impl<S: Clone> HttpRetryService<S> {
         R::Error: Into<BoxError>,
     {
         let (mut parts, body) = request.into_parts();
-        let config = self.shared.config_for(&mut parts.extensions);
+        let config = self.shared.config_for(&mut parts);
         let request = ReplayableRequest::new(parts, body.into_replay(), config.limits.max_replay_bytes);
         let (service, spare) = (self.inner.clone(), self.spare.clone());
         let mut protocol = HttpProtocol::new(service, spare, &config, Arc::clone(&self.shared), request);

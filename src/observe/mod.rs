@@ -24,6 +24,8 @@ pub use crate::operation::{
     AttemptTransfer, ObservedTransport as Transport, OperationInfo, OperationObserver, OperationSummary,
     OutgoingHeaders, Retry, WireMessage,
 };
+#[cfg(feature = "connection")]
+pub use crate::operation::{ConnectionChange, ConnectionEvent, LostReason};
 #[cfg(feature = "metrics")]
 pub use facade::FacadeMetrics;
 pub use gax_retry::{AttemptKind, ServerDelay};

@@ -131,6 +131,12 @@ impl<P: Protocol> Driver<P> {
         }
     }
 
+    /// The report of a plain success says which endpoint it went to.
+    #[cfg(feature = "connection")]
+    pub(crate) fn want_peer(&mut self) {
+        self.progress.want_peer();
+    }
+
     /// All that it takes to send the first attempt.
     #[inline]
     pub(crate) fn parts(&mut self) -> (&mut P, &P::Config, AttemptContext<'_>) {
@@ -176,6 +182,13 @@ impl<P: Protocol> Driver<P> {
     #[inline]
     pub(crate) fn take_observed(self: Pin<&mut Self>) -> Option<Box<Observed>> {
         self.project().progress.take_observed()
+    }
+
+    /// The moment that the operation waits for, while no attempt is in flight.
+    #[cfg(feature = "subscription")]
+    pub(crate) fn waits_until(self: Pin<&mut Self>) -> Option<tokio::time::Instant> {
+        let this = self.project();
+        this.progress.wake_at((**this.config).as_ref(), None)
     }
 
     /// Writes down a fact that the attempts alone don't show.

@@ -4,6 +4,8 @@ use super::clock::{Clock, earlier};
 use super::inbound::Inbound;
 use super::jitter::Jitter;
 use super::observe::{Observed, Observers, Outgoing, Transport};
+#[cfg(feature = "connection")]
+use super::report::Peer;
 use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::jitter::JitterSource;
 use gax_retry::operation::{
@@ -40,6 +42,9 @@ struct Extras {
     jitter: Jitter,
     /// The operation as its observers know it, until it is closed.
     observed: Option<Box<Observed>>,
+    /// Whether the report of a plain success says which endpoint it went to.
+    #[cfg(feature = "connection")]
+    wants_peer: bool,
     /// Resolves when the request has ended that the operation's thread works for.
     request_end: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
 }
@@ -396,6 +401,36 @@ impl InProgress {
     /// Whether the attempt that was sent last may take all the time that the operation has.
     pub(super) fn has_all_the_time(&self, policy: &Policy) -> bool {
         self.operation.as_ref().is_some_and(|operation| operation.has_all_the_time(policy, self.number))
+    }
+
+    /// The report is wanted, whatever it says.
+    #[cfg(feature = "connection")]
+    #[cold]
+    pub(super) fn want_peer(&mut self) {
+        self.extras.get_or_insert_default().wants_peer = true;
+    }
+
+    /// Whether somebody wants to know which endpoint an attempt went to that has its reply.
+    #[cfg(feature = "connection")]
+    #[inline]
+    pub(super) fn wants_peer(&self) -> bool {
+        self.extras.is_some() || self.has_news()
+    }
+
+    /// That attempt went to that endpoint.
+    #[cfg(feature = "connection")]
+    #[cold]
+    pub(super) fn went_to(&mut self, policy: &Policy, number: u32, peer: Peer) {
+        if let Some(observed) = self.observed() {
+            observed.went_to(number, &peer);
+        }
+        begun(&mut self.operation, policy).notes_mut(policy).went_to(number, peer);
+    }
+
+    /// The endpoints that attempts before went to, which have failed there.
+    #[cfg(feature = "connection")]
+    pub(super) fn peers(&self) -> impl Iterator<Item = &Peer> {
+        self.operation.as_ref().and_then(Operation::notes).into_iter().flat_map(Ledger::peers)
     }
 
     /// Whether the report of a success says more than that the first attempt succeeded.

@@ -27,9 +27,13 @@ pub use observe::{
     AttemptTransfer, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
     Transport as ObservedTransport, WireMessage,
 };
+#[cfg(feature = "connection")]
+pub use observe::{ConnectionChange, ConnectionEvent, LostReason};
 pub(crate) use observe::{MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
 pub(crate) use protocol::{AttemptContext, Output, Protocol, Step, Unsendable};
 pub(crate) use report::Name;
+#[cfg(feature = "connection")]
+pub(crate) use report::Peer;
 pub use report::{ConnectProblem, Note, OperationError, OperationReport};
 #[cfg(feature = "http")]
 pub(crate) use report::{Detail, FirstAndLast};

@@ -4,6 +4,8 @@ use super::clock::Clock;
 use super::in_progress::InProgress;
 use super::jitter::Jitter;
 use super::observe::{Observers, Outgoing, Transport};
+#[cfg(feature = "connection")]
+use super::report::Peer;
 use super::report::{Name, Note};
 use gax_retry::operation::{AttemptResult, CommitPoint, Stop};
 use gax_retry::{AttemptKind, Policy, StartedAttempt};
@@ -182,6 +184,25 @@ impl AttemptContext<'_> {
     /// Whether one more connection that our own stack closes is this operation's doing.
     pub(crate) fn is_culprit(&self) -> bool {
         self.progress.is_culprit()
+    }
+
+    /// It went to that endpoint.
+    #[cfg(feature = "connection")]
+    pub(crate) fn went_to(&mut self, peer: Peer) {
+        self.progress.went_to(self.policy, self.number, peer);
+    }
+
+    /// Whether somebody wants to know where it went, although it has the reply.
+    #[cfg(feature = "connection")]
+    #[inline]
+    pub(crate) fn wants_peer(&self) -> bool {
+        self.progress.wants_peer()
+    }
+
+    /// The endpoints that attempts before it failed at.
+    #[cfg(feature = "connection")]
+    pub(crate) fn peers(&self) -> impl Iterator<Item = &Peer> {
+        self.progress.peers()
     }
 
     pub(crate) fn clock(&self) -> Clock {

@@ -3,6 +3,7 @@
 use crate::resumption::over_bytes::OverBytes;
 use crate::resumption::position::ByPosition;
 use crate::resumption::strategy::{BoxResumption, StreamResumption};
+use crate::resumption::withheld::WithheldLimits;
 use bytes::Bytes;
 use prost::Message;
 use std::any::{Any, TypeId, type_name};
@@ -52,8 +53,7 @@ pub(crate) type BytesError = prost::DecodeError;
 #[derive(Clone)]
 pub struct Resumption {
     factory: Arc<dyn Factory>,
-    pub(crate) max_withheld: usize,
-    pub(crate) max_withheld_bytes: usize,
+    pub(crate) limits: WithheldLimits,
     pub(crate) is_endless: bool,
 }
 
@@ -102,12 +102,7 @@ impl Resumption {
         M: Message + Default + 'static,
     {
         let make: Box<Make<Q, M>> = Box::new(move |first| Box::new(make(first)));
-        Self {
-            factory: Arc::new(Typed(make)),
-            max_withheld: 10_000,
-            max_withheld_bytes: 16 * 1024 * 1024,
-            is_endless: false,
-        }
+        Self { factory: Arc::new(Typed(make)), limits: WithheldLimits::default(), is_endless: false }
     }
 
     /// Takes a stream up behind the position of its last message.
@@ -130,14 +125,16 @@ impl Resumption {
 
     /// The most messages that are withheld. With one more the stream ends with `RESOURCE_EXHAUSTED`, and is not resumed.
     #[must_use]
-    pub fn max_withheld_messages(self, messages: usize) -> Self {
-        Self { max_withheld: messages, ..self }
+    pub fn max_withheld_messages(mut self, messages: usize) -> Self {
+        self.limits.messages = messages;
+        self
     }
 
     /// The most bytes of messages that are withheld. With more the stream ends with `RESOURCE_EXHAUSTED`, and is not resumed.
     #[must_use]
-    pub fn max_withheld_bytes(self, bytes: usize) -> Self {
-        Self { max_withheld_bytes: bytes, ..self }
+    pub fn max_withheld_bytes(mut self, bytes: usize) -> Self {
+        self.limits.bytes = bytes;
+        self
     }
 
     /// For streams that outlive any timeout, such as watches: the settings' total timeout does not count. No limit is needed
@@ -182,7 +179,7 @@ impl fmt::Debug for Resumption {
 /// Those that are clones of each other, with the same limits, are equal.
 impl PartialEq for Resumption {
     fn eq(&self, other: &Self) -> bool {
-        let limits = |own: &Self| (own.max_withheld, own.max_withheld_bytes, own.is_endless);
+        let limits = |own: &Self| (own.limits, own.is_endless);
         Arc::ptr_eq(&self.factory, &other.factory) && limits(self) == limits(other)
     }
 }

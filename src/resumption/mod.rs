@@ -9,11 +9,17 @@ mod factory;
 mod over_bytes;
 mod position;
 mod resumer;
+mod settled;
 mod strategy;
 #[cfg(test)]
 mod tests;
+mod wait;
 mod withheld;
 
 pub use factory::Resumption;
-pub(crate) use resumer::{Asked, Resumer, Taken};
+pub(crate) use resumer::{Resumer, Taken};
+pub(crate) use settled::{Brought, Settled, withheld_too_much};
 pub use strategy::{Processed, Resume, StreamResumption};
+pub(crate) use wait::WaitTimeout;
+#[cfg(feature = "subscription")]
+pub(crate) use withheld::WithheldLimits;

@@ -1,16 +1,24 @@
 //! A call's strategy at work.
 
 use crate::resumption::Resumption;
-use crate::resumption::strategy::{BoxResumption, Resume};
-use crate::resumption::withheld::{Full, Withheld};
+use crate::resumption::strategy::{Resume, StreamResumption};
+use crate::resumption::withheld::{Full, Withheld, WithheldLimits};
 use tonic::Status;
 
+/// After how many messages in a row that the caller does not get other tasks have their turn.
+const YIELD_EVERY: u8 = 32;
+
 /// The strategy of a call, and the messages that it withholds.
-pub(crate) struct Resumer<Q, M> {
+pub(crate) struct Resumer<Q, M, S = dyn StreamResumption<Request = Q, Response = M>>
+where
+    S: StreamResumption<Request = Q, Response = M> + ?Sized,
+{
     /// `None`: gax-java's own, by which a stream is final from its first message on.
-    strategy: Option<BoxResumption<Q, M>>,
+    strategy: Option<Box<S>>,
     withheld: Withheld<M>,
     has_delivered: bool,
+    /// Messages that the caller did not get since other tasks last had their turn.
+    kept: u8,
     /// The next attempt begins anew.
     is_anew: bool,
     restarts: u64,
@@ -23,6 +31,8 @@ pub(crate) enum Taken<M> {
     Deliver(M),
     /// The caller gets nothing for now.
     Kept,
+    /// Nor does it now, and it has not for so long that other tasks are to have their turn.
+    KeptForLong,
     /// There is no room for it.
     Full,
 }
@@ -36,18 +46,28 @@ pub(crate) enum Asked<Q> {
     Stop,
 }
 
-impl<Q, M> Resumer<Q, M> {
+impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M, S> {
     /// `resumption` has the limits, and made the strategy.
-    pub(crate) fn new(strategy: Option<BoxResumption<Q, M>>, resumption: Option<&Resumption>) -> Self {
-        let limits = resumption.map(|resumption| (resumption.max_withheld, resumption.max_withheld_bytes));
-        let (max_messages, max_bytes) = limits.unwrap_or_default();
+    pub(crate) fn new(strategy: Option<Box<S>>, resumption: Option<&Resumption>) -> Self {
+        Self::within(strategy, resumption.map(|resumption| resumption.limits).unwrap_or_default())
+    }
+
+    /// A strategy that withholds no more than that.
+    pub(crate) fn within(strategy: Option<Box<S>>, limits: WithheldLimits) -> Self {
         Self {
             strategy,
-            withheld: Withheld::new(max_messages, max_bytes),
+            withheld: Withheld::new(limits),
             has_delivered: false,
+            kept: 0,
             is_anew: false,
             restarts: 0,
         }
+    }
+
+    /// The strategy itself.
+    #[cfg(feature = "subscription")]
+    pub(crate) fn strategy(&mut self) -> Option<&mut S> {
+        self.strategy.as_deref_mut()
     }
 
     /// A message has come, of so many bytes.
@@ -63,9 +83,13 @@ impl<Q, M> Resumer<Q, M> {
         match taken {
             Ok(Some(message)) => {
                 self.has_delivered = true;
+                self.kept = 0;
                 Taken::Deliver(message)
             }
-            Ok(None) => Taken::Kept,
+            Ok(None) => {
+                self.kept = (self.kept + 1) % YIELD_EVERY;
+                if self.kept == 0 { Taken::KeptForLong } else { Taken::Kept }
+            }
             Err(Full) => Taken::Full,
         }
     }

@@ -1,8 +1,9 @@
 //! Strategies and what they withhold, without a stream.
 
+use super::resumer::Asked;
 use super::strategy::{Processed, Resume, StreamResumption};
-use super::withheld::{Full, Withheld};
-use super::{Asked, Resumer, Resumption, Taken};
+use super::withheld::{Full, Withheld, WithheldLimits};
+use super::{Resumer, Resumption, Taken};
 use bytes::Bytes;
 use prost::Message;
 use std::any::TypeId;
@@ -73,7 +74,7 @@ fn withheld_messages_are_bounded_by_number_and_by_size() {
     resumer.release();
     assert_eq!([(); 4].map(|()| resumer.released()), [Some(3), Some(4), Some(5), None]);
 
-    let mut withheld = Withheld::new(9, 10);
+    let mut withheld = Withheld::new(WithheldLimits { messages: 9, bytes: 10 });
     assert_eq!(withheld.take("a", 6, Processed::Withhold), Ok(None));
     assert_eq!(withheld.take("b", 5, Processed::Deliver), Err(Full));
     assert_eq!(withheld.take("c", 4, Processed::Withhold), Ok(None));
@@ -107,7 +108,7 @@ fn a_new_beginning_takes_effect_with_the_next_attempt() {
 
 #[test]
 fn without_a_strategy_the_first_message_is_final() {
-    let mut resumer = Resumer::<u64, u64>::new(None, None);
+    let mut resumer: Resumer<u64, u64> = Resumer::new(None, None);
     assert_eq!(resumer.ask(&Status::unavailable("")), Asked::Again(None));
     assert_eq!(resumer.take(3, 1), Taken::Deliver(3));
     assert_eq!(resumer.ask(&Status::unavailable("")), Asked::Stop);

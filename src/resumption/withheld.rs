@@ -9,8 +9,20 @@ pub(super) struct Withheld<M> {
     messages: VecDeque<(M, usize)>,
     released: usize,
     bytes: usize,
-    max_messages: usize,
-    max_bytes: usize,
+    limits: WithheldLimits,
+}
+
+/// How much of a stream may be withheld.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct WithheldLimits {
+    pub(crate) messages: usize,
+    pub(crate) bytes: usize,
+}
+
+impl Default for WithheldLimits {
+    fn default() -> Self {
+        Self { messages: 10_000, bytes: 16 * 1024 * 1024 }
+    }
 }
 
 /// There is no room for another message.
@@ -18,8 +30,8 @@ pub(super) struct Withheld<M> {
 pub(super) struct Full;
 
 impl<M> Withheld<M> {
-    pub(super) fn new(max_messages: usize, max_bytes: usize) -> Self {
-        Self { messages: VecDeque::new(), released: 0, bytes: 0, max_messages, max_bytes }
+    pub(super) fn new(limits: WithheldLimits) -> Self {
+        Self { messages: VecDeque::new(), released: 0, bytes: 0, limits }
     }
 
     /// A message, and the decision on it. Returns one that goes to the caller now, if any does.
@@ -37,7 +49,8 @@ impl<M> Withheld<M> {
                 return Ok(self.pop());
             }
         }
-        if self.messages.len() >= self.max_messages || self.bytes.saturating_add(size) > self.max_bytes {
+        let limits = self.limits;
+        if self.messages.len() >= limits.messages || self.bytes.saturating_add(size) > limits.bytes {
             return Err(Full);
         }
         self.bytes += size;

@@ -55,12 +55,14 @@ pub struct CallOptions {
     pub(super) retryable_codes: Option<Result<CodeSet, ParseCodeError>>,
     pub(crate) report: Option<bool>,
     pub(crate) resumption: Option<Resumption>,
+    /// The call is an attempt of an operation that somebody else makes.
+    pub(crate) is_attempt: bool,
 }
 
 /// Short: what is not set is left out.
 impl fmt::Debug for CallOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { retry_settings, overrides, retryable_codes, report, resumption } = self;
+        let Self { retry_settings, overrides, retryable_codes, report, resumption, is_attempt } = self;
         let mut text = f.debug_struct("CallOptions");
         if let Some(settings) = retry_settings {
             text.field("retry_settings", settings);
@@ -83,6 +85,9 @@ impl fmt::Debug for CallOptions {
         if let Some(resumption) = resumption {
             text.field("resumption", resumption);
         }
+        if *is_attempt {
+            text.field("is_attempt", is_attempt);
+        }
         text.finish()
     }
 }
@@ -91,6 +96,13 @@ impl CallOptions {
     /// Nothing set.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// For a call that is an attempt of somebody else's operation: it is made once, without limits of its own, and nobody but
+    /// that operation reports it.
+    #[cfg(feature = "subscription")]
+    pub(crate) fn attempt() -> Self {
+        Self { is_attempt: true, ..Self::default() }
     }
 
     /// Replaces the method's settings whole, for this call. Single fields that are set besides go over these.
@@ -198,7 +210,10 @@ impl CallOptions {
 
     /// Whether the settings of the method are changed at all.
     pub(crate) fn changes_settings(&self) -> bool {
-        self.retry_settings.is_some() || self.replaces_codes() || !self.overrides.is_empty()
+        self.retry_settings.is_some()
+            || self.replaces_codes()
+            || !self.overrides.is_empty()
+            || self.is_attempt
     }
 
     /// Whether the call says itself what is retried.

@@ -38,6 +38,7 @@ pub struct CallSettings {
     batching: Option<BatchingSettings>,
     hedging: Option<Hedging>,
     stream: StreamSettings,
+    wait_for_ready: Option<bool>,
 }
 
 /// Short: what is not set is left out.
@@ -53,6 +54,9 @@ impl fmt::Debug for CallSettings {
         }
         if let Some(hedging) = &self.hedging {
             text.field("hedging", hedging);
+        }
+        if let Some(waits) = self.wait_for_ready {
+            text.field("wait_for_ready", &waits);
         }
         if !self.stream.is_empty() {
             text.field("stream", &self.stream);
@@ -73,6 +77,7 @@ impl CallSettings {
             batching: None,
             hedging: None,
             stream: StreamSettings::default(),
+            wait_for_ready: None,
         };
         settings.set_retryable_codes(retryable_codes);
         settings
@@ -102,6 +107,26 @@ impl CallSettings {
     pub(crate) fn of_policy(policy: gax_table::MethodPolicy<'_>) -> Self {
         Self::new(policy.settings().clone(), policy.codes())
             .with_hedging(policy.hedging().map(gax_table::HedgingPolicy::to_hedging))
+            .waiting_for_ready(policy.wait_for_ready())
+    }
+
+    #[cfg(feature = "tables")]
+    fn waiting_for_ready(self, waits: Option<bool>) -> Self {
+        Self { wait_for_ready: waits, ..self }
+    }
+
+    /// Whether calls wait where no connection can be made, until one can or their time is up; `None`: as the connection says.
+    /// Over a `Connection` of ours (feature `connection`); tonic's channel always waits for an attempt to connect, and fails
+    /// with it.
+    #[must_use]
+    pub fn wait_for_ready(&self) -> Option<bool> {
+        self.wait_for_ready
+    }
+
+    /// Has calls [wait](Self::wait_for_ready) for a connection, or fail without one.
+    pub fn set_wait_for_ready(&mut self, waits: impl Into<Option<bool>>) -> &mut Self {
+        self.wait_for_ready = waits.into();
+        self
     }
 
     /// These settings over others, where they are not what they were at first.
@@ -116,13 +141,16 @@ impl CallSettings {
         if self.hedging != first.hedging {
             others.hedging = self.hedging;
         }
+        if self.wait_for_ready != first.wait_for_ready {
+            others.wait_for_ready = self.wait_for_ready;
+        }
         others.batching.clone_from(&self.batching);
         others.stream.clone_from(&self.stream);
         others
     }
 
     /// These settings, but hedged only if the hedging is for RPCs that are not idempotent too.
-    #[cfg(feature = "live")]
+    #[cfg(any(feature = "live", feature = "rest"))]
     pub(crate) fn hedged_only_if_allowed(mut self) -> Self {
         self.hedging = self.hedging.filter(Hedging::allows_non_idempotent);
         self

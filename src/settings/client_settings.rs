@@ -117,6 +117,14 @@ impl ClientSettings {
         ClientHeaders::new(&if is_of_google { google } else { google.unless_asked() }, self.service)
     }
 
+    /// These settings over HTTP: without hedging of RPCs that are no reads there, unless it is for those that are not idempotent
+    /// too.
+    #[cfg(feature = "rest")]
+    pub(crate) fn hedged_by_verb(mut self, is_hedged: impl Fn(&str, &str) -> bool) -> Self {
+        self.stub.hedge_by_verb(is_hedged);
+        self
+    }
+
     /// The budget of the table that the client was generated from.
     #[must_use]
     pub fn with_table_budget(self, budget: RetryBudget) -> Self {

@@ -93,6 +93,7 @@ impl<'de> Deserialize<'de> for CallOptions {
         let max = below.and_then(RetrySettings::max_retry_delay);
         SettingsError::check(overrides.problems(initial, max)).map_err(D::Error::custom)?;
         let OptionFields { codes, report, retry_settings, .. } = fields;
-        Ok(Self { retry_settings, overrides, retryable_codes: codes.map(Ok), report, resumption: None })
+        let retryable_codes = codes.map(Ok);
+        Ok(Self { retry_settings, overrides, retryable_codes, report, ..Self::default() })
     }
 }

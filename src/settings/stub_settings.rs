@@ -177,6 +177,17 @@ impl StubSettings {
         starting
     }
 
+    /// Leaves out the hedging of RPCs that are not to be hedged, by their service and name, unless it is for those that are not
+    /// idempotent too.
+    #[cfg(feature = "rest")]
+    pub(crate) fn hedge_by_verb(&mut self, is_hedged: impl Fn(&str, &str) -> bool) {
+        for (method, call) in self.methods.iter().zip(&mut self.calls) {
+            if !is_hedged(method.service(), method.name()) {
+                *call = call.clone().hedged_only_if_allowed();
+            }
+        }
+    }
+
     pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static MethodInfo, &CallSettings)> {
         self.methods.iter().zip(&self.calls)
     }

@@ -31,10 +31,12 @@ pub use model::{
     PolicyField, RetryTable, RetryTableBuilder, RetryThrottling, SettingsKey, Suppression, TableFormat,
     TableName,
 };
+#[cfg(feature = "http")]
+pub use model::{HttpPolicy, HttpRule, HttpTable};
 #[cfg(feature = "json")]
 pub use read::TableReader;
 #[cfg(feature = "yaml")]
-pub use read::{AutoPopulatedField, ServiceYaml};
+pub use read::{AutoPopulatedField, ServiceYaml, YamlHttpRule};
 pub use routing::{
     MessageFields, PathGrammar, PathTemplate, PathVariable, ProtoField, RequestParam, RoutingError,
     http_params, routing_params,

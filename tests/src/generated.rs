@@ -22,3 +22,11 @@ pub mod google_shapes {
 
     include!(concat!(env!("OUT_DIR"), "/shapes.rs"));
 }
+
+/// Services with bindings to HTTP of every shape.
+pub mod rest_shapes {
+    /// The descriptors of these services, encoded.
+    pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/rest.bin"));
+
+    include!(concat!(env!("OUT_DIR"), "/rest/mod.rs"));
+}

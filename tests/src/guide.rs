@@ -42,8 +42,14 @@ mod batching {}
 #[doc = include_str!("../../docs/src/closures.md")]
 mod closures {}
 
+#[doc = include_str!("../../docs/src/rest.md")]
+mod rest {}
+
 #[doc = include_str!("../../docs/src/http.md")]
 mod http {}
+
+#[doc = include_str!("../../docs/src/your-own-rest-api.md")]
+mod your_own_rest_api {}
 
 #[doc = include_str!("../../docs/src/transfers.md")]
 mod transfers {}
@@ -128,6 +134,9 @@ mod streaming {}
 
 #[doc = include_str!("../../docs/src/resuming.md")]
 mod resuming {}
+
+#[doc = include_str!("../../docs/src/subscriptions.md")]
+mod subscriptions {}
 
 #[doc = include_str!("../../docs/src/paging.md")]
 mod paging {}

@@ -50,6 +50,11 @@ impl<'a> Lane<'a> {
         })
     }
 
+    /// Has a turn of so many calls; returns what it cost.
+    pub fn turn(&mut self, calls: u32) -> Duration {
+        (self.turn)(calls)
+    }
+
     /// Whose turns they are.
     #[must_use]
     pub fn name(&self) -> &'static str {

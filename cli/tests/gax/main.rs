@@ -24,6 +24,7 @@ mod sarif_shape;
 mod table_compare;
 mod table_convert;
 mod table_diff;
+mod table_http;
 mod table_idempotent;
 mod table_lint;
 mod table_lint_files;

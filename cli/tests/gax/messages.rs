@@ -64,7 +64,7 @@ fn files_that_are_no_tables_are_reported_with_what_to_do() {
         (
             "other.yaml",
             b"key: value\n".to_vec(),
-            "1 unreadable-table: the file is YAML, but not GAPIC YAML; write a service config as JSON, or GAPIC YAML with \
+            "1 unreadable-table: the file is YAML, but neither GAPIC YAML nor an OpenAPI document; write a service config as JSON, or GAPIC YAML with \
              interfaces",
         ),
         (

@@ -3,7 +3,7 @@
 use super::options::Builder;
 use crate::Error;
 use crate::cargo;
-use crate::describe::{Annotations, MethodOptions, RequestIds, decode_set, refuse_editions};
+use crate::describe::{Annotations, MethodOptions, RequestIds, RestDescriptors, decode_set, refuse_editions};
 use crate::descriptors::Descriptors;
 use crate::emit::Emitter;
 use crate::generated::{Generated, GeneratedFile, write_if_changed};
@@ -183,6 +183,11 @@ impl Builder {
             Annotations::read(&compiled.set, &methods, |service, method| config.calls(service, method))?;
         let yaml = loaded.service_yaml.as_ref().filter(|_| compiled.has_extensions);
         let ids = RequestIds::read(yaml, &compiled.encoded, |service, method| config.calls(service, method))?;
+        let is_called = |service: &str, method: &str| config.calls(service, method);
+        let yaml = loaded.service_yaml.as_ref();
+        let rest =
+            self.build_rest.then(|| RestDescriptors::new(&compiled.set, methods.clone(), yaml, is_called));
+        let rest = rest.transpose()?;
         let mut set = compiled.set;
         let without_types = operation_types::add(&mut set, |service, method| {
             let is_called = config.service(service).is_some_and(|code| code.gax.is_some());
@@ -192,13 +197,19 @@ impl Builder {
         let findings = findings.chain(&without_types).cloned().collect();
         let inputs = self.sources.paths().chain(compiled.paths).collect();
         let include = self.include_file.clone().map(|name| (name, include));
-        let files = self.files((runtime, annotations, ids), &config, table.throttling(), set, include)?;
+        let files =
+            self.files((runtime, annotations, ids, rest), &config, table.throttling(), set, include)?;
         Ok(Generated { files, findings, descriptor_set: compiled.encoded, inputs })
     }
 
     fn files(
         self,
-        (runtime, annotations, request_ids): (TokenStream, Annotations, RequestIds),
+        (runtime, annotations, request_ids, rest): (
+            TokenStream,
+            Annotations,
+            RequestIds,
+            Option<RestDescriptors>,
+        ),
         config: &Rc<GeneratorConfig>,
         throttling: Option<RetryThrottling>,
         set: FileDescriptorSet,
@@ -220,6 +231,7 @@ impl Builder {
             build_transport: self.build_transport,
             annotations,
             request_ids,
+            rest,
             disable_comments: self.disable_comments,
         };
         let tonic = self.tonic.service_generator();

@@ -37,6 +37,7 @@ pub fn configure() -> Builder {
 /// | [`deny_unknown_methods`](Self::deny_unknown_methods) | false: they are warnings |
 /// | [`build_client`](Self::build_client), [`build_server`](Self::build_server) | true: tonic's own client and server are generated too |
 /// | [`build_transport`](Self::build_transport) | true: clients have `connect` |
+/// | [`build_rest`](Self::build_rest) | false: clients have no `rest` |
 /// | [`out_dir`](Self::out_dir) | cargo's `OUT_DIR` |
 /// | [`include_file`](Self::include_file) | none |
 /// | [`runtime_path`](Self::runtime_path) | `::tonic_gax` |
@@ -55,6 +56,7 @@ pub struct Builder {
     pub(super) build_client: bool,
     pub(super) build_server: bool,
     pub(super) build_transport: bool,
+    pub(super) build_rest: bool,
     pub(super) proto_path: String,
     pub(super) runtime_path: String,
     pub(super) disable_comments: HashSet<String>,
@@ -76,6 +78,7 @@ impl Default for Builder {
             build_client: true,
             build_server: true,
             build_transport: true,
+            build_rest: false,
             proto_path: "super".to_owned(),
             runtime_path: "::tonic_gax".to_owned(),
             disable_comments: HashSet::new(),
@@ -212,6 +215,18 @@ impl Builder {
     pub fn build_transport(mut self, enable: bool) -> Self {
         self.build_transport = enable;
         self.tonic = self.tonic.build_transport(enable);
+        self
+    }
+
+    /// Whether clients have `rest`, which makes one over HTTP and JSON by the protos' `google.api.http` rules and needs the feature
+    /// `rest` of `tonic-gax`. The rules of a [`service_yaml`](Self::service_yaml) go over those of the protos: operations are
+    /// polled by them.
+    ///
+    /// The descriptors of the service, and of all messages that it needs, become part of the program. They have to come with the
+    /// options of Google's APIs: by [`compile_protos`](Self::compile_protos) or
+    /// [`compile_encoded_fds`](Self::compile_encoded_fds).
+    pub fn build_rest(mut self, enable: bool) -> Self {
+        self.build_rest = enable;
         self
     }
 

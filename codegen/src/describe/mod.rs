@@ -3,10 +3,13 @@
 mod annotations;
 mod options;
 mod protos;
+mod reachable;
 mod request_ids;
+mod rest;
 
 pub(crate) use annotations::Annotations;
 pub(crate) use options::MethodOptions;
 pub use protos::{Protos, describe_encoded_fds, describe_protos};
 pub(crate) use protos::{decode_set, describe, refuse_editions};
 pub(crate) use request_ids::RequestIds;
+pub(crate) use rest::RestDescriptors;

@@ -2,12 +2,12 @@
 //! types of descriptors drop options that are extensions.
 
 use crate::operation_types::OperationTypes;
-use gax_table::IdempotencyLevel;
+use gax_table::{IdempotencyLevel, YamlHttpRule};
 use prost::{DecodeError, Message};
 use std::collections::HashMap;
 
 /// The options of every method, by service and name.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct MethodOptions {
     methods: HashMap<(String, String), Options>,
     services: HashMap<String, ServiceOptions>,
@@ -119,7 +119,7 @@ struct OperationInfo {
 
 /// `google.api.HttpRule`
 #[derive(Clone, PartialEq, Message)]
-struct HttpRule {
+pub(super) struct HttpRule {
     #[prost(string, optional, tag = "2")]
     get: Option<String>,
     #[prost(string, optional, tag = "3")]
@@ -130,8 +130,14 @@ struct HttpRule {
     delete: Option<String>,
     #[prost(string, optional, tag = "6")]
     patch: Option<String>,
+    #[prost(string, tag = "7")]
+    body: String,
     #[prost(message, optional, tag = "8")]
     custom: Option<CustomPattern>,
+    #[prost(message, repeated, tag = "11")]
+    additional_bindings: Vec<HttpRule>,
+    #[prost(string, tag = "12")]
+    response_body: String,
 }
 
 /// `google.api.CustomHttpPattern`
@@ -174,24 +180,56 @@ impl Options {
         Some(parameters.map(|parameter| (&*parameter.field, &*parameter.path_template)))
     }
 
+    /// `google.api.http`
+    pub(super) fn http(&self) -> Option<&HttpRule> {
+        self.http.as_ref()
+    }
+
     /// The path of the main binding of `google.api.http`.
     pub(super) fn http_path(&self) -> Option<&str> {
-        let rule = self.http.as_ref()?;
-        let paths = [&rule.get, &rule.put, &rule.post, &rule.delete, &rule.patch];
-        let path = paths.into_iter().find_map(Option::as_deref);
-        path.or(rule.custom.as_ref().map(|custom| custom.path.as_str()))
+        self.http.as_ref()?.pattern().map(|(_, path)| path)
     }
 
     pub(super) fn http_verb(&self) -> Option<&str> {
-        let rule = self.http.as_ref()?;
-        let verbs = [
-            ("GET", &rule.get),
-            ("PUT", &rule.put),
-            ("POST", &rule.post),
-            ("DELETE", &rule.delete),
-            ("PATCH", &rule.patch),
+        self.http.as_ref()?.pattern().map(|(verb, _)| verb)
+    }
+}
+
+impl HttpRule {
+    /// The rule that a service YAML has.
+    pub(super) fn of_yaml(rule: &YamlHttpRule) -> Self {
+        let of = |verb: &str| (rule.verb == verb).then(|| rule.path.clone());
+        let (get, put, post, delete, patch) = (of("GET"), of("PUT"), of("POST"), of("DELETE"), of("PATCH"));
+        let is_usual = [&get, &put, &post, &delete, &patch].into_iter().any(Option::is_some);
+        let custom = || CustomPattern { kind: rule.verb.clone(), path: rule.path.clone() };
+        Self {
+            get,
+            put,
+            post,
+            delete,
+            patch,
+            body: rule.body.clone(),
+            custom: (!is_usual).then(custom),
+            additional_bindings: rule.additional_bindings.iter().map(Self::of_yaml).collect(),
+            response_body: rule.response_body.clone(),
+        }
+    }
+
+    /// The verb and the path of the main binding.
+    pub(super) fn pattern(&self) -> Option<(&str, &str)> {
+        let patterns = [
+            ("GET", &self.get),
+            ("PUT", &self.put),
+            ("POST", &self.post),
+            ("DELETE", &self.delete),
+            ("PATCH", &self.patch),
         ];
-        let verb = verbs.into_iter().find(|(_, path)| path.is_some()).map(|(verb, _)| verb);
-        verb.or(rule.custom.as_ref().map(|custom| custom.kind.as_str()))
+        let pattern = patterns.into_iter().find_map(|(verb, path)| Some((verb, path.as_deref()?)));
+        pattern.or(self.custom.as_ref().map(|custom| (&*custom.kind, &*custom.path)))
+    }
+
+    /// The rule and its additional bindings.
+    pub(super) fn bindings(&self) -> impl Iterator<Item = &Self> {
+        std::iter::once(self).chain(&self.additional_bindings)
     }
 }

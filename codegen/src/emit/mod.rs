@@ -6,6 +6,7 @@ mod emitter;
 mod google;
 mod page_fields;
 mod paged;
+mod rest;
 mod rpc;
 mod service;
 mod settings;

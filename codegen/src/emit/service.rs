@@ -3,7 +3,7 @@
 use super::emitter::Emitter;
 use super::page_fields::PageFields;
 use super::rpc::{OperationNames, Rpc, rebased, rust_type};
-use super::{client, settings, statics};
+use super::{client, rest, settings, statics};
 use crate::descriptors::full_name;
 use crate::docs::DocLines;
 use crate::join::JoinedService;
@@ -36,6 +36,7 @@ impl Emitter {
         let comment: &[String] =
             if self.disable_comments.contains(&full_name) { &[] } else { &service.comments.leading };
         let client = client::client(self, names, comment, &full_name, &rpcs);
+        let rest = rest::rest(self, names, joined);
         let exported = names.exported.iter().map(|name| format_ident!("{name}"));
         let exports = (!names.exported.is_empty()).then(|| {
             quote! {
@@ -60,6 +61,7 @@ impl Emitter {
                 #stub_settings
                 #client_settings
                 #client
+                #rest
             }
             #exports
         }

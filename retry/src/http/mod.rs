@@ -10,9 +10,9 @@ mod status_set;
 
 pub use failure::{HttpFailure, TransportFailure, TransportFailures};
 pub use idempotency::{
-    Classification, HeaderLookup, Idempotency, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
-    OperationClass, ParseStrategyError, PathPattern, PatternError, Precondition, RequestFacts,
-    UnknownRuleError,
+    Classification, HeaderLookup, HostPattern, HostPatternError, Idempotency, IdempotencyRule,
+    IdempotencyStrategy, IdempotencyTable, OperationClass, ParseStrategyError, PathPattern, PatternError,
+    Precondition, RequestFacts, UnknownRuleError,
 };
 pub use presets::{Preset, UnknownPresetError};
 pub use retry_info::retry_info_in_json;

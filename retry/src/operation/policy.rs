@@ -352,6 +352,12 @@ impl Policy {
         self.retryable(result.code(), result.retry, true).is_ok() && result.is_repeatable()
     }
 
+    /// The codes that are retried only if the server asks for a delay.
+    #[must_use]
+    pub fn only_with_server_delay(&self) -> CodeSet {
+        self.only_with_server_delay
+    }
+
     /// This policy with all that servers ask for heeded, or nothing of it, in place of what its rules heed:
     /// everything, by gRPC's rules the pushback only, by gax-java's nothing.
     #[must_use]

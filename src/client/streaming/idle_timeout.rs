@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use tonic::Status;
 
 /// A stream that is dropped if nobody polls it for a while. A task watches it, since a stream that nobody polls can't.
-pub(in crate::client) struct IdleTimeout<M> {
+pub(crate) struct IdleTimeout<M> {
     shared: Arc<Mutex<Shared<M>>>,
     task: Option<AbortHandle>,
 }
@@ -35,7 +35,7 @@ impl<M> Shared<M> {
 }
 
 impl<M: Send + 'static> IdleTimeout<M> {
-    pub(in crate::client) fn new(source: Box<dyn MessageSource<M>>, timeout: Duration) -> Self {
+    pub(crate) fn new(source: Box<dyn MessageSource<M>>, timeout: Duration) -> Self {
         let mut shared =
             Shared { source: Some(source), idle_since: None, clock: Clock::start(), is_over: false };
         shared.left_alone();

@@ -1,8 +1,8 @@
 //! Google's annotations in compiled descriptors, as far as the headers of methods follow from them.
 
+use crate::google::descriptor_set::{FileSet, HttpRule, MethodOptions, full_name};
 use crate::google::{MethodAnnotations, RequestParam};
 use crate::grpc::methods::descriptor_error::Problem;
-use crate::grpc::methods::descriptor_set::{FileSet, HttpRule, MethodOptions, full_name};
 use gax_table::{MessageFields, ProtoField, RoutingError, http_params, routing_params};
 use prost::Message;
 use std::collections::HashMap;
@@ -113,7 +113,7 @@ fn params(options: &MethodOptions, request: &str, fields: &Types) -> Result<Vec<
         let parameters = parameters.map(|parameter| (&*parameter.field, &*parameter.path_template));
         routing_params(parameters, request, fields)?
     } else {
-        let path = options.http.as_ref().and_then(HttpRule::path);
+        let path = options.http.as_ref().and_then(HttpRule::pattern).map(|(_, path)| path);
         path.map(|path| http_params(path, request, fields)).transpose()?.unwrap_or_default()
     };
     Ok(params.into_iter().map(RequestParam::from).collect())
@@ -173,7 +173,7 @@ impl MessageFields for Types {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grpc::methods::descriptor_set::{
+    use crate::google::descriptor_set::{
         File, Method, RoutingParameter, RoutingRule, Service, ServiceOptions,
     };
 

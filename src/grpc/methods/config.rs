@@ -27,6 +27,9 @@ pub(crate) struct MethodConfig {
     /// Noted of a response that is longer than the buffer.
     pub(crate) too_large: Note,
     pub(crate) stream: StreamSettings,
+    /// Whether its calls wait for a connection, where that is said.
+    #[cfg(feature = "connection")]
+    pub(crate) wait_for_ready: Option<bool>,
     pub(crate) shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.
     pub(crate) example: Option<OnceLock<ExampleRequest>>,
@@ -67,6 +70,8 @@ impl MethodConfig {
             max_response_buffer: limits.max_response_buffer,
             too_large: Note::ResponseTooLargeToBuffer,
             stream: settings.stream().clone(),
+            #[cfg(feature = "connection")]
+            wait_for_ready: settings.wait_for_ready(),
             shared,
             example: None,
             is_read_only: false,
@@ -109,8 +114,13 @@ impl MethodConfig {
 
     /// For a stream that resumes so, with that time for all its attempts.
     pub(crate) fn of_stream(&self, resumption: Option<&Resumption>, timeout: Option<Duration>) -> Arc<Self> {
+        self.of_long_stream(resumption.is_some_and(|resumption| resumption.is_endless), timeout)
+    }
+
+    /// For a stream that outlives its connections, and where it is endless any total timeout.
+    pub(crate) fn of_long_stream(&self, is_endless: bool, timeout: Option<Duration>) -> Arc<Self> {
         let mut config = Self { timeout, ..self.clone() };
-        if resumption.is_some_and(|resumption| resumption.is_endless) {
+        if is_endless {
             config.policy = config.policy.without_total_timeout();
             config = config.with_headers();
         }
@@ -185,7 +195,12 @@ impl MethodConfig {
         }
         let deadline = options.and_then(CallOptions::deadline);
         let timeout = earlier(deadline, policy.environment().total_timeout());
-        let config = Self { timeout, ..self.clone() };
+        let mut config = Self { timeout, ..self.clone() };
+        if options.is_some_and(|options| options.is_attempt) {
+            config.shared = Arc::new(self.shared.without_observers());
+            policy =
+                policy.without_total_timeout().without_rpc_timeouts().with_budget(None).without_retries();
+        }
         Arc::new(config.with_policy(policy, self.kind))
     }
 }

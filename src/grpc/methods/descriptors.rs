@@ -1,9 +1,9 @@
 //! The kinds of methods, and whether they are idempotent, from compiled descriptors.
 
 use crate::google::MethodAnnotations;
+use crate::google::descriptor_set::{FileSet, Method, full_name};
 use crate::grpc::methods::annotations::annotations;
 use crate::grpc::methods::descriptor_error::{DescriptorError, Problem};
-use crate::grpc::methods::descriptor_set::{FileSet, Method, full_name};
 use gax_retry::MethodKind;
 use gax_table::{IdempotencyLevel, MethodDescription};
 use prost::Message;
@@ -74,7 +74,7 @@ fn kind(method: &Method) -> MethodKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grpc::methods::descriptor_set::{File, HttpRule, MethodOptions, Service};
+    use crate::google::descriptor_set::{File, HttpRule, MethodOptions, Service};
 
     #[test]
     fn the_four_kinds_are_distinguished() {

@@ -6,8 +6,6 @@ mod config;
 #[cfg(feature = "tables")]
 mod descriptor_error;
 #[cfg(feature = "tables")]
-mod descriptor_set;
-#[cfg(feature = "tables")]
 pub(super) mod descriptors;
 #[cfg(feature = "live")]
 mod live_table;

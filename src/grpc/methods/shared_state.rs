@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// The state that all calls of a layer or of a generated client share, whatever their method is. Settings that can be replaced
 /// have one for each version.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct SharedState {
     pub(crate) options: OperationOptions,
     pub(crate) compatibility: Compatibility,
@@ -24,6 +24,13 @@ pub(crate) struct SharedState {
     pub(crate) table_budget: Option<RetryBudget>,
     /// The version of settings that can be replaced.
     pub(crate) version: Option<u64>,
+}
+
+impl SharedState {
+    /// For calls that are attempts of an operation of somebody else's, who notifies its observers.
+    pub(crate) fn without_observers(&self) -> Self {
+        Self { observers: None, ..self.clone() }
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
 
 use super::grpc_protocol::GrpcProtocol;
+use super::peers;
 use crate::credentials::UsedCredentials;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
@@ -32,7 +33,7 @@ pin_project! {
         // The request was sent, and the response's headers are awaited.
         Sent { #[pin] future: F },
         // The response's body is being read.
-        Collecting { response: Box<http::Response<ResponseBody>> },
+        Collecting { response: Box<http::Response<ResponseBody>>, origin: peers::Origin },
         // The service has failed.
         Broken { error: Option<StdError> },
     }
@@ -55,6 +56,7 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         let time = started.deadline();
         let timeout = header(config, time, false, context);
         self.request.write(request, config, started.number(), timeout, false);
+        peers::address(request, config, context, false);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 if let Some(outgoing) = context.sending() {
@@ -220,6 +222,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         if is_watched && (number > 1 || (was_late && context.is_resent())) {
                             mark(&mut request, context);
                         }
+                        peers::address(&mut request, config, context, number > 1 || context.is_resent());
                         if let Some(outgoing) = context.sending() {
                             watched(&mut request, *outgoing);
                         }
@@ -234,26 +237,30 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         Poll::Pending => return Poll::Pending,
                     }
                 }
-                AttemptProj::Sent { future } => match future.poll(cx) {
+                AttemptProj::Sent { mut future } => match future.as_mut().poll(cx) {
                     Poll::Pending => return self.pending(context, cx),
                     Poll::Ready(Ok(response)) => {
                         *reply = Poll::Ready(Ok(unread(response)));
                         let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
+                        peers::record_wanted(&*future, context);
                         match check_head(response, context) {
                             Ok(()) => match read(response, self.extent, config, context, cx) {
                                 Poll::Ready(Ok(())) => return self.replied(response, context),
                                 Poll::Ready(Err(fault)) => {
+                                    peers::record(peers::origin(&*future), context);
                                     *reply = Poll::Pending;
                                     self.faulty(config, fault, context)
                                 }
                                 Poll::Pending => {
                                     if let Some(response) = taken(reply) {
-                                        attempt.set(GrpcAttempt::Collecting { response });
+                                        let origin = peers::origin(&*future);
+                                        attempt.set(GrpcAttempt::Collecting { response, origin });
                                     }
                                     return Poll::Ready(Step::Committed(CommitPoint::Headers));
                                 }
                             },
                             Err(failure) => {
+                                peers::record_in(response.extensions(), context);
                                 let used = match failure.code {
                                     Code::Unauthenticated => response.extensions_mut().remove(),
                                     _ => None,
@@ -264,16 +271,23 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                             }
                         }
                     }
-                    Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, context),
+                    Poll::Ready(Err(error)) => {
+                        let error = error.into();
+                        peers::record_from(&*error, context);
+                        self.broken(config, error, Seen::Nothing, context)
+                    }
                 },
-                AttemptProj::Collecting { response } => {
+                AttemptProj::Collecting { response, origin } => {
                     match read_on(response, self.extent, config, context, cx) {
                         Poll::Ready(Ok(())) => {
                             let step = self.replied(response, context);
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
                             return step;
                         }
-                        Poll::Ready(Err(fault)) => self.faulty(config, fault, context),
+                        Poll::Ready(Err(fault)) => {
+                            peers::record(std::mem::take(origin), context);
+                            self.faulty(config, fault, context)
+                        }
                         Poll::Pending => return self.pending(context, cx),
                     }
                 }
@@ -299,10 +313,15 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
             return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
         }
         let seen = match attempt.project() {
-            AttemptProj::Collecting { .. } => Seen::Headers,
-            AttemptProj::Ready { .. } | AttemptProj::Sent { .. } | AttemptProj::Broken { .. } => {
+            AttemptProj::Collecting { origin, .. } => {
+                peers::record(std::mem::take(origin), context);
+                Seen::Headers
+            }
+            AttemptProj::Sent { future } => {
+                peers::expire(&*future, context);
                 Seen::Nothing
             }
+            AttemptProj::Ready { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
         };
         self.timed_out(config, seen, context)
     }

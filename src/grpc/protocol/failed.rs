@@ -110,6 +110,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             }
             Nature::Plain | Nature::CancelledByServer => {}
             Nature::Unreadable => return self.unreadable(config, failure, context),
+            #[cfg(feature = "rest")]
+            Nature::Final => {
+                return self
+                    .hopeless(config, failure, context)
+                    .with_delivery(classification.reach.delivery());
+            }
             Nature::ClosedByUs(code) => return self.closed_by_us(config, failure, code, seen, context),
         }
         let reach = classification.reach;
@@ -194,21 +200,7 @@ pub(crate) trait EndsWithStatus: Protocol<Config = MethodConfig> {
 
 impl<A: ServiceHandle, Q: ReplayableRequest> EndsWithStatus for GrpcProtocol<A, Q> {
     fn status(&mut self, problem: Option<&SettingsError>, stop: Stop, report: OperationReport) -> Status {
-        let failure = match self.failure.take() {
-            before if stop.reason() == StopReason::Cancelled => {
-                let mut ended = Failure::request_ended();
-                ended.follow(before);
-                ended
-            }
-            Some(failure) if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded => {
-                let mut late = Failure::at_deadline();
-                late.follow(Some(failure));
-                late
-            }
-            Some(failure) => *failure,
-            None => problem.map_or_else(Failure::no_time, Failure::invalid),
-        };
-        failure.into_status(report)
+        Failure::at_end(self.failure.take(), problem, stop).into_status(report)
     }
 }
 
@@ -246,7 +238,7 @@ impl<P: EndsWithStatus> Driver<P> {
 }
 
 /// Whether the attempt has used up its RPC timeout, or what the header said of it.
-fn time_is_up(context: &AttemptContext<'_>) -> bool {
+pub(crate) fn time_is_up(context: &AttemptContext<'_>) -> bool {
     let timeout = context.started().and_then(StartedAttempt::rpc_timeout).map(timeout::written);
     timeout.is_some_and(|timeout| context.elapsed() >= timeout)
 }

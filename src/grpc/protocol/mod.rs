@@ -3,7 +3,10 @@
 mod attempt;
 mod failed;
 mod grpc_protocol;
+mod peers;
 
 pub(crate) use attempt::GrpcAttempt;
 pub(crate) use failed::EndsWithStatus;
+#[cfg(feature = "subscription")]
+pub(crate) use failed::time_is_up;
 pub(crate) use grpc_protocol::GrpcProtocol;

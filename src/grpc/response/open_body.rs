@@ -96,26 +96,22 @@ impl OpenBody {
     // Of its own, since responses that are buffered whole have no use for it (bench `speed`, instructions).
     #[inline(never)]
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        let frame = ready!(self.poll_body(cx));
-        if let Some(observed) = &mut self.observed {
-            notify(observed, frame.as_ref(), self.timed_out);
-        }
-        Poll::Ready(frame)
-    }
-
-    fn poll_body(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        match Pin::new(&mut self.body).poll_frame(cx) {
-            Poll::Ready(Some(Ok(mut frame))) => {
+        // It is looked at where it is returned: to hand it on would copy it (bench `streams`, instructions).
+        let mut polled = Pin::new(&mut self.body).poll_frame(cx);
+        match &mut polled {
+            Poll::Ready(Some(Ok(frame))) => {
                 if let Some(trailers) = frame.trailers_mut() {
                     received::sanitize(trailers);
                 }
-                Poll::Ready(Some(Ok(frame)))
             }
-            Poll::Ready(Some(Err(status))) if self.names_errors => Poll::Ready(Some(Err(named(status)))),
-            Poll::Ready(Some(Err(status))) => Poll::Ready(Some(Err(status))),
-            Poll::Ready(None) => Poll::Ready(None),
-            Poll::Pending => self.poll_deadline(cx),
+            Poll::Ready(Some(Err(status))) if self.names_errors => name(status),
+            Poll::Ready(Some(Err(_)) | None) => {}
+            Poll::Pending => polled = self.poll_deadline(cx),
         }
+        if let (Some(observed), Poll::Ready(frame)) = (&mut self.observed, &polled) {
+            notify(observed, frame.as_ref(), self.timed_out);
+        }
+        polled
     }
 
     fn poll_deadline(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
@@ -144,19 +140,19 @@ fn notify(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Sta
     }
 }
 
-/// The status under the code that its cause has, where tonic says UNKNOWN or CANCELLED of a broken
-/// connection.
-fn named(status: Status) -> Status {
-    let code = received::tonic_code(cause::classify(&status, true).code);
+/// Gives a status the code that its cause has, where tonic says UNKNOWN or CANCELLED of a broken connection.
+#[cold]
+fn name(status: &mut Status) {
+    let code = received::tonic_code(cause::classify(status, true).code);
     if status.code() == code {
-        return status;
+        return;
     }
-    let mut renamed = Status::with_details_and_metadata(
+    let renamed = Status::with_details_and_metadata(
         code,
         status.message().to_owned(),
         Bytes::copy_from_slice(status.details()),
         status.metadata().clone(),
     );
-    renamed.set_source(std::sync::Arc::new(status));
-    renamed
+    let before = std::mem::replace(status, renamed);
+    status.set_source(std::sync::Arc::new(before));
 }

@@ -3,6 +3,7 @@
 use super::codec::{Measured, StreamCodec};
 use super::tapped_body::{BodyEnd, Tap, TappedBody};
 use crate::grpc::response::ResponseBody;
+use crate::resumption::Brought;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use std::pin::Pin;
@@ -25,17 +26,6 @@ pub(super) struct Connection<M> {
     pub(super) brought: Brought,
     /// It has ended well.
     pub(super) is_done: bool,
-}
-
-/// How far the response of an attempt has come. Later points are greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Brought {
-    Nothing,
-    Headers,
-    /// Messages, of which the caller has none.
-    Messages,
-    /// Messages for the caller.
-    Delivered,
 }
 
 /// How a connection's messages end.

@@ -8,7 +8,6 @@ mod message_source;
 mod protocol;
 mod stream;
 mod tapped_body;
-mod wait;
 
 pub(crate) use body::ResumedBody;
 pub(crate) use bytes_codec::BytesCodec;

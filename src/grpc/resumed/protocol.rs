@@ -1,9 +1,8 @@
 //! Attempts that deliver the messages of a stream, one connection after the other.
 
 use super::codec::{Measured, StreamCodec};
-use super::connection::{Brought, Connection, ConnectionEnd};
+use super::connection::{Connection, ConnectionEnd};
 use super::tapped_body::BodyEnd;
-use super::wait::WaitTimeout;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::protocol::{EndsWithStatus, GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::ReplayableRequest;
@@ -14,9 +13,9 @@ use crate::operation::{
     AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, OperationReport, Protocol, Step,
     Unsendable,
 };
-use crate::resumption::{Asked, Resumer, Taken};
+use crate::resumption::{Brought, Resumer, Settled, Taken, WaitTimeout, withheld_too_much};
 use gax_retry::operation::{AttemptResult, CommitPoint, RetryFact, Seen, Stop};
-use gax_retry::{Code, Compatibility, Delivery, SettingsError, StartedAttempt, StopReason};
+use gax_retry::{Code, Delivery, SettingsError, StartedAttempt};
 use http::HeaderMap;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
@@ -26,9 +25,6 @@ use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::client::GrpcService;
-
-/// After how many messages that the caller does not get other tasks have their turn.
-const YIELD_EVERY: u8 = 32;
 
 /// A stream of responses: its connections are opened as those of any other call are, and a strategy says what becomes of their
 /// messages.
@@ -104,7 +100,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         cx: &mut Context<'_>,
         slot: &mut StreamSlot<C::Response>,
     ) -> Poll<Step> {
-        let mut kept = 0;
         loop {
             if let Some(message) = self.resumer.released() {
                 connection.brought = Brought::Delivered;
@@ -144,19 +139,14 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
                     slot.message = Some(message);
                     return Poll::Ready(Step::Yielded);
                 }
-                Taken::Kept => {
-                    kept += 1;
-                    if kept == YIELD_EVERY {
-                        cx.waker().wake_by_ref();
-                        return Poll::Pending;
-                    }
+                Taken::Kept => {}
+                Taken::KeptForLong => {
+                    cx.waker().wake_by_ref();
+                    return Poll::Pending;
                 }
                 Taken::Full => {
                     context.note(Note::WithheldTooMuch);
-                    let status = Status::resource_exhausted(
-                        "more of the stream was withheld than its resumption allows",
-                    );
-                    let failure = Box::new(Failure::transport(status.into(), false).0);
+                    let failure = Box::new(Failure::transport(withheld_too_much().into(), false).0);
                     return Poll::Ready(Step::Ended(self.base.hopeless(config, failure, context)));
                 }
             }
@@ -248,43 +238,23 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         brought: Brought,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let is_java = config.shared.compatibility == Compatibility::GaxJava;
-        let seen = match brought {
-            _ if self.competes(config) => return result.with_seen(Seen::Nothing),
-            Brought::Nothing => Seen::Nothing,
-            Brought::Delivered => Seen::Messages { resumable: true },
-            // Java counts any message as progress, whether the caller gets it or not.
-            Brought::Messages if is_java => Seen::Messages { resumable: true },
-            Brought::Headers | Brought::Messages => Seen::Begun,
-        };
-        let mut result = result.with_seen(seen);
+        if self.competes(config) {
+            return result.with_seen(Seen::Nothing);
+        }
+        let seen = brought.seen(config.shared.compatibility);
+        let result = result.with_seen(seen);
         let Some(status) = self.base.failure().map(Failure::peek) else { return result };
-        if result.retry() == RetryFact::ByCode
-            && let Some(is_retryable) = self.resumer.is_retryable(&status)
-        {
-            let not = RetryFact::No(StopReason::NonRetryable);
-            result = result.with_retry(if is_retryable { RetryFact::Yes } else { not });
+        let Settled { result, next, note } = self.resumer.settle(&config.policy, result, &status);
+        if let Some(note) = note {
+            context.note(note);
         }
-        // A request that was provably not sent goes out again as it is.
-        if result.resends() || !config.policy.permits(result) {
-            return result;
-        }
-        let request = match self.resumer.ask(&status) {
-            Asked::Again(None) => return result,
-            Asked::Again(Some(request)) => self.codec.encode(&request),
-            Asked::Stop => {
-                context.note(Note::NotResumed);
-                let has_delivered = self.resumer.has_delivered();
-                let reason = if has_delivered { StopReason::Committed } else { StopReason::NonRetryable };
-                return result.with_retry(RetryFact::No(reason));
-            }
-        };
-        match request {
-            Ok(message) => {
+        match next.map(|request| self.codec.encode(&request)) {
+            None => result,
+            Some(Ok(message)) => {
                 self.next = Some(message);
                 result
             }
-            Err(status) => {
+            Some(Err(status)) => {
                 let failure = Box::new(Failure::transport(status.into(), false).0);
                 self.base.hopeless(config, failure, context).with_seen(seen)
             }

@@ -5,6 +5,8 @@
 
 use crate::credentials::CredentialsError;
 use crate::grpc::status::CodeExt as _;
+#[cfg(feature = "rest")]
+use crate::transport::{ClassifiedError, Finality};
 use crate::transport::{H2Cause, Reach};
 use gax_retry::Code;
 use std::error::Error;
@@ -31,6 +33,9 @@ pub(crate) enum Nature {
     /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
     /// this one, that code is the error's.
     ClosedByUs(Code),
+    /// No other attempt can do better.
+    #[cfg(feature = "rest")]
+    Final,
 }
 
 impl Classification {
@@ -52,6 +57,10 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
     let mut connection_broke = false;
     let mut link = Some(error);
     while let Some(current) = link {
+        #[cfg(feature = "rest")]
+        if let Some(error) = current.downcast_ref::<ClassifiedError>() {
+            return from_classified(error);
+        }
         if current.is::<tonic::TimeoutExpired>() {
             return Classification::new(Code::DeadlineExceeded, Reach::MaybeSent);
         }
@@ -94,6 +103,17 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
         Some(code) => Classification::new(code, Reach::MaybeSent),
         None => Classification::new(Code::Unknown, Reach::MaybeSent),
     }
+}
+
+/// The classification of a transport that stands in for gRPC's own.
+#[cfg(feature = "rest")]
+fn from_classified(error: &ClassifiedError) -> Classification {
+    let nature = match error.finality {
+        Finality::ByCode => Nature::Plain,
+        Finality::Final => Nature::Final,
+        Finality::Unreadable => Nature::Unreadable,
+    };
+    Classification { nature, ..Classification::new(error.code, error.reach) }
 }
 
 /// The code of an HTTP/2 error, by its reason and by who raised it.

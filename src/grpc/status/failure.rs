@@ -6,7 +6,8 @@ use crate::grpc::status::headers::StatusHeaders;
 use crate::grpc::status::{cause, received, server_delay};
 use crate::operation::{ConnectProblem, OperationError, OperationReport, RequestEnded};
 use crate::transport::chain;
-use gax_retry::{Attempt, Code, ServerDelay, SettingsError};
+use gax_retry::operation::Stop;
+use gax_retry::{Attempt, Code, ServerDelay, SettingsError, StopReason};
 use gax_text::{Escaped, Human};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
@@ -141,6 +142,24 @@ impl Failure {
     /// The operation's deadline passed while it waited for another attempt.
     pub(crate) fn at_deadline() -> Self {
         Self::new(Code::DeadlineExceeded, Kind::AtDeadline)
+    }
+
+    /// The failure that an operation ends with, whose last attempt failed with that one.
+    pub(crate) fn at_end(last: Option<Box<Self>>, problem: Option<&SettingsError>, stop: Stop) -> Self {
+        match last {
+            before if stop.reason() == StopReason::Cancelled => {
+                let mut ended = Self::request_ended();
+                ended.follow(before);
+                ended
+            }
+            Some(failure) if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded => {
+                let mut late = Self::at_deadline();
+                late.follow(Some(failure));
+                late
+            }
+            Some(failure) => *failure,
+            None => problem.map_or_else(Self::no_time, Self::invalid),
+        }
     }
 
     /// Whether the server's own clock for the call may have ended it.
@@ -317,7 +336,7 @@ fn of_error(error: StdError) -> (Status, Cause) {
 
 /// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it,
 /// where that is known.
-fn message(error: &(dyn Error + 'static)) -> String {
+pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
     for link in chain(error) {
         let own = link.to_string();

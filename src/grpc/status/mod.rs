@@ -8,4 +8,6 @@ pub(super) mod received;
 mod server_delay;
 
 pub use code_ext::CodeExt;
+#[cfg(feature = "rest")]
+pub(crate) use failure::message;
 pub(crate) use failure::{Failure, Messages, not_sent};

@@ -45,9 +45,13 @@ impl<S> Transport for S where
 {
 }
 
-/// Whether a service is tonic's bare channel. Nothing lies below it that could look for a
+/// Whether a service is tonic's bare channel, or a connection of our own. Nothing lies below it that could look for a
 /// [`GrpcMethod`](tonic::GrpcMethod) in a request's extensions, and to put one there takes three allocations.
 #[inline]
 pub(crate) fn is_bare_channel<S: 'static>() -> bool {
+    #[cfg(feature = "connection")]
+    if TypeId::of::<S>() == TypeId::of::<crate::connection::Connection>() {
+        return true;
+    }
     TypeId::of::<S>() == TypeId::of::<tonic::transport::Channel>()
 }

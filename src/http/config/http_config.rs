@@ -1,6 +1,7 @@
 //! The config of a request.
 
 use crate::http::config::by_rule::ByRule;
+use crate::http::config::rule_configs::RuleConfigs;
 use crate::operation::earlier;
 use crate::settings::CallOptions;
 use gax_retry::http::{
@@ -34,6 +35,8 @@ pub(crate) struct HttpConfig {
     pub(crate) reports: bool,
     /// The configs for requests that can be hedged.
     hedged: Option<ByRule<HttpConfig>>,
+    /// The configs of the rules that have settings of their own.
+    rules: Option<Arc<RuleConfigs<HttpConfig>>>,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
 }
@@ -70,8 +73,21 @@ impl HttpConfig {
             limits: HttpLimits::default(),
             reports: false,
             hedged: None,
+            rules: None,
             throws_are_final: is_java,
         }
+    }
+
+    /// The config of requests for which a table has settings.
+    #[cfg(feature = "tables")]
+    pub(super) fn of_table(policy: gax_table::HttpPolicy<'_>, compatibility: Compatibility) -> Self {
+        let mut config = Self::new(policy.settings(), Ok(policy.policy().codes()), compatibility);
+        config.statuses = Some(policy.statuses());
+        config.transport = Some(policy.transport_failures());
+        if let Some(heeded) = policy.heeds_retry_after() {
+            config.policy = config.policy.with_server_delays(heeded);
+        }
+        config
     }
 
     pub(crate) fn of_preset(preset: &Preset) -> Self {
@@ -85,6 +101,7 @@ impl HttpConfig {
             limits: HttpLimits::default(),
             reports: false,
             hedged: None,
+            rules: None,
             throws_are_final: false,
         }
     }
@@ -97,13 +114,29 @@ impl HttpConfig {
         self.statuses = Some(statuses);
     }
 
+    #[cfg(feature = "tables")]
+    pub(super) fn set_rules(&mut self, rules: RuleConfigs<HttpConfig>) {
+        self.rules = Some(Arc::new(rules));
+    }
+
+    /// The config of a request, where the rule that it matches has one of its own.
+    pub(crate) fn of_rule<'a>(own: &'a Arc<Self>, parts: &Parts) -> &'a Arc<Self> {
+        let Some(rules) = &own.rules else { return own };
+        let rule = facts_of(parts, |facts| own.table.rule_of(facts).map(IdempotencyRule::name));
+        rule.and_then(|rule| rules.get(rule)).unwrap_or(own)
+    }
+
     /// Hedges requests that may run twice at once.
     pub(crate) fn set_hedging(&mut self, hedging: Hedging) {
         // Latencies are counted for a percentile alone.
         let is_measured = hedging.percentile_of_latencies().is_some();
         let rules = self.table.rules().iter().filter(|_| is_measured).map(IdempotencyRule::name);
-        let config =
-            || Self { policy: self.policy.clone().with_hedging(hedging), hedged: None, ..self.clone() };
+        let config = || Self {
+            policy: self.policy.clone().with_hedging(hedging),
+            hedged: None,
+            rules: None,
+            ..self.clone()
+        };
         self.hedged = Some(ByRule::new(rules, config));
     }
 
@@ -138,6 +171,9 @@ impl HttpConfig {
     pub(super) fn go_on_from(&mut self, before: &Self) {
         if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
             *hedged = hedged.joined(before, Self::with_latencies_of);
+        }
+        if let (Some(rules), Some(before)) = (&mut self.rules, &before.rules) {
+            Arc::make_mut(rules).joined(before, Self::go_on_from);
         }
     }
 
@@ -174,14 +210,7 @@ impl HttpConfig {
 
     /// How the idempotency table classifies a request.
     pub(crate) fn classify(&self, parts: &Parts, body: &[u8]) -> Classification {
-        let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
-        let headers = Headers(&parts.headers);
-        let facts = RequestFacts::new(parts.method.as_str(), target).with_headers(&headers).with_body(body);
-        let authority = parts.uri.authority().map(http::uri::Authority::as_str);
-        let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok());
-        // Whoever is named before the host makes no difference.
-        let host = host.map(|host| host.rsplit_once('@').map_or(host, |(_, host)| host));
-        self.table.classify(&host.into_iter().fold(facts, RequestFacts::with_host))
+        facts_of(parts, |facts| self.table.classify(&facts.with_body(body)))
     }
 
     /// The facts of an attempt that failed so; `None`: by a fault of the request's own.
@@ -200,7 +229,12 @@ impl HttpConfig {
     fn classified(&self, failure: HttpFailure) -> (Code, Option<bool>) {
         match failure {
             HttpFailure::Status(status) => {
-                (Code::from_http_status(status), self.statuses.map(|statuses| statuses.contains(status)))
+                let code = Code::from_http_status(status);
+                let listed = self.statuses.map(|statuses| statuses.contains(status));
+                // A code that counts only with a delay of the server's is asked for as one.
+                let needs_delay = self.policy.only_with_server_delay().contains(code)
+                    && self.policy.recoverable_codes().contains(code);
+                (code, listed.filter(|listed| !(*listed && needs_delay)))
             }
             HttpFailure::Transport(failure) => {
                 let listed = self.transport.map(|transport| transport.contains(failure));
@@ -219,6 +253,18 @@ impl AsRef<Policy> for HttpConfig {
     fn as_ref(&self) -> &Policy {
         &self.policy
     }
+}
+
+/// The parts of a request that rules look at, without its body.
+fn facts_of<T>(parts: &Parts, look: impl FnOnce(&RequestFacts<'_>) -> T) -> T {
+    let target = parts.uri.path_and_query().map_or("/", http::uri::PathAndQuery::as_str);
+    let headers = Headers(&parts.headers);
+    let facts = RequestFacts::new(parts.method.as_str(), target).with_headers(&headers);
+    let authority = parts.uri.authority().map(http::uri::Authority::as_str);
+    let host = authority.or_else(|| parts.headers.get(HOST)?.to_str().ok());
+    // Whoever is named before the host makes no difference.
+    let host = host.map(|host| host.rsplit_once('@').map_or(host, |(_, host)| host));
+    look(&host.into_iter().fold(facts, RequestFacts::with_host))
 }
 
 struct Headers<'a>(&'a HeaderMap);

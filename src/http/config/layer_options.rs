@@ -4,16 +4,12 @@ use crate::http::config::http_config::{HttpConfig, HttpLimits};
 use crate::live::Replaceable;
 #[cfg(feature = "live")]
 use crate::live::{CurrentTable, SettingsHandle};
-#[cfg(feature = "live")]
-use crate::settings::CallSettings;
 use crate::settings::OperationOptions;
-#[cfg(feature = "live")]
-use gax_retry::Compatibility;
 use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
 use gax_retry::settings::Override;
 use gax_retry::{CodeSet, Hedging, ParseCodeError, RetryBudget, RetrySettings};
-#[cfg(feature = "live")]
-use gax_table::Dialect;
+#[cfg(feature = "tables")]
+use gax_table::RetryTable;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -36,6 +32,8 @@ pub(crate) struct LayerOptions {
 pub(crate) enum ConfigSource {
     Settings(RetrySettings, Result<CodeSet, ParseCodeError>),
     Preset(Box<Preset>),
+    #[cfg(feature = "tables")]
+    Table(RetryTable),
     /// A handle's table, and the name of the service in it.
     #[cfg(feature = "live")]
     Handle(SettingsHandle, Box<str>),
@@ -63,6 +61,11 @@ impl LayerOptions {
                 HttpConfig::new(settings, codes.clone(), compatibility)
             }
             ConfigSource::Preset(preset) => HttpConfig::of_preset(preset),
+            #[cfg(feature = "tables")]
+            ConfigSource::Table(table) => {
+                let budget = table.throttling().map(|throttling| throttling.budget());
+                return Replaceable::fixed(Arc::new(self.config_of(table, "", budget.as_ref(), None)));
+            }
             #[cfg(feature = "live")]
             ConfigSource::Handle(handle, service) => {
                 let (options, service) = (self.clone(), service.clone());
@@ -83,21 +86,8 @@ impl LayerOptions {
         service: &str,
         before: Option<&Arc<HttpConfig>>,
     ) -> Arc<HttpConfig> {
-        let call = match current.table.lookup(service, "") {
-            Some(policy) => CallSettings::of_policy(policy),
-            None => CallSettings::new(RetrySettings::default(), CodeSet::EMPTY),
-        };
-        let by_dialect = match current.table.dialect() {
-            Dialect::Grpc => Compatibility::Grpc,
-            _ => Compatibility::default(),
-        };
-        let compatibility = self.operation.compatibility.unwrap_or(by_dialect);
-        let mut config = HttpConfig::new(call.retry_settings(), Ok(call.retryable_codes()), compatibility);
-        config.policy = config.policy.with_version(current.version);
-        if let Some(rules) = current.table.idempotency() {
-            config.set_table(rules.clone());
-        }
-        let mut config = self.finished(config, current.budget.as_ref(), call.hedging().copied());
+        let (table, budget) = (&current.table, current.budget.as_ref());
+        let mut config = self.config_of(table, service, budget, Some(current.version));
         if let Some(before) = before {
             config.go_on_from(before);
         }
@@ -105,7 +95,7 @@ impl LayerOptions {
     }
 
     /// The config with what is set on the layer; else with this budget and this hedging.
-    fn finished(
+    pub(super) fn finished(
         &self,
         mut policy: HttpConfig,
         budget: Option<&RetryBudget>,

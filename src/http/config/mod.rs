@@ -3,6 +3,9 @@
 mod by_rule;
 mod http_config;
 mod layer_options;
+mod rule_configs;
+#[cfg(feature = "tables")]
+mod table_config;
 
 pub(crate) use http_config::{HttpConfig, HttpLimits};
 pub(crate) use layer_options::{ConfigSource, LayerOptions};

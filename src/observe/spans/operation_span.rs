@@ -151,6 +151,8 @@ impl OperationObserver for OperationSpan {
             "previous-rpc-attempts" = i64::from(attempt.number()) - 1,
             "transparent-retry" = false,
             hedge = attempt.kind() == AttemptKind::Hedge,
+            network.peer.address = Empty,
+            network.peer.port = Empty,
             rpc.response.status_code = Empty,
             error.type = Empty,
             otel.status_code = Empty,
@@ -181,6 +183,19 @@ impl OperationObserver for OperationSpan {
         // Over gRPC a channel takes requests before it has a connection.
         if operation.transport() != Transport::Grpc {
             self.end_delay(attempt.number(), waited);
+        }
+    }
+
+    #[cfg(feature = "connection")]
+    fn attempt_peer(&self, _: &OperationInfo, attempt: StartedAttempt, peer: &str) {
+        if let Some(span) = self.in_flight(attempt.number()) {
+            // OpenTelemetry has the port apart.
+            if let Ok(address) = peer.parse::<std::net::SocketAddr>() {
+                span.record("network.peer.address", address.ip().to_string());
+                span.record("network.peer.port", address.port());
+            } else {
+                span.record("network.peer.address", peer);
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "batching")]
 mod batch;
+#[cfg(feature = "connection")]
+mod connection_event;
 mod in_flight;
 mod info;
 mod observed;
@@ -14,6 +16,8 @@ mod transfer;
 
 #[cfg(feature = "batching")]
 pub use batch::BatchInfo;
+#[cfg(feature = "connection")]
+pub use connection_event::{ConnectionChange, ConnectionEvent, LostReason};
 pub use info::{OperationInfo, Transport};
 pub(crate) use observed::Observed;
 pub use observer::{OperationObserver, OutgoingHeaders};

@@ -8,6 +8,8 @@ use crate::operation::observe::observers::{Observers, Recipients};
 use crate::operation::observe::outgoing::{Outbound, Outgoing};
 use crate::operation::observe::summary::OperationSummary;
 use crate::operation::report::Name;
+#[cfg(feature = "connection")]
+use crate::operation::report::Peer;
 use gax_retry::operation::{AttemptEnd, Event, Stop};
 use gax_retry::{Attempt, AttemptKind, Code, Policy, RetryBudget, StartedAttempt, StopReason};
 use http::HeaderMap;
@@ -197,6 +199,14 @@ impl Observed {
         if let Some(attempt) = self.started(number).filter(|_| !self.is_committed) {
             self.is_committed = true;
             self.each(|observer, info| observer.committed(info, attempt));
+        }
+    }
+
+    /// That attempt went to that endpoint.
+    #[cfg(feature = "connection")]
+    pub(crate) fn went_to(&self, number: u32, peer: &Peer) {
+        if let Some(attempt) = self.started(number) {
+            self.each(|observer, info| observer.attempt_peer(info, attempt, peer.as_str()));
         }
     }
 

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "batching")]
 use crate::operation::observe::batch::BatchInfo;
+#[cfg(feature = "connection")]
+use crate::operation::observe::connection_event::ConnectionEvent;
 use crate::operation::observe::info::OperationInfo;
 use crate::operation::observe::summary::OperationSummary;
 use crate::operation::observe::transfer::{AttemptTransfer, WireMessage};
@@ -111,6 +113,11 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// connection was there and a service was ready. Never called for closures.
     fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
 
+    /// The address of the server that an attempt went to, known over a [connection](crate::connection::Connection) of our own. The
+    /// attempt's end follows.
+    #[cfg(feature = "connection")]
+    fn attempt_peer(&self, operation: &OperationInfo, attempt: StartedAttempt, peer: &str) {}
+
     /// Whether the observer wants to hear what goes over the wire: `request_read`, `message_sent`, `message_received` and
     /// `attempt_transferred`. Asked as an operation begins. No, unless overridden: an attempt takes two allocations more
     /// while its messages are counted.
@@ -173,6 +180,11 @@ pub trait OperationObserver: Send + Sync + 'static {
 
     /// An attempt was dropped: another one won, or the caller has dropped the operation.
     fn attempt_cancelled(&self, operation: &OperationInfo, attempt: &Attempt) {}
+
+    /// Something has happened to an endpoint of a [connection](crate::connection::Connection) that this observer is installed on. It
+    /// is called by a task of the connection.
+    #[cfg(feature = "connection")]
+    fn connection_event(&self, event: &ConnectionEvent<'_>) {}
 
     /// A [batcher](crate::batching) that this observer is installed on sends a batch, which is an operation of its own.
     #[cfg(feature = "batching")]

@@ -70,7 +70,7 @@ impl Observers {
     }
 
     /// Notifies each observer of something that is no operation.
-    #[cfg(feature = "batching")]
+    #[cfg(any(feature = "batching", feature = "connection"))]
     pub(crate) fn each(&self, mut notify: impl FnMut(&(dyn OperationObserver + 'static))) {
         for observer in &self.list {
             observer.notify(&mut notify);

@@ -5,6 +5,7 @@ mod detail;
 mod error;
 mod note;
 mod operation_report;
+mod peer;
 mod rows;
 #[cfg(feature = "serde")]
 mod stored;
@@ -18,5 +19,7 @@ pub use error::OperationError;
 pub use note::Note;
 pub use operation_report::OperationReport;
 pub(crate) use operation_report::{Ledger, Name};
+#[cfg(feature = "connection")]
+pub(crate) use peer::Peer;
 #[cfg(feature = "http")]
 pub(crate) use rows::FirstAndLast;

@@ -52,6 +52,8 @@ pub enum Note {
     /// A resumption was installed that could not be used: the request is no single message of its type, or the response is
     /// compressed. The stream went to the caller as it came.
     ResumptionUnused,
+    /// Attempts in a row have used up their RPC timeouts without a byte from the server: a new connection is made for the next.
+    ConnectionGivenUp,
     /// No connection can be made, for that reason.
     CannotConnect(ConnectProblem),
 }
@@ -81,6 +83,9 @@ impl fmt::Display for Note {
                 "more of the stream was withheld than its resumption allows: not resumed"
             }
             Note::ResumptionUnused => "the resumption could not be used: the stream was passed on as it came",
+            Note::ConnectionGivenUp => {
+                "attempts timed out and the server was silent: the connection was given up"
+            }
             Note::CannotConnect(problem) => return problem.fmt(f),
         })
     }

@@ -2,6 +2,7 @@
 
 use crate::operation::report::detail::Detail;
 use crate::operation::report::note::Note;
+use crate::operation::report::peer::Peer;
 use crate::operation::report::rows::{Rows, parts};
 use gax_retry::report::AttemptTable;
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
@@ -175,6 +176,14 @@ impl OperationReport {
         self.ledger.settings_version.map(NonZeroU64::get)
     }
 
+    /// The address of the server that an attempt went to, by its number. It is known over a
+    /// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html), of attempts that were sent.
+    #[must_use]
+    pub fn peer(&self, attempt: u32) -> Option<&str> {
+        let found = self.ledger.peers.iter().find(|(number, _)| *number == attempt);
+        found.map(|(_, peer)| peer.as_str())
+    }
+
     /// One sentence about how the operation ended.
     pub(crate) fn write_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.attempt_count();
@@ -201,6 +210,11 @@ impl OperationReport {
         }
         if let Some(detail) = self.detail() {
             table.line(detail);
+        }
+        if !self.ledger.peers.is_empty() {
+            let peers =
+                self.ledger.peers.iter().map(|(attempt, peer)| format!("{attempt} {}", peer.as_str()));
+            table.line(&format_args!("endpoints: {}", peers.collect::<Vec<_>>().join(", ")));
         }
         table.transparent_retries(self.transparent_retries());
         if let Some(version) = self.settings_version() {
@@ -236,10 +250,13 @@ pub(crate) struct Ledger {
     pub(crate) transparent_retries: u32,
     /// How far the request got, over all attempts.
     delivery: Delivery,
+    /// The endpoints that attempts went to, where they are known.
+    peers: Vec<(u32, Peer)>,
     /// Of settings that can be replaced.
     pub(crate) settings_version: Option<NonZeroU64>,
     detail: Option<Detail>,
-    notes: Vec<Note>,
+    /// Few operations have any, and most of those one: a vector would be a word larger, in every operation that waits.
+    notes: Box<[Note]>,
 }
 
 impl Default for Ledger {
@@ -250,9 +267,10 @@ impl Default for Ledger {
             not_attempted: None,
             transparent_retries: 0,
             delivery: Delivery::NotSent,
+            peers: Vec::new(),
             settings_version: None,
             detail: None,
-            notes: Vec::new(),
+            notes: Box::default(),
         }
     }
 }
@@ -261,6 +279,22 @@ impl Ledger {
     pub(crate) fn push(&mut self, attempt: Attempt, delivery: Delivery) {
         self.attempts.push(attempt);
         self.delivery = self.delivery.max(delivery);
+    }
+
+    /// That attempt went to that endpoint. The first and the last are kept, as of attempts.
+    #[cfg(feature = "connection")]
+    pub(crate) fn went_to(&mut self, attempt: u32, peer: Peer) {
+        self.peers.retain(|(number, _)| *number != attempt);
+        if self.peers.len() >= 64 {
+            self.peers.remove(32);
+        }
+        self.peers.push((attempt, peer));
+    }
+
+    /// The endpoints that attempts went to.
+    #[cfg(feature = "connection")]
+    pub(crate) fn peers(&self) -> impl Iterator<Item = &Peer> {
+        self.peers.iter().map(|(_, peer)| peer)
     }
 
     /// Puts attempts that overlapped into the order in which they were sent.
@@ -272,7 +306,9 @@ impl Ledger {
     pub(crate) fn note(&mut self, note: Note) -> bool {
         let is_new = !self.notes.contains(&note);
         if is_new {
-            self.notes.push(note);
+            let mut notes = std::mem::take(&mut self.notes).into_vec();
+            notes.push(note);
+            self.notes = notes.into_boxed_slice();
         }
         is_new
     }

@@ -238,7 +238,7 @@ fn inline(node: &Node) -> Option<String> {
     })
 }
 
-fn inline_field(member: &Member) -> Option<String> {
+pub(super) fn inline_field(member: &Member) -> Option<String> {
     inline(&member.value).map(|value| format!("{} = {value}", key(&member.key)))
 }
 

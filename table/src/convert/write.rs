@@ -6,7 +6,7 @@ use super::proxy::{write_envoy, write_istio};
 use super::service_config::write_service_config;
 use super::target::ConversionTarget;
 use super::toml::write_toml;
-use crate::{Finding, RetryTable, ServiceDescription, TableFormat};
+use crate::{Finding, RetryTable, ServiceDescription, Severity, TableFormat};
 use std::fmt;
 
 impl RetryTable {
@@ -97,16 +97,23 @@ impl RetryTable {
             ConversionTarget::Table(TableFormat::Toml) => write_toml(self, out),
             ConversionTarget::Table(TableFormat::GapicYaml) => write_gapic(self, services, out),
             ConversionTarget::Table(TableFormat::ClientConfig) => write_client_config(self, services, out),
+            ConversionTarget::Table(TableFormat::OpenApi) => return Ok(vec![no_document()]),
             ConversionTarget::Envoy => write_envoy(self, out),
             ConversionTarget::Istio => write_istio(self, out),
         }?;
         #[cfg(feature = "http")]
-        if let Some(rules) = self.idempotency() {
+        if let Some(http) = self.http() {
             match target {
-                ConversionTarget::Table(TableFormat::Toml) => super::http::add_rules(rules, out)?,
+                ConversionTarget::Table(TableFormat::Toml) => super::http::add_http(self, http, out)?,
                 _ => findings.push(super::http::lost_rules()),
             }
         }
         Ok(findings)
     }
+}
+
+/// The finding of a target that is read alone.
+fn no_document() -> Finding {
+    let message = "no table can be written as an OpenAPI document, which has no place for it";
+    Finding::new("not-expressible", Severity::Warning, message).with_help("write TOML")
 }

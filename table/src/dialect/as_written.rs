@@ -40,6 +40,16 @@ pub(super) fn resolve_as_written(
     config.methods.iter().map(|method| resolver.method(method).map(Arc::new)).collect()
 }
 
+/// The entry of HTTP requests, which only this project's own form has.
+#[cfg(all(feature = "http", feature = "toml"))]
+pub(crate) fn resolve_http(
+    source: &Source,
+    config: &MethodConfig,
+    findings: &mut Findings,
+) -> Result<Entry, TableError> {
+    Resolver { source, form: Form::TOML, findings }.method(config)
+}
+
 struct Resolver<'a> {
     source: &'a Source,
     form: Form<'a>,

@@ -7,6 +7,8 @@ mod gax_java;
 mod grpc;
 mod resolve;
 
+#[cfg(all(feature = "http", feature = "toml"))]
+pub(crate) use as_written::resolve_http;
 pub(crate) use form::Form;
 #[cfg(feature = "yaml")]
 pub(crate) use gax_java::one_decimal;

@@ -44,7 +44,7 @@ pub(crate) struct Member {
 
 impl Node {
     /// The value of a key; of several the last.
-    #[cfg(any(feature = "yaml", all(feature = "toml", feature = "http")))]
+    #[cfg(any(feature = "yaml", feature = "http"))]
     pub(crate) fn member(&self, key: &str) -> Option<&Node> {
         match &self.kind {
             Kind::Object(members) => {
@@ -55,7 +55,7 @@ impl Node {
     }
 
     /// The values in an array; none for anything else.
-    #[cfg(feature = "yaml")]
+    #[cfg(any(feature = "yaml", all(feature = "toml", feature = "http")))]
     pub(crate) fn items(&self) -> &[Node] {
         match &self.kind {
             Kind::Array(items) => items,

@@ -36,6 +36,12 @@ impl Report {
         });
     }
 
+    /// Takes in the findings of another one.
+    #[cfg(feature = "http")]
+    pub(super) fn extend(&mut self, findings: impl Iterator<Item = Finding>) {
+        self.findings.extend(findings);
+    }
+
     pub(super) fn into_findings(self) -> Vec<Finding> {
         self.findings
     }
@@ -82,6 +88,12 @@ impl<'a> Place<'a> {
     /// A method: where the table names it or, if it does not, its service.
     pub(super) fn method(rpc: &Rpc<'a>) -> Self {
         Self { origin: rpc.origin(), name: Some(rpc.full_name()) }
+    }
+
+    /// A place of what has that name.
+    #[cfg(feature = "http")]
+    pub(super) fn named(origin: &'a SourceLocation, name: String) -> Self {
+        Self { origin: Some(origin), name: Some(name) }
     }
 
     /// The place of something that counts for all calls together.

@@ -109,6 +109,11 @@ impl<'a> Subject<'a> {
 }
 
 impl EntryView<'_> {
+    /// Whether it is for a service, a method or HTTP requests: those have no number.
+    pub(super) fn is_for_something(&self) -> bool {
+        !self.names.is_empty() || self.policy.entry().is_none()
+    }
+
     /// Whether it is of a gRPC service config, which others read too.
     pub(super) fn is_of_service_config(&self) -> bool {
         self.policy.format() == Some(TableFormat::ServiceConfig)

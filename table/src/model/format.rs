@@ -27,12 +27,20 @@ pub enum TableFormat {
     ClientConfig,
     /// This project's own form: TOML with `[[entry]]`.
     Toml,
+    /// An OpenAPI document: rules for HTTP requests, without settings. It is read (feature `http`, in YAML with `yaml`), never written.
+    #[cfg_attr(feature = "serde", serde(rename = "openapi"))]
+    OpenApi,
 }
 
 impl TableFormat {
     /// Every format.
-    pub const ALL: &'static [TableFormat] =
-        &[TableFormat::ServiceConfig, TableFormat::GapicYaml, TableFormat::ClientConfig, TableFormat::Toml];
+    pub const ALL: &'static [TableFormat] = &[
+        TableFormat::ServiceConfig,
+        TableFormat::GapicYaml,
+        TableFormat::ClientConfig,
+        TableFormat::Toml,
+        TableFormat::OpenApi,
+    ];
 
     /// The name in the form that flags use, such as `grpc`.
     #[must_use]
@@ -42,6 +50,7 @@ impl TableFormat {
             TableFormat::GapicYaml => "gapic",
             TableFormat::ClientConfig => "client-config",
             TableFormat::Toml => "toml",
+            TableFormat::OpenApi => "openapi",
         }
     }
 }
@@ -66,7 +75,7 @@ impl FromStr for TableFormat {
 
 /// A text that isn't the name of a [`TableFormat`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a format of retry tables (grpc, gapic, client-config or toml)")]
+#[error("{text:?} is not a format of retry tables (grpc, gapic, client-config, toml or openapi)")]
 pub struct ParseTableFormatError {
     text: String,
 }

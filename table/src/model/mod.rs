@@ -2,10 +2,18 @@
 
 mod batch_descriptor;
 mod builder;
-mod definition_names;
 mod dialect;
 mod format;
-mod name_index;
+#[cfg(feature = "http")]
+#[cfg_attr(
+    not(all(feature = "convert", feature = "lint", feature = "toml")),
+    allow(
+        dead_code,
+        reason = "only TOML has settings of requests, and what it says is linted and written by features"
+    )
+)]
+mod http_table;
+mod names;
 mod policy;
 mod retry_table;
 mod settings_key;
@@ -18,6 +26,12 @@ pub use batch_descriptor::BatchDescriptor;
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
 pub use format::{ParseTableFormatError, TableFormat};
+#[cfg(feature = "http")]
+pub(crate) use http_table::HttpSection;
+#[cfg(all(feature = "http", feature = "toml"))]
+pub(crate) use http_table::{HttpEntry, HttpFields};
+#[cfg(feature = "http")]
+pub use http_table::{HttpPolicy, HttpRule, HttpTable};
 pub(crate) use policy::TableEntry;
 #[cfg(feature = "json")]
 pub(crate) use policy::{Definitions, Entry, EntryName, shown_name};

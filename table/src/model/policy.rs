@@ -200,9 +200,12 @@ impl HedgingPolicy {
     /// method may be hedged, idempotent or not.
     #[must_use]
     pub fn to_hedging(&self) -> Hedging {
-        let hedging = Hedging::new(self.max_attempts.unwrap_or(2))
-            .non_fatal_codes(self.non_fatal_codes)
-            .allow_non_idempotent();
+        self.of_idempotent().allow_non_idempotent()
+    }
+
+    /// The policy for what may run twice at once alone.
+    pub(crate) fn of_idempotent(&self) -> Hedging {
+        let hedging = Hedging::new(self.max_attempts.unwrap_or(2)).non_fatal_codes(self.non_fatal_codes);
         match self.percentile {
             Some(percentile) if self.delay.is_zero() => hedging.percentile(percentile),
             Some(percentile) => hedging.percentile(percentile).delay(self.delay),
@@ -391,6 +394,18 @@ impl TableEntry {
             Definitions::Named { codes, params } => Keys { codes: codes.clone(), params: params.clone() },
         };
         Self { index: Some(index), file, format, keys, entry: Arc::clone(entry) }
+    }
+
+    /// The entry of HTTP requests, which no name finds.
+    #[cfg(all(feature = "http", feature = "toml"))]
+    pub(crate) fn of_http(entry: Entry, format: TableFormat) -> Self {
+        Self { index: None, file: 0, format: Some(format), keys: Keys::of("http"), entry: Arc::new(entry) }
+    }
+
+    /// Its policy, called as in its own file.
+    #[cfg(feature = "http")]
+    pub(crate) fn policy(&self) -> MethodPolicy<'_> {
+        MethodPolicy { entry: self, keys: &self.keys, idempotent: self.idempotent }
     }
 
     /// An entry that says nothing, of no table.

@@ -1,9 +1,8 @@
 //! The table: which policy is for which method.
 
 use super::batch_descriptor::BatchDescriptor;
-use super::definition_names::DefinitionNames;
 use super::dialect::Dialect;
-use super::name_index::{NameIndex, NamePlace};
+use super::names::{DefinitionNames, NameIndex, NamePlace};
 use super::policy::{EntryName, MethodPolicy, RetryThrottling, TableEntry, shown_name};
 use super::suppression::Suppression;
 use super::table_file::{MethodExtras, ServiceDefinitions, TableFile};
@@ -69,6 +68,8 @@ struct Inner {
     definition_names: DefinitionNames,
     unnamed: Option<TableEntry>,
     findings: Vec<Finding>,
+    #[cfg(feature = "http")]
+    http: Option<super::http_table::HttpTable>,
 }
 
 impl RetryTable {
@@ -130,7 +131,40 @@ impl RetryTable {
     #[cfg(feature = "http")]
     #[must_use]
     pub fn idempotency(&self) -> Option<&gax_retry::http::IdempotencyTable> {
-        self.inner.files.iter().rev().find_map(|file| file.idempotency.as_ref())
+        self.http().map(super::http_table::HttpTable::idempotency)
+    }
+
+    /// Which HTTP requests are safe to retry, and by which settings they are retried, as `[http]` in a TOML table says; of several
+    /// tables, as the last one says that has it. Behind its rules come those of OpenAPI documents, which have no settings: they get
+    /// those of `[http]`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "toml")] {
+    /// use gax_retry::http::RequestFacts;
+    /// use gax_table::RetryTable;
+    ///
+    /// let document = RetryTable::parse(
+    ///     r#"{"openapi": "3.1.0", "paths": {"/payments": {"post": {
+    ///         "operationId": "createPayment",
+    ///         "parameters": [{"in": "header", "name": "Idempotency-Key"}]
+    ///     }}}}"#,
+    /// )?;
+    /// let settings = RetryTable::parse("[http]\ntotal_timeout = \"20s\"\nmax_attempts = 3\n")?;
+    /// let table = RetryTable::merged([document, settings])?;
+    /// let http = table.http().ok_or("no rules")?;
+    /// let create = http.idempotency().classify(&RequestFacts::new("POST", "/payments"));
+    /// assert_eq!(create.rule(), Some("createPayment"));
+    /// assert_eq!(create.to_string(), "conditional: Idempotency-Key header missing");
+    /// assert_eq!(http.policy_of(create.rule()).unwrap().settings().max_attempts(), Some(3));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "http")]
+    #[must_use]
+    pub fn http(&self) -> Option<&super::http_table::HttpTable> {
+        self.inner.http.as_ref()
     }
 
     pub(crate) fn assemble(dialect: Dialect, files: Vec<Arc<TableFile>>) -> Self {
@@ -141,6 +175,10 @@ impl RetryTable {
             definition_names: DefinitionNames::default(),
             unnamed: (dialect == Dialect::GaxJava).then(TableEntry::nothing),
             findings: Vec::new(),
+            #[cfg(feature = "http")]
+            http: super::http_table::merged(
+                files.iter().filter_map(|file| Some((file.format, file.http.as_ref()?))),
+            ),
             files,
         };
         let mut clashes = Findings::default();

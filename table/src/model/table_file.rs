@@ -29,7 +29,7 @@ pub(crate) struct TableFile {
     pub(crate) beside: Vec<Arc<[EntryName]>>,
     pub(crate) unusable: Vec<UnusableEntry>,
     #[cfg(feature = "http")]
-    pub(crate) idempotency: Option<gax_retry::http::IdempotencyTable>,
+    pub(crate) http: Option<super::http_table::HttpTable>,
     pub(crate) findings: Vec<Finding>,
 }
 
@@ -38,7 +38,7 @@ impl TableFile {
     /// Whether it says nothing of any method or request.
     pub(crate) fn is_empty(&self) -> bool {
         #[cfg(feature = "http")]
-        if self.idempotency.is_some() {
+        if self.http.is_some() {
             return false;
         }
         self.entries.is_empty() && self.beside.is_empty() && self.unusable.is_empty()

@@ -4,6 +4,8 @@ mod client_config;
 #[cfg(feature = "yaml")]
 mod gapic;
 mod named;
+#[cfg(feature = "http")]
+mod openapi;
 mod reader;
 mod service_config;
 #[cfg(feature = "yaml")]
@@ -14,4 +16,4 @@ mod toml_form;
 
 pub use reader::TableReader;
 #[cfg(feature = "yaml")]
-pub use service_yaml::{AutoPopulatedField, ServiceYaml};
+pub use service_yaml::{AutoPopulatedField, ServiceYaml, YamlHttpRule};

@@ -150,6 +150,11 @@ impl TableReader {
                 read_service_config_file(source, root, self.dialect, findings)
             }
             TableFormat::ClientConfig => read_client_config(source, root),
+            #[cfg(feature = "http")]
+            TableFormat::OpenApi => super::openapi::read_openapi(source, root),
+            #[cfg(not(feature = "http"))]
+            TableFormat::OpenApi => Err(TableError::new("this build does not read OpenAPI documents")
+                .with_help("enable the feature \"http\" of gax-table")),
             #[cfg(feature = "yaml")]
             TableFormat::GapicYaml => super::gapic::read_gapic_yaml(source, root, self.dialect),
             #[cfg(not(feature = "yaml"))]

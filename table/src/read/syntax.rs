@@ -43,11 +43,14 @@ pub(super) fn read_document(
         }
         Syntax::Yaml => {
             let root = read_yaml(source)?;
-            if wanted.is_none() && format_of(&root) != TableFormat::GapicYaml {
+            let is_yaml = matches!(format_of(&root), TableFormat::GapicYaml | TableFormat::OpenApi);
+            if wanted.is_none() && !is_yaml {
                 let start = source.origin(Span { start: root.span.start, end: root.span.start });
-                return Err(TableError::new("the file is YAML, but not GAPIC YAML")
-                    .with_help("write a service config as JSON, or GAPIC YAML with interfaces")
-                    .at(start, String::new()));
+                return Err(TableError::new(
+                    "the file is YAML, but neither GAPIC YAML nor an OpenAPI document",
+                )
+                .with_help("write a service config as JSON, or GAPIC YAML with interfaces")
+                .at(start, String::new()));
             }
             root
         }
@@ -83,6 +86,10 @@ pub(super) fn may_be_service_config(source: &Source, wanted: Option<TableFormat>
 fn format_of(root: &Node) -> TableFormat {
     let Kind::Object(members) = &root.kind else { return TableFormat::ServiceConfig };
     let find = |key: &str| members.iter().find(|member: &&Member| *member.key == *key);
+    let is_text = |member: &Member| matches!(member.value.kind, Kind::String(_) | Kind::Number(_));
+    if find("openapi").or_else(|| find("swagger")).is_some_and(is_text) {
+        return TableFormat::OpenApi;
+    }
     match (find("interfaces").map(|member| &member.value.kind), find("config_schema_version")) {
         (Some(Kind::Object(_)), None) => TableFormat::ClientConfig,
         (Some(_), _) | (None, Some(_)) => TableFormat::GapicYaml,
@@ -97,7 +104,7 @@ fn syntax(source: &Source, wanted: Option<TableFormat>) -> Result<Syntax, TableE
     match wanted {
         Some(TableFormat::Toml) => return Ok(Syntax::Toml),
         Some(TableFormat::ServiceConfig | TableFormat::ClientConfig) => return Ok(Syntax::Json),
-        Some(TableFormat::GapicYaml) | None => {}
+        Some(TableFormat::GapicYaml | TableFormat::OpenApi) | None => {}
     }
     if start.starts_with(['{', '/']) {
         return Ok(Syntax::Json);

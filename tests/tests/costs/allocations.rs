@@ -17,6 +17,7 @@ use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{Contender, Generated, Layered, Outcome, Raw};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
+use tonic_gax_benches::stream::{self, CannedStream, Shape, StreamContender};
 use tonic_gax_tests::generated::test::talk::v1::{TalkClient, TalkSettings};
 use tower_layer::Layer as _;
 
@@ -64,6 +65,32 @@ fn a_generated_client_allocates_less_than_tonic_s_own() {
         let (count, bytes) = over(cost(Generated::new(service, Pace::AT_ONCE)), raw);
         assert_eq!(count, -11);
         assert!(bytes <= -17_000, "{bytes} bytes against tonic's own client's {}", raw.1);
+    }
+}
+
+/// The allocations of one message of a stream.
+fn message_cost<C: StreamContender>(shape: Shape, contender: impl Fn(CannedStream) -> C) -> i64 {
+    const MESSAGES: u32 = 500;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let call = |messages: u32| {
+        let mut contender = contender(CannedStream::new(shape, messages));
+        let info = measure(|| {
+            assert_eq!(runtime.block_on(contender.call(shape, messages)).unwrap(), shape.replies(messages))
+        });
+        i64::try_from(info.count_total).unwrap()
+    };
+    call(1);
+    (call(2 * MESSAGES) - call(MESSAGES)) / i64::from(MESSAGES)
+}
+
+#[test]
+fn a_message_of_a_stream_adds_no_allocation() {
+    for shape in Shape::ALL {
+        let raw = message_cost(shape, stream::Raw::new);
+        assert!(raw >= 1, "every message has data: {raw}");
+        assert_eq!(message_cost(shape, stream::Layered::new), raw, "{shape:?}");
+        assert_eq!(message_cost(shape, stream::Generated::new), raw, "{shape:?}");
+        assert_eq!(message_cost(shape, stream::Resuming::new), raw, "{shape:?}");
     }
 }
 

@@ -19,6 +19,8 @@ mod credentials;
 mod delivery;
 #[path = "../../../examples/embedded_table.rs"]
 mod embedded_table;
+#[path = "../../../examples/feed.rs"]
+mod feed;
 #[path = "../../../examples/fresh_token.rs"]
 mod fresh_token;
 #[path = "../../../examples/generator.rs"]
@@ -41,6 +43,10 @@ mod metrics_terminal;
 mod overrides;
 #[path = "../../../examples/paging.rs"]
 mod paging;
+#[path = "../../../examples/rest.rs"]
+mod rest;
+#[path = "../../../examples/rest_rules.rs"]
+mod rest_rules;
 #[path = "../../../examples/server_deadline.rs"]
 mod server_deadline;
 #[path = "../../../examples/server_delays.rs"]
@@ -88,6 +94,7 @@ programs!(
     credentials,
     delivery,
     embedded_table,
+    feed,
     fresh_token,
     generator,
     http_hyper,
@@ -99,6 +106,8 @@ programs!(
     metrics_terminal,
     overrides,
     paging,
+    rest,
+    rest_rules,
     server_deadline,
     server_delays,
     server_tasks,
@@ -135,6 +144,15 @@ fn every_program_is_run() {
         let elsewhere = ["memorystore", "storage_requests", "transfer"].contains(&name);
         assert!(elsewhere || RUN_HERE.contains(&name), "no test runs examples/{name}.rs");
     }
+}
+
+/// The page of the guide shows the table that the example reads.
+#[test]
+fn the_guide_shows_the_rules_of_the_example() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+    let read = |file: &str| fs::read_to_string(format!("{root}/{file}")).unwrap();
+    let rules = read("examples/rest_rules.toml");
+    assert!(read("docs/src/your-own-rest-api.md").contains(&format!("```toml\n{rules}```\n")));
 }
 
 /// Uploads over HTTP/2 wait for delayed acknowledgements without it, for seconds where there are many.

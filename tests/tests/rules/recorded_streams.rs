@@ -1,4 +1,5 @@
-//! Recorded streams of gax-java, made by the clients: by the generated one, and by tonic's own over the layer.
+//! Recorded streams of gax-java, made by the clients: by the generated one, by tonic's own over the layer, and by
+//! subscriptions.
 #![expect(
     clippy::unwrap_used,
     clippy::indexing_slicing,
@@ -13,7 +14,8 @@ use std::time::Duration;
 use tokio_stream::StreamExt as _;
 use tonic::{Request, Status};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::{OperationError, OperationReport, RequestExt as _};
+use tonic_gax::subscription::{Opening, Subscriber, SubscriptionStrategy};
+use tonic_gax::{CallSettings, OperationError, OperationOptions, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Beat, Reply, Script, Setup, VirtualServer, line};
@@ -33,6 +35,30 @@ impl StreamResumption for Always {
     fn resume(&mut self, _: &Status) -> Resume<Line> {
         Resume::Again(line(0))
     }
+}
+
+/// A subscription's strategy: resumes always, or only before the first message.
+struct Recalled {
+    is_resumable: bool,
+    has_delivered: bool,
+}
+
+impl StreamResumption for Recalled {
+    type Request = Line;
+    type Response = Line;
+
+    fn process(&mut self, _: &mut Line) -> Processed {
+        self.has_delivered = true;
+        Processed::Deliver
+    }
+
+    fn resume(&mut self, _: &Status) -> Resume<Line> {
+        if self.is_resumable || !self.has_delivered { Resume::Again(line(0)) } else { Resume::Stop }
+    }
+}
+
+impl SubscriptionStrategy for Recalled {
+    type Message = ();
 }
 
 /// Why a case can't be put to a client whose clock goes by milliseconds.
@@ -130,6 +156,25 @@ impl Recorded<'_> {
         }
     }
 
+    /// The report of a subscription over tonic's own client.
+    async fn subscribed(&self, server: &VirtualServer) -> OperationReport {
+        let client = TonicTalkClient::new(server.channel());
+        let is_resumable = self.case["resumable"].as_bool().unwrap();
+        let connect = move |opening: Opening<Line, ()>| {
+            let mut client = client.clone();
+            async move { client.listen(opening.into_request()).await }
+        };
+        let options = OperationOptions::new().compatibility(Compatibility::GaxJava);
+        let settings = CallSettings::new(self.setup.settings.clone(), self.setup.codes);
+        let mut subscription = Subscriber::new(&settings).options(options).subscribe(
+            line(0),
+            Recalled { is_resumable, has_delivered: false },
+            connect,
+        );
+        while let Ok(Some(_)) = subscription.update().await {}
+        subscription.report().unwrap()
+    }
+
     async fn compare(&self) {
         let id = self.case["id"].as_str().unwrap();
         let server = VirtualServer::start(self.script());
@@ -150,6 +195,12 @@ impl Recorded<'_> {
         let other = VirtualServer::start(self.script());
         self.layered(&other).await;
         assert_eq!(other.seen(), server.seen(), "{id}");
+        // And of a subscription, whose rows are those of the stream.
+        let other = VirtualServer::start(self.script());
+        let subscribed = self.subscribed(&other).await;
+        assert_eq!(other.seen(), server.seen(), "{id}");
+        assert_eq!(subscribed.attempts(), report.attempts(), "{id}");
+        assert_eq!(subscribed.stop_reason(), report.stop_reason(), "{id}");
     }
 }
 

@@ -1,6 +1,8 @@
 //! Real sockets and a real clock, and handshakes that fail.
 
 mod connecting;
+mod connections;
 mod servers;
 mod soak;
 mod tls;
+mod watch;

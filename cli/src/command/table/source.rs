@@ -65,6 +65,8 @@ pub(super) enum FormatName {
     ClientConfig,
     /// This project's own form
     Toml,
+    /// An OpenAPI document
+    Openapi,
 }
 
 /// A table with its file.
@@ -251,6 +253,7 @@ impl From<FormatName> for TableFormat {
             FormatName::Gapic => TableFormat::GapicYaml,
             FormatName::ClientConfig => TableFormat::ClientConfig,
             FormatName::Toml => TableFormat::Toml,
+            FormatName::Openapi => TableFormat::OpenApi,
         }
     }
 }

@@ -21,36 +21,51 @@ const HOSTS: [&str; 9] = [
 
 /// Whether a host is one of Cloud Storage's, or of the program's own, with a port or for any.
 pub(super) fn is_storage(host: &str, own: &[Cow<'static, str>]) -> bool {
-    let name = without_port(host);
+    let (name, _) = split_port(host);
     let is_own = |known: &Cow<'static, str>| [host, name].iter().any(|host| host.eq_ignore_ascii_case(known));
     own.iter().any(is_own) || HOSTS.iter().any(|pattern| matches(pattern, name.trim_end_matches('.')))
 }
 
-fn without_port(host: &str) -> &str {
+/// A host without its port, and the port.
+pub(super) fn split_port(host: &str) -> (&str, Option<&str>) {
     match host.rsplit_once(':') {
-        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => name,
-        _ => host,
+        Some((name, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => (name, Some(port)),
+        _ => (host, None),
     }
 }
 
-fn matches(pattern: &str, host: &str) -> bool {
+/// Whether a host without a port is as the pattern says.
+pub(super) fn matches(pattern: &str, host: &str) -> bool {
+    by_label(pattern, host, matches_label)
+}
+
+/// Whether all hosts that a pattern matches are matched by the first one.
+pub(super) fn covers(pattern: &str, other: &str) -> bool {
+    by_label(pattern, other, |label, other| match other.strip_suffix('*') {
+        None => matches_label(label, other),
+        Some(start) => label.strip_suffix('*').is_some_and(|own| starts_with(start, own)),
+    })
+}
+
+fn by_label(pattern: &str, host: &str, is_label: impl Fn(&str, &str) -> bool) -> bool {
     let (mut labels, mut own) = (pattern.split('.'), host.split('.'));
     loop {
         match (labels.next(), own.next()) {
             (None, None) => return true,
-            (Some(label), Some(own)) if matches_label(label, own) => {}
+            (Some(label), Some(own)) if is_label(label, own) => {}
             _ => return false,
         }
     }
 }
 
+fn starts_with(text: &str, start: &str) -> bool {
+    text.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start))
+}
+
 fn matches_label(pattern: &str, label: &str) -> bool {
     match pattern.split_once('*') {
         None => pattern.eq_ignore_ascii_case(label),
-        Some((start, _)) => {
-            label.len() > start.len()
-                && label.get(..start.len()).is_some_and(|own| own.eq_ignore_ascii_case(start))
-        }
+        Some((start, _)) => label.len() > start.len() && starts_with(label, start),
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod body;
 mod classification;
+mod host;
 mod hosts;
 mod path;
 mod precondition;
@@ -14,6 +15,7 @@ mod table;
 mod tests;
 
 pub use classification::{Classification, Idempotency};
+pub use host::{HostPattern, HostPatternError};
 pub use path::{PathPattern, PatternError};
 pub use precondition::Precondition;
 pub use request::{HeaderLookup, RequestFacts};

@@ -53,6 +53,28 @@ impl PathPattern {
         }
         self.open || parts.next().is_none()
     }
+
+    /// Whether each path that the other pattern matches is matched by this one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::http::PathPattern;
+    ///
+    /// let all: PathPattern = "/v1/**".parse()?;
+    /// let cancel: PathPattern = "/v1/{name=jobs/*}:cancel".parse()?;
+    /// assert!(all.covers(&cancel) && !cancel.covers(&all));
+    /// # Ok::<(), gax_retry::http::PatternError>(())
+    /// ```
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        let (own, others) = (&self.segments, &other.segments);
+        let has_room = if self.open { own.len() <= others.len() } else { own.len() == others.len() };
+        has_room
+            && (self.open || !other.open)
+            && own.iter().zip(others).all(|(segment, other)| segment.covers(other))
+    }
 }
 
 impl Segment {
@@ -64,6 +86,21 @@ impl Segment {
                 .strip_prefix(prefix.as_bytes())
                 .and_then(|rest| rest.strip_suffix(suffix.as_bytes()))
                 .is_some_and(|value| !value.is_empty()),
+        }
+    }
+
+    fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Segment::Literal(own), Segment::Literal(other)) => own == other,
+            (Segment::Literal(_), Segment::Variable { .. }) => false,
+            (Segment::Variable { prefix, suffix }, Segment::Literal(other)) => {
+                let value =
+                    other.strip_prefix(prefix.as_str()).and_then(|rest| rest.strip_suffix(suffix.as_str()));
+                value.is_some_and(|value| !value.is_empty())
+            }
+            (Segment::Variable { prefix, suffix }, Segment::Variable { prefix: start, suffix: end }) => {
+                start.starts_with(prefix.as_str()) && end.ends_with(suffix.as_str())
+            }
         }
     }
 }
@@ -200,6 +237,30 @@ mod tests {
         assert!(all.matches("/") && all.matches("/a/b"));
         assert!(pattern("/v1/**").matches("/v1/a/b"));
         assert!(!pattern("/v1/**").matches("/v2/a"));
+    }
+
+    #[test]
+    fn a_pattern_covers_another_if_it_matches_all_of_its_paths() {
+        for (one, other, expected) in [
+            ("/v1/**", "/v1/{name=jobs/*}:cancel", true),
+            ("/v1/**", "/v1/**", true),
+            ("/v1/**", "/v1", true),
+            ("/**", "/", true),
+            ("/{path=**}", "/a", true),
+            ("/v1", "/v1/**", false),
+            ("/v1/*", "/v1/**", false),
+            ("/v1/*", "/v1/jobs", true),
+            ("/v1/{a}", "/v1/{b}", true),
+            ("/v1/{a}", "/v1/{b}:cancel", true),
+            ("/v1/{a}:cancel", "/v1/{b}", false),
+            ("/v1/{a}:cancel", "/v1/job:cancel", true),
+            ("/v1/{a}:cancel", "/v1/:cancel", false),
+            ("/v1/a", "/v1/a/b", false),
+            ("/v1/a", "/v1/{a}", false),
+            ("/v1/jobs/**", "/v1/things/**", false),
+        ] {
+            assert_eq!(pattern(one).covers(&pattern(other)), expected, "{one} {other}");
+        }
     }
 
     #[test]

@@ -1,14 +1,17 @@
 //! One row of an idempotency table.
 
 use super::classification::Hedges;
-use super::{Idempotency, PathPattern, PatternError, Precondition, RequestFacts};
+use super::{HostPattern, Idempotency, PathPattern, PatternError, Precondition, RequestFacts};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
 /// The class that a rule gives an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[expect(clippy::exhaustive_enums, reason = "an operation is safe to repeat, or if, or not")]
+#[expect(
+    clippy::exhaustive_enums,
+    reason = "an operation is safe to repeat, or if, or not; its method says it, or its rule"
+)]
 pub enum OperationClass {
     /// Sending it twice does what sending it once does.
     Always,
@@ -16,6 +19,9 @@ pub enum OperationClass {
     Conditional(Arc<[Precondition]>),
     /// Sending it twice does something else.
     Never,
+    /// It is as HTTP has it of the request's method (RFC 9110, section 9.2.2): `GET`, `HEAD`, `OPTIONS`, `TRACE`, `PUT` and
+    /// `DELETE` are safe to repeat. Any other request is safe if it carries one of these.
+    ByMethod(Arc<[Precondition]>),
 }
 
 impl OperationClass {
@@ -24,7 +30,42 @@ impl OperationClass {
     pub fn conditional(preconditions: impl IntoIterator<Item = Precondition>) -> Self {
         Self::Conditional(preconditions.into_iter().collect())
     }
+
+    /// The class that HTTP gives the method of a rule (RFC 9110, section 9.2.2); `*` is any.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::http::OperationClass;
+    ///
+    /// assert_eq!(OperationClass::of_method("DELETE"), OperationClass::Always);
+    /// assert_eq!(OperationClass::of_method("POST"), OperationClass::Never);
+    /// assert_eq!(OperationClass::of_method("*").to_string(), "by method");
+    /// ```
+    #[must_use]
+    pub fn of_method(method: &str) -> Self {
+        match method {
+            "*" => Self::ByMethod(Arc::default()),
+            method if IDEMPOTENT.contains(&method) => Self::Always,
+            _ => Self::Never,
+        }
+    }
+
+    /// This class for requests that are also safe if they carry that.
+    pub(super) fn or_if(&self, precondition: &Precondition) -> Self {
+        let with = |any: &[Precondition]| any.iter().cloned().chain([precondition.clone()]).collect();
+        match self {
+            Self::Always => Self::Always,
+            Self::Never => Self::Conditional(with(&[])),
+            Self::Conditional(any) => Self::Conditional(with(any)),
+            Self::ByMethod(any) => Self::ByMethod(with(any)),
+        }
+    }
 }
+
+/// The methods that are idempotent by RFC 9110, section 9.2.2.
+pub(super) const IDEMPOTENT: [&str; 6] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"];
 
 impl fmt::Display for OperationClass {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -33,16 +74,25 @@ impl fmt::Display for OperationClass {
             OperationClass::Never => f.write_str("never"),
             OperationClass::Conditional(preconditions) => {
                 f.write_str("conditional: ")?;
-                for (index, precondition) in preconditions.iter().enumerate() {
-                    if index > 0 {
-                        f.write_str(" or ")?;
-                    }
-                    precondition.fmt(f)?;
-                }
-                Ok(())
+                joined(preconditions, f)
+            }
+            OperationClass::ByMethod(preconditions) if preconditions.is_empty() => f.write_str("by method"),
+            OperationClass::ByMethod(preconditions) => {
+                f.write_str("by method, or with ")?;
+                joined(preconditions, f)
             }
         }
     }
+}
+
+fn joined(preconditions: &[Precondition], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (index, precondition) in preconditions.iter().enumerate() {
+        if index > 0 {
+            f.write_str(" or ")?;
+        }
+        write!(f, "{precondition}")?;
+    }
+    Ok(())
 }
 
 /// One row of an idempotency table: which requests it is for, and whether they are safe to retry.
@@ -66,6 +116,8 @@ impl fmt::Display for OperationClass {
 pub struct IdempotencyRule {
     name: Cow<'static, str>,
     method: Cow<'static, str>,
+    /// Without any it is for every host.
+    hosts: Arc<[HostPattern]>,
     path: PathPattern,
     class: OperationClass,
     is_fixed: bool,
@@ -92,6 +144,7 @@ impl IdempotencyRule {
         Ok(Self {
             name: name.into(),
             method: method.into(),
+            hosts: Arc::default(),
             path,
             class,
             is_fixed: false,
@@ -99,6 +152,56 @@ impl IdempotencyRule {
             query: None,
             is_of_storage: false,
         })
+    }
+
+    /// The rule for requests to these hosts alone. Without any it is for every host, which is the default. A request whose host
+    /// is not known may be one to any of them.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, RequestFacts};
+    ///
+    /// let rule = IdempotencyRule::new("invoices.send", "POST", "/v1/invoices/{invoice}:send", OperationClass::Always)?;
+    /// let table = IdempotencyTable::http_methods().with_rule(rule.for_hosts(["billing.example.com".parse()?]));
+    /// let send = RequestFacts::new("POST", "/v1/invoices/7:send");
+    /// assert_eq!(table.classify(&send.with_host("billing.example.com")).to_string(), "always");
+    /// assert_eq!(table.classify(&send.with_host("example.com")).to_string(), "never");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn for_hosts(self, hosts: impl IntoIterator<Item = HostPattern>) -> Self {
+        Self { hosts: hosts.into_iter().collect(), ..self }
+    }
+
+    /// The hosts that it is for; none: every host.
+    #[must_use]
+    pub fn hosts(&self) -> &[HostPattern] {
+        &self.hosts
+    }
+
+    /// Whether each request that the other rule speaks of is one that this rule speaks of: behind this one in a table, the
+    /// other never decides.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # use gax_retry as tonic_gax;
+    /// use tonic_gax::http::{IdempotencyRule, OperationClass};
+    ///
+    /// let all = IdempotencyRule::new("all", "*", "/v1/**", OperationClass::of_method("*"))?;
+    /// let get = IdempotencyRule::new("get", "GET", "/v1/things/{id}", OperationClass::Always)?;
+    /// assert!(all.shadows(&get) && !get.shadows(&all));
+    /// # Ok::<(), gax_retry::http::PatternError>(())
+    /// ```
+    #[must_use]
+    pub fn shadows(&self, other: &Self) -> bool {
+        let is_host = |host: &HostPattern| self.hosts.iter().any(|own| own.covers(host));
+        (self.method == "*" || self.method == other.method)
+            && (self.hosts.is_empty() || !other.hosts.is_empty() && other.hosts.iter().all(is_host))
+            && self.path.covers(&other.path)
+            && (self.query.is_none() || self.query == other.query)
+            && (!self.is_of_storage || other.is_of_storage)
     }
 
     /// The rule for requests with that parameter and value in their query alone.
@@ -205,7 +308,9 @@ impl IdempotencyRule {
 
     /// Whether the rule speaks of a request, whose path is without prefix.
     pub(super) fn covers(&self, request: &RequestFacts<'_>, path: &str) -> bool {
+        let is_own = |host: &str| self.hosts.is_empty() || self.hosts.iter().any(|own| own.matches(host));
         (self.method == "*" || self.method == request.method())
+            && request.host().is_none_or(is_own)
             && self.path.matches(path)
             && self.query.is_none_or(|(name, value)| request.has_query(name, value))
     }
@@ -215,7 +320,9 @@ impl IdempotencyRule {
         match &self.class {
             OperationClass::Always => Idempotency::Always,
             OperationClass::Never => Idempotency::Never,
-            OperationClass::Conditional(preconditions) => {
+            OperationClass::ByMethod(_) if IDEMPOTENT.contains(&request.method()) => Idempotency::Always,
+            OperationClass::ByMethod(preconditions) if preconditions.is_empty() => Idempotency::Never,
+            OperationClass::Conditional(preconditions) | OperationClass::ByMethod(preconditions) => {
                 let met = preconditions.iter().find_map(|precondition| {
                     let met = request.meets(precondition).then(|| precondition.clone());
                     met.or_else(|| request.xml_condition_for(precondition).filter(|_| self.is_of_storage))

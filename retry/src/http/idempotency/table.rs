@@ -108,14 +108,7 @@ impl IdempotencyTable {
     pub fn with_idempotency_key(self) -> Self {
         let mut rules = self.rules.to_vec();
         for rule in &mut rules {
-            let class = match rule.class() {
-                OperationClass::Always => continue,
-                OperationClass::Never => OperationClass::conditional([IDEMPOTENCY_KEY]),
-                OperationClass::Conditional(any) => {
-                    OperationClass::conditional(any.iter().cloned().chain([IDEMPOTENCY_KEY]))
-                }
-            };
-            rule.set_class(class);
+            rule.set_class(rule.class().or_if(&IDEMPOTENCY_KEY));
         }
         Self { rules: rules.into(), ..self }
     }
@@ -130,6 +123,41 @@ impl IdempotencyTable {
             None => rules.insert(0, rule),
         }
         Self { rules: rules.into(), ..self }
+    }
+
+    /// The table with more rules. They come before all others, in this order; one with the name of a rule that is there replaces
+    /// that.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass};
+    ///
+    /// let rule = |name: &'static str, path| IdempotencyRule::new(name, "POST", path, OperationClass::Always);
+    /// let table = IdempotencyTable::http_methods()
+    ///     .with_rules([rule("search", "/v1/things:search")?, rule("POST", "/**")?, rule("count", "/v1/things:count")?]);
+    /// let names: Vec<&str> = table.rules().iter().map(|rule| rule.name()).collect();
+    /// assert_eq!(names[..3], ["search", "count", "GET"]);
+    /// assert_eq!(names.len(), 10);
+    /// # Ok::<(), gax_retry::http::PatternError>(())
+    /// ```
+    #[must_use]
+    pub fn with_rules(self, rules: impl IntoIterator<Item = IdempotencyRule>) -> Self {
+        let (mut first, mut known) = (Vec::new(), self.rules.to_vec());
+        for rule in rules {
+            match known.iter_mut().find(|known| known.name() == rule.name()) {
+                Some(known) => *known = rule.replacing(known),
+                None => first.push(rule),
+            }
+        }
+        first.append(&mut known);
+        self.with_all_rules(first)
+    }
+
+    /// The table with these rules in place of all that it has. Prefixes and hosts stay.
+    #[must_use]
+    pub fn with_all_rules(self, rules: impl IntoIterator<Item = IdempotencyRule>) -> Self {
+        Self { rules: rules.into_iter().collect(), ..self }
     }
 
     /// The table with another class for one of its operations.
@@ -205,13 +233,37 @@ impl IdempotencyTable {
         self.prefixes.iter().map(|prefix| &**prefix)
     }
 
+    /// The first rule that a request matches, which decides.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::http::{IdempotencyTable, RequestFacts};
+    ///
+    /// let table = IdempotencyTable::http_methods();
+    /// let rule = table.rule_of(&RequestFacts::new("PUT", "/things/7"));
+    /// assert_eq!(rule.map(|rule| rule.name()), Some("PUT"));
+    /// ```
+    #[must_use]
+    pub fn rule_of(&self, request: &RequestFacts<'_>) -> Option<&IdempotencyRule> {
+        self.first_rule(request, self.is_at_storage(request))
+    }
+
+    fn first_rule(&self, request: &RequestFacts<'_>, is_at_storage: bool) -> Option<&IdempotencyRule> {
+        let path = self.without_prefix(request.path());
+        let mut rules = self.rules.iter().filter(|rule| is_at_storage || !rule.is_of_storage());
+        rules.find(|rule| rule.covers(request, path))
+    }
+
+    fn is_at_storage(&self, request: &RequestFacts<'_>) -> bool {
+        request.host().is_none_or(|host| hosts::is_storage(host, &self.hosts))
+    }
+
     /// Classifies a request.
     #[must_use]
     pub fn classify(&self, request: &RequestFacts<'_>) -> Classification {
-        let path = self.without_prefix(request.path());
-        let is_at_storage = request.host().is_none_or(|host| hosts::is_storage(host, &self.hosts));
-        let mut rules = self.rules.iter().filter(|rule| is_at_storage || !rule.is_of_storage());
-        if let Some(rule) = rules.find(|rule| rule.covers(request, path)) {
+        let is_at_storage = self.is_at_storage(request);
+        if let Some(rule) = self.first_rule(request, is_at_storage) {
             let (idempotency, hedges) = (rule.classify(request), rule.hedges(request));
             return Classification::new(rule.shared_name(), idempotency, rule.is_fixed(), hedges);
         }

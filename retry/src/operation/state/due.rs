@@ -1,33 +1,62 @@
-//! The attempt that is to be sent next.
+//! The operation's next step.
 
 use crate::nanos::FOREVER;
+use crate::operation::End;
 use crate::operation::action::FollowUp;
 use crate::{AttemptKind, StartedAttempt};
 use std::time::Duration;
 
-/// An attempt that is to be sent.
+/// The operation's next step, as far as it is known: an operation that ends sends nothing more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Due {
-    /// Now, once more.
+    /// The attempts in flight say.
+    Nothing,
+    /// That attempt is sent once more, now.
     Now(StartedAttempt),
-    /// After a delay of that length, which ends then: both in nanoseconds.
+    /// An attempt is sent after a delay of that length, which ends then: both in nanoseconds.
     After { kind: AttemptKind, delay: u64, at: u64 },
+    /// The operation ends.
+    End(End),
 }
 
 impl Due {
     /// When its delay ends; [`FOREVER`]: there is nothing to wait for.
     pub(super) fn at(self) -> u64 {
         match self {
-            Due::Now(_) => FOREVER,
             Due::After { at, .. } => at,
+            Due::Nothing | Due::Now(_) | Due::End(_) => FOREVER,
+        }
+    }
+
+    /// The operation's end, if that is known.
+    pub(super) fn end(self) -> Option<End> {
+        match self {
+            Due::End(end) => Some(end),
+            Due::Nothing | Due::Now(_) | Due::After { .. } => None,
+        }
+    }
+
+    /// No attempt is sent.
+    pub(super) fn clear_attempt(&mut self) {
+        if self.end().is_none() {
+            *self = Due::Nothing;
+        }
+    }
+
+    /// The operation ends so, unless another end is known.
+    pub(super) fn finish(&mut self, end: End) {
+        if self.end().is_none() {
+            *self = Due::End(end);
         }
     }
 
     /// The follow-up that it is to the attempt that ended last.
-    pub(super) fn follow_up(self) -> FollowUp {
+    pub(super) fn follow_up(self) -> Option<FollowUp> {
         match self {
-            Due::Now(_) => FollowUp::Resend,
-            Due::After { delay, .. } => FollowUp::Attempt(Duration::from_nanos(delay)),
+            Due::Nothing => None,
+            Due::Now(_) => Some(FollowUp::Resend),
+            Due::After { delay, .. } => Some(FollowUp::Attempt(Duration::from_nanos(delay))),
+            Due::End(end) => Some(FollowUp::End(end)),
         }
     }
 }

@@ -26,8 +26,7 @@ pub(in crate::operation) struct State {
     /// How many of them don't count any more, since back-off began anew after them.
     forgotten: u32,
     pub(super) in_flight: InFlight,
-    /// The attempt that is to be sent next.
-    due: Option<Due>,
+    due: Due,
     pub(super) hedges: Hedges,
     resends: Resends,
     /// The attempt that the caller has part of.
@@ -44,7 +43,6 @@ pub(in crate::operation) struct State {
     pub(super) held: Option<NonZeroU32>,
     /// A stream has been resumed: no hedge follows.
     is_resumed: bool,
-    end: Option<End>,
     /// The end was handed out.
     is_finished: bool,
 }
@@ -56,7 +54,7 @@ impl State {
             started: 0,
             forgotten: 0,
             in_flight: InFlight::default(),
-            due: None,
+            due: Due::Nothing,
             hedges: Hedges::default(),
             resends: Resends::default(),
             committed: None,
@@ -67,7 +65,6 @@ impl State {
             not_carried_out: 0,
             held: None,
             is_resumed: false,
-            end: None,
             is_finished: false,
         }
     }
@@ -75,7 +72,7 @@ impl State {
     /// Nothing has been sent: the first attempt is due.
     pub(in crate::operation) fn before_first(policy: &Policy, now: Duration) -> Self {
         let first = Due::After { kind: AttemptKind::Original, delay: 0, at: limited(now) };
-        Self { due: Some(first), ..Self::new(policy.rules.begin()) }
+        Self { due: first, ..Self::new(policy.rules.begin()) }
     }
 
     /// The first attempt is in flight.
@@ -97,13 +94,16 @@ impl State {
             if let Some(loser) = self.loser() {
                 return Action::Cancel(loser);
             }
-            if let Some(end) = self.end {
-                self.is_finished = true;
-                return Action::Finish(end);
-            }
-            if let Some(Due::Now(attempt)) = self.due {
-                self.due = None;
-                return self.send(attempt);
+            match self.due {
+                Due::End(end) => {
+                    self.is_finished = true;
+                    return Action::Finish(end);
+                }
+                Due::Now(attempt) => {
+                    self.due = Due::Nothing;
+                    return self.send(attempt);
+                }
+                Due::Nothing | Due::After { .. } => {}
             }
             let now = match self.due_at(world) {
                 Ok(now) => now,
@@ -113,8 +113,8 @@ impl State {
                 return Action::Expire(expired);
             }
             let started = match self.due {
-                Some(Due::After { kind, delay, at }) if now >= at => {
-                    self.due = None;
+                Due::After { kind, delay, at } if now >= at => {
+                    self.due = Due::Nothing;
                     self.start(policy, bound, kind, delay, now)
                 }
                 // Nothing else can be due. A hedge starts when it was due, so that those after it don't drift.
@@ -133,7 +133,7 @@ impl State {
     /// When something will be; [`FOREVER`] is never.
     fn due_at(&self, world: &mut impl World) -> Result<u64, u64> {
         // An attempt that follows at once starts when the one before it ended.
-        if let Some(Due::After { delay: 0, at, .. }) = self.due {
+        if let Due::After { delay: 0, at, .. } = self.due {
             return Ok(at);
         }
         let wake = self.wakes();
@@ -150,8 +150,7 @@ impl State {
 
     /// [`wake_at`](Self::wake_at) in nanoseconds; [`FOREVER`] is never.
     fn wakes(&self) -> u64 {
-        let due = self.due.map_or(FOREVER, Due::at);
-        self.in_flight.deadline().min(due).min(self.hedges.wakes())
+        self.in_flight.deadline().min(self.due.at()).min(self.hedges.wakes())
     }
 
     /// The first attempt has the reply, and all is over.
@@ -170,7 +169,7 @@ impl State {
             return false;
         }
         self.committed = NonZeroU32::new(attempt);
-        self.due = None;
+        self.due.clear_attempt();
         self.hedges.clear();
         true
     }
@@ -192,16 +191,14 @@ impl State {
     }
 
     pub(in crate::operation) fn is_resending(&self) -> bool {
-        matches!(self.due, Some(Due::Now(_)))
+        matches!(self.due, Due::Now(_))
     }
 
     pub(in crate::operation) fn follow_up(&self) -> FollowUp {
-        match (self.end, self.due, self.hedges.due()) {
-            (Some(end), _, _) => FollowUp::End(end),
-            (None, Some(due), _) => due.follow_up(),
-            (None, None, Some(_)) => FollowUp::Attempt(Duration::from_nanos(self.hedges.delay())),
-            (None, None, None) => FollowUp::InFlight,
-        }
+        self.due.follow_up().unwrap_or_else(|| match self.hedges.due() {
+            Some(_) => FollowUp::Attempt(Duration::from_nanos(self.hedges.delay())),
+            None => FollowUp::InFlight,
+        })
     }
 
     pub(in crate::operation) fn cancelled(&mut self) {
@@ -221,13 +218,13 @@ impl State {
             return false;
         };
         let has_lost = self.committed.is_some_and(|winner| winner.get() != attempt);
-        if has_lost || self.end.is_some() {
+        if has_lost || self.due.end().is_some() {
             return false;
         }
         if let Outcome::Failed(_) = result.outcome
             && self.resends(ended, result, world)
         {
-            self.due = Some(Due::Now(ended.resent()));
+            self.due = Due::Now(ended.resent());
             return false;
         }
         self.last = NonZeroU32::new(attempt);
@@ -312,7 +309,7 @@ impl State {
         if !is_now {
             at = at.max(limited(world.now()));
         }
-        self.due = Some(Due::After { kind, delay, at });
+        self.due = Due::After { kind, delay, at };
     }
 
     /// Whether that attempt is made again in silence, which needs a request that can be sent again and time for
@@ -461,7 +458,7 @@ impl State {
 
     /// An attempt in flight that can't win any more. It is reported once.
     fn loser(&mut self) -> Option<u32> {
-        let loser = match (self.end, self.committed) {
+        let loser = match (self.due.end(), self.committed) {
             (Some(_), _) => self.in_flight.remove_other_than(None),
             (None, Some(winner)) => self.in_flight.remove_other_than(Some(winner.get())),
             (None, None) => None,
@@ -490,8 +487,7 @@ impl State {
     }
 
     fn finish(&mut self, end: End) {
-        self.end.get_or_insert(end);
-        self.due = None;
+        self.due.finish(end);
         self.hedges.clear();
     }
 }

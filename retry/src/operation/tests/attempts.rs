@@ -376,7 +376,7 @@ fn an_operation_and_its_facts_are_small() {
         assert_eq!(size_of::<Operation>(), 16);
         assert_eq!(size_of::<AttemptResult>(), 32);
         assert_eq!((size_of::<StartedAttempt>(), size_of::<Attempt>()), (32, 40));
-        assert!(size_of::<State>() <= 232, "{}", size_of::<State>());
+        assert!(size_of::<State>() <= 208, "{}", size_of::<State>());
     }
 }
 

@@ -290,7 +290,7 @@ impl<'a> Download<'a> {
         state: Option<StateFile>,
     ) -> Result<Receiver<'a, S>, Failure> {
         let mut request = self.request.into_parts()?;
-        let config = client.2.config_for(&mut request.extensions);
+        let config = client.2.config_with(&mut request.extensions);
         let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
         let options = DownloadOptions {
             request,

@@ -46,7 +46,7 @@ impl UploadSession {
     ) -> impl Future<Output = Result<(), TransferError>> + Send + use<S> {
         let (session, (service, spare, shared)) = (self.clone(), client.parts());
         async move {
-            let config = shared.config_for(&mut http::Extensions::new());
+            let config = shared.config_with(&mut http::Extensions::new());
             let idle_timeout = config.idle_timeout_of_transfers();
             let exchange = Cancelling { session };
             let protocol = TransferProtocol::new((service, spare), shared, exchange, idle_timeout, None);

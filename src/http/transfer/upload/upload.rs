@@ -237,7 +237,7 @@ impl<'a> Upload<'a> {
         async move {
             let Self { request, dialect, session, source, metadata, content_type, chunk_size, .. } = self;
             let mut request = request.into_parts().map_err(Failure::unbegun)?;
-            let config = shared.config_for(&mut request.extensions);
+            let config = shared.config_with(&mut request.extensions);
             let options = UploadOptions { request, metadata, content_type, chunk_size };
             options.check(self.checksums).map_err(Failure::unbegun)?;
             let source = SharedSource::open(source, self.checksums).await.map_err(Failure::unbegun)?;

@@ -1,16 +1,17 @@
 //! All rules together.
 
-use super::{
-    backoff, codes, coverage, entries, limits, load, names, reader_rules, siblings, suppressions, writes,
-};
+#[cfg(feature = "http")]
+use super::http;
+use super::numbers::{backoff, limits, load};
+use super::{codes, coverage, entries, names, reader_rules, siblings, suppressions, writes};
 use crate::lint::report::Report;
 use crate::lint::rule::Rule;
 use crate::lint::subject::Subject;
 
 /// Every rule, those of the readers included.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    let groups: [&[Rule]; 11] = [
-        &reader_rules::RULES,
+    let groups = [
+        &reader_rules::RULES[..],
         &names::RULES,
         &entries::RULES,
         &limits::RULES,
@@ -19,6 +20,8 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         &codes::RULES,
         &writes::RULES,
         &coverage::RULES,
+        #[cfg(feature = "http")]
+        &http::RULES,
         &siblings::RULES,
         &suppressions::RULES,
     ];
@@ -36,6 +39,8 @@ pub(in crate::lint) fn check(subject: &Subject<'_>, report: &mut Report) {
         codes::check,
         writes::check,
         coverage::check,
+        #[cfg(feature = "http")]
+        http::check,
     ] {
         check(subject, report);
     }

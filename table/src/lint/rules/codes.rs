@@ -97,7 +97,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
 }
 
 /// Codes that were to count only with a delay, and don't count at all.
-fn only_with_server_delay(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+pub(super) fn only_with_server_delay(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let only = entry.policy.settings().only_with_server_delay();
     let hedged = entry.policy.hedging().map(HedgingPolicy::non_fatal_codes);
     let retried = hedged.unwrap_or(entry.policy.codes());

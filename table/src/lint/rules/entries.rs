@@ -64,6 +64,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             Some(TableFormat::GapicYaml | TableFormat::ClientConfig) => {
                 "add methods to interfaces, or remove the file"
             }
+            Some(TableFormat::OpenApi) => "add paths, or remove the file",
             None => continue,
         };
         report.add(

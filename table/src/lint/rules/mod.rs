@@ -1,13 +1,13 @@
 //! The rules: a file for each kind.
 
 mod all;
-mod backoff;
 mod codes;
 mod coverage;
 mod entries;
-mod limits;
-mod load;
+#[cfg(feature = "http")]
+mod http;
 mod names;
+mod numbers;
 mod reader_rules;
 mod siblings;
 mod suppressions;
@@ -15,6 +15,6 @@ mod writes;
 
 pub(super) use all::check;
 pub use all::rules;
-pub(super) use load::check_load;
+pub(super) use numbers::load::check_load;
 pub use siblings::sibling_drift;
 pub(super) use suppressions::unused_suppressions;

@@ -8,6 +8,8 @@ mod corpus;
 mod entries;
 #[cfg(feature = "toml")]
 mod hedging;
+#[cfg(all(feature = "http", feature = "toml"))]
+mod http;
 mod options;
 
 use crate::{Finding, MethodDescription, RetryTable, ServiceDescription};

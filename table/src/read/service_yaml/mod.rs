@@ -1,10 +1,12 @@
 //! Service YAML (`google.api.Service`): which methods of other services are mixed into an API's.
 
 mod auto_populated;
+mod http_rule;
 mod mix_in;
 mod read;
 #[cfg(test)]
 mod tests;
 
 pub use auto_populated::AutoPopulatedField;
+pub use http_rule::YamlHttpRule;
 pub use read::ServiceYaml;

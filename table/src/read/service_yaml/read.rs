@@ -1,10 +1,11 @@
 //! A service YAML's text to what it says about methods.
 
 use super::auto_populated::AutoPopulatedField;
+use super::http_rule::YamlHttpRule;
 use crate::TableError;
 use crate::document::{Kind, Node, Source, read_yaml};
 use crate::input::load;
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 
 /// The methods of a service YAML (`asset_v1.yaml`): which services an API is made of, which
@@ -41,6 +42,8 @@ pub struct ServiceYaml {
     /// `None`: a client has all methods.
     pub(super) selected: Option<Selection>,
     auto_populated: Vec<AutoPopulatedField>,
+    /// By selector.
+    http_rules: HashMap<String, YamlHttpRule>,
 }
 
 /// The methods of a package that a client is made for.
@@ -89,6 +92,12 @@ impl ServiceYaml {
         self.auto_populated.iter().filter(move |field| field.method == name)
     }
 
+    /// How a method is reached over HTTP, where the YAML says it.
+    #[must_use]
+    pub fn http_rule(&self, service: &str, method: &str) -> Option<&YamlHttpRule> {
+        self.http_rules.get(&format!("{service}.{method}"))
+    }
+
     fn read(source: &Source) -> Result<Self, TableError> {
         let root = read_yaml(source)?;
         if !matches!(root.kind, Kind::Object(_)) {
@@ -98,6 +107,12 @@ impl ServiceYaml {
             apis: texts(&root, &["apis"], "name"),
             selectors: texts(&root, &["http", "rules"], "selector"),
             selected: selected(&root),
+            http_rules: items(&root, &["http", "rules"])
+                .iter()
+                .filter_map(|rule| {
+                    Some((rule.member("selector")?.text()?.to_owned(), YamlHttpRule::read(rule)?))
+                })
+                .collect(),
             auto_populated: items(&root, &["publishing", "method_settings"])
                 .iter()
                 .flat_map(|entry| AutoPopulatedField::read(source, entry))

@@ -134,3 +134,30 @@ fn what_is_no_object_is_refused() {
         "line 1, column 1: [1, 2] is no service YAML; write apis and http below it"
     );
 }
+
+#[test]
+fn rules_say_how_methods_are_reached_over_http() {
+    let yaml = ServiceYaml::parse(
+        "
+http:
+  rules:
+  - selector: google.longrunning.Operations.GetOperation
+    get: '/v1/{name=*/*/operations/*/**}'
+    additional_bindings:
+    - custom: {kind: HEAD, path: '/v1/{name=**}'}
+  - selector: example.v1.Library.AddBook
+    post: '/v1/{parent=shelves/*}/books'
+    body: book
+    response_body: name
+  - selector: example.v1.Library.Nowhere
+",
+    )
+    .unwrap();
+    let rule = yaml.http_rule("google.longrunning.Operations", "GetOperation").unwrap();
+    assert_eq!((&*rule.verb, &*rule.path), ("GET", "/v1/{name=*/*/operations/*/**}"));
+    let other = &rule.additional_bindings[0];
+    assert_eq!((&*other.verb, &*other.path, &*other.body), ("HEAD", "/v1/{name=**}", ""));
+    let rule = yaml.http_rule("example.v1.Library", "AddBook").unwrap();
+    assert_eq!((&*rule.verb, &*rule.body, &*rule.response_body), ("POST", "book", "name"));
+    assert_eq!(yaml.http_rule("example.v1.Library", "Nowhere"), None);
+}

@@ -1,16 +1,42 @@
 //! `[http]`: which HTTP requests are safe to retry.
 
+use super::http_policy::{NAMES, params_of};
 use super::read::Reader;
-use crate::TableError;
-use crate::document::{Kind, Member, Node};
-use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, Precondition};
+use crate::document::{Kind, Member, Node, Span};
+use crate::model::{HttpSection, HttpTable};
+use crate::values::Fields;
+use crate::{SourceLocation, Suppression, TableError};
+use gax_retry::http::{HostPattern, IdempotencyRule, IdempotencyTable, OperationClass, Precondition};
+use std::fmt;
+use std::ops::Range;
+
+/// The fields of `[http]` beside settings.
+pub(super) const HTTP: [&str; 6] = ["base", "prefixes", "hosts", "idempotency_key", "rule", "allow"];
+
+/// The fields of a rule beside settings.
+pub(super) const RULE: [&str; 8] =
+    ["name", "method", "hosts", "path", "class", "if_any", "hedgeable", "allow"];
+
+/// `[http]`, and the findings that it allows.
+pub(super) type HttpRead = (HttpTable, Vec<Suppression>);
+
+/// A rule without its settings.
+struct RuleRead<'n> {
+    rule: IdempotencyRule,
+    /// The place of its name.
+    name: Span,
+    /// The places of its fields.
+    origins: Vec<(&'static str, SourceLocation)>,
+    /// The findings that it allows.
+    allow: Option<&'n Node>,
+}
 
 impl Reader<'_> {
-    /// The table that `[http]` describes: its rules, before those of the table that it is based on.
-    pub(super) fn http(&mut self, node: &Node) -> Result<IdempotencyTable, TableError> {
-        let names = ["base", "prefixes", "hosts", "idempotency_key", "rule"];
-        let [base, prefixes, hosts, key, rules] = self.find(node, "http", names)?;
-        let mut table = base.map(|node| self.base(node)).transpose()?.unwrap_or_default();
+    /// The requests that `[http]` describes: its rules, before those of the table that it is based on.
+    pub(super) fn http(&mut self, root: &Node, node: &Node) -> Result<HttpRead, TableError> {
+        let fields: Fields<'_, { HTTP.len() + NAMES }> = self.find_with_settings(node, "http", &HTTP)?;
+        let [base, prefixes, hosts, key, rules, allow, ..] = fields;
+        let mut table = base.map_or_else(|| Ok(IdempotencyTable::http_methods()), |node| self.base(node))?;
         for prefix in self.elements(prefixes, "prefixes")? {
             table = table.with_prefix(self.scalars.string(prefix, "a prefix")?.to_string());
         }
@@ -18,11 +44,31 @@ impl Reader<'_> {
             table = table.with_host(self.scalars.string(host, "a host")?.to_string());
         }
         let rules = self.elements(rules, "rule")?;
-        let rules = rules.iter().map(|rule| self.rule(rule)).collect::<Result<Vec<_>, _>>()?;
-        // A rule goes before those that are there already, and of the file's own the first decides.
-        let table = rules.into_iter().rev().fold(table, IdempotencyTable::with_rule);
+        let blocks = Blocks::of(root, node, rules, self.source.text().len());
+        let params = params_of(root);
+        let defaults = HttpSection {
+            origin: self.source.origin(node.span),
+            extent: blocks.extent(node.span),
+            ..self.section("", node, &params, None)?
+        };
+        let mut allowed = self.suppressions(allow, Some(blocks.span(node.span)))?;
+        let (mut own, mut sections) = (Vec::new(), Vec::<HttpSection>::new());
+        for node in rules {
+            let RuleRead { rule, name, origins, allow } = self.rule(node)?;
+            if let Some(earlier) = sections.iter().find(|section| *section.name == *rule.name()) {
+                let problem = format!("is the name of an earlier rule too (at {})", earlier.origin);
+                return Err(self.source.fault(name, &problem, "give each rule a name of its own"));
+            }
+            let extent = blocks.extent(node.span);
+            let section = self.section(rule.name(), node, &params, Some((&defaults, &extent)))?;
+            sections.push(HttpSection { origin: self.source.origin(name), extent, origins, ..section });
+            allowed.extend(self.suppressions(allow, Some(blocks.span(node.span)))?);
+            own.push(rule);
+        }
+        let table = table.with_rules(own);
         let has_key = key.map(|node| self.scalars.boolean(node, "idempotency_key")).transpose()?;
-        Ok(if has_key.is_some_and(|word| word.value) { table.with_idempotency_key() } else { table })
+        let has_key = has_key.is_some_and(|word| word.value);
+        Ok((HttpTable::new(table, has_key, defaults, sections), allowed))
     }
 
     fn elements<'n>(&self, node: Option<&'n Node>, name: &str) -> Result<&'n [Node], TableError> {
@@ -33,24 +79,29 @@ impl Reader<'_> {
         match &*self.scalars.string(node, "base")? {
             "storage" => Ok(IdempotencyTable::storage()),
             "http-methods" => Ok(IdempotencyTable::http_methods()),
+            "none" => Ok(IdempotencyTable::new()),
             _ => {
-                let help = "write \"storage\" or \"http-methods\", or leave it out";
+                let help = "write \"http-methods\", which is the default, \"storage\" or \"none\"";
                 Err(self.source.fault(node.span, "is no table of rules", help))
             }
         }
     }
 
-    fn rule(&mut self, node: &Node) -> Result<IdempotencyRule, TableError> {
-        let names = ["name", "method", "path", "class", "if_any", "hedgeable"];
-        let [name, method, path, class, if_any, hedgeable] = self.find(node, "a rule", names)?;
+    /// A rule without its settings.
+    fn rule<'n>(&mut self, node: &'n Node) -> Result<RuleRead<'n>, TableError> {
+        let fields: Fields<'_, { RULE.len() + NAMES }> = self.find_with_settings(node, "a rule", &RULE)?;
+        let [name, method, hosts, path, class, if_any, hedgeable, allow, ..] = fields;
+        let origins = RULE.iter().zip(fields).filter_map(|(field, node)| Some((*field, node?.span)));
+        let origins = origins.map(|(field, span)| (field, self.source.origin(span))).collect();
         let required = |field: Option<&Node>, what: &str, help: &str| match field {
             Some(field) => self.scalars.string(field, what).map(|text| (field.span, text)),
             None => Err(self.source.fault(node.span, "is no whole rule", help)),
         };
-        let (_, name) =
+        let (name_place, name) =
             required(name, "name", "write name = \"invoices.pay\", or what you call the operation")?;
-        let (_, method) = required(method, "method", "write method = \"POST\", or \"*\" for any")?;
+        let (method_place, method) = required(method, "method", "write method = \"POST\", or \"*\" for any")?;
         let (place, path) = required(path, "path", "write path = \"/v1/{name=invoices/*}:pay\"")?;
+        self.check_method(method_place, &method)?;
         let class = match (class, if_any) {
             (Some(class), None) => self.class(class)?,
             (None, Some(if_any)) => {
@@ -58,18 +109,47 @@ impl Reader<'_> {
                 let conditions = conditions.iter().map(|node| self.condition(node));
                 OperationClass::conditional(conditions.collect::<Result<Vec<_>, _>>()?)
             }
-            _ => {
-                let help =
-                    "write class = \"always\", class = \"never\" or if_any = [{ header = \"If-Match\" }]";
-                return Err(self.source.fault(node.span, "says not just one of class and if_any", help));
+            (None, None) => OperationClass::of_method(&method),
+            (Some(_), Some(if_any)) => {
+                let help = "keep class = \"always\" or \"never\", or if_any = [{ header = \"If-Match\" }]";
+                return Err(self.source.fault(if_any.span, "can't be beside class", help));
             }
         };
-        let rule =
-            IdempotencyRule::new(name.to_string(), method.to_string(), &path, class).map_err(|error| {
-                self.source.fault(place, "is no pattern for paths", format!("correct it: {error}"))
-            })?;
+        let rule = IdempotencyRule::new(name.to_string(), method.to_string(), &path, class)
+            .map_err(|error| self.no_pattern(place, "paths", &error))?;
+        let hosts: Result<Vec<HostPattern>, TableError> =
+            self.elements(hosts, "hosts")?.iter().map(|host| self.host(host)).collect();
+        let rule = rule.for_hosts(hosts?);
         let hedgeable = hedgeable.map(|node| self.scalars.boolean(node, "hedgeable")).transpose()?;
-        Ok(hedgeable.map_or(rule.clone(), |word| rule.hedgeable(word.value)))
+        let rule = hedgeable.map_or(rule.clone(), |word| rule.hedgeable(word.value));
+        Ok(RuleRead { rule, name: name_place, origins, allow })
+    }
+
+    fn host(&self, node: &Node) -> Result<HostPattern, TableError> {
+        let text = self.scalars.string(node, "a host")?;
+        text.parse().map_err(|error| self.no_pattern(node.span, "hosts", &error))
+    }
+
+    fn no_pattern(&self, place: Span, what: &str, error: &dyn fmt::Display) -> TableError {
+        self.source.fault(place, &format!("is no pattern for {what}"), format!("correct it: {error}"))
+    }
+
+    /// Methods are words of any letters, in which upper and lower case differ.
+    fn check_method(&self, place: Span, method: &str) -> Result<(), TableError> {
+        let upper = method.to_ascii_uppercase();
+        if method != upper && KNOWN.contains(&upper.as_str()) {
+            let problem = "is no method: upper and lower case differ";
+            return Err(self.source.fault(place, problem, format!("write {upper:?}")));
+        }
+        let is_part = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        if method.is_empty() || !method.chars().all(is_part) {
+            return Err(self.source.fault(
+                place,
+                "is no method",
+                "write one such as \"POST\", or \"*\" for any",
+            ));
+        }
+        Ok(())
     }
 
     fn class(&self, node: &Node) -> Result<OperationClass, TableError> {
@@ -99,5 +179,31 @@ impl Reader<'_> {
         }
         let help = "write { query = \"ifMatch\" }, { header = \"If-Match\" } or { body = \"etag\" }";
         Err(self.source.fault(node.span, "is no condition", help))
+    }
+}
+
+/// Methods that are often written in lower case.
+const KNOWN: [&str; 9] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "POST", "PATCH", "QUERY"];
+
+/// Where the tables of a file begin: a table's text goes on to the next one.
+struct Blocks(Vec<usize>);
+
+impl Blocks {
+    fn of(root: &Node, http: &Node, rules: &[Node], end: usize) -> Self {
+        let entries = root.member("entry").map_or(&[][..], Node::items);
+        let all = [http].into_iter().chain(rules).chain(entries);
+        let mut starts: Vec<usize> = all.map(|node| node.span.start).chain([end]).collect();
+        starts.sort_unstable();
+        Self(starts)
+    }
+
+    fn span(&self, table: Span) -> Span {
+        let after = self.0.partition_point(|start| *start <= table.start);
+        Span { start: table.start, end: self.0.get(after).copied().unwrap_or(table.end) }
+    }
+
+    fn extent(&self, table: Span) -> Range<usize> {
+        let span = self.span(table);
+        span.start..span.end
     }
 }

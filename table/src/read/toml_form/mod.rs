@@ -3,6 +3,8 @@
 mod allow;
 #[cfg(feature = "http")]
 mod http;
+#[cfg(feature = "http")]
+mod http_policy;
 mod inherit;
 mod names;
 mod polling;

@@ -60,10 +60,12 @@ pub(crate) fn read_toml_table(
     };
     let config = reader.table(root)?;
     #[cfg(feature = "http")]
-    let idempotency = root.member("http").map(|node| reader.http(node)).transpose()?;
+    let (http, allowed) = root.member("http").map(|node| reader.http(root, node)).transpose()?.unzip();
     let file = resolve(source, Form::TOML, config, dialect, reader.findings)?;
     #[cfg(feature = "http")]
-    let file = TableFile { idempotency, ..file };
+    let suppressions = file.suppressions.into_iter().chain(allowed.into_iter().flatten()).collect();
+    #[cfg(feature = "http")]
+    let file = TableFile { suppressions, http, ..file };
     Ok(file)
 }
 
@@ -71,7 +73,7 @@ pub(super) struct Reader<'a> {
     pub(super) source: &'a Source,
     pub(super) scalars: Scalars<'a>,
     finder: FieldFinder<'a>,
-    findings: Findings,
+    pub(super) findings: Findings,
 }
 
 type Codes = Located<Vec<Located<Code>>>;
@@ -193,7 +195,7 @@ impl Reader<'_> {
     }
 
     /// The settings of an entry: its own, else those of its params.
-    fn settings(&mut self, entry: &Node, params: Option<&Node>) -> Result<Settings, TableError> {
+    pub(super) fn settings(&mut self, entry: &Node, params: Option<&Node>) -> Result<Settings, TableError> {
         let mut findings = Findings::default();
         let own = fields_of(entry);
         let base = params.map(fields_of).unwrap_or_default();
@@ -257,7 +259,7 @@ impl Reader<'_> {
         Ok(Some((None, self.scalars.codes(node, "codes", &mut self.findings)?)))
     }
 
-    fn defined<'d, T>(
+    pub(super) fn defined<'d, T>(
         &self,
         node: &Node,
         what: &str,
@@ -274,7 +276,7 @@ impl Reader<'_> {
         Ok((name, definition))
     }
 
-    fn hedging(&mut self, node: &Node) -> Result<HedgingPolicy, TableError> {
+    pub(super) fn hedging(&mut self, node: &Node) -> Result<HedgingPolicy, TableError> {
         let names = ["max_attempts", "delay", "percentile", "non_fatal_codes"];
         let [attempts, delay, percentile, codes] = self.find(node, "hedging", names)?;
         let percentile = percentile.map(|node| self.scalars.number(node, "percentile")).transpose()?;
@@ -311,7 +313,7 @@ impl Reader<'_> {
         self.finder.find(node, what, names, &mut self.findings)
     }
 
-    fn members<'n>(&self, node: Option<&'n Node>, name: &str) -> Result<&'n [Member], TableError> {
+    pub(super) fn members<'n>(&self, node: Option<&'n Node>, name: &str) -> Result<&'n [Member], TableError> {
         match node {
             None => Ok(&[]),
             Some(Node { kind: Kind::Object(members), .. }) => Ok(members),
@@ -357,10 +359,10 @@ impl Reader<'_> {
     }
 }
 
-struct Settings {
-    timeout: Option<Located<i128>>,
-    own: OwnFields,
-    retry: RetryPolicy,
+pub(super) struct Settings {
+    pub(super) timeout: Option<Located<i128>>,
+    pub(super) own: OwnFields,
+    pub(super) retry: RetryPolicy,
 }
 
 /// The members of an object that are settings, in their order.

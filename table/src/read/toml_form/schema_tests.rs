@@ -1,5 +1,9 @@
 //! The JSON Schema that editors check tables by says what the reader reads.
 
+#[cfg(feature = "http")]
+use super::http::{HTTP, RULE};
+#[cfg(feature = "http")]
+use super::http_policy::HTTP_SETTINGS;
 use super::read::{OTHERS, SETTINGS};
 use crate::RetryTable;
 use gax_retry::Code;
@@ -22,6 +26,18 @@ fn the_schema_has_the_fields_that_are_read() {
     assert_eq!(keys(&schema["properties"]["params"]["additionalProperties"]["properties"]), settings);
     let all: BTreeSet<_> = SETTINGS.into_iter().chain(OTHERS).collect();
     assert_eq!(keys(&schema["definitions"]["entry"]["properties"]), all);
+}
+
+#[cfg(feature = "http")]
+#[test]
+fn the_schema_has_the_fields_of_http_requests() {
+    let schema = schema();
+    // Codes are read to be refused.
+    let settings = || HTTP_SETTINGS.into_iter().filter(|name| *name != "codes").chain(SETTINGS);
+    let all: BTreeSet<_> = HTTP.into_iter().chain(settings()).collect();
+    assert_eq!(keys(&schema["properties"]["http"]["properties"]), all);
+    let all: BTreeSet<_> = RULE.into_iter().chain(settings()).collect();
+    assert_eq!(keys(&schema["definitions"]["httpRule"]["properties"]), all);
 }
 
 #[test]

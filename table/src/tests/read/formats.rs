@@ -28,7 +28,7 @@ fn yaml_holds_gapic_and_nothing_else() {
         for text in [config, "interfaces:\n  a.B: {}\n", "a: 1\n", "- methodConfig: []\n"] {
             assert_eq!(
                 reader.read(text.as_bytes()).unwrap_err().to_string(),
-                "line 1, column 1: the file is YAML, but not GAPIC YAML; write a service config as JSON, or GAPIC YAML \
+                "line 1, column 1: the file is YAML, but neither GAPIC YAML nor an OpenAPI document; write a service config as JSON, or GAPIC YAML \
                  with interfaces",
                 "{text}"
             );

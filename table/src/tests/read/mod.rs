@@ -11,10 +11,14 @@ mod gax_java;
 mod grpc;
 #[cfg(feature = "toml")]
 mod idempotent;
+#[cfg(feature = "http")]
+mod openapi;
 #[cfg(feature = "toml")]
 mod toml_form;
 #[cfg(all(feature = "http", feature = "toml"))]
 mod toml_http;
+#[cfg(all(feature = "http", feature = "toml"))]
+mod toml_http_policy;
 mod zero;
 
 use super::{one_entry, one_policy, read, rules, shared};

@@ -96,10 +96,20 @@ fn what_is_no_rule_is_refused_with_its_place() {
             "line 2, column 12: \"/v1\" is a string, but prefixes is an array",
         ),
         ("[[http.rule]]\nname = \"n\"".to_owned(), "line 1, column 1: [[http.rule]] is no whole rule"),
-        (rule(""), "line 1, column 1: [[http.rule]] says not just one of class and if_any"),
+        (rule("class = \"always\"\nif_any = []"), "line 6, column 10: [] can't be beside class"),
         (
-            rule("class = \"always\"\nif_any = []"),
-            "line 1, column 1: [[http.rule]] says not just one of class and if_any",
+            rule("").replace("GET", "get"),
+            "line 3, column 10: \"get\" is no method: upper and lower case differ",
+        ),
+        (rule("").replace("GET", "GE T"), "line 3, column 10: \"GE T\" is no method; write one such as"),
+        (
+            rule("hosts = [\"https://a.example\"]"),
+            "line 5, column 10: \"https://a.example\" is no pattern for hosts; correct it: \"https://a.example\" is not a \
+             pattern for hosts: it is a URL",
+        ),
+        (
+            rule("") + &rule(""),
+            "line 7, column 8: \"n\" is the name of an earlier rule too (at line 2, column 8); give each rule",
         ),
         (
             rule("class = \"always\"\nhedgeable = 1"),

@@ -6,3 +6,4 @@ mod passing;
 mod replays;
 mod resuming;
 mod retries;
+mod subscribing;

@@ -1,7 +1,9 @@
 //! `gax table explain`: what a table means for one method, in words and numbers.
 
 mod explanation;
+mod http;
 mod reader;
+mod request;
 mod run;
 mod text;
 

@@ -2,7 +2,9 @@
 
 use super::explanation::Explanation;
 use super::reader::Reader;
+use super::request::Headers;
 use super::text;
+use super::{http, request};
 use crate::command::table::bounds::Bounds;
 use crate::command::table::source::{GapicFlag, ProtoFlags, Reading};
 use crate::command::table::view::{find, has_nothing, methods};
@@ -15,7 +17,7 @@ use gax_table::{Dialect, TableFormat};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Explain what a retry table means for one method
+/// Explain what a retry table means for one method, or for one HTTP request
 ///
 /// Explains how many attempts a call makes and when, what ends it, how long it can take, and how much load
 /// an outage adds to the service; which line each value comes from; and how other clients interpret the
@@ -27,9 +29,14 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "TABLE")]
     table: PathBuf,
 
-    /// The method: pkg.Service/Method, or just Method if only one has that name
+    /// The method: pkg.Service/Method, or just Method if only one has that name. For HTTP requests the name of a rule, or a request
+    /// such as "POST /v1/payments", with a path or URL
     #[arg(value_name = "METHOD")]
     method: String,
+
+    /// A header of the HTTP request; may be repeated
+    #[arg(long, value_name = "NAME: VALUE", help_heading = "Options")]
+    header: Vec<String>,
 
     #[command(flatten)]
     reading: Reading,
@@ -63,6 +70,10 @@ JSON:
   load_capped: whether a call made more than 10000 attempts, which were not counted: the load is higher.
   dialects: the table's own one alone for TOML, which nobody else reads.
   throttled_load: the load of 100 operations, one after the other, with retry throttling.
+  For an HTTP request:
+  {\"request\":..,\"rule\":..,\"origin\":..,\"class\":..,\"safe_to_retry\":..,\"hedged\":..,\"environment\":..,
+    \"statuses\":[..],\"failures\":[..],\"attempts_at_most\":..,\"worst_case_ms\":..,\"load\":..,\"load_capped\":..,
+    \"throttled_load\":..,\"refused\":PLAN,\"hanging\":PLAN}
   null: attempts_at_most if no number limits them, worst_case_ms if a call may take forever,
   throttled_load if the table has no retry throttling, problem if the dialect accepts the table.";
 
@@ -71,6 +82,15 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let api = args.protos.describe()?;
     let (tables, gapic_yaml) = (vec![Input::table(&args.table)?], args.gapic.read()?);
     let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
+    if let Some(http) = table.http() {
+        if let Some(request) = request::find(http, &args.method, &Headers(&args.header)) {
+            http::run(&table, &request, bounds, args.format)?;
+            return Ok(ExitCode::SUCCESS);
+        }
+        if table.names().next().is_none() {
+            return Err(request::unknown(http, &args.method));
+        }
+    }
     let view = find(&methods(&table, api.as_ref()), &table, &args.method)?;
     let policy = view.policy.ok_or_else(|| has_nothing(&args.method))?;
     let dialect = table.dialect();

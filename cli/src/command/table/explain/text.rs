@@ -7,7 +7,9 @@ use crate::command::table::view::{
     MethodView, codes_text, delay, limit, line_of, most_attempts, recoverable_codes, rpc_timeout,
     settings_table,
 };
-use crate::render::{Align, Cell, Count, Grid, HEAD, Human, attempts, table, times, until_measured};
+use crate::render::{
+    Align, Cell, Count, Grid, HEAD, Human, Timeline, attempts, table, times, until_measured,
+};
 use gax_retry::Hedging;
 use gax_retry::plan::{Impact, Simulation};
 use gax_table::{Dialect, HedgingPolicy, MethodPolicy, PolicyField};
@@ -37,24 +39,24 @@ pub(super) fn own(
         let _infallible = writeln!(text, "{}{rest}.", first.to_uppercase());
     }
     let _infallible = writeln!(text, "\n{}", table(&origins(policy, dialect, bounds), 0));
-    let mut refused = explanation.refused.clone();
-    if refused.attempts.len() > 1 {
-        let left_out = refused.attempts.len().saturating_sub(SHOWN);
-        refused.attempts.truncate(SHOWN);
-        if left_out > 0 {
-            refused.not_attempted = None;
-        }
-        let _infallible = write!(
-            text,
-            "If the service refuses every attempt at once, without jitter:\n\n{}",
-            attempts(&refused.table())
-        );
-        if left_out > 0 {
-            let _infallible = writeln!(text, "and {left_out} more");
-        }
-        text.push('\n');
+    text + &refused(&explanation.refused)
+}
+
+/// The attempts of a service that refuses them; nothing for a single one.
+pub(super) fn refused(timeline: &Timeline) -> String {
+    let mut refused = timeline.clone();
+    let count = refused.attempts.len();
+    if count < 2 {
+        return String::new();
     }
-    text
+    let left_out = count.saturating_sub(SHOWN);
+    refused.attempts.truncate(SHOWN);
+    if left_out > 0 {
+        refused.not_attempted = None;
+    }
+    let rows = attempts(&refused.table());
+    let more = if left_out > 0 { format!("and {left_out} more\n") } else { String::new() };
+    format!("If the service refuses every attempt at once, without jitter:\n\n{rows}{more}\n")
 }
 
 /// The method in all dialects, side by side.

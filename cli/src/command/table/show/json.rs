@@ -1,6 +1,6 @@
 //! A table for programs.
 
-use super::rules::Rules;
+use super::rules::Requests;
 use crate::command::table::by_policy::ByPolicy;
 use crate::command::table::view::MethodView;
 use gax_table::RetryTable;
@@ -11,8 +11,8 @@ pub(super) struct Document<'a> {
     dialect: &'static str,
     retry_throttling: Option<Throttling>,
     allow: Vec<Allowed<'a>>,
-    /// Which HTTP requests are safe to retry.
-    http: Option<Rules<'a>>,
+    /// Which HTTP requests are safe to retry, and how they are retried.
+    http: Option<Requests<'a>>,
     /// The fields of a service config beside retries, as they stand there.
     other_fields: serde_json::Value,
     methods: Rows<'a>,
@@ -50,7 +50,7 @@ impl<'a> Document<'a> {
             allow: allowed
                 .map(|allowed| Allowed { rule: allowed.rule(), reason: allowed.reason() })
                 .collect(),
-            http: table.idempotency().map(Rules::from),
+            http: table.http().map(|http| Requests::of_table(table, http)),
             other_fields: serde_json::from_str(&table.other_fields()).unwrap_or_default(),
             methods: Rows { methods, with_load },
         }

@@ -1,6 +1,6 @@
 //! `--preset`: a named configuration, and which requests it calls safe to retry.
 
-use super::rules::Rules;
+use super::rules::Requests;
 use crate::command::{print, print_json};
 use crate::failure::Failure;
 use crate::render::{Align, Cell, DIM, Grid, HEAD, table};
@@ -23,7 +23,7 @@ struct Document<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<&'a str>,
     #[serde(flatten)]
-    table: Rules<'a>,
+    table: Requests<'a>,
 }
 
 pub(super) fn run(name: &str, for_programs: bool) -> Result<(), Failure> {
@@ -46,7 +46,7 @@ fn document(preset: &Preset) -> Document<'_> {
         heeds_retry_after: preset.heeds_server_delays(),
         attempt_timeouts: strategy.attempt_timeouts().map(|timeouts| timeouts.to_string()),
         note: preset.note(),
-        table: Rules::from(preset.idempotency_table()),
+        table: Requests::from(preset.idempotency_table()),
     }
 }
 

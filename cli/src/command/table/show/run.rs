@@ -72,7 +72,7 @@ Examples:
 JSON:
   {\"dialect\":..,\"retry_throttling\":{\"max_tokens\":..,\"token_ratio\":..},
     \"allow\":[{\"rule\":..,\"reason\":..},..],
-    \"http\":{\"prefixes\":[..],\"rules\":[RULE,..]},\"other_fields\":{..},
+    \"http\":{\"prefixes\":[..],\"settings\":REQUESTS,\"rules\":[RULE,..]},\"other_fields\":{..},
     \"methods\":[{\"service\":..,\"method\":..,\"entry\":..,\"codes_key\":..,\"params_key\":..,
     \"codes\":[..],\"total_timeout_ms\":..,\"initial_retry_delay_ms\":..,\"retry_delay_multiplier\":..,
     \"max_retry_delay_ms\":..,\"max_attempts\":..,\"jittered\":..,\"initial_rpc_timeout_ms\":..,
@@ -95,7 +95,10 @@ JSON:
   With --preset:
   {\"preset\":..,\"source\":..,\"waits\":..,\"limits\":..,\"statuses\":[..],\"transport_failures\":[..],
     \"strategy\":..,\"heeds_retry_after\":..,\"prefixes\":[..],\"rules\":[RULE,..]}
-  RULE is {\"name\":..,\"method\":..,\"path\":..,\"class\":..,\"preconditions\":[..]}.";
+  RULE is {\"name\":..,\"method\":..,\"hosts\":[..],\"path\":..,\"class\":..,\"preconditions\":[..],
+    \"hedgeable\":..,\"origin\":..,\"settings\":REQUESTS}; what is not set is left out.
+  REQUESTS has the settings of a method, and in place of codes \"statuses\":[..],\"failures\":[..],
+    \"retry_after\":.. (null: as the compatibility has it).";
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some(name) = &args.preset {
@@ -144,9 +147,14 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some(method) = &args.method {
         rows = vec![find(&rows, &table, method)?];
     }
-    match args.format {
-        ShowFormat::Json => print_json(&json::Document::new(rows, &table, args.load))?,
-        _ => stream(|out| text::render(&rows, out))?,
+    if args.format == ShowFormat::Json {
+        print_json(&json::Document::new(rows, &table, args.load))?;
+        return Ok(ExitCode::SUCCESS);
     }
+    let http = table.http().filter(|_| args.method.is_none());
+    stream(|out| {
+        text::render(&rows, out)?;
+        http.map_or(Ok(()), |http| text::render_http(&table, http, out))
+    })?;
     Ok(ExitCode::SUCCESS)
 }

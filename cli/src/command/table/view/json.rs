@@ -56,7 +56,7 @@ pub(crate) fn batching_members(settings: &BatchingSettings) -> Members {
 
 impl MethodView<'_> {
     /// The settings by their names, with the field that each is from.
-    fn members(&self) -> [(&'static str, Field, Value); 12] {
+    pub(super) fn members(&self) -> [(&'static str, Field, Value); 12] {
         let policy = |value: fn(MethodPolicy<'_>) -> Value| self.policy.map(value).unwrap_or_default();
         let set = |value: fn(&RetrySettings) -> Value| self.settings().map(value).unwrap_or_default();
         let only = |codes: CodeSet| (!codes.is_empty()).then(|| code_names(codes));

@@ -45,6 +45,11 @@ impl<'a> MethodView<'a> {
         Self { table, service, method, policy, impact: None }
     }
 
+    /// The policy of HTTP requests, which have no name.
+    pub(super) fn of_policy(table: &'a RetryTable, policy: MethodPolicy<'a>) -> Self {
+        Self { table, service: "", method: "", policy: Some(policy), impact: None }
+    }
+
     /// With the impact of its policy, if it has one.
     pub(crate) fn estimated(mut self, impacts: &mut ByPolicy<Impact>) -> Self {
         let compatibility = self.table.dialect().compatibility();

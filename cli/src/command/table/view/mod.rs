@@ -1,6 +1,7 @@
 //! One view of a method, on which `gax table show`, `explain` and `diff` stand.
 
 mod find;
+mod http;
 mod json;
 mod method_view;
 mod text;
@@ -8,6 +9,7 @@ mod words;
 
 pub(in crate::command) use find::close_method;
 pub(super) use find::{find, has_nothing, methods};
+pub(super) use http::HttpView;
 pub(super) use json::{Members, batching_members, code_names, hedging_members, ms, polling_members};
 pub(super) use method_view::{MethodView, full_name, most_attempts, recoverable_codes};
 pub(super) use text::settings_table;

@@ -77,7 +77,7 @@ fn others(policy: MethodPolicy<'_>) -> impl Iterator<Item = (&'static str, Strin
 }
 
 /// The attempt table in one line.
-fn refused(plan: &AttemptPlan) -> String {
+pub(super) fn refused(plan: &AttemptPlan) -> String {
     let starts = plan.attempts().iter().take(SHOWN).map(|attempt| Human(attempt.start()).to_string());
     let starts: Vec<String> = starts.collect();
     let count = plan.attempts().len();

@@ -1,0 +1,27 @@
+//! Runs the benches, and prints the table of the guide's page about performance.
+//!
+//! `cargo run -p tonic-gax-benches --bin page`
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints what the benches measured")]
+
+use std::process::{Command, Stdio};
+use tonic_gax_benches::page::{Figures, table};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut text = String::new();
+    for bench in ["speed", "memory", "streams"] {
+        eprintln!("{bench} ..");
+        let output = Command::new(env!("CARGO"))
+            .args(["bench", "-p", "tonic-gax-benches", "--bench", bench, "--"])
+            .args(std::env::args().skip(1))
+            .stderr(Stdio::inherit())
+            .output()?;
+        if !output.status.success() {
+            return Err(format!("the bench \"{bench}\" failed").into());
+        }
+        let printed = String::from_utf8(output.stdout)?;
+        eprint!("{printed}");
+        text.push_str(&printed);
+    }
+    print!("{}", table(&Figures::of(&text)));
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! The figures in the output of benches.
+
+/// The figures that benches have printed: tables under headings, as [`Table`](crate::table::Table) writes them.
+#[derive(Debug, Default)]
+pub struct Figures {
+    rows: Vec<Row>,
+}
+
+#[derive(Debug)]
+struct Row {
+    /// The heading at the left margin, and the one below it, if there is one.
+    case: (String, String),
+    name: String,
+    /// What a column is called, and what stands there.
+    cells: Vec<(String, String)>,
+}
+
+impl Figures {
+    /// The tables of a text. What is no table is passed over.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        let mut figures = Self::default();
+        let (mut case, mut columns) = ((String::new(), String::new()), Vec::new());
+        for line in text.lines() {
+            let indent = line.len() - line.trim_start().len();
+            match indent {
+                _ if line.trim().is_empty() => {}
+                0 => {
+                    case = (line.to_owned(), String::new());
+                    columns.clear();
+                }
+                1 => {
+                    line.trim().clone_into(&mut case.1);
+                    columns.clear();
+                }
+                _ if columns.is_empty() => columns = cells(line),
+                _ => figures.add(&case, &columns, &cells(line)),
+            }
+        }
+        figures
+    }
+
+    fn add(&mut self, case: &(String, String), columns: &[String], cells: &[String]) {
+        let Some((name, values)) = cells.split_first() else { return };
+        let columns = columns.iter().skip(1);
+        let cells = columns.zip(values).map(|(column, value)| (column.clone(), value.clone())).collect();
+        self.rows.push(Row { case: case.clone(), name: name.clone(), cells });
+    }
+
+    /// A figure: the case and the heading below it, if there is one, the row and the column.
+    #[must_use]
+    pub fn get(&self, case: (&str, &str), name: &str, column: &str) -> Option<&str> {
+        let rows = self.rows.iter().filter(|row| row.is_of(case) && row.name == name);
+        rows.flat_map(|row| &row.cells).find(|(other, _)| other == column).map(|(_, value)| &**value)
+    }
+
+    /// Everybody's figure in a column of a case.
+    pub fn column<'a>(
+        &'a self,
+        case: (&'a str, &'a str),
+        column: &'a str,
+    ) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let rows = self.rows.iter().filter(move |row| row.is_of(case));
+        rows.filter_map(move |row| {
+            let cell = row.cells.iter().find(|(other, _)| other == column)?;
+            Some((&*row.name, &*cell.1))
+        })
+    }
+}
+
+impl Row {
+    fn is_of(&self, (case, part): (&str, &str)) -> bool {
+        self.case.0 == case && self.case.1 == part
+    }
+}
+
+/// The cells of a line: two spaces or more are between them.
+fn cells(line: &str) -> Vec<String> {
+    line.trim().split("  ").map(str::trim).filter(|cell| !cell.is_empty()).map(str::to_owned).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::table::Table;
+
+    #[test]
+    fn a_figure_is_found_by_its_case_its_row_and_its_column() {
+        let mut table = Table::new(&["contender", "ns a call", "time x raw", "target"]);
+        table.row(["raw tonic client", "1000", "1.00", ""]);
+        table.row(["layer under tonic's client", "1250", "1.25", "<= 1.30"]);
+        let text = format!("warning: none\n\nloopback\n 64 in flight\n{}\nother\n", table.text());
+        let figures = Figures::of(&text);
+        let case = ("loopback", "64 in flight");
+        assert_eq!(figures.get(case, "layer under tonic's client", "time x raw"), Some("1.25"));
+        assert_eq!(figures.get(("loopback", ""), "raw tonic client", "ns a call"), None);
+        assert_eq!(figures.get(case, "raw tonic client", "target"), None);
+        let all: Vec<_> = figures.column(case, "ns a call").collect();
+        assert_eq!(all, [("raw tonic client", "1000"), ("layer under tonic's client", "1250")]);
+    }
+}

@@ -1,0 +1,45 @@
+//! A client over HTTP and JSON.
+
+use super::emitter::Emitter;
+use crate::join::JoinedService;
+use crate::names::ServiceNames;
+use proc_macro2::{Literal, TokenStream};
+use quote::{format_ident, quote};
+
+/// The descriptors of a service and the functions that make its client over REST, where they are asked for.
+pub(super) fn rest(emitter: &Emitter, names: &ServiceNames, joined: &JoinedService) -> Option<TokenStream> {
+    let descriptors = Literal::byte_string(&emitter.rest.as_ref()?.of_service(joined));
+    let host = emitter.annotations.host(joined.name());
+    let host = host.map_or_else(|| quote!(None), |host| quote!(Some(#host)));
+    let runtime = &emitter.runtime;
+    let client = format_ident!("{}", names.client);
+    let settings = format_ident!("{}", names.settings);
+    Some(quote! {
+        /// The service, its messages and its HTTP rules, as an encoded `FileDescriptorSet`.
+        static REST: #runtime::__private::RestService = #runtime::__private::RestService::new(#host, #descriptors);
+
+        impl<S: #runtime::rest::HttpService> #client<#runtime::rest::RestTransport<S>> {
+            /// A client over HTTP and JSON, by the protos' `google.api.http` rules: the same calls, with the same settings. RPCs
+            /// that are no reads to HTTP are hedged only where the hedging is for RPCs that are not idempotent too.
+            #[must_use]
+            pub fn rest(http: S, settings: #settings) -> Self {
+                let (transport, settings) = REST.client(http, settings.inner);
+                Self { inner: #runtime::__private::Client::new(transport, settings) }
+            }
+
+            /// A client over HTTP and JSON, with these options of its transport.
+            ///
+            /// # Errors
+            ///
+            /// A rule among the options can't be used.
+            pub fn rest_with_options(
+                http: S,
+                settings: #settings,
+                options: #runtime::rest::RestOptions,
+            ) -> Result<Self, #runtime::rest::RestError> {
+                let (transport, settings) = REST.client_with(http, settings.inner, options)?;
+                Ok(Self { inner: #runtime::__private::Client::new(transport, settings) })
+            }
+        }
+    })
+}

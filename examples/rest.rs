@@ -1,0 +1,93 @@
+//! A generated client over HTTP and JSON instead of gRPC: the same calls, settings and reports.
+//!
+//! The library's protos have no `google.api.http` rules, so that the program brings them along. Clients of Google's APIs need none.
+//!
+//! ```text
+//! cargo run --example rest --features rest
+//! ```
+
+mod library;
+
+use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
+use hyper_util::rt::TokioExecutor;
+use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, ListBooksRequest};
+use std::error::Error;
+use std::io;
+use std::net::Ipv4Addr;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpListener;
+use tonic::Code;
+use tonic_gax::OperationReport;
+use tonic_gax::rest::{HttpRule, RestOptions};
+
+/// The server's replies, in this order, by status and body.
+const REPLIES: [(&str, &str); 5] = [
+    ("503 Service Unavailable", r#"{"error": {"code": 503, "message": "the library is not open yet"}}"#),
+    ("200 OK", r#"{"name": "shelves/1/books/2", "title": "Romola"}"#),
+    ("200 OK", r#"{"books": [{"title": "Middlemarch"}, {"title": "Romola"}], "nextPageToken": "2"}"#),
+    ("200 OK", r#"{"books": [{"title": "Adam Bede"}]}"#),
+    ("404 Not Found", r#"{"error": {"code": 404, "message": "there is no such book"}}"#),
+];
+
+/// Serves the replies on a port of this machine; its URL.
+async fn serve() -> io::Result<String> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+    let url = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(async move {
+        for (status, body) in REPLIES {
+            let (mut connection, _) = listener.accept().await?;
+            // The request of an example fits into one packet.
+            let mut packet = [0; 8192];
+            let length = connection.read(&mut packet).await?;
+            let request = String::from_utf8_lossy(packet.get(..length).unwrap_or_default()).into_owned();
+            println!("  {} -> {status}", request.lines().next().unwrap_or_default());
+            let length = body.len();
+            let head =
+                format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+            connection.write_all(head.as_bytes()).await?;
+        }
+        Ok::<(), io::Error>(())
+    });
+    Ok(url)
+}
+
+#[tokio::main(flavor = "current_thread")]
+pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
+    let http = Client::builder(TokioExecutor::new()).build(HttpConnector::new());
+    let options = RestOptions::new()
+        .origin(serve().await?.parse()?)
+        .rule("library.v1.LibraryService.GetBook", HttpRule::get("/v1/{name=shelves/*/books/*}"))
+        .rule("library.v1.LibraryService.ListBooks", HttpRule::get("/v1/{parent=shelves/*}/books"));
+    let settings = LibraryServiceSettings::default().with_reports(true);
+    let client = LibraryServiceClient::rest_with_options(http, settings, options)?;
+
+    // The first reply is retried, by the retry table.
+    let request = GetBookRequest { name: "shelves/1/books/2".to_owned() };
+    let response = client.get_book(request).await?;
+    println!("{}", OperationReport::of(&response).ok_or("reports were asked for")?);
+    assert_eq!(response.into_inner().title, "Romola");
+
+    // A list, page by page.
+    let request = ListBooksRequest { parent: "shelves/1".to_owned(), page_size: 2, ..Default::default() };
+    let mut books = client.list_books_paged(request);
+    let mut titles = Vec::new();
+    while let Some(book) = books.next().await.transpose()? {
+        titles.push(book.title);
+    }
+    println!("{titles:?}");
+    assert_eq!(titles, ["Middlemarch", "Romola", "Adam Bede"]);
+
+    // An error of the server's, by its HTTP status.
+    let request = GetBookRequest { name: "shelves/1/books/9".to_owned() };
+    let status = client.get_book(request).await.err().ok_or("there is no such book")?;
+    println!("{status}");
+    assert_eq!((status.code(), status.message()), (Code::NotFound, "there is no such book"));
+
+    // A request that has no place in the rule's path is not sent.
+    let request = GetBookRequest { name: "Romola".to_owned() };
+    let status = client.get_book(request).await.err().ok_or("it has no path")?;
+    println!("{}", status.message());
+    assert_eq!(status.code(), Code::InvalidArgument);
+    Ok(())
+}

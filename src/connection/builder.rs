@@ -1,0 +1,336 @@
+//! Connections, configured.
+
+use crate::connection::endpoint::Maker;
+use crate::connection::error::ConnectionError;
+#[cfg(feature = "_tls")]
+use crate::connection::io::{ClientTls, Encryption};
+use crate::connection::io::{Custom, Dialer, SocketOptions};
+use crate::connection::pool::Pool;
+use crate::connection::resolver::{Address, AddressList, Dns, Place, Resolver, Target};
+use crate::connection::service::Connection;
+use crate::connection::settings::{ConnectBackoff, Ejection, Http2, Picker, PoolSettings};
+use crate::operation::{Observers, OperationObserver};
+use http::HeaderValue;
+use http::uri::{Authority, Scheme};
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// The value of `user-agent`, behind what a program sets.
+const USER_AGENT: &str = concat!("tonic-gax/", env!("CARGO_PKG_VERSION"));
+
+impl Connection {
+    /// A connection to that target, to be configured: `https://host:port`, `http://host:port`, `dns:///host:port`,
+    /// `ipv4:address:port,..`, `ipv6:[address]:port,..` or `unix:path`, as gRPC
+    /// [spells them](https://github.com/grpc/grpc/blob/master/doc/naming.md). `dns`, `ipv4`, `ipv6` and `unix` are without TLS
+    /// unless it is [configured](ConnectionBuilder::tls). A port that isn't named is 443, of `http` 80.
+    pub fn to(target: impl Into<String>) -> ConnectionBuilder {
+        ConnectionBuilder::new(target.into())
+    }
+}
+
+/// Configures a [`Connection`]. Each setting says its default.
+#[must_use = "it connects to nothing until it is asked to"]
+pub struct ConnectionBuilder {
+    target: String,
+    authority: Option<String>,
+    user_agent: Option<String>,
+    connect_timeout: Duration,
+    backoff: ConnectBackoff,
+    wait_for_ready: bool,
+    picker: Picker,
+    ejection: Option<Ejection>,
+    resolve_every: Option<Duration>,
+    max_age: Option<Duration>,
+    max_connections: usize,
+    silent_attempts: Option<u32>,
+    sockets: SocketOptions,
+    http2: Http2,
+    #[cfg(feature = "_tls")]
+    tls: Option<ClientTls>,
+    custom: Option<Custom>,
+    resolver: Option<Box<dyn Resolver>>,
+    observers: Observers,
+}
+
+impl ConnectionBuilder {
+    fn new(target: String) -> Self {
+        Self {
+            target,
+            authority: None,
+            user_agent: None,
+            connect_timeout: Duration::from_secs(20),
+            backoff: ConnectBackoff::default(),
+            wait_for_ready: false,
+            picker: Picker::default(),
+            ejection: None,
+            resolve_every: Some(Duration::from_secs(60)),
+            max_age: None,
+            max_connections: 4,
+            silent_attempts: Some(2),
+            sockets: SocketOptions {
+                user_timeout: Some(Duration::from_secs(20)),
+                keepalive: Some(Duration::from_secs(60)),
+                keepalive_interval: Some(Duration::from_secs(10)),
+                keepalive_retries: Some(3),
+                nodelay: true,
+                local_address: None,
+            },
+            http2: Http2::default(),
+            #[cfg(feature = "_tls")]
+            tls: None,
+            custom: None,
+            resolver: None,
+            observers: Observers::default(),
+        }
+    }
+
+    /// How long it may take until the server's first byte of HTTP/2, names aside: TCP, TLS, and a server that accepts
+    /// connections and says nothing. 20 s, unless set.
+    pub fn connect_timeout(self, timeout: Duration) -> Self {
+        Self { connect_timeout: timeout, ..self }
+    }
+
+    /// The back-off between attempts to connect. gRPC's, unless set.
+    pub fn connect_backoff(self, backoff: ConnectBackoff) -> Self {
+        Self { backoff, ..self }
+    }
+
+    /// Whether calls wait where no connection can be made, until one can or their time is up. Otherwise they fail with
+    /// `UNAVAILABLE` until one is made. No, unless set; a table's `waitForReady` says it for its methods. While the first
+    /// connection is being made, calls wait in any case.
+    pub fn wait_for_ready(self, waits: bool) -> Self {
+        Self { wait_for_ready: waits, ..self }
+    }
+
+    /// Which endpoint a call goes to. The first that takes a connection, unless set.
+    pub fn picker(self, picker: Picker) -> Self {
+        Self { picker, ..self }
+    }
+
+    /// Has calls avoid endpoints that they fail at, for a while. They don't, unless set.
+    pub fn eject(self, ejection: Ejection) -> Self {
+        Self { ejection: Some(ejection), ..self }
+    }
+
+    /// Finds the addresses of endpoints. The system's resolver (`getaddrinfo`), unless set: it knows `/etc/hosts`, search domains
+    /// and a VPN's names. The target then gives the scheme and the `:authority` alone.
+    pub fn resolver(self, resolver: impl Resolver) -> Self {
+        Self { resolver: Some(Box::new(resolver)), ..self }
+    }
+
+    /// After how much time the resolver is asked again although no connection has failed; `None`: never. 60 s, unless set.
+    pub fn resolve_every(self, interval: impl Into<Option<Duration>>) -> Self {
+        Self { resolve_every: interval.into(), ..self }
+    }
+
+    /// After how much time a connection is exchanged for a new one, give or take a tenth: behind balancers that spread connections,
+    /// not calls. Calls on the old one go on. Never, unless set.
+    pub fn max_age(self, age: impl Into<Option<Duration>>) -> Self {
+        Self { max_age: age.into(), ..self }
+    }
+
+    /// How many connections an endpoint may have at most. One more is made when all streams of those that it has are taken (the
+    /// server's `MAX_CONCURRENT_STREAMS`; gRFC A105). 4, unless set; 0 counts as 1.
+    pub fn max_connections(self, connections: usize) -> Self {
+        Self { max_connections: connections.max(1), ..self }
+    }
+
+    /// After how many attempts in a row that used up their RPC timeouts, without a byte from the server since before the first of
+    /// them, its next call has a new connection; `None`: never. 2, unless set. A server that is only slow costs one more
+    /// connection by that, which is made again no sooner than the [back-off](Self::connect_backoff) allows.
+    pub fn silent_attempts(self, attempts: impl Into<Option<u32>>) -> Self {
+        Self { silent_attempts: attempts.into().map(|attempts| attempts.max(1)), ..self }
+    }
+
+    /// For how long sent bytes may stay without an acknowledgement until the system ends the connection (`TCP_USER_TIMEOUT`, on
+    /// Linux and Android); `None`: the system's own time, of some 15 minutes. 20 s, unless set.
+    pub fn tcp_user_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.sockets.user_timeout = timeout.into();
+        self
+    }
+
+    /// After how much quiet time the system asks the other end whether it is there (TCP keep-alive); `None`: never. 60 s, unless
+    /// set.
+    pub fn tcp_keepalive(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.sockets.keepalive = time.into();
+        self
+    }
+
+    /// How long it waits until it asks again; `None`: the system's own time. 10 s, unless set.
+    pub fn tcp_keepalive_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
+        self.sockets.keepalive_interval = interval.into();
+        self
+    }
+
+    /// How often it asks until it ends the connection; `None`: as often as the system does. 3 times, unless set.
+    pub fn tcp_keepalive_retries(mut self, retries: impl Into<Option<u32>>) -> Self {
+        self.sockets.keepalive_retries = retries.into();
+        self
+    }
+
+    /// Whether small packets are sent at once (`TCP_NODELAY`). They are, unless set.
+    pub fn tcp_nodelay(mut self, is_on: bool) -> Self {
+        self.sockets.nodelay = is_on;
+        self
+    }
+
+    /// The address that connections are made from. The system's choice, unless set.
+    pub fn local_address(mut self, address: impl Into<Option<IpAddr>>) -> Self {
+        self.sockets.local_address = address.into();
+        self
+    }
+
+    /// The settings of HTTP/2.
+    pub fn http2(self, http2: Http2) -> Self {
+        Self { http2, ..self }
+    }
+
+    /// The settings of TLS. For `https` those of the features, unless set; for other targets none.
+    #[cfg(feature = "_tls")]
+    pub fn tls(self, tls: ClientTls) -> Self {
+        Self { tls: Some(tls), ..self }
+    }
+
+    /// The `:authority` of requests. The target's host and port, unless set.
+    pub fn authority(self, authority: impl Into<String>) -> Self {
+        Self { authority: Some(authority.into()), ..self }
+    }
+
+    /// The program, for the header `user-agent` of requests that have none: our own name follows it.
+    pub fn user_agent(self, program: impl Into<String>) -> Self {
+        Self { user_agent: Some(program.into()), ..self }
+    }
+
+    /// Makes connections by that function instead of sockets: through a proxy, over memory in tests. The options of sockets don't
+    /// apply; TLS is put on top of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::connection::Connection;
+    ///
+    /// let connection = Connection::to("http://in.memory").resolver(tonic_gax::connection::AddressList::new([]));
+    /// let connection = connection.connector(|address| async move {
+    ///     let (client, server) = tokio::io::duplex(1 << 16);
+    ///     drop((address, server));
+    ///     Ok(client)
+    /// });
+    /// # drop(connection);
+    /// ```
+    pub fn connector<F, T>(self, connect: impl Fn(Address) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        Self { custom: Some(Custom::new(connect)), ..self }
+    }
+
+    /// Notifies an observer of what happens to connections. Those of operations are installed on the client or the layer.
+    pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// A connection that is made when the first call wants it.
+    ///
+    /// # Errors
+    ///
+    /// The target, the authority, the user agent or the TLS settings can't be used. The error says how.
+    pub fn connect_lazy(self) -> Result<Connection, ConnectionError> {
+        self.pool().map(Connection::new)
+    }
+
+    /// Connects now.
+    ///
+    /// # Errors
+    ///
+    /// As for [`connect_lazy`](Self::connect_lazy), or no connection can be made. One that [waits](Self::wait_for_ready) goes on
+    /// trying.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it leaves nothing behind.
+    pub async fn connect(self) -> Result<Connection, ConnectionError> {
+        let connection = self.connect_lazy()?;
+        connection.ready().await?;
+        Ok(connection)
+    }
+
+    fn pool(self) -> Result<Pool, ConnectionError> {
+        let target: Target = self.target.parse().map_err(ConnectionError::unusable)?;
+        let authority = self.authority.as_deref().unwrap_or(&target.authority);
+        let authority: Authority = authority
+            .parse()
+            .map_err(|error| ConnectionError::unusable(format!("{authority:?} is no authority: {error}")))?;
+        let user_agent = match &self.user_agent {
+            None => HeaderValue::from_static(USER_AGENT),
+            Some(program) => HeaderValue::from_str(&format!("{program} {USER_AGENT}")).map_err(|_| {
+                ConnectionError::unusable(format!("the user agent {program:?} can't be a header's value"))
+            })?,
+        };
+        #[cfg(feature = "_tls")]
+        let tls = self.encryption(&target, &authority)?;
+        #[cfg(feature = "_tls")]
+        let is_encrypted = tls.is_some();
+        #[cfg(not(feature = "_tls"))]
+        let is_encrypted = false;
+        if target.wants_tls == Some(true) && !is_encrypted {
+            let text = "https needs TLS: enable the feature tls-ring or tls-aws-lc, and tls-native-roots or tls-webpki-roots";
+            return Err(ConnectionError::unusable(text));
+        }
+        let maker = Maker {
+            dialer: self.custom.map_or(Dialer::Sockets(self.sockets), Dialer::Custom),
+            #[cfg(feature = "_tls")]
+            tls,
+            timeout: self.connect_timeout,
+        };
+        let resolver = self.resolver.unwrap_or_else(|| match &target.place {
+            Place::Host { name, port } => Box::new(Dns::new(name.clone(), *port)),
+            Place::Addresses(addresses) => Box::new(AddressList::new(addresses.clone())),
+        });
+        let settings = PoolSettings {
+            scheme: if is_encrypted { Scheme::HTTPS } else { Scheme::HTTP },
+            authority,
+            user_agent,
+            backoff: self.backoff,
+            wait_for_ready: self.wait_for_ready,
+            picker: self.picker,
+            ejection: self.ejection,
+            resolve_every: self.resolve_every,
+            max_age: self.max_age,
+            max_connections: self.max_connections,
+            silent_attempts: self.silent_attempts,
+            http2: self.http2,
+        };
+        Ok(Pool::new(self.target, settings, maker, resolver, self.observers))
+    }
+
+    #[cfg(feature = "_tls")]
+    fn encryption(
+        &self,
+        target: &Target,
+        authority: &Authority,
+    ) -> Result<Option<Encryption>, ConnectionError> {
+        let tls = match (&self.tls, target.wants_tls) {
+            (Some(_), Some(false)) => {
+                return Err(ConnectionError::unusable("http is without TLS, but tls is set: write https"));
+            }
+            (Some(tls), _) => tls.clone(),
+            (None, Some(true)) => ClientTls::new().with_enabled_roots(),
+            (None, _) => return Ok(None),
+        };
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        tls.connector(host).map(Some).map_err(ConnectionError::unusable)
+    }
+}
+
+impl fmt::Debug for ConnectionBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionBuilder").field("target", &self.target).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,7 @@
+//! One call over a connection.
+
+mod body;
+mod future;
+
+pub use body::ConnectionBody;
+pub use future::ConnectionFuture;

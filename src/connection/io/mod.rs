@@ -1,0 +1,17 @@
+//! The bytes of a connection: how they are carried, and what is seen of them.
+
+#[cfg(feature = "_tls")]
+mod client_tls;
+mod custom;
+mod dialer;
+mod traffic;
+mod watched_io;
+
+#[cfg(feature = "_tls")]
+pub use client_tls::ClientTls;
+#[cfg(feature = "_tls")]
+pub(super) use client_tls::Encryption;
+pub(super) use custom::Custom;
+pub(super) use dialer::{Dialer, SocketOptions};
+pub(super) use traffic::Traffic;
+pub(super) use watched_io::WatchedIo;

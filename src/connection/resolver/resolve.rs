@@ -1,0 +1,58 @@
+//! The trait that resolvers implement.
+
+use crate::connection::resolver::address::Address;
+use std::future::{Future, pending};
+use std::pin::Pin;
+use tonic::codegen::StdError;
+
+/// The future of a [`Resolver`].
+pub type ResolveFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// Finds the addresses of a connection's endpoints: in DNS, in a file, by a control plane.
+///
+/// It is asked before the first connection is made, again whenever a connection fails or is lost, after a while
+/// ([`resolve_every`](super::ConnectionBuilder::resolve_every)), and whenever it says that something has
+/// [changed](Self::changed). An endpoint that is in the new list too keeps its connections. One that has gone gets no more
+/// calls, and those that it has end as they would have.
+///
+/// [`AddressList`](super::AddressList) is a resolver that a program replaces the addresses of.
+///
+/// # Errors
+///
+/// If it fails, the addresses of before stay. If there are none, calls fail with `UNAVAILABLE` and the error, unless they
+/// wait for a connection; it is asked again by the [back-off](super::ConnectBackoff) of connections. A list without an
+/// address counts as a failure.
+///
+/// # Cancel safety
+///
+/// Both futures are dropped when nobody needs the connection any more, `changed` also whenever the resolver is asked.
+///
+/// # Examples
+///
+/// ```
+/// use std::net::SocketAddr;
+/// use tonic_gax::connection::{Address, ResolveFuture, Resolver};
+///
+/// /// A file with an address on each line.
+/// struct AddressFile(std::path::PathBuf);
+///
+/// type Error = Box<dyn std::error::Error + Send + Sync>;
+///
+/// impl Resolver for AddressFile {
+///     fn resolve(&self) -> ResolveFuture<'_, Result<Vec<Address>, Error>> {
+///         Box::pin(async {
+///             let text = std::fs::read_to_string(&self.0)?;
+///             text.lines().map(|line| Ok(line.parse::<SocketAddr>()?.into())).collect()
+///         })
+///     }
+/// }
+/// ```
+pub trait Resolver: Send + Sync + 'static {
+    /// The addresses as they are now, in the order of preference.
+    fn resolve(&self) -> ResolveFuture<'_, Result<Vec<Address>, StdError>>;
+
+    /// Ready when the addresses may have changed since they were last resolved. Never, unless overridden.
+    fn changed(&self) -> ResolveFuture<'_, ()> {
+        Box::pin(pending())
+    }
+}

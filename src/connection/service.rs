@@ -1,0 +1,119 @@
+//! A connection that retries can stand on.
+
+use crate::connection::call::{ConnectionBody, ConnectionFuture};
+use crate::connection::endpoint::Host as _;
+use crate::connection::error::ConnectionError;
+use crate::connection::pool::{Handle, Pick, Pool};
+use crate::transport::{FailedPeers, WaitForReady, grpc_timeout};
+use http::header::{Entry, USER_AGENT};
+use http::uri::PathAndQuery;
+use http::{Request, Response, Uri};
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tonic::body::Body;
+use tower_service::Service;
+
+/// A connection to a service, however many servers and sockets that takes: for generated clients, tonic's own and the layer,
+/// in place of tonic's [`Channel`](tonic::transport::Channel). Clones share everything.
+///
+/// Unlike a `Channel`
+///
+/// * it notices dead connections, without a ping that servers could mind: the system ends one whose bytes nobody
+///   acknowledges (`TCP_USER_TIMEOUT`, 20 s), and after two attempts in a row that used up their RPC timeouts without a byte from
+///   the server the next one has a new connection, while the calls on the old one go on;
+/// * it waits between attempts to connect as [gRPC does](super::ConnectBackoff), and calls fail or wait meanwhile as
+///   [they want to](super::ConnectionBuilder::wait_for_ready);
+/// * it asks the [resolver](super::Resolver) again, and follows its addresses without a lost call;
+/// * it spreads calls over [several endpoints](super::Picker), and a retry or hedge avoids those that failed its operation;
+/// * a request that a closing connection did not send goes to another one, without an error;
+/// * it opens another connection where a server's `MAX_CONCURRENT_STREAMS` is reached;
+/// * its [events](crate::observe::ConnectionEvent) go to observers.
+///
+/// Connections are made when calls want them, and when one is lost, the next call wants another one. They end when the last clone is
+/// dropped, once their calls have.
+///
+/// # Cancel safety
+///
+/// Dropping a call's future resets its stream and leaves the connection to the others.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use tonic_gax::connection::{Connection, Picker};
+///
+/// let connection = Connection::to("dns:///library:50051").picker(Picker::RoundRobin).connect().await?;
+/// # drop(connection);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Connection {
+    pool: Arc<Handle>,
+}
+
+impl Connection {
+    pub(crate) fn new(pool: Pool) -> Self {
+        Self { pool: Arc::new(Handle::new(pool)) }
+    }
+
+    /// The target, as it was given.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        self.pool.target()
+    }
+
+    /// Waits until there is a connection, or none can be made.
+    pub(crate) async fn ready(&self) -> Result<(), ConnectionError> {
+        let pool = &self.pool;
+        loop {
+            let change = pool.change();
+            match pool.pick(None, pool.settings().wait_for_ready) {
+                Pick::To(_) => return Ok(()),
+                Pick::None(error) => return Err(ConnectionError::unconnected(&error)),
+                Pick::Wait => change.await,
+            }
+        }
+    }
+}
+
+impl Service<Request<Body>> for Connection {
+    type Response = Response<ConnectionBody>;
+    type Error = ConnectionError;
+    type Future = ConnectionFuture;
+
+    /// Always ready: whether there is a connection belongs to each call, under its clock.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, mut request: Request<Body>) -> ConnectionFuture {
+        let settings = self.pool.settings();
+        let (failed, waits) = if request.extensions().is_empty() {
+            (None, settings.wait_for_ready)
+        } else {
+            let waits = request.extensions().get::<WaitForReady>().map(|waits| waits.0);
+            (request.extensions_mut().remove::<FailedPeers>(), waits.unwrap_or(settings.wait_for_ready))
+        };
+        let timeout = request.headers().get(grpc_timeout::GRPC_TIMEOUT);
+        let timeout = timeout.and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()));
+        let mut parts = std::mem::take(request.uri_mut()).into_parts();
+        parts.scheme = Some(settings.scheme.clone());
+        parts.authority = Some(settings.authority.clone());
+        parts.path_and_query.get_or_insert_with(|| PathAndQuery::from_static("/"));
+        if let Ok(uri) = Uri::from_parts(parts) {
+            *request.uri_mut() = uri;
+        }
+        if let Entry::Vacant(vacant) = request.headers_mut().entry(USER_AGENT) {
+            vacant.insert(settings.user_agent.clone());
+        }
+        ConnectionFuture::new(Arc::clone(&self.pool), request, failed, waits, timeout)
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("target", &self.target()).finish_non_exhaustive()
+    }
+}

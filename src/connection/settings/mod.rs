@@ -1,0 +1,12 @@
+//! Settings: how connections are made and chosen.
+
+mod backoff;
+mod http2;
+mod picker;
+mod pool_settings;
+
+pub use backoff::ConnectBackoff;
+pub(crate) use backoff::Waits;
+pub use http2::Http2;
+pub use picker::{Ejection, Picker};
+pub(crate) use pool_settings::PoolSettings;

@@ -1,0 +1,97 @@
+//! The rule by which an RPC is reached over HTTP.
+
+use crate::google::descriptor_set;
+
+/// How an RPC is reached over HTTP: `google.api.HttpRule`, for RPCs whose proto says nothing of it, or something else than the
+/// server at hand expects.
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::rest::{HttpRule, RestOptions};
+///
+/// // Operations are somewhere else in each API.
+/// let rule = HttpRule::get("/v1/{name=projects/*/operations/*}");
+/// let options = RestOptions::new().rule("google.longrunning.Operations.GetOperation", rule);
+///
+/// let rule = HttpRule::post("/v1/{parent=shelves/*}/books").body("book").or(HttpRule::post("/v1/books").body("book"));
+/// # drop((options, rule));
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpRule {
+    pub(super) verb: String,
+    pub(super) template: String,
+    pub(super) body: String,
+    pub(super) response_body: String,
+    pub(super) additional: Vec<HttpRule>,
+}
+
+impl HttpRule {
+    /// A rule with any verb, and the template of its path, such as `/v1/{name=shelves/*}:archive`.
+    pub fn new(verb: impl Into<String>, template: impl Into<String>) -> Self {
+        Self {
+            verb: verb.into(),
+            template: template.into(),
+            body: String::new(),
+            response_body: String::new(),
+            additional: Vec::new(),
+        }
+    }
+
+    /// A rule with `GET`.
+    pub fn get(template: impl Into<String>) -> Self {
+        Self::new("GET", template)
+    }
+
+    /// A rule with `PUT`.
+    pub fn put(template: impl Into<String>) -> Self {
+        Self::new("PUT", template)
+    }
+
+    /// A rule with `POST`.
+    pub fn post(template: impl Into<String>) -> Self {
+        Self::new("POST", template)
+    }
+
+    /// A rule with `DELETE`.
+    pub fn delete(template: impl Into<String>) -> Self {
+        Self::new("DELETE", template)
+    }
+
+    /// A rule with `PATCH`.
+    pub fn patch(template: impl Into<String>) -> Self {
+        Self::new("PATCH", template)
+    }
+
+    /// The field of the request that is the body, or `*`: all fields that the path doesn't have. Default: there is no body, and
+    /// the fields that the path doesn't have are the query.
+    #[must_use]
+    pub fn body(self, field: impl Into<String>) -> Self {
+        Self { body: field.into(), ..self }
+    }
+
+    /// The field of the response that the body is. Default: the body is the whole response.
+    #[must_use]
+    pub fn response_body(self, field: impl Into<String>) -> Self {
+        Self { response_body: field.into(), ..self }
+    }
+
+    /// Another rule, for requests that don't fit this one: `additional_bindings`. The first that fits counts.
+    #[must_use]
+    pub fn or(mut self, rule: Self) -> Self {
+        self.additional.push(rule);
+        self
+    }
+
+    /// The rule that descriptors have; `None`: it has no pattern.
+    pub(super) fn of(rule: &descriptor_set::HttpRule) -> Option<Self> {
+        let (verb, template) = rule.pattern()?;
+        Some(Self {
+            verb: verb.to_owned(),
+            template: template.to_owned(),
+            body: rule.body.clone(),
+            response_body: rule.response_body.clone(),
+            additional: rule.additional_bindings.iter().filter_map(Self::of).collect(),
+        })
+    }
+}

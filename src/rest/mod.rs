@@ -1,0 +1,26 @@
+//! Generated clients over HTTP and JSON.
+//!
+//! A [`RestTransport`] stands under a generated client where a channel would stand, and makes an HTTP request of each attempt, by
+//! the `google.api.http` rule of its RPC. Settings, reports, observers, paging and long-running operations are those of the client,
+//! and know nothing of it. The page *REST* of the guide has the rules.
+
+mod error;
+mod error_details;
+mod http_rule;
+mod http_service;
+mod methods;
+mod options;
+mod problem;
+mod request;
+mod response;
+mod rest_service;
+mod transport;
+
+pub use error::RestError;
+pub use http_rule::HttpRule;
+pub use http_service::HttpService;
+pub use options::RestOptions;
+pub use response::RestBody;
+#[doc(hidden)]
+pub use rest_service::RestService;
+pub use transport::RestTransport;

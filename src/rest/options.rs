@@ -1,0 +1,99 @@
+//! The options of a REST transport.
+
+use crate::rest::http_rule::HttpRule;
+use gax_retry::Compatibility;
+use http::Uri;
+
+/// Options of a [`RestTransport`](crate::rest::RestTransport).
+///
+/// # Defaults
+///
+/// | option | default |
+/// | --- | --- |
+/// | [`origin`](Self::origin) | `https://` and the service's `google.api.default_host`, if it has one |
+/// | [`patch_by_override`](Self::patch_by_override) | false |
+/// | [`numeric_enums`](Self::numeric_enums) | for services with a `google.api.default_host` |
+/// | [`gzip`](Self::gzip) | true |
+/// | [`max_response_bytes`](Self::max_response_bytes) | 16 MiB |
+/// | [`compatibility`](Self::compatibility) | that of the client's settings; else [`Compatibility::Documented`] |
+/// | [`rule`](Self::rule) | those of the protos |
+#[derive(Debug, Clone)]
+#[must_use = "options do nothing until a transport is made with them"]
+pub struct RestOptions {
+    pub(super) origin: Option<Uri>,
+    pub(super) patch_by_override: bool,
+    /// `None`: as the service has it.
+    pub(super) numeric_enums: Option<bool>,
+    pub(super) gzip: bool,
+    pub(super) max_response_bytes: usize,
+    /// `None`: as the client has it.
+    pub(super) compatibility: Option<Compatibility>,
+    pub(super) rules: Vec<(String, HttpRule)>,
+}
+
+impl Default for RestOptions {
+    fn default() -> Self {
+        Self {
+            origin: None,
+            patch_by_override: false,
+            numeric_enums: None,
+            gzip: true,
+            max_response_bytes: 16 * 1024 * 1024,
+            compatibility: None,
+            rules: Vec::new(),
+        }
+    }
+}
+
+impl RestOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Where requests go: scheme, authority and, if it has one, a path before that of the rules. An origin that the client
+    /// itself puts into requests (`with_origin`) goes over it.
+    pub fn origin(self, origin: Uri) -> Self {
+        Self { origin: Some(origin), ..self }
+    }
+
+    /// Whether `PATCH` is sent as `POST` with `X-HTTP-Method-Override: PATCH`, as Java's clients send it: there are proxies that
+    /// let no `PATCH` through.
+    pub fn patch_by_override(self, is_overridden: bool) -> Self {
+        Self { patch_by_override: is_overridden, ..self }
+    }
+
+    /// Whether the server is asked for enums as numbers (`$alt=json;enum-encoding=int`), so that one which this program doesn't
+    /// know is not lost. Google's servers know the parameter; others may refuse it.
+    pub fn numeric_enums(self, are_numeric: bool) -> Self {
+        Self { numeric_enums: Some(are_numeric), ..self }
+    }
+
+    /// Whether the server may compress its responses (`Accept-Encoding: gzip`).
+    pub fn gzip(self, is_accepted: bool) -> Self {
+        Self { gzip: is_accepted, ..self }
+    }
+
+    /// The longest JSON that is read, in bytes as they are after decompression: of a response or, where it is a stream, of each
+    /// of its messages. A longer one ends the call with `OUT_OF_RANGE`, and is not retried. The client's own
+    /// `max_decoding_message_size` bounds the message that comes of it.
+    pub fn max_response_bytes(self, bytes: usize) -> Self {
+        Self { max_response_bytes: bytes, ..self }
+    }
+
+    /// Whose rules count for errors below HTTP: in [`Compatibility::GaxJava`] a broken connection is `UNKNOWN`, and not
+    /// retried, an undecodable response `CANCELLED`, and a request that fits no binding is sent by the first.
+    pub fn compatibility(self, compatibility: Compatibility) -> Self {
+        Self { compatibility: Some(compatibility), ..self }
+    }
+
+    /// The rule of an RPC, such as `google.longrunning.Operations.GetOperation`, in place of its proto's.
+    pub fn rule(mut self, method: impl Into<String>, rule: HttpRule) -> Self {
+        self.rules.push((method.into(), rule));
+        self
+    }
+
+    pub(super) fn is_java(&self) -> bool {
+        self.compatibility == Some(Compatibility::GaxJava)
+    }
+}

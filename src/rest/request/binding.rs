@@ -1,0 +1,161 @@
+//! One way in which an RPC is reached over HTTP.
+
+use crate::rest::http_rule::HttpRule;
+use crate::rest::request::path::{BoundPath, Mismatch};
+use crate::rest::request::query::Query;
+use bytes::Bytes;
+use http::Method;
+use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, SerializeOptions, Value};
+use serde::Serialize;
+
+/// One way in which an RPC is reached over HTTP.
+#[derive(Debug, Clone)]
+pub(crate) struct Binding {
+    verb: Method,
+    path: BoundPath,
+    body: BodyFields,
+    /// The field that a response is; `None`: the whole message.
+    response: Option<FieldDescriptor>,
+}
+
+/// The fields that are the body.
+#[derive(Debug, Clone)]
+enum BodyFields {
+    None,
+    /// All that the path doesn't have.
+    Rest,
+    One(FieldDescriptor),
+}
+
+/// The parts of an HTTP request that a message leads to.
+#[derive(Debug)]
+pub(crate) struct HttpParts {
+    pub(crate) path_and_query: String,
+    /// JSON; `None`: there is no body.
+    pub(crate) body: Option<Bytes>,
+}
+
+/// Why a message makes no request.
+#[derive(Debug)]
+pub(crate) enum Unfit {
+    /// Its fields don't fit the path: another binding may do.
+    Path(String),
+    /// It can't be written.
+    Message(String),
+}
+
+impl Binding {
+    /// The binding of a rule, or why it can't be used.
+    pub(crate) fn new(
+        rule: &HttpRule,
+        input: &MessageDescriptor,
+        output: &MessageDescriptor,
+    ) -> Result<Self, String> {
+        let verb = Method::from_bytes(rule.verb.as_bytes())
+            .map_err(|_| format!("{:?} is no HTTP method", rule.verb))?;
+        let field = |message: &MessageDescriptor, name: &str, what: &str| {
+            let found = message.get_field_by_name(name);
+            found.ok_or_else(|| {
+                format!("its {what} is {name:?}, a field that {} has not", message.full_name())
+            })
+        };
+        let body = match rule.body.as_str() {
+            "" => BodyFields::None,
+            "*" => BodyFields::Rest,
+            name => BodyFields::One(field(input, name, "body")?),
+        };
+        if !matches!(body, BodyFields::None) && matches!(verb, Method::GET | Method::HEAD) {
+            return Err(format!("a {verb} has no body, but the rule has one"));
+        }
+        let response = match rule.response_body.as_str() {
+            "" => None,
+            name => Some(field(output, name, "response_body")?),
+        };
+        Ok(Self { verb, path: BoundPath::new(&rule.template, input)?, body, response })
+    }
+
+    pub(crate) fn verb(&self) -> &Method {
+        &self.verb
+    }
+
+    /// The field that a response is; `None`: the whole message.
+    pub(crate) fn response(&self) -> Option<&FieldDescriptor> {
+        self.response.as_ref()
+    }
+
+    /// The request that a message leads to. `numeric_enums`: the response is asked for with numbers. `is_forced`: also where
+    /// fields don't fit the path.
+    pub(crate) fn parts(
+        &self,
+        message: &DynamicMessage,
+        numeric_enums: bool,
+        is_forced: bool,
+    ) -> Result<HttpParts, Unfit> {
+        let path = self.path.expand(message, is_forced).map_err(|Mismatch(why)| Unfit::Path(why))?;
+        let mut others = message.clone();
+        for field in self.path.fields() {
+            field.clear(&mut others);
+        }
+        let mut query = Query::default();
+        let body = match &self.body {
+            BodyFields::Rest => Some(json(&others)?),
+            BodyFields::One(field) => {
+                let body = field_json(message, field)?;
+                others.clear_field(field);
+                query.push_fields(&others, "").map_err(Unfit::Message)?;
+                Some(body)
+            }
+            BodyFields::None => {
+                query.push_fields(&others, "").map_err(Unfit::Message)?;
+                None
+            }
+        };
+        if numeric_enums {
+            query.push("$alt", "json;enum-encoding=int");
+        }
+        Ok(HttpParts { path_and_query: path + query.as_str(), body })
+    }
+}
+
+/// The JSON of a message.
+fn json(message: &DynamicMessage) -> Result<Bytes, Unfit> {
+    let mut text = Vec::new();
+    write(message, &SerializeOptions::new(), &mut serde_json::Serializer::new(&mut text))?;
+    Ok(text.into())
+}
+
+fn write<S: serde::Serializer>(
+    message: &DynamicMessage,
+    options: &SerializeOptions,
+    serializer: S,
+) -> Result<S::Ok, Unfit> {
+    let mut track = serde_path_to_error::Track::new();
+    let tracked = serde_path_to_error::Serializer::new(serializer, &mut track);
+    let written = message.serialize_with_options(tracked, options);
+    written.map_err(|error| Unfit::Message(format!("{}: {error}", track.path())))
+}
+
+/// The JSON of a field.
+fn field_json(message: &DynamicMessage, field: &FieldDescriptor) -> Result<Bytes, Unfit> {
+    let value = message.get_field(field);
+    if let Value::Message(inner) = &*value {
+        return json(inner);
+    }
+    let mut alone = DynamicMessage::new(field.parent_message().clone());
+    alone.set_field(field, value.into_owned());
+    let options = SerializeOptions::new();
+    let all = write(&alone, &options, serde_json::value::Serializer)?;
+    let found = all.get(field.json_name()).cloned();
+    let found = found.unwrap_or_else(|| match field.kind() {
+        _ if field.is_list() => serde_json::Value::Array(Vec::new()),
+        _ if field.is_map() => serde_json::Value::Object(serde_json::Map::new()),
+        Kind::Bool => false.into(),
+        Kind::String | Kind::Bytes => "".into(),
+        Kind::Enum(kind) => kind.default_value().name().into(),
+        _ => 0.into(),
+    });
+    let mut text = Vec::new();
+    let written = found.serialize(&mut serde_json::Serializer::new(&mut text));
+    written.map_err(|error| Unfit::Message(error.to_string()))?;
+    Ok(text.into())
+}

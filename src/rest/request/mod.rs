@@ -1,0 +1,13 @@
+//! HTTP requests made of gRPC requests.
+
+mod binding;
+mod field_path;
+mod headers;
+mod message;
+mod path;
+mod query;
+mod scalar;
+
+pub(super) use binding::{Binding, HttpParts, Unfit};
+pub(super) use headers::http_headers;
+pub(super) use message::read_message;

@@ -1,0 +1,190 @@
+//! The elements of a JSON array that comes in pieces.
+
+use std::ops::Range;
+
+/// Finds the elements of a JSON array in bytes that come in pieces, wherever these are cut. What an element is like inside is
+/// left to those who read it.
+#[derive(Debug, Default)]
+pub(super) struct ArrayReader {
+    pub(super) buffer: Vec<u8>,
+    /// The byte that is looked at next.
+    at: usize,
+    state: State,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+enum State {
+    /// Before the array.
+    #[default]
+    Start,
+    /// After its bracket.
+    First,
+    /// After a comma.
+    Next,
+    /// In an element that began there: how deep, in brackets and braces, and whether in a text and behind a backslash.
+    Element { start: usize, depth: usize, in_text: bool, is_escaped: bool },
+    /// After an element.
+    Between,
+    /// After the array.
+    End,
+}
+
+/// The next thing in the bytes.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum NextPart {
+    /// An element, whose bytes can be taken.
+    Element(Vec<u8>),
+    /// An object that stands outside of the array: before or after it.
+    Outside(Vec<u8>),
+    /// More bytes are needed.
+    More,
+}
+
+/// The bytes are no array: the offset in what came since the element before.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct NoArray(pub(super) String);
+
+impl ArrayReader {
+    /// Whether nothing has come.
+    pub(super) fn is_blank(&self) -> bool {
+        self.state == State::Start && self.buffer.trim_ascii().is_empty()
+    }
+
+    /// Whether the array is over.
+    pub(super) fn is_over(&self) -> bool {
+        self.state == State::End
+    }
+
+    /// Looks for the next element.
+    pub(super) fn next(&mut self) -> Result<NextPart, NoArray> {
+        while let Some(&byte) = self.buffer.get(self.at) {
+            self.at += 1;
+            if let State::Element { start, depth, in_text, is_escaped } = &mut self.state {
+                let is_bare = *depth == 0 && !*in_text;
+                match byte {
+                    _ if *is_escaped => *is_escaped = false,
+                    b'\\' if *in_text => *is_escaped = true,
+                    b'"' => *in_text = !*in_text,
+                    _ if *in_text => continue,
+                    b'{' | b'[' => *depth += 1,
+                    b'}' | b']' if !is_bare => *depth = depth.saturating_sub(1),
+                    // A number or a word ends before this.
+                    b',' | b']' | b' ' | b'\t' | b'\r' | b'\n' if is_bare => {
+                        self.at -= 1;
+                        let range = *start..self.at;
+                        self.state = State::Between;
+                        return Ok(NextPart::Element(self.take(range)));
+                    }
+                    _ => continue,
+                }
+                let is_closed = *depth == 0 && !*in_text && matches!(byte, b'}' | b']' | b'"');
+                if is_closed {
+                    let range = *start..self.at;
+                    self.state = State::Between;
+                    return Ok(NextPart::Element(self.take(range)));
+                }
+                continue;
+            }
+            if byte.is_ascii_whitespace() {
+                continue;
+            }
+            self.state = match (self.state, byte) {
+                (State::Start, b'[') => State::First,
+                (State::First | State::Between, b']') => State::End,
+                (State::Between, b',') => State::Next,
+                (State::Start | State::End, b'{') => return Ok(self.outside()),
+                (State::First | State::Next, byte) if !matches!(byte, b',' | b']' | b'}' | b':') => {
+                    self.at -= 1;
+                    State::Element { start: self.at, depth: 0, in_text: false, is_escaped: false }
+                }
+                (_, byte) => {
+                    let place = match self.state {
+                        State::Start => "where its array should begin",
+                        State::End => "behind its array",
+                        _ => "between the elements of its array",
+                    };
+                    return Err(NoArray(format!("it has {:?} {place}", char::from(byte))));
+                }
+            };
+        }
+        if !matches!(self.state, State::Element { .. }) {
+            self.buffer.clear();
+            self.at = 0;
+        }
+        Ok(NextPart::More)
+    }
+
+    /// Takes an element out, and forgets what came before.
+    fn take(&mut self, range: Range<usize>) -> Vec<u8> {
+        let element = self.buffer.get(range.clone()).unwrap_or_default().to_vec();
+        self.buffer.drain(..range.end);
+        self.at -= range.end;
+        element
+    }
+
+    /// All that comes from the object on.
+    fn outside(&mut self) -> NextPart {
+        let object = self.buffer.split_off(self.at - 1);
+        self.at = self.buffer.len();
+        NextPart::Outside(object)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The elements of a text that comes in pieces of that length, and how it ends.
+    fn read(text: &str, length: usize) -> (Vec<String>, String) {
+        let (mut reader, mut elements) = (ArrayReader::default(), Vec::new());
+        let text_of = |bytes| String::from_utf8(bytes).unwrap();
+        for piece in text.as_bytes().chunks(length) {
+            reader.buffer.extend_from_slice(piece);
+            loop {
+                match reader.next() {
+                    Ok(NextPart::Element(element)) => elements.push(text_of(element)),
+                    Ok(NextPart::Outside(object)) => {
+                        return (elements, format!("outside {}", text_of(object)));
+                    }
+                    Ok(NextPart::More) => break,
+                    Err(NoArray(problem)) => return (elements, problem),
+                }
+            }
+        }
+        let end = if reader.is_over() { "over" } else { "cut" };
+        (elements, end.to_owned())
+    }
+
+    #[test]
+    fn elements_are_found_wherever_their_bytes_are_cut() {
+        let elements =
+            [r#"{"a":"]}\"\\","b":[1,{"c":2}]}"#, "[]", r#""x,y""#, "-1.5e3", "null", r#"{"é":"€"}"#];
+        let text = format!(" [ {} ]\n", elements.join(" ,\n"));
+        for length in 1..=text.len() {
+            let (found, end) = read(&text, length);
+            assert_eq!((found, &*end), (elements.map(str::to_owned).to_vec(), "over"), "{length}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_array_says_where() {
+        for (text, count, end) in [
+            ("[]", 0, "over"),
+            ("[", 0, "cut"),
+            ("", 0, "cut"),
+            ("[1,2", 1, "cut"),
+            ("[1,2]", 2, "over"),
+            (r#"[{"a":1}"#, 1, "cut"),
+            ("[1] [2]", 1, "it has '[' behind its array"),
+            ("[,1]", 0, "it has ',' between the elements of its array"),
+            ("[1,]", 1, "it has ']' between the elements of its array"),
+            (r#"["a" "b"]"#, 1, "it has '\"' between the elements of its array"),
+            ("<html>", 0, "it has '<' where its array should begin"),
+            (r#"{"error":{}}"#, 0, r#"outside {"error":{}}"#),
+            (r#"[1] {"error":{}}"#, 1, r#"outside {"error":{}}"#),
+        ] {
+            let (found, found_end) = read(text, text.len().max(1));
+            assert_eq!((found.len(), &*found_end), (count, end), "{text}");
+        }
+    }
+}

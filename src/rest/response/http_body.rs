@@ -1,0 +1,95 @@
+//! The body of an HTTP response, whatever its type is.
+
+use crate::http::Part;
+use crate::rest::http_service::HttpService;
+use crate::rest::problem::{broken, too_long, unreadable};
+use crate::rest::response::gzip::Unpacked;
+use crate::transport::BoxError;
+use bytes::{Buf as _, Bytes};
+use http::HeaderMap;
+use http_body::{Body as _, Frame};
+use http_body_util::BodyExt as _;
+use http_body_util::combinators::UnsyncBoxBody;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use tonic::Status;
+
+/// The bytes of a response's body, after decompression.
+pub(crate) struct HttpBytes {
+    body: UnsyncBoxBody<Bytes, BoxError>,
+    unpacked: Unpacked,
+    is_java: bool,
+}
+
+impl fmt::Debug for HttpBytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpBytes").field("unpacked", &self.unpacked).finish_non_exhaustive()
+    }
+}
+
+impl HttpBytes {
+    /// The body of a response with these headers.
+    pub(crate) fn new<S: HttpService>(
+        headers: &HeaderMap,
+        body: S::ResponseBody,
+        is_java: bool,
+    ) -> Result<Self, Status> {
+        let unpacked = Unpacked::of(headers).map_err(|encoding| {
+            let message = format!("the response has content-encoding {encoding:?}, which was not asked for");
+            unreadable(message, false, is_java)
+        })?;
+        let to_bytes = |frame: Frame<<S::ResponseBody as http_body::Body>::Data>| {
+            frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))
+        };
+        let body = body.map_frame(to_bytes).map_err(Into::into).boxed_unsync();
+        Ok(Self { body, unpacked, is_java })
+    }
+
+    /// Appends the next bytes; `false`: there are no more. More than the limit is more than is appended at once.
+    pub(super) fn poll_append(
+        &mut self,
+        cx: &mut Context<'_>,
+        into: &mut Vec<u8>,
+        limit: usize,
+    ) -> Poll<Result<bool, Status>> {
+        loop {
+            let Some(frame) = ready!(Pin::new(&mut self.body).poll_frame(cx)) else {
+                let finished = self.unpacked.finish(into);
+                // Bytes that are wrong have been reported before: the rest is missing.
+                return Poll::Ready(finished.map(|()| false).map_err(|error| self.corrupt(&error, true)));
+            };
+            let frame = frame.map_err(|error| broken(error, Part::Body, self.is_java))?;
+            let Ok(data) = frame.into_data() else { continue };
+            self.unpacked.unpack(&data, into, limit).map_err(|error| self.corrupt(&error, false))?;
+            return Poll::Ready(Ok(true));
+        }
+    }
+
+    fn corrupt(&self, error: &std::io::Error, is_cut: bool) -> Status {
+        unreadable(format!("the response is no gzip: {error}"), is_cut, self.is_java)
+    }
+
+    /// Reads all of it, up to that limit.
+    pub(crate) async fn read(mut self, limit: usize) -> Result<Vec<u8>, Status> {
+        let mut all = Vec::new();
+        while poll_fn(|cx| self.poll_append(cx, &mut all, limit)).await? {
+            if all.len() > limit {
+                return Err(too_long(limit));
+            }
+        }
+        if all.len() > limit { Err(too_long(limit)) } else { Ok(all) }
+    }
+
+    /// Reads what comes of it, up to that limit, whatever is wrong with the rest.
+    pub(crate) async fn read_some(mut self, limit: usize) -> Vec<u8> {
+        let mut all = Vec::new();
+        while all.len() <= limit {
+            if !matches!(poll_fn(|cx| self.poll_append(cx, &mut all, limit)).await, Ok(true)) {
+                break;
+            }
+        }
+        all
+    }
+}

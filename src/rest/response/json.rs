@@ -1,0 +1,149 @@
+//! JSON as messages.
+
+use crate::rest::methods::RestMethod;
+use crate::rest::problem::unreadable;
+use bytes::{BufMut as _, Bytes, BytesMut};
+use http::StatusCode;
+use prost::Message as _;
+use prost_reflect::{DeserializeOptions, DynamicMessage, FieldDescriptor, MessageDescriptor};
+use serde_json::Value;
+use serde_json::error::Category;
+use serde_path_to_error::{Path, Segment, Track};
+use std::sync::Arc;
+use tonic::Status;
+
+/// How the responses to a request are read.
+#[derive(Debug, Clone)]
+pub(crate) struct Reading {
+    pub(crate) method: Arc<RestMethod>,
+    /// The field that a response is; `None`: the whole message.
+    pub(crate) field: Option<FieldDescriptor>,
+    pub(crate) is_java: bool,
+}
+
+/// Why a text is no message.
+#[derive(Debug)]
+pub(super) struct Unread {
+    problem: String,
+    /// The text ends too early.
+    is_cut: bool,
+}
+
+impl Reading {
+    /// The gRPC frame of the message that the body of a unary RPC's response is. There need not be one with that status, nor where
+    /// the message has no fields.
+    pub(crate) fn unary(&self, status: StatusCode, body: &[u8]) -> Result<Bytes, Status> {
+        let may_be_blank = status == StatusCode::NO_CONTENT || self.method.output.fields().len() == 0;
+        if may_be_blank && body.trim_ascii().is_empty() {
+            return self.framed(&DynamicMessage::new(self.method.output.clone()));
+        }
+        self.frame(body)
+    }
+
+    /// The gRPC frame of the message that a text is.
+    pub(super) fn frame(&self, body: &[u8]) -> Result<Bytes, Status> {
+        let output = &self.method.output;
+        let message = match &self.field {
+            None => read(output, body),
+            Some(field) => {
+                let key = Value::from(field.json_name()).to_string();
+                read(output, &[b"{", key.as_bytes(), b":", body, b"}"].concat())
+            }
+        };
+        let message = message.map_err(|Unread { problem, is_cut }| {
+            let problem = format!("the response is no {}: {problem}", output.full_name());
+            unreadable(problem, is_cut, self.is_java)
+        })?;
+        self.framed(&message)
+    }
+
+    fn framed(&self, message: &DynamicMessage) -> Result<Bytes, Status> {
+        frame(message).ok_or_else(|| {
+            unreadable("the response is longer than a gRPC message can be".to_owned(), false, self.is_java)
+        })
+    }
+}
+
+/// The message with its prefix.
+fn frame(message: &DynamicMessage) -> Option<Bytes> {
+    let length = message.encoded_len();
+    let mut frame = BytesMut::with_capacity(length.saturating_add(5));
+    frame.put_u8(0);
+    frame.put_u32(u32::try_from(length).ok()?);
+    message.encode(&mut frame).ok()?;
+    Some(frame.freeze())
+}
+
+/// The message that a text is. Fields and names of enums that it doesn't know are left out.
+pub(super) fn read(kind: &MessageDescriptor, text: &[u8]) -> Result<DynamicMessage, Unread> {
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let mut track = Track::new();
+    let read = deserialize(kind, serde_path_to_error::Deserializer::new(&mut json, &mut track));
+    match read {
+        Ok(message) => match json.end() {
+            Ok(()) => Ok(message),
+            Err(error) => Err(Unread::new(&error, None)),
+        },
+        Err(error) if is_out_of_range(&error) => {
+            let problem = Unread::new(&error, Some(&track.path()));
+            with_greatest_floats(kind, text).ok_or(problem)
+        }
+        Err(error) => Err(Unread::new(&error, Some(&track.path()))),
+    }
+}
+
+fn deserialize<'de, D: serde::Deserializer<'de>>(
+    kind: &MessageDescriptor,
+    json: D,
+) -> Result<DynamicMessage, D::Error> {
+    let options = DeserializeOptions::new().deny_unknown_fields(false);
+    DynamicMessage::deserialize_with_options(kind.clone(), json, &options)
+}
+
+impl Unread {
+    fn new(error: &serde_json::Error, path: Option<&Path>) -> Self {
+        let path = path.map(ToString::to_string).filter(|path| path != ".");
+        let place = path.map(|path| format!("{path}: ")).unwrap_or_default();
+        let problem = match error.classify() {
+            Category::Data => format!("{place}{error}"),
+            Category::Syntax => format!("{place}it is not JSON: {error}"),
+            Category::Eof | Category::Io => format!("{place}it ends too early: {error}"),
+        };
+        Self { problem, is_cut: error.is_eof() }
+    }
+}
+
+fn is_out_of_range(error: &serde_json::Error) -> bool {
+    error.to_string().starts_with("float value out of range")
+}
+
+/// The message of a text with the greatest float. Its usual form, 3.4028235e38, is a little more than the number itself, which
+/// prost-reflect 0.16 refuses.
+fn with_greatest_floats(kind: &MessageDescriptor, text: &[u8]) -> Option<DynamicMessage> {
+    // Each is found by an error of its own, so that a server could make it take long.
+    const MOST: usize = 32;
+    let mut value: Value = serde_json::from_slice(text).ok()?;
+    for _ in 0..MOST {
+        let mut track = Track::new();
+        match deserialize(kind, serde_path_to_error::Deserializer::new(&value, &mut track)) {
+            Ok(message) => return Some(message),
+            Err(error) if is_out_of_range(&error) => round(&mut value, &track.path())?,
+            Err(_) => return None,
+        }
+    }
+    None
+}
+
+/// Rounds the number at that place to the greatest float, if that is the nearest one.
+fn round(value: &mut Value, path: &Path) -> Option<()> {
+    // Half of the way to the next power of two.
+    const OUT_OF_REACH: f64 = 3.402_823_567_797_336_6e38;
+    let place = path.iter().try_fold(value, |value, segment| match segment {
+        Segment::Seq { index } => value.get_mut(index),
+        Segment::Map { key } => value.get_mut(key.as_str()),
+        Segment::Enum { .. } | Segment::Unknown => None,
+    })?;
+    let number = place.as_f64().filter(|number| number.abs() < OUT_OF_REACH)?;
+    *place = f64::from(f32::MAX.copysign(if number < 0.0 { -1.0 } else { 1.0 })).into();
+    Some(())
+}

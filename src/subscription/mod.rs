@@ -1,0 +1,26 @@
+//! Streams that outlive their connections, over any client: watches, feeds, and calls with a stream in both directions.
+//!
+//! A [`Subscriber`] opens a [`Subscription`]: a stream of [`Update`]s. Its connections are opened by a closure, which calls a
+//! generated client, tonic's own, or anything else; a [`SubscriptionStrategy`] says how the next connection goes on behind the
+//! last one. All connections together are one operation, with one report.
+
+mod connection;
+mod opening;
+mod outbox;
+mod protocol;
+mod sender;
+mod shared;
+mod source;
+mod state;
+mod strategy;
+mod stream;
+mod subscriber;
+#[cfg(test)]
+mod tests;
+
+pub use opening::{Opening, OutgoingMessages};
+pub use sender::{SubscriptionClosed, SubscriptionSender};
+pub use state::{SubscriptionState, SubscriptionStates};
+pub use strategy::{Ended, Say, SubscriptionStrategy};
+pub use stream::{Subscription, Update};
+pub use subscriber::Subscriber;

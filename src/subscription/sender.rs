@@ -1,0 +1,95 @@
+//! Messages that a subscription's owner sends.
+
+use crate::subscription::shared::Shared;
+use crate::subscription::strategy::SubscriptionStrategy;
+use std::error::Error;
+use std::fmt;
+use std::sync::Arc;
+
+/// Sends messages over whichever connection a subscription has: [`Subscription::sender`](crate::subscription::Subscription::sender).
+///
+/// It can be cloned. Dropping it ends nothing: a subscription whose senders are gone goes on.
+pub struct SubscriptionSender<S: SubscriptionStrategy> {
+    shared: Arc<Shared<S>>,
+}
+
+/// The message can't be sent any more: the subscription is over, or its stream of requests was half-closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct SubscriptionClosed<M> {
+    /// The message, as it was given.
+    pub message: M,
+}
+
+impl<M> fmt::Display for SubscriptionClosed<M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the subscription is over, or was half-closed: the message was not sent")
+    }
+}
+
+impl<M: fmt::Debug> Error for SubscriptionClosed<M> {}
+
+impl<S: SubscriptionStrategy> SubscriptionSender<S> {
+    pub(super) fn new(shared: Arc<Shared<S>>) -> Self {
+        Self { shared }
+    }
+
+    /// Sends a message over the connection that is open, or over the next one if none is. The strategy is
+    /// [notified](SubscriptionStrategy::sent) of it before it goes out.
+    ///
+    /// Up to 16 messages wait for the connection to take them; with more it waits for a place. A connection is opened while the
+    /// subscription is polled: who sends more than that from the same task has to poll it first.
+    ///
+    /// # Errors
+    ///
+    /// The subscription is over, or its stream of requests was half-closed.
+    ///
+    /// # Cancel safety
+    ///
+    /// A future that is dropped before it is done has sent nothing.
+    pub async fn send(&self, message: S::Message) -> Result<(), SubscriptionClosed<S::Message>> {
+        loop {
+            let (number, sender) = {
+                let Ok(inner) = self.shared.lock() else { return Err(SubscriptionClosed { message }) };
+                let Some(sender) = inner.outbox.sender() else {
+                    return Err(SubscriptionClosed { message });
+                };
+                (inner.outbox.number(), sender.clone())
+            };
+            let place = sender.reserve().await;
+            let Ok(mut inner) = self.shared.lock() else { return Err(SubscriptionClosed { message }) };
+            if inner.outbox.number() != number || inner.outbox.sender().is_none() {
+                // Another connection meanwhile, or none.
+                continue;
+            }
+            if let Some(strategy) = inner.resumer.strategy() {
+                strategy.sent(&message);
+            }
+            // A connection that takes no more is about to fail: the strategy says what the next one has to say again.
+            if let Ok(place) = place {
+                place.send(message);
+            }
+            return Ok(());
+        }
+    }
+
+    /// Nothing more is sent: the stream of requests ends behind what was sent before, over this connection and over those that
+    /// follow. The subscription goes on until its server ends it.
+    pub fn half_close(&self) {
+        let mut inner = self.shared.lock_anyway();
+        inner.is_half_closed = true;
+        inner.outbox.half_close();
+    }
+}
+
+impl<S: SubscriptionStrategy> Clone for SubscriptionSender<S> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared) }
+    }
+}
+
+impl<S: SubscriptionStrategy> fmt::Debug for SubscriptionSender<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SubscriptionSender").field("state", &self.shared.state()).finish()
+    }
+}

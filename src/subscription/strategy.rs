@@ -1,0 +1,121 @@
+//! The strategy of a subscription.
+
+use crate::resumption::StreamResumption;
+
+/// Says how a subscription goes on over its next connection: a [`StreamResumption`] whose stream has no end of its own, and that
+/// may send messages.
+///
+/// Its request is all that opens a connection: one message for an RPC that responds with a stream, and the opening messages, in a
+/// `Vec` for example, for one that takes a stream as well.
+///
+/// [`resume`](StreamResumption::resume) is asked behind each connection that has failed, and behind one that has ended well if
+/// [`ended`](Self::ended) wants another: then with a status whose code is `OK`.
+///
+/// It is asked one call at a time, by the task that polls the subscription; [`sent`](Self::sent) by the one that sends. If
+/// it panics, the panic is that task's, and the subscription ends.
+///
+/// # Examples
+///
+/// A watch over a stream in both directions: what is watched can change, and each connection says it again.
+///
+/// ```
+/// use std::collections::BTreeMap;
+/// use tonic::Status;
+/// use tonic_gax::resumption::{Processed, Resume, StreamResumption};
+/// use tonic_gax::subscription::{Ended, SubscriptionStrategy};
+///
+/// struct Watch { topic: String, after: u64 }
+/// struct Event { topic: String, number: u64 }
+///
+/// #[derive(Default)]
+/// struct Topics(BTreeMap<String, u64>);
+///
+/// impl StreamResumption for Topics {
+///     type Request = Vec<Watch>;
+///     type Response = Event;
+///
+///     fn process(&mut self, event: &mut Event) -> Processed {
+///         match self.0.get_mut(&event.topic) {
+///             Some(after) if event.number > *after => *after = event.number,
+///             _ => return Processed::Skip,
+///         }
+///         Processed::Deliver
+///     }
+///
+///     fn resume(&mut self, _: &Status) -> Resume<Vec<Watch>> {
+///         let watch = |(topic, after): (&String, &u64)| Watch { topic: topic.clone(), after: *after };
+///         Resume::Again(self.0.iter().map(watch).collect())
+///     }
+/// }
+///
+/// impl SubscriptionStrategy for Topics {
+///     type Message = Watch;
+///
+///     fn sent(&mut self, watch: &Watch) {
+///         self.0.insert(watch.topic.clone(), watch.after);
+///     }
+///
+///     fn ended(&mut self) -> Ended {
+///         Ended::Reconnect
+///     }
+/// }
+/// # let mut topics = Topics::default();
+/// # topics.sent(&Watch { topic: "books".into(), after: 3 });
+/// # assert_eq!(topics.process(&mut Event { topic: "books".into(), number: 3 }), Processed::Skip);
+/// # assert_eq!(topics.process(&mut Event { topic: "books".into(), number: 4 }), Processed::Deliver);
+/// # let Resume::Again(opening) = topics.resume(&Status::ok("")) else { panic!() };
+/// # assert_eq!((opening.len(), opening[0].after, topics.ended()), (1, 4, Ended::Reconnect));
+/// ```
+pub trait SubscriptionStrategy: StreamResumption {
+    /// A message that is sent once a connection is open: the same type as that of the opening messages. `()` where the RPC takes
+    /// no stream.
+    type Message: Send;
+
+    /// This message is about to be sent by a [`SubscriptionSender`](crate::subscription::SubscriptionSender). It goes out over the
+    /// connection that is open now, or over the next one if none is. If that fails the message is gone: what must be said again
+    /// is up to [`resume`](StreamResumption::resume).
+    fn sent(&mut self, message: &Self::Message) {
+        let _ = message;
+    }
+
+    /// A message of the strategy's own, such as an acknowledgement. It is asked until it has [nothing](Say::Nothing) to say,
+    /// when a connection has opened and behind each message. Acknowledgements go out before the subscription reads on; where the
+    /// server takes no more of them, it waits.
+    fn say(&mut self) -> Say<Self::Message> {
+        Say::Nothing
+    }
+
+    /// A connection has ended with the status `OK`. Whether that is the subscription's end; it is unless said.
+    fn ended(&mut self) -> Ended {
+        Ended::End
+    }
+
+    /// How many bytes a message takes that is withheld; the size of its type unless said. With prost, `encoded_len()` says it
+    /// better.
+    fn size(&self, message: &Self::Response) -> usize {
+        size_of_val(message)
+    }
+}
+
+/// Something that a strategy has to say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "there is nothing, a message, or the end of messages")]
+pub enum Say<Q> {
+    /// Nothing for now.
+    Nothing,
+    /// This message, over the connection that is open.
+    Message(Q),
+    /// Nothing more over this connection: its stream of requests ends behind what was sent before. The next connection has one
+    /// again.
+    HalfClose,
+}
+
+/// The meaning of a connection that ended well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a subscription is over, or it goes on")]
+pub enum Ended {
+    /// The subscription is over.
+    End,
+    /// It goes on over another connection, as behind a failure with the code `UNAVAILABLE` that is always retried.
+    Reconnect,
+}

@@ -1,0 +1,144 @@
+//! The stream that a caller reads.
+
+use crate::client::IdleTimeout;
+use crate::grpc::MessageSource;
+use crate::operation::OperationReport;
+use crate::subscription::sender::SubscriptionSender;
+use crate::subscription::shared::Shared;
+use crate::subscription::state::{SubscriptionState, SubscriptionStates};
+use crate::subscription::strategy::SubscriptionStrategy;
+use std::fmt;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio_stream::Stream;
+use tonic::Status;
+use tonic::metadata::MetadataMap;
+
+/// A stream that outlives its connections: a [`Stream`] of [`Update`]s, opened by a
+/// [`Subscriber`](crate::subscription::Subscriber).
+///
+/// Nothing happens until it is polled, and nothing while nobody polls it: it is read one message at a time. All its connections
+/// are one operation. After an error it is over.
+///
+/// # Cancel safety
+///
+/// A future of [`update`](Self::update) may be dropped: no message is lost. If the subscription is dropped, the server sees its
+/// connection reset at once, and its senders get an error.
+#[must_use = "nothing is opened until it is polled"]
+pub struct Subscription<S: SubscriptionStrategy> {
+    source: UpdateSource<Update<S::Response>>,
+    shared: Arc<Shared<S>>,
+}
+
+pub(super) enum UpdateSource<U> {
+    Plain(Box<dyn MessageSource<U>>),
+    Watched(IdleTimeout<U>),
+}
+
+/// Something new from a subscription.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "a stream goes on, or has begun anew")]
+pub enum Update<M> {
+    /// The next message.
+    Message(M),
+    /// The strategy has begun [anew](crate::resumption::Resume::Anew), and a connection is open: what was known of the server
+    /// may be out of date, and messages may come once more.
+    Restarted,
+}
+
+impl<M> Update<M> {
+    /// The message; `None`: the stream has begun anew.
+    #[must_use]
+    pub fn into_message(self) -> Option<M> {
+        match self {
+            Update::Message(message) => Some(message),
+            Update::Restarted => None,
+        }
+    }
+}
+
+impl<S: SubscriptionStrategy> Subscription<S> {
+    pub(super) fn new(source: UpdateSource<Update<S::Response>>, shared: Arc<Shared<S>>) -> Self {
+        Self { source, shared }
+    }
+
+    fn source(&self) -> &dyn MessageSource<Update<S::Response>>
+    where
+        S::Response: Send + 'static,
+    {
+        match &self.source {
+            UpdateSource::Plain(source) => &**source,
+            UpdateSource::Watched(source) => source,
+        }
+    }
+
+    /// A handle that sends messages over whichever connection there is.
+    #[must_use]
+    pub fn sender(&self) -> SubscriptionSender<S> {
+        SubscriptionSender::new(Arc::clone(&self.shared))
+    }
+
+    /// How it is doing. It goes on while it is polled, so that this is how it was then.
+    #[must_use]
+    pub fn state(&self) -> SubscriptionState {
+        self.shared.state()
+    }
+
+    /// How it is doing, for other tasks.
+    #[must_use]
+    pub fn states(&self) -> SubscriptionStates {
+        SubscriptionStates::new(self.shared.states())
+    }
+}
+
+impl<S: SubscriptionStrategy<Response: Send + 'static>> Subscription<S> {
+    /// The next update; `None` once it is over.
+    ///
+    /// # Errors
+    ///
+    /// The subscription has failed, and is over: the status has the report of all its connections, as that of any operation.
+    pub async fn update(&mut self) -> Result<Option<Update<S::Response>>, Status> {
+        poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await.transpose()
+    }
+
+    /// The metadata of the connection that was opened last.
+    #[must_use]
+    pub fn metadata(&self) -> MetadataMap {
+        MetadataMap::from_headers(self.source().head())
+    }
+
+    /// How often it was begun [anew](Update::Restarted).
+    #[must_use]
+    pub fn restarts(&self) -> u64 {
+        self.source().restarts()
+    }
+
+    /// The report, with a row for each connection, once it is over.
+    #[must_use]
+    pub fn report(&self) -> Option<OperationReport> {
+        self.source().report()
+    }
+}
+
+impl<S: SubscriptionStrategy<Response: Send + 'static>> Stream for Subscription<S> {
+    type Item = Result<Update<S::Response>, Status>;
+
+    #[inline]
+    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        match &mut self.source {
+            UpdateSource::Plain(source) => source.poll_message(cx),
+            UpdateSource::Watched(source) => source.poll_message(cx),
+        }
+    }
+}
+
+/// Nothing in it is pinned in its place.
+impl<S: SubscriptionStrategy> Unpin for Subscription<S> {}
+
+impl<S: SubscriptionStrategy> fmt::Debug for Subscription<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Subscription").field("state", &self.state()).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,187 @@
+//! Opens subscriptions, all by the same settings.
+
+use crate::client::IdleTimeout;
+use crate::google::ClientHeaders;
+use crate::grpc::{MethodConfig, SharedState};
+use crate::operation::Name;
+use crate::resumption::WithheldLimits;
+use crate::settings::{BufferLimits, CallSettings, OperationOptions};
+use crate::subscription::opening::Opening;
+use crate::subscription::protocol::SubscriptionProtocol;
+use crate::subscription::shared::Shared;
+use crate::subscription::source::Source;
+use crate::subscription::strategy::SubscriptionStrategy;
+use crate::subscription::stream::{Subscription, UpdateSource};
+use gax_retry::MethodKind;
+use std::borrow::Cow;
+use std::future::Future;
+use std::sync::Arc;
+use tokio_stream::Stream;
+use tonic::{Response, Status};
+
+/// Opens [`Subscription`]s, all by the same settings.
+///
+/// The settings are those of a call: its retryable codes, delays, limits, [wait timeout](CallSettings::set_wait_timeout) and [idle
+/// timeout](CallSettings::set_idle_timeout). A generated client's stub settings have them for each method. RPC timeouts don't
+/// apply to streams (by gax-java's rules they bound each connection), and neither does hedging.
+///
+/// # Defaults
+///
+/// | setting | default |
+/// | --- | --- |
+/// | [`named`](Self::named) | `subscription` |
+/// | [`without_total_timeout`](Self::without_total_timeout) | the total timeout counts from the first attempt |
+/// | [`max_withheld_messages`](Self::max_withheld_messages) | 10,000 |
+/// | [`max_withheld_bytes`](Self::max_withheld_bytes) | 16 MiB, by the strategy's [`size`](SubscriptionStrategy::size) |
+/// | [`options`](Self::options) | as an operation's are |
+///
+/// # Examples
+///
+/// A feed that ends each stream after two events. In place of the closure's body stands a client's call.
+///
+/// ```
+/// use tonic::{Response, Status};
+/// use tonic_gax::resumption::{Processed, Resume, StreamResumption};
+/// use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
+/// use tonic_gax::{CallSettings, Code, RetrySettings};
+///
+/// struct Feed { after: u64 }
+///
+/// impl StreamResumption for Feed {
+///     type Request = u64;
+///     type Response = u64;
+///
+///     fn process(&mut self, event: &mut u64) -> Processed {
+///         self.after = *event;
+///         Processed::Deliver
+///     }
+///
+///     fn resume(&mut self, _: &Status) -> Resume<u64> {
+///         Resume::Again(self.after)
+///     }
+/// }
+///
+/// impl SubscriptionStrategy for Feed {
+///     type Message = ();
+///
+///     fn ended(&mut self) -> Ended {
+///         if self.after < 5 { Ended::Reconnect } else { Ended::End }
+///     }
+/// }
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
+/// let settings = CallSettings::new(RetrySettings::builder().max_attempts(5).build()?, [Code::Unavailable]);
+/// let mut events = Subscriber::new(&settings).subscribe(0, Feed { after: 0 }, |opening: Opening<u64, ()>| async move {
+///     let after = *opening.request();
+///     Ok(Response::new(tokio_stream::iter([Ok(after + 1), Ok(after + 2)])))
+/// });
+/// let mut seen = Vec::new();
+/// while let Some(update) = events.update().await? {
+///     seen.extend(update.into_message());
+/// }
+/// assert_eq!(seen, [1, 2, 3, 4, 5, 6]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct Subscriber {
+    settings: CallSettings,
+    options: OperationOptions,
+    name: Cow<'static, str>,
+    is_endless: bool,
+    limits: WithheldLimits,
+}
+
+impl Subscriber {
+    /// Opens subscriptions by these settings.
+    #[must_use]
+    pub fn new(settings: &CallSettings) -> Self {
+        Self {
+            settings: settings.clone(),
+            options: OperationOptions::default(),
+            name: Cow::Borrowed("subscription"),
+            is_endless: false,
+            limits: WithheldLimits::default(),
+        }
+    }
+
+    /// Names the operations in reports and errors, for example by the path of the method.
+    #[must_use]
+    pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
+        Self { name: name.into(), ..self }
+    }
+
+    /// Sets options over the ones that were set before: budget, observers, compatibility and others.
+    #[must_use]
+    pub fn options(mut self, options: OperationOptions) -> Self {
+        self.options.set(options);
+        self
+    }
+
+    /// For subscriptions that outlive any timeout: the settings' total timeout does not count. No limit is needed then;
+    /// `max_attempts`, if it is set, is the number of connections in a row that deliver nothing.
+    #[must_use]
+    pub fn without_total_timeout(self) -> Self {
+        Self { is_endless: true, ..self }
+    }
+
+    /// The most messages that are withheld. With one more the subscription ends with `RESOURCE_EXHAUSTED`.
+    #[must_use]
+    pub fn max_withheld_messages(mut self, messages: usize) -> Self {
+        self.limits.messages = messages;
+        self
+    }
+
+    /// The most bytes of messages that are withheld. With more the subscription ends with `RESOURCE_EXHAUSTED`.
+    #[must_use]
+    pub fn max_withheld_bytes(mut self, bytes: usize) -> Self {
+        self.limits.bytes = bytes;
+        self
+    }
+
+    /// Opens a subscription, when it is first polled. The first connection begins with `request`, each other with the one that
+    /// the strategy [resumes](crate::resumption::StreamResumption::resume) with; `connect` opens it.
+    ///
+    /// In a server's handler it has no more time than the request ([`DeadlineLayer`](crate::DeadlineLayer)): that of the task that
+    /// polls it first.
+    pub fn subscribe<S, F, Fut, T>(&self, request: S::Request, strategy: S, connect: F) -> Subscription<S>
+    where
+        S: SubscriptionStrategy<Request: Send, Response: Send> + 'static,
+        F: FnMut(Opening<S::Request, S::Message>) -> Fut + Send + 'static,
+        Fut: Future<Output = Result<Response<T>, Status>> + Send + 'static,
+        T: Stream<Item = Result<S::Response, Status>> + Send + 'static,
+    {
+        let shared = Arc::new(Shared::new(strategy, self.limits));
+        let config = self.config();
+        let stream = self.settings.stream();
+        let name = Name::from(self.name.clone());
+        let protocol =
+            SubscriptionProtocol::new(connect, Arc::clone(&shared), name, request, stream.wait_timeout);
+        let source = Box::new(Source::new(protocol, config, Arc::clone(&shared)));
+        let source = match stream.idle_timeout {
+            Some(timeout) => UpdateSource::Watched(IdleTimeout::new(source, timeout)),
+            None => UpdateSource::Plain(source),
+        };
+        Subscription::new(source, shared)
+    }
+
+    /// The config of a subscription that is opened now.
+    fn config(&self) -> Arc<MethodConfig> {
+        let mut settings = self.settings.clone();
+        settings.set_hedging(None);
+        let shared = SharedState {
+            options: self.options.clone(),
+            compatibility: self.options.compatibility.unwrap_or_default(),
+            limits: BufferLimits::default(),
+            headers: ClientHeaders::default(),
+            observers: self.options.observers.shared(),
+            replay_memory: None,
+            table_budget: None,
+            version: None,
+        };
+        let config = MethodConfig::new(&settings, MethodKind::ServerStreaming, Arc::new(shared));
+        let config = config.of_call(None).unwrap_or_else(|| Arc::new(config));
+        config.of_long_stream(self.is_endless, config.timeout)
+    }
+}

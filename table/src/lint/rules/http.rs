@@ -1,0 +1,204 @@
+//! HTTP requests: rules that no request reaches, statuses that are no use to retry, retries that are unsafe or never follow.
+
+use super::codes;
+use super::numbers::{backoff, limits, load};
+use crate::lint::report::{Place, Report};
+use crate::lint::rule::{Needs, Rule};
+use crate::lint::subject::{EntryView, Subject};
+use crate::model::HttpSection;
+use crate::{Finding, HttpTable, PolicyField, Severity, SourceLocation};
+use gax_retry::http::{IdempotencyRule, OperationClass};
+
+const SHADOWED: Rule = Rule::new(
+    "shadowed-http-rule",
+    Severity::Warning,
+    Needs::Table,
+    "a rule for HTTP requests that an earlier rule matches all of",
+    "Move the rule before the other one, or remove it.",
+);
+const WITH_PREFIX: Rule = Rule::new(
+    "http-rule-with-prefix",
+    Severity::Warning,
+    Needs::Table,
+    "a rule whose path begins with a prefix, which is taken off before rules are asked",
+    "Write the path without the prefix.",
+);
+const UNSAFE: Rule = Rule::new(
+    "unsafe-http-retry",
+    Severity::Warning,
+    Needs::Table,
+    "a POST or PATCH that is retried whatever it carries",
+    "Make it safe by an Idempotency-Key or a precondition.",
+);
+const NEVER_SAFE: Rule = Rule::new(
+    "http-retry-without-effect",
+    Severity::Note,
+    Needs::Table,
+    "settings of retries for HTTP requests that are never safe to retry",
+    "Say what makes the requests safe, or leave the settings out.",
+);
+const HEDGING_WITHOUT_EFFECT: Rule = Rule::new(
+    "http-hedging-without-effect",
+    Severity::Warning,
+    Needs::Table,
+    "hedging of HTTP requests that may not run twice at once",
+    "Write hedgeable = true if they may, or leave the hedging out.",
+);
+const PERMANENT_STATUS: Rule = Rule::new(
+    "permanent-status",
+    Severity::Warning,
+    Needs::Table,
+    "an HTTP status is retried that the same request gets again",
+    "Leave the status out.",
+);
+const UNASSIGNED_STATUS: Rule = Rule::new(
+    "unassigned-status",
+    Severity::Note,
+    Needs::Table,
+    "an HTTP status is retried that no standard and no well-known server has",
+    "Correct the status, or leave it out.",
+);
+
+pub(super) static RULES: [Rule; 7] =
+    [SHADOWED, WITH_PREFIX, UNSAFE, NEVER_SAFE, HEDGING_WITHOUT_EFFECT, PERMANENT_STATUS, UNASSIGNED_STATUS];
+
+/// Statuses that say something about the request, or about what the server is made for.
+const PERMANENT: [u16; 29] = [
+    400, 401, 402, 403, 404, 405, 406, 407, 410, 411, 412, 413, 414, 415, 416, 417, 421, 422, 424, 426, 428,
+    431, 451, 501, 505, 506, 508, 510, 511,
+];
+
+/// Statuses outside of IANA's registry that well-known servers and proxies have.
+const CUSTOMARY: [u16; 30] = [
+    418, 419, 420, 430, 440, 444, 449, 450, 460, 463, 494, 495, 496, 497, 498, 499, 509, 520, 521, 522, 523,
+    524, 525, 526, 527, 529, 530, 561, 598, 599,
+];
+
+/// Settings that are about retries alone.
+const OF_RETRIES: [&str; 7] = [
+    "statuses",
+    "failures",
+    "retry_after",
+    "max_attempts",
+    "initial_retry_delay",
+    "retry_delay_multiplier",
+    "max_retry_delay",
+];
+
+pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
+    let Some(http) = subject.table.http() else { return };
+    settings(subject, http, &http.defaults, report);
+    for section in &http.own {
+        let all = http.idempotency().rules();
+        let Some(place) = all.iter().position(|rule| rule.name() == &*section.name) else { continue };
+        let (before, own) = all.split_at(place);
+        if let Some(own) = own.first() {
+            reach(http, section, own, before, report);
+            safety(section, own, report);
+        }
+        settings(subject, http, section, report);
+    }
+}
+
+/// Whether any request gets to a rule.
+fn reach(
+    http: &HttpTable,
+    section: &HttpSection,
+    own: &IdempotencyRule,
+    before: &[IdempotencyRule],
+    report: &mut Report,
+) {
+    let path = own.path().to_string();
+    let prefix = http.idempotency().prefixes().find(|prefix| {
+        path.strip_prefix(*prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    });
+    if let Some(prefix) = prefix {
+        let message = format!("{prefix:?} is a prefix, which is taken off before rules are asked");
+        let rest = path.get(prefix.len()..).filter(|rest| !rest.is_empty()).unwrap_or("/");
+        report.add(&WITH_PREFIX, at(section, "path"), message, format!("write path = {rest:?}"));
+    }
+    if let Some(other) = before.iter().find(|other| other.shadows(own)) {
+        let place = http.own.iter().find(|section| *section.name == *other.name());
+        let place = place.map_or_else(String::new, |section| format!(" (at {})", section.origin));
+        let message = format!("no request gets to this rule: {:?}{place} matches them all", other.name());
+        report.add(&SHADOWED, at(section, "name"), message, "move it before that one, or remove it");
+    }
+}
+
+/// Retries that are unsafe, and those that never follow.
+fn safety(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
+    let method = own.method();
+    let is_written = |class| section.origins.iter().any(|(name, _)| *name == class);
+    if own.class() == &OperationClass::Always && *own.class() != OperationClass::of_method(method) {
+        let what = if method == "*" { "any request".to_owned() } else { format!("a {method}") };
+        let message = format!("{what} is retried, whatever it carries");
+        let help = "write if_any = [{ header = \"Idempotency-Key\" }] if the server carries out a key once, or allow it for \
+                    requests that change nothing";
+        report.add(&UNSAFE, at(section, "class"), message, help);
+    }
+    let policy = section.policy();
+    let says = |names: &[&str]| section.written.iter().any(|member| names.contains(&&*member.key));
+    let retries = policy.is_some_and(|policy| !policy.policy().codes().is_empty());
+    if own.class() == &OperationClass::Never && retries && says(&OF_RETRIES) && !is_written("class") {
+        let message = format!("a {method} is never safe to retry, unless no server can have carried it out");
+        let help = "write if_any = [{ header = \"Idempotency-Key\" }] if the server carries out a key once, or class = \"never\" \
+                    if that is meant";
+        report.add(&NEVER_SAFE, at(section, "method"), message, help);
+    }
+    let may_run_twice = match own.is_hedgeable() {
+        Some(word) => word,
+        None => matches!(method, "GET" | "HEAD" | "OPTIONS" | "*"),
+    };
+    if says(&["hedging"]) && (!may_run_twice || own.class() == &OperationClass::Never) {
+        let place = policy.and_then(|policy| policy.policy().origin_of(PolicyField::Hedging));
+        let message = format!("nothing says that a {method} may run twice at once, so it is not hedged");
+        let help = "write hedgeable = true if the server takes two copies for one, or leave the hedging out";
+        report.add(&HEDGING_WITHOUT_EFFECT, Place::of(place), message, help);
+    }
+}
+
+/// The settings of `[http]`, or those that a rule has itself.
+fn settings(subject: &Subject<'_>, http: &HttpTable, section: &HttpSection, report: &mut Report) {
+    let Some(entry) = section.policy.as_deref().filter(|_| !section.written.is_empty()) else { return };
+    let mut found = Report::default();
+    for (status, origin) in &entry.status_origins {
+        self::status(*status, origin, &mut found);
+    }
+    if let Some(policy) = section.policy() {
+        let view = EntryView { policy: policy.policy(), names: Vec::new() };
+        limits::check_http(subject, &view, &mut found);
+        backoff::delays_of(subject, &view, &mut found);
+        load::hedging(&view, &mut found);
+        codes::only_with_server_delay(subject, &view, &mut found);
+    }
+    let name = if section.name.is_empty() { "http".to_owned() } else { format!("http {}", section.name) };
+    let inherits = !section.name.is_empty() && http.defaults.policy.is_some();
+    // Findings about inherited values are made where these stand.
+    let is_own = |finding: &Finding| {
+        let is_inside = |place: &SourceLocation| section.extent.contains(&place.span().start);
+        finding.origin().is_none_or(is_inside) && !(inherits && finding.rule() == "no-timeout")
+    };
+    let findings = found.into_findings().into_iter().filter(is_own);
+    report.extend(findings.map(|finding| finding.about(name.as_str())));
+}
+
+fn status(status: u16, origin: &SourceLocation, report: &mut Report) {
+    if PERMANENT.contains(&status) {
+        let help = "leave it out: the same request gets the same response";
+        report.add(&PERMANENT_STATUS, Place::of(Some(origin)), format!("{status} is retried"), help);
+    } else if !is_assigned(status) && !CUSTOMARY.contains(&status) {
+        let message = format!("{status} is no status of any standard, nor of a well-known server");
+        report.add(&UNASSIGNED_STATUS, Place::of(Some(origin)), message, "correct it, or leave it out");
+    }
+}
+
+/// Whether IANA's registry of HTTP statuses has it.
+fn is_assigned(status: u16) -> bool {
+    matches!(status, 400..=417 | 421..=426 | 428 | 429 | 431 | 451 | 500..=508 | 510 | 511)
+}
+
+/// A field of a rule or, where the rule does not have it, its name.
+fn at<'a>(section: &'a HttpSection, field: &str) -> Place<'a> {
+    let own = section.origins.iter().find(|(name, _)| *name == field).map(|(_, origin)| origin);
+    Place::named(own.unwrap_or(&section.origin), format!("http {}", section.name))
+}

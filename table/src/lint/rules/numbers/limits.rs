@@ -1,0 +1,256 @@
+//! The bounds of an operation: timeouts and the number of attempts.
+
+use crate::lint::report::{Place, Report};
+use crate::lint::rule::{Needs, Rule};
+use crate::lint::subject::{EntryView, Subject};
+use crate::{Dialect, PolicyField, Severity, TableName};
+use gax_retry::{Code, Compatibility};
+use std::time::Duration;
+
+const MAX_ATTEMPTS_ABOVE_5: Rule = Rule::new(
+    "max-attempts-above-5",
+    Severity::Note,
+    Needs::Table,
+    "more attempts than gRPC itself ever makes",
+    "Write a number from 2 to 5.",
+);
+const DEADLINE_RETRY_UNREACHABLE: Rule = Rule::new(
+    "deadline-retry-unreachable",
+    Severity::Warning,
+    Needs::Table,
+    "DEADLINE_EXCEEDED is retried, though an attempt may use up all the time there is",
+    "Leave DEADLINE_EXCEEDED out, or give attempts a shorter timeout than the operation (initial_rpc_timeout in TOML).",
+);
+const NO_TIMEOUT: Rule = Rule::new(
+    "no-timeout",
+    Severity::Warning,
+    Needs::Table,
+    "an entry without a timeout: a call may hang for ever",
+    "Write a timeout above zero.",
+);
+const LONG_UNARY_TIMEOUT: Rule = Rule::new(
+    "long-unary-timeout",
+    Severity::Note,
+    Needs::Table,
+    "a unary call may take more than an hour",
+    "Write an hour or less, or make the method a long-running operation.",
+);
+const SHORT_TIMEOUT: Rule = Rule::new(
+    "short-timeout",
+    Severity::Note,
+    Needs::Table,
+    "a timeout of less than five seconds",
+    "Write five seconds or more.",
+);
+
+const UNREACHABLE_ATTEMPTS: Rule = Rule::new(
+    "unreachable-attempts",
+    Severity::Warning,
+    Needs::Table,
+    "more attempts than the timeout has room for",
+    "Write fewer attempts, shorter delays or a longer timeout.",
+);
+const RPC_TIMEOUT_ABOVE_TOTAL: Rule = Rule::new(
+    "rpc-timeout-above-total",
+    Severity::Warning,
+    Needs::Table,
+    "an RPC timeout that is longer than the total timeout",
+    "Write a shorter RPC timeout, or a longer total timeout.",
+);
+const RPC_TIMEOUT_GROWTH: Rule = Rule::new(
+    "rpc-timeout-growth-without-effect",
+    Severity::Warning,
+    Needs::Table,
+    "a multiplier of RPC timeouts that have nothing to grow from, or no room",
+    "Write an initial RPC timeout below the total timeout, or remove the multiplier.",
+);
+const POLLING_EXCEEDS_TIMEOUT: Rule = Rule::new(
+    "polling-exceeds-timeout",
+    Severity::Warning,
+    Needs::Table,
+    "an operation that is given up before it is polled again",
+    "Write a shorter initial delay, or a longer total timeout.",
+);
+
+pub(in crate::lint::rules) static RULES: [Rule; 9] = [
+    MAX_ATTEMPTS_ABOVE_5,
+    DEADLINE_RETRY_UNREACHABLE,
+    NO_TIMEOUT,
+    LONG_UNARY_TIMEOUT,
+    SHORT_TIMEOUT,
+    UNREACHABLE_ATTEMPTS,
+    RPC_TIMEOUT_ABOVE_TOTAL,
+    RPC_TIMEOUT_GROWTH,
+    POLLING_EXCEEDS_TIMEOUT,
+];
+
+/// gRPC itself makes no more attempts than this.
+const MOST_ATTEMPTS: u32 = 5;
+/// Attempts are counted up to this.
+const COUNTED: u32 = 1000;
+const LONG: Duration = Duration::from_secs(3600);
+const SHORT: Duration = Duration::from_secs(5);
+
+pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) {
+    for entry in &subject.entries {
+        attempts(subject, entry, report);
+        timeout(subject, entry, report);
+        unreachable(entry, report);
+        rpc_timeouts(entry, report);
+        room(subject, entry, report);
+    }
+    for name in subject.table.names().chain(subject.table.names_beside()) {
+        polling(subject, &name, report);
+    }
+}
+
+/// The rules for the settings of HTTP requests.
+#[cfg(feature = "http")]
+pub(in crate::lint::rules) fn check_http(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    timeout(subject, entry, report);
+    rpc_timeouts(entry, report);
+    room(subject, entry, report);
+}
+
+/// Timeouts of attempts that the total timeout leaves without effect.
+fn rpc_timeouts(entry: &EntryView<'_>, report: &mut Report) {
+    let (settings, policy) = (entry.policy.settings(), &entry.policy);
+    let (initial, total) = (settings.initial_rpc_timeout(), settings.total_timeout());
+    let is_own =
+        policy.origin_of(PolicyField::InitialRpcTimeout) != policy.origin_of(PolicyField::TotalTimeout);
+    if let (Some(initial), Some(total), true) = (initial, total, is_own)
+        && initial > total
+    {
+        let message = format!("the RPC timeout, {initial:?}, is longer than the total timeout, {total:?}");
+        let help = "write a shorter RPC timeout, or a longer total timeout";
+        report.add(
+            &RPC_TIMEOUT_ABOVE_TOTAL,
+            Place::value(entry, PolicyField::InitialRpcTimeout),
+            message,
+            help,
+        );
+    }
+    let is_written = policy.origin_of(PolicyField::RpcTimeoutMultiplier).is_some();
+    let has_room = match (initial, total) {
+        (None, _) => false,
+        (Some(initial), Some(total)) => initial < total,
+        (Some(_), None) => true,
+    };
+    if is_written && settings.rpc_timeout_multiplier() > 1.0 && !has_room {
+        let message = "RPC timeouts are to grow, but the first one is all that is left of the total timeout";
+        let help = "write an initial RPC timeout below the total timeout, or remove the multiplier";
+        let place = Place::value(entry, PolicyField::RpcTimeoutMultiplier);
+        report.add(&RPC_TIMEOUT_GROWTH, place, message, help);
+    }
+}
+
+/// How many attempts the timeout has room for, if each is refused at once and waits are as long as on average.
+fn room(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let settings = entry.policy.settings();
+    let Some(total) = settings.total_timeout() else { return };
+    let (most, room, field) = match entry.policy.hedging() {
+        Some(hedging) if hedging.percentile().is_none() && !hedging.delay().is_zero() => {
+            let room = total.as_nanos().div_ceil(hedging.delay().as_nanos());
+            let most = hedging.max_attempts().unwrap_or(2);
+            (most, u32::try_from(room).unwrap_or(u32::MAX), PolicyField::Hedging)
+        }
+        None if entry.retries() => {
+            let Some(most) = settings.max_attempts() else { return };
+            (most, attempts_within(subject, entry, total.as_secs_f64(), most), PolicyField::MaxAttempts)
+        }
+        _ => return,
+    };
+    // Other rules report that no second one has room.
+    let is_second_late = settings.initial_retry_delay().is_some_and(|delay| delay >= total);
+    if room < most && room > 1 && !is_second_late {
+        let name = entry.max_attempts();
+        let message = format!("the timeout of {total:?} has room for {room} attempts, not {most}");
+        let help = format!("write {name} {room}, shorter delays or a longer timeout");
+        report.add(&UNREACHABLE_ATTEMPTS, Place::value(entry, field), message, help);
+    }
+}
+
+fn attempts_within(subject: &Subject<'_>, entry: &EntryView<'_>, total: f64, most: u32) -> u32 {
+    let compatibility = subject.table.dialect().compatibility();
+    let settings = entry.policy.settings();
+    let delays = settings.retry_delays(compatibility);
+    let drawn = if settings.jittered() && compatibility != Compatibility::Grpc { 0.5 } else { 1.0 };
+    let longest = delays.max().map_or(f64::INFINITY, |max| max.as_secs_f64());
+    let (mut delay, mut at, mut attempts) = (delays.initial().as_secs_f64(), 0.0, 1);
+    while attempts < most.min(COUNTED) {
+        at += delay.min(longest) * drawn;
+        if at >= total {
+            return attempts;
+        }
+        delay *= delays.multiplier();
+        attempts += 1;
+    }
+    most
+}
+
+fn polling(subject: &Subject<'_>, name: &TableName<'_>, report: &mut Report) {
+    let polling = subject.table.polling(name.service(), name.method().unwrap_or_default());
+    let Some(polling) = polling else { return };
+    let first = polling.retry_delays(subject.table.dialect().compatibility()).initial();
+    if let Some(total) = polling.total_timeout().filter(|total| first >= *total) {
+        let message = format!("operations are polled again after {first:?}, and given up after {total:?}");
+        let help = "write a shorter initial delay, or a longer total timeout";
+        report.add(&POLLING_EXCEEDS_TIMEOUT, Place::name(name), message, help);
+    }
+}
+
+fn attempts(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let attempts = entry.policy.settings().max_attempts().filter(|count| *count > MOST_ATTEMPTS);
+    let is_read_by_grpc = entry.is_of_service_config() && subject.table.dialect() == Dialect::AsWritten;
+    if let (Some(count), true) = (attempts, is_read_by_grpc) {
+        let message = format!("gRPC itself makes {MOST_ATTEMPTS} attempts at most, not {count}");
+        let origin = Place::value(entry, PolicyField::MaxAttempts);
+        let help = "write a number from 2 to 5, and longer delays where they have to last as long";
+        report.add(&MAX_ATTEMPTS_ABOVE_5, origin, message, help);
+    }
+}
+
+fn timeout(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let origin = Place::value(entry, PolicyField::TotalTimeout);
+    let Some(total) = entry.policy.settings().total_timeout() else {
+        if entry.policy.settings().max_rpc_timeout().is_none() && entry.is_for_something() {
+            let help = "write a timeout above zero, or a call may hang for ever";
+            report.add(&NO_TIMEOUT, origin, "this entry has no timeout", help);
+        }
+        return;
+    };
+    if total < SHORT {
+        let retry = if entry.policy.hedging().is_some() { "" } else { ", and none for a retry" };
+        let message = format!("a timeout of {total:?} leaves little time for a slow reply{retry}");
+        report.add(
+            &SHORT_TIMEOUT,
+            origin.clone(),
+            message,
+            "write 5s or more, unless slow replies are known to take less",
+        );
+    }
+    // Without services any method may be unary.
+    let mut unary = subject.rpcs_of(entry).filter(|rpc| rpc.method.kind().is_unary());
+    if total > LONG && (subject.services.is_none() || unary.next().is_some()) {
+        let message = format!("a call may take {total:?}");
+        let help = "a unary call rarely needs an hour: make it a long-running operation, or write less";
+        report.add(&LONG_UNARY_TIMEOUT, origin, message, help);
+    }
+}
+
+fn unreachable(entry: &EntryView<'_>, report: &mut Report) {
+    let settings = entry.policy.settings();
+    let Some(total) = settings.total_timeout() else { return };
+    let attempt = settings.initial_rpc_timeout().unwrap_or(total);
+    if entry.policy.codes().contains(Code::DeadlineExceeded) && attempt >= total {
+        let message = format!("DEADLINE_EXCEEDED is retried, but an attempt may take the whole {total:?}");
+        let help = "give attempts a shorter timeout than the operation, or leave the code out: \
+                    after an attempt's timeout no time is left for a retry";
+        report.add(
+            &DEADLINE_RETRY_UNREACHABLE,
+            Place::code(entry, Code::DeadlineExceeded.into()),
+            message,
+            help,
+        );
+    }
+}

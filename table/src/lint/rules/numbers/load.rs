@@ -1,0 +1,123 @@
+//! How much more a service gets than the calls that are made: by hedges, without throttling, in an outage.
+
+use crate::lint::report::{Place, Report};
+use crate::lint::rule::{Needs, Rule};
+use crate::lint::subject::{EntryView, Subject};
+use crate::{Dialect, PolicyField, SettingsKey, Severity};
+use gax_retry::CodeSet;
+use gax_retry::plan::Impact;
+use std::collections::HashMap;
+
+const OUTAGE_LOAD: Rule = Rule::new(
+    "outage-load",
+    Severity::Error,
+    Needs::MaxLoad,
+    "an outage multiplies the load of the service by more than is allowed",
+    "Write a number of attempts, longer delays or a shorter timeout.",
+);
+
+const HEDGING_AT_ONCE: Rule = Rule::new(
+    "hedging-at-once",
+    Severity::Warning,
+    Needs::Table,
+    "hedges without a delay: every call is sent several times",
+    "Write a hedging delay that most calls stay below.",
+);
+const HEDGING_EXCEEDS_TIMEOUT: Rule = Rule::new(
+    "hedging-exceeds-timeout",
+    Severity::Warning,
+    Needs::Table,
+    "a hedging delay as long as the timeout, so that nothing is hedged",
+    "Write a shorter hedging delay, or a longer timeout.",
+);
+const THROTTLING_BY_ONE_FAILURE: Rule = Rule::new(
+    "throttling-by-one-failure",
+    Severity::Warning,
+    Needs::Table,
+    "so few tokens that a single failure ends all retries",
+    "Write more tokens, such as 10.",
+);
+const THROTTLING_LIFTED: Rule = Rule::new(
+    "throttling-lifted-by-one-success",
+    Severity::Warning,
+    Needs::Table,
+    "a token ratio by which a single success allows retries again",
+    "Write a ratio below half of the tokens, such as 0.1.",
+);
+
+pub(in crate::lint::rules) static RULES: [Rule; 5] =
+    [OUTAGE_LOAD, HEDGING_AT_ONCE, HEDGING_EXCEEDS_TIMEOUT, THROTTLING_BY_ONE_FAILURE, THROTTLING_LIFTED];
+
+pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) {
+    for entry in &subject.entries {
+        hedging(entry, report);
+    }
+    throttling(subject, report);
+}
+
+pub(in crate::lint::rules) fn hedging(entry: &EntryView<'_>, report: &mut Report) {
+    let Some(hedging) = entry.policy.hedging().filter(|hedging| hedging.percentile().is_none()) else {
+        return;
+    };
+    let (delay, most) = (hedging.delay(), hedging.max_attempts().unwrap_or(2));
+    if most < 2 {
+        return;
+    }
+    let place = Place::value(entry, PolicyField::Hedging);
+    if delay.is_zero() {
+        let message = format!("every call is sent {most} times at once");
+        let help = "write a hedging delay that most calls stay below, such as 1s";
+        return report.add(&HEDGING_AT_ONCE, place, message, help);
+    }
+    if let Some(total) = entry.policy.settings().total_timeout().filter(|total| delay >= *total) {
+        let message = format!("the hedging delay, {delay:?}, leaves no time for a hedge within {total:?}");
+        let help = "write a shorter hedging delay, or a longer timeout";
+        report.add(&HEDGING_EXCEEDS_TIMEOUT, place, message, help);
+    }
+}
+
+/// Retries stop where half of the tokens are gone or fewer are left.
+fn throttling(subject: &Subject<'_>, report: &mut Report) {
+    let Some(throttling) = subject.table.throttling() else { return };
+    let (tokens, ratio) = (throttling.max_tokens(), throttling.token_ratio());
+    let place =
+        || Place::of(subject.table.files().iter().rev().find_map(|file| file.throttling_origin.as_ref()));
+    if tokens <= 2.0 {
+        let message = format!("with {tokens} tokens a single failure ends all retries");
+        report.add(&THROTTLING_BY_ONE_FAILURE, place(), message, "write more tokens, such as 10");
+    } else if ratio * 2.0 >= tokens {
+        let message = format!("a token ratio of {ratio} allows retries again after a single success");
+        let help = "write a ratio below half of the tokens, such as 0.1";
+        report.add(&THROTTLING_LIFTED, place(), message, help);
+    }
+}
+
+/// Reports the entries by which an outage multiplies the load by more than `most`.
+pub(in crate::lint) fn check_load(subject: &Subject<'_>, most: f64, report: &mut Report) {
+    let mut known: HashMap<(CodeSet, SettingsKey, String), (f64, bool)> = HashMap::new();
+    for entry in &subject.entries {
+        let policy = &entry.policy;
+        let key = (policy.codes(), policy.settings().into(), format!("{:?}", policy.hedging()));
+        let (load, is_capped) = *known.entry(key).or_insert_with(|| load(subject, entry));
+        if load > most {
+            let at_least = if is_capped { "at least " } else { "" };
+            let message = format!(
+                "an outage multiplies the load of the service by {at_least}{load:.1}, and {most} is allowed"
+            );
+            let help = "write a number of attempts, longer delays or a shorter timeout";
+            report.add(&OUTAGE_LOAD, Place::value(entry, PolicyField::RetryableCodes), message, help);
+        }
+    }
+}
+
+/// The attempts of a call in an outage, on average and with the table's retry throttling, and whether they are more.
+fn load(subject: &Subject<'_>, entry: &EntryView<'_>) -> (f64, bool) {
+    let dialect = subject.table.dialect();
+    let throttling = subject.table.throttling().filter(|_| dialect != Dialect::GaxJava);
+    let budget = throttling.map(|throttling| throttling.budget());
+    let impact = Impact::of(&entry.policy.to_policy(dialect.compatibility()).with_budget(budget));
+    match impact.throttled_load() {
+        Some(load) => (load, false),
+        None => (impact.load(), impact.is_load_capped()),
+    }
+}

@@ -1,0 +1,9 @@
+//! OpenAPI documents: their operations as rules for HTTP requests.
+
+mod document;
+mod operation;
+mod path;
+mod read;
+mod servers;
+
+pub(super) use read::read_openapi;

@@ -1,0 +1,186 @@
+//! A document's paths to rules.
+
+use super::document::Document;
+use super::operation::{Operation, specificity};
+use super::path::pattern;
+use super::servers::{Bases, bases};
+use crate::diagnostics::Findings;
+use crate::document::{Kind, Member, Node, Source, Span};
+use crate::model::{HttpSection, HttpTable, TableFile};
+use crate::{Finding, Severity, TableError};
+use gax_retry::http::{IdempotencyRule, IdempotencyTable};
+use std::collections::HashSet;
+
+/// The members of a path that are operations, in the order of OpenAPI's specification.
+const METHODS: [(&str, &str); 9] = [
+    ("get", "GET"),
+    ("put", "PUT"),
+    ("post", "POST"),
+    ("delete", "DELETE"),
+    ("options", "OPTIONS"),
+    ("head", "HEAD"),
+    ("patch", "PATCH"),
+    ("trace", "TRACE"),
+    ("query", "QUERY"),
+];
+
+/// Reads a document. Of its operations only those parts are read that say which requests they are, and what makes these safe to
+/// retry; the document is not checked otherwise.
+pub(in crate::read) fn read_openapi(source: &Source, root: &Node) -> Result<TableFile, TableError> {
+    let document = Document { source, root, findings: Findings::default() };
+    let mut reader = Reader { document, names: HashSet::new(), operations: Vec::new() };
+    reader.version()?;
+    reader.paths()?;
+    let Reader { mut operations, document, .. } = reader;
+    // The first rule that a request matches decides: `/things/mine` goes before `/things/{id}`.
+    operations.sort_by_cached_key(|operation| specificity(operation.rule.path()));
+    let table = IdempotencyTable::http_methods();
+    let table = table.with_rules(operations.iter().map(|operation| operation.rule.clone()));
+    let start = Span { start: root.span.start, end: root.span.start };
+    let defaults = section(source, "", start);
+    let own = operations.iter().map(|operation| HttpSection {
+        origins: operation.origins.iter().map(|(field, span)| (*field, source.origin(*span))).collect(),
+        extent: operation.extent.start..operation.extent.end,
+        ..section(source, operation.rule.name(), operation.place)
+    });
+    let http = HttpTable::new(table, false, defaults, own.collect());
+    Ok(TableFile { http: Some(http), findings: document.findings.into_vec(), ..TableFile::default() })
+}
+
+fn section(source: &Source, name: &str, place: Span) -> HttpSection {
+    HttpSection {
+        name: name.into(),
+        origin: source.origin(place),
+        extent: place.start..place.end,
+        origins: Vec::new(),
+        policy: None,
+        written: Vec::new(),
+    }
+}
+
+struct Reader<'a> {
+    document: Document<'a>,
+    /// The names of rules so far.
+    names: HashSet<String>,
+    operations: Vec<Operation>,
+}
+
+impl Reader<'_> {
+    fn version(&self) -> Result<(), TableError> {
+        const HELP: &str =
+            "write it as OpenAPI 3.0 or later; tools such as swagger2openapi convert older documents";
+        if let Some(swagger) = self.document.root.member("swagger") {
+            return Err(self.document.source.fault(swagger.span, "is a version of Swagger", HELP));
+        }
+        let Some(version) = self.document.root.member("openapi") else {
+            return Err(self.document.no("openapi", "begin the document with openapi: 3.1.0"));
+        };
+        match &version.kind {
+            Kind::String(text) | Kind::Number(text) if text.starts_with("3.") => Ok(()),
+            _ => Err(self.document.source.fault(version.span, "is no version of OpenAPI that is read", HELP)),
+        }
+    }
+
+    fn paths(&mut self) -> Result<(), TableError> {
+        let root = self.document.root;
+        let Some(paths) = root.member("paths") else {
+            return Err(self.document.no("paths", "add the paths of the API's operations"));
+        };
+        let all = bases(&mut self.document, root.member("servers"))?;
+        for path in self.document.members(paths, "paths")? {
+            if !path.key.starts_with("x-") {
+                self.path(path, &all)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&mut self, path: &Member, all: &Bases) -> Result<(), TableError> {
+        if !path.key.starts_with('/') {
+            return Err(self.document.source.fault(path.key_span, "is no path", "begin it with a slash"));
+        }
+        let members = self.document.members(&path.value, "a path")?;
+        if let Some(reference) = path.value.member("$ref") {
+            let message = format!("the operations of {} are somewhere else, and are not read", path.key);
+            let help = "put them into this document; tools such as redocly bundle do that";
+            let finding = Finding::new("skipped-entry", Severity::Warning, message).with_help(help);
+            self.document.findings.push(finding.at(self.document.source.origin(reference.span)));
+        }
+        let of_path = match path.value.member("servers") {
+            Some(servers) => bases(&mut self.document, Some(servers))?,
+            None => all.clone(),
+        };
+        for member in members {
+            let Some((_, method)) = METHODS.iter().find(|(key, _)| **key == *member.key) else { continue };
+            self.operation(path, member, method, &of_path)?;
+        }
+        Ok(())
+    }
+
+    fn operation(
+        &mut self,
+        path: &Member,
+        operation: &Member,
+        method: &'static str,
+        bases_of_path: &Bases,
+    ) -> Result<(), TableError> {
+        self.document.members(&operation.value, "an operation")?;
+        let own = match operation.value.member("servers") {
+            Some(servers) => bases(&mut self.document, Some(servers))?,
+            None => bases_of_path.clone(),
+        };
+        let class = self.document.class(&path.value, &operation.value, method)?;
+        let (name, place) = self.name(path, operation, method)?;
+        let (shown, is_exact) = pattern(&path.key);
+        if !is_exact {
+            let message = format!("{} of {name} is matched by {shown}, which matches more", path.key);
+            let finding = Finding::new("approximated", Severity::Note, message);
+            let help = "a rule's path has one variable in a segment, and no query";
+            self.document
+                .findings
+                .push(finding.with_help(help).at(self.document.source.origin(path.key_span)));
+        }
+        for (number, (base, hosts)) in own.iter().enumerate() {
+            let name = if number == 0 { name.clone() } else { format!("{name} ({base})") };
+            let rule = IdempotencyRule::new(name, method, &format!("{base}{shown}"), class.clone());
+            let rule = rule.map_err(|error| {
+                let help = format!("correct it: {error}");
+                self.document.source.fault(path.key_span, "is no path that can be matched", help)
+            })?;
+            self.operations.push(Operation {
+                rule: rule.for_hosts(hosts.iter().cloned()),
+                place,
+                origins: vec![("name", place), ("method", operation.key_span), ("path", path.key_span)],
+                extent: Span { start: operation.key_span.start, end: operation.value.span.end },
+            });
+        }
+        Ok(())
+    }
+
+    /// The operation's id, or method and path where it has none of its own.
+    fn name(
+        &mut self,
+        path: &Member,
+        operation: &Member,
+        method: &str,
+    ) -> Result<(String, Span), TableError> {
+        let fallback = format!("{method} {}", path.key);
+        let Some(id) = operation.value.member("operationId") else {
+            self.names.insert(fallback.clone());
+            return Ok((fallback, operation.key_span));
+        };
+        let Kind::String(text) = &id.kind else {
+            let problem = format!("is {}, but operationId is a string", id.a_kind());
+            return Err(self.document.source.fault(id.span, &problem, "write a string"));
+        };
+        if self.names.insert(text.to_string()) {
+            return Ok((text.to_string(), id.span));
+        }
+        let message = format!("the operation id {text:?} comes twice; this rule is called {fallback:?}");
+        let finding = Finding::new("duplicate-name", Severity::Warning, message);
+        let finding = finding.with_help("give each operation an id of its own");
+        self.document.findings.push(finding.at(self.document.source.origin(id.span)));
+        self.names.insert(fallback.clone());
+        Ok((fallback, id.span))
+    }
+}

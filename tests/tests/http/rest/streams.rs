@@ -1,0 +1,123 @@
+//! Streams of responses: JSON arrays, wherever they are cut.
+
+use std::io::ErrorKind;
+use tonic::{Code, Status};
+use tonic_gax::rest::{RestOptions, RestTransport};
+use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::GetByUserRequest;
+use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
+    MessagingClient, MessagingSettings,
+};
+use tonic_gax_tests::{RestReply, RestServer};
+
+fn client(server: &RestServer) -> MessagingClient<RestTransport<RestServer>> {
+    let options = RestOptions::new().origin("http://example.com".parse().unwrap()).max_response_bytes(200);
+    MessagingClient::rest_with_options(server.clone(), MessagingSettings::default(), options).unwrap()
+}
+
+/// The texts of a stream, and how it ended.
+async fn watched(replies: impl IntoIterator<Item = RestReply>) -> (Vec<String>, Result<(), Status>, usize) {
+    let server = RestServer::new(replies);
+    let request = GetByUserRequest { user_id: "me".to_owned(), message_id: String::new() };
+    let mut stream = match client(&server).watch(request).await {
+        Ok(response) => response.into_inner(),
+        Err(status) => return (Vec::new(), Err(status), server.requests().len()),
+    };
+    let mut texts = Vec::new();
+    let end = loop {
+        match stream.message().await {
+            Ok(Some(message)) => texts.push(message.text),
+            Ok(None) => break Ok(()),
+            Err(status) => break Err(status),
+        }
+    };
+    (texts, end, server.requests().len())
+}
+
+const THREE: &str = "[{\"text\":\"a]\"} ,\n{\"text\":\"b\\\"}\"},{\"text\":\"ü€\"}]\n";
+
+#[tokio::test(start_paused = true)]
+async fn an_array_is_read_wherever_it_is_cut() {
+    for length in 1..=THREE.len() {
+        let (texts, end, _) = watched([RestReply::ok(THREE).cut(length)]).await;
+        assert_eq!(texts, ["a]", "b\"}", "ü€"], "{length}");
+        end.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_may_have_no_messages_and_no_body() {
+    for body in ["", " \n", "[]", " [ ] "] {
+        let (texts, end, _) = watched([RestReply::ok(body)]).await;
+        assert!(texts.is_empty() && end.is_ok(), "{body:?}: {end:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_may_follow_messages() {
+    let error = r#"{"error":{"code":503,"message":"later","status":"INTERNAL"}}"#;
+    for body in [
+        format!(r#"[{{"text":"a"}}]{error}"#),
+        format!(r#"[{{"text":"a"}},{error}]"#),
+        format!(r#"[{{"text":"a"}},{error}"#),
+    ] {
+        for length in [1, 7, 1000] {
+            let (texts, end, _) = watched([RestReply::ok(body.clone()).cut(length)]).await;
+            let status = end.unwrap_err();
+            assert_eq!(texts, ["a"], "{body}");
+            assert_eq!((status.code(), status.message()), (Code::Unavailable, "later"), "{body}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_before_the_first_message_is_retried() {
+    let error = r#"{"error":{"code":503,"message":"later"}}"#;
+    for first in [
+        RestReply::new(503, error),
+        RestReply::ok(format!("[{error}]")),
+        RestReply::ok(error),
+        RestReply::failure(ErrorKind::ConnectionReset),
+        RestReply::ok("[").broken(),
+        RestReply::ok("["),
+    ] {
+        let (texts, end, count) = watched([first.clone(), RestReply::ok(THREE)]).await;
+        assert_eq!((texts.len(), end.is_ok(), count), (3, true, 2), "{first:?} {end:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_breaks_off_says_how() {
+    for (reply, code, message) in [
+        (RestReply::ok(r#"[{"text":"a"},{"te"#), Code::Unavailable, "it ends within its array"),
+        (RestReply::ok(r#"[{"text":"a"}"#).broken(), Code::Unavailable, "connection reset"),
+        (RestReply::ok(r#"[{"text":"a"},{"text":7}]"#), Code::Internal, "text: invalid type: integer `7`"),
+        (RestReply::ok(r#"[{"text":"a"}]["#), Code::Internal, "it has '[' behind its array"),
+        (
+            RestReply::ok(r#"[{"text":"a"}]{"x":1}"#),
+            Code::Internal,
+            "an object outside of its array that is no error",
+        ),
+        (
+            RestReply::ok(format!(r#"[{{"text":"a"}},{{"text":"{}"#, "b".repeat(300))),
+            Code::OutOfRange,
+            "which is 200",
+        ),
+    ] {
+        let (texts, end, count) = watched([reply]).await;
+        let status = end.unwrap_err();
+        assert_eq!((texts.len(), status.code(), count), (1, code, 1), "{status:?}");
+        assert!(status.message().contains(message), "{status:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_stream_is_final() {
+    for (body, problem) in
+        [("<html>", "it has '<' where its array should begin"), (r#"{"text":"a"}"#, "no error")]
+    {
+        let (_, end, count) = watched([RestReply::ok(body)]).await;
+        let status = end.unwrap_err();
+        assert_eq!((status.code(), count), (Code::Internal, 1));
+        assert!(status.message().contains(problem), "{status:?}");
+    }
+}

@@ -1,0 +1,422 @@
+//! Fields of all types, in bodies, queries and paths, each as proto3's JSON has it.
+
+use proptest::prelude::{Strategy, any, proptest};
+use proptest::{collection, option};
+use prost::Message as _;
+use prost_reflect::{DescriptorPool, DynamicMessage};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use tonic::{Code, Status};
+use tonic_gax::rest::{RestOptions, RestTransport};
+use tonic_gax_tests::generated::rest_shapes::DESCRIPTORS;
+use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything::Choice;
+use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_service_gax::{
+    EverythingServiceClient, EverythingServiceSettings,
+};
+use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::{Everything, Flat, Kind};
+use tonic_gax_tests::{RestReply, RestRequest, RestServer};
+
+type Client = EverythingServiceClient<RestTransport<RestServer>>;
+
+fn client(server: &RestServer) -> Client {
+    EverythingServiceClient::rest(server.clone(), EverythingServiceSettings::default())
+}
+
+/// A server that replies with the body that it was sent.
+fn echo() -> RestServer {
+    RestServer::by(|request| RestReply::ok(request.body.clone()).cut(11))
+}
+
+/// The request as prost-reflect itself reads it, strictly.
+fn read_strictly(request: &RestRequest) -> Everything {
+    let pool = DescriptorPool::decode(DESCRIPTORS).unwrap();
+    let kind = pool.get_message_by_name("rest.everything.v1.Everything").unwrap();
+    let mut json = serde_json::Deserializer::from_slice(&request.body);
+    let message = DynamicMessage::deserialize(kind, &mut json).unwrap();
+    Everything::decode(message.encode_to_vec().as_slice()).unwrap()
+}
+
+/// A message as it comes back, and the request that it went in.
+async fn echoed(message: Everything) -> (Everything, RestRequest) {
+    let server = echo();
+    let back = client(&server).echo(message).await.unwrap().into_inner();
+    (back, server.requests().remove(0))
+}
+
+fn text(value: &str) -> String {
+    value.to_owned()
+}
+
+/// The extremes of each type.
+fn extremes() -> Everything {
+    Everything {
+        a_double: f64::MAX,
+        a_float: f32::MAX,
+        an_int32: i32::MIN,
+        an_int64: i64::MIN,
+        a_uint32: u32::MAX,
+        a_uint64: u64::MAX,
+        a_sint32: i32::MAX,
+        a_sint64: i64::MAX,
+        a_fixed32: u32::MAX,
+        a_fixed64: u64::MAX,
+        an_sfixed32: i32::MIN,
+        an_sfixed64: i64::MIN,
+        a_bool: true,
+        a_string: text("\u{0}\u{1f}\"\\/é€𝄞\u{10ffff}%2F"),
+        some_bytes: (0..=255).collect(),
+        kind: 77,
+        inner: Some(Box::new(Everything { a_float: -f32::MAX, a_double: 5e-324, ..Everything::default() })),
+        maybe: Some(String::new()),
+        choice: Some(Choice::ChoiceNumber(0)),
+        numbers: vec![i64::MIN, 0, i64::MAX],
+        texts: vec![String::new(), text("ü")],
+        kinds: vec![Kind::Large.into(), 0, -5],
+        inners: vec![
+            Everything::default(),
+            Everything { a_double: 0.1, a_float: 0.1, ..Everything::default() },
+        ],
+        by_text: HashMap::from([(text("clé"), Everything { a_bool: true, ..Everything::default() })]),
+        by_number: HashMap::from([(i64::MIN, vec![0xff])]),
+        moment: Some(prost_types::Timestamp { seconds: 253_402_300_799, nanos: 999_999_999 }),
+        duration: Some(prost_types::Duration { seconds: -315_576_000_000, nanos: -1 }),
+        mask: Some(prost_types::FieldMask { paths: vec![text("a_b.c_d"), text("e")] }),
+        free: Some(prost_types::Struct::default()),
+        value: Some(prost_types::Value { kind: Some(prost_types::value::Kind::NullValue(0)) }),
+        list: Some(prost_types::ListValue::default()),
+        any: Some(prost_types::Any {
+            type_url: text("type.googleapis.com/rest.everything.v1.Flat"),
+            value: Flat { text: text("any"), ..Flat::default() }.encode_to_vec(),
+        }),
+        empty: Some(()),
+        wrapped_number: Some(i64::MIN),
+        wrapped_text: Some(String::new()),
+        wrapped_bytes: Some(vec![0xfb, 0xff]),
+        wrapped_double: Some(-0.0),
+        wrapped_float: Some(0.0),
+        wrapped_bool: Some(false),
+        wrapped_unsigned: Some(u64::MAX),
+        odd_name: text("odd"),
+    }
+}
+
+#[tokio::test]
+async fn extremes_of_all_types_go_there_and_back() {
+    let (back, request) = echoed(extremes()).await;
+    assert_eq!(back, extremes());
+    let body: Value = serde_json::from_slice(&request.body).unwrap();
+    // Lower camel names; whole numbers of 64 bits as texts, enums by name, where there is one.
+    for (name, expected) in [
+        ("anInt64", json!("-9223372036854775808")),
+        ("aUint64", json!("18446744073709551615")),
+        ("anInt32", json!(-2_147_483_648)),
+        ("kind", json!(77)),
+        ("kinds", json!(["LARGE", "KIND_UNSPECIFIED", -5])),
+        ("maybe", json!("")),
+        ("choiceNumber", json!("0")),
+        ("moment", json!("9999-12-31T23:59:59.999999999Z")),
+        ("duration", json!("-315576000000.000000001s")),
+        ("mask", json!("aB.cD,e")),
+        ("value", Value::Null),
+        ("any", json!({"@type": "type.googleapis.com/rest.everything.v1.Flat", "text": "any"})),
+        ("wrappedNumber", json!("-9223372036854775808")),
+        ("wrappedBytes", json!("+/8=")),
+        ("byNumber", json!({"-9223372036854775808": "/w=="})),
+        ("veryOdd$Name", json!("odd")),
+        ("empty", json!({})),
+    ] {
+        assert_eq!(body[name], expected, "{name}");
+    }
+    assert_eq!(body.get("choiceText"), None);
+    let line = request.line();
+    assert!(line.starts_with("POST /v1/everything:echo?$alt=json%3Benum-encoding%3Dint {"), "{line}");
+    assert_eq!(request.uri.authority().unwrap(), "everything.example.com");
+    assert_eq!(request.uri.scheme_str(), Some("https"));
+}
+
+#[tokio::test]
+async fn numbers_that_are_none_go_there_and_back() {
+    for (number, expected) in
+        [(f64::NAN, "NaN"), (f64::INFINITY, "Infinity"), (f64::NEG_INFINITY, "-Infinity")]
+    {
+        #[expect(clippy::cast_possible_truncation, reason = "there is no number to be cut")]
+        let sent = Everything { a_double: number, a_float: number as f32, ..Everything::default() };
+        let (back, request) = echoed(sent).await;
+        assert_eq!(back.a_double.to_string(), number.to_string());
+        assert_eq!(back.a_float.to_string(), number.to_string());
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        assert_eq!(body, json!({"aDouble": expected, "aFloat": expected}));
+    }
+}
+
+/// Any message, without what JSON has several forms of.
+fn everything() -> impl Strategy<Value = Everything> {
+    let numbers = (any::<f64>(), any::<f32>(), any::<i32>(), any::<i64>(), any::<u32>(), any::<u64>());
+    let scalars = (any::<bool>(), any::<String>(), any::<Vec<u8>>(), -3..5_i32);
+    let lists = (
+        collection::vec(any::<i64>(), 0..4),
+        collection::vec(any::<String>(), 0..4),
+        collection::vec(-3..5_i32, 0..4),
+        collection::hash_map(any::<i64>(), any::<Vec<u8>>(), 0..4),
+    );
+    let known = (
+        option::of((-62_135_596_800..253_402_300_800_i64, 0..1_000_000_000_i32)),
+        option::of(any::<i64>()),
+        option::of(any::<String>()),
+        option::of(any::<f32>()),
+        option::of(any::<String>()),
+    );
+    (numbers, scalars, lists, known).prop_map(|(numbers, scalars, lists, known)| {
+        let (a_double, a_float, an_int32, an_int64, a_uint32, a_uint64) = numbers;
+        let (a_bool, a_string, some_bytes, kind) = scalars;
+        let (numbers, texts, kinds, by_number) = lists;
+        let (moment, wrapped_number, wrapped_text, wrapped_float, maybe) = known;
+        Everything {
+            a_double,
+            a_float,
+            an_int32,
+            an_int64,
+            a_uint32,
+            a_uint64,
+            a_bool,
+            a_string,
+            some_bytes,
+            kind,
+            numbers,
+            texts,
+            kinds,
+            by_number,
+            moment: moment.map(|(seconds, nanos)| prost_types::Timestamp { seconds, nanos }),
+            wrapped_number,
+            wrapped_text,
+            wrapped_float,
+            maybe,
+            ..Everything::default()
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn any_message_is_read_by_others_and_comes_back(inner in everything(), key in any::<String>(), outer in everything()) {
+        let by_text = HashMap::from([(key, inner.clone())]);
+        let inners = vec![inner.clone(), Everything::default()];
+        let message = Everything { inner: Some(Box::new(inner)), inners, by_text, ..outer };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let (back, request) = runtime.block_on(echoed(message.clone()));
+        assert_eq!(read_strictly(&request), message);
+        assert_eq!(back, message);
+    }
+
+    #[test]
+    fn any_text_comes_to_the_server_in_path_and_query(name in "[^/]+", other in any::<String>()) {
+        let is_dots = name == "." || name == "..";
+        let flat = Flat { name: format!("things/{name}"), text: other.clone(), ..Flat::default() };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let server = RestServer::new([]);
+        let called = runtime.block_on(async { client(&server).query(flat).await });
+        assert_eq!(called.is_err(), is_dots);
+        if !is_dots {
+            let requests = server.requests();
+            let (path, query) = (requests[0].uri.path(), requests[0].uri.query().unwrap());
+            assert_eq!(decoded(path.strip_prefix("/v1/things/").unwrap()), name);
+            let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap());
+            let found = pairs.into_iter().find(|(key, _)| *key == "text").map(|(_, value)| decoded(value));
+            assert_eq!(found.unwrap_or_default(), other);
+        }
+    }
+}
+
+/// A text without percent signs, as a server would decode it.
+fn decoded(text: &str) -> String {
+    let mut bytes = Vec::new();
+    let mut rest = text.as_bytes();
+    while let Some((first, others)) = rest.split_first() {
+        assert!(first.is_ascii_alphanumeric() || b"-_.~%".contains(first), "{text}");
+        if *first == b'%' {
+            bytes.push(u8::from_str_radix(std::str::from_utf8(&others[..2]).unwrap(), 16).unwrap());
+            rest = &others[2..];
+        } else {
+            bytes.push(*first);
+            rest = others;
+        }
+    }
+    String::from_utf8(bytes).unwrap()
+}
+
+#[tokio::test]
+async fn a_query_has_scalars_lists_wrappers_times_and_messages() {
+    let server = RestServer::new([]);
+    let inner = Flat { text: text("x y"), kinds: vec![1], ..Flat::default() };
+    let flat = Flat {
+        name: text("things/1"),
+        signed: -1,
+        is_set: true,
+        kind: Kind::Large.into(),
+        data: vec![0xfb, 0xff],
+        ratio: 0.1,
+        text: text("é&="),
+        texts: vec![text("a"), String::new()],
+        kinds: vec![2, 9],
+        wrapped: Some(text("w")),
+        moment: Some(prost_types::Timestamp { seconds: 1, nanos: 0 }),
+        duration: Some(prost_types::Duration { seconds: 1, nanos: 500_000_000 }),
+        mask: Some(prost_types::FieldMask { paths: vec![text("a_b"), text("c")] }),
+        inner: Some(Box::new(inner)),
+        maybe: Some(String::new()),
+        exact: f64::INFINITY,
+    };
+    client(&server).query(flat).await.unwrap();
+    let expected = [
+        "signed=-1",
+        "isSet=true",
+        "kind=LARGE",
+        "data=%2B%2F8%3D",
+        "ratio=0.1",
+        "text=%C3%A9%26%3D",
+        "texts=a",
+        "texts=",
+        "kinds=LARGE",
+        "kinds=9",
+        "wrapped=w",
+        "moment=1970-01-01T00%3A00%3A01Z",
+        "duration=1.500s",
+        "mask=aB%2Cc",
+        "inner.text=x%20y",
+        "inner.kinds=SMALL",
+        "maybe=",
+        "exact=Infinity",
+        "$alt=json%3Benum-encoding%3Dint",
+    ];
+    assert_eq!(server.lines(), [format!("GET /v1/things/1?{}", expected.join("&"))]);
+}
+
+#[tokio::test]
+async fn a_path_has_scalars() {
+    let server = RestServer::new([]);
+    let flat = Flat { signed: -7, is_set: true, kind: 2, ratio: 2.5, text: text("a/b"), ..Flat::default() };
+    client(&server).place(flat).await.unwrap();
+    client(&server).place(Flat { text: text("x"), kind: 5, ..Flat::default() }).await.unwrap();
+    let paths: Vec<String> = server.requests().iter().map(|request| request.uri.path().to_owned()).collect();
+    assert_eq!(paths, ["/v1/-7/true/LARGE/2.5/a%2Fb", "/v1/0/false/5/0.0/x"]);
+}
+
+#[tokio::test]
+async fn what_a_query_cannot_express_is_refused() {
+    let inner = || Everything { a_bool: true, ..Everything::default() };
+    for (message, problem) in [
+        (
+            Everything { inners: vec![inner()], ..Everything::default() },
+            "inners would have to be in the query, but it is a list of messages",
+        ),
+        (
+            Everything { by_number: HashMap::from([(1, vec![1])]), ..Everything::default() },
+            "byNumber would have to be in the query, but it is a map",
+        ),
+        (
+            Everything { free: Some(prost_types::Struct::default()), ..Everything::default() },
+            "free would have to be in the query, but it is free-form JSON",
+        ),
+        (
+            Everything {
+                inner: Some(Box::new(Everything { inners: vec![inner()], ..Everything::default() })),
+                ..Everything::default()
+            },
+            "inner.inners would have to be in the query",
+        ),
+    ] {
+        let server = RestServer::new([]);
+        let status = client(&server).misplace(message).await.unwrap_err();
+        assert_eq!((status.code(), server.requests().len()), (Code::InvalidArgument, 0));
+        assert!(status.message().contains(problem), "{status:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_json_cannot_express_is_refused_with_its_path() {
+    let late = prost_types::Timestamp { seconds: i64::MAX, nanos: 0 };
+    let inner = Everything { moment: Some(late), ..Everything::default() };
+    let message = Everything { inners: vec![Everything::default(), inner], ..Everything::default() };
+    let server = echo();
+    let status = client(&server).echo(message).await.unwrap_err();
+    assert_eq!((status.code(), server.requests().len()), (Code::InvalidArgument, 0));
+    assert!(status.message().contains("inners[1].moment: timestamp out of range"), "{status:?}");
+    let flat = Flat { name: text("things/1"), moment: Some(late), ..Flat::default() };
+    let status = client(&server).query(flat).await.unwrap_err();
+    assert_eq!((status.code(), server.requests().len()), (Code::InvalidArgument, 0));
+    assert!(status.message().contains("moment is unfit for JSON: timestamp out of range"), "{status:?}");
+}
+
+async fn reply(body: impl Into<String>) -> Result<Everything, Status> {
+    let server = RestServer::new([RestReply::ok(body.into())]);
+    Ok(client(&server).echo(Everything::default()).await?.into_inner())
+}
+
+#[tokio::test]
+async fn replies_are_read_as_proto3_allows_them() {
+    let body = r#"{"an_int32": "7", "anInt64": 8, "aUint64": "9", "aDouble": "1.5", "someBytes": "-_8", "kind": 99,
+        "kinds": [1, "NEW_ONE", "LARGE", 12], "aString": null, "unknown": {"a": [1]}, "numbers": ["1", 2, 3e0], "inner": {}}"#;
+    let expected = Everything {
+        an_int32: 7,
+        an_int64: 8,
+        a_uint64: 9,
+        a_double: 1.5,
+        some_bytes: vec![0xfb, 0xff],
+        kind: 99,
+        kinds: vec![1, 2, 12],
+        numbers: vec![1, 2, 3],
+        inner: Some(Box::default()),
+        ..Everything::default()
+    };
+    assert_eq!(reply(body).await.unwrap(), expected);
+}
+
+#[tokio::test]
+async fn replies_that_are_wrong_say_where() {
+    for (body, problem) in [
+        (r#"{"anInt32":"x"}"#, "anInt32: invalid digit found in string"),
+        (r#"{"anInt32":"NaN"}"#, "anInt32: invalid digit found in string"),
+        (r#"{"anInt32":1.5}"#, "anInt32: expected integer value"),
+        (r#"{"anInt32":2147483648}"#, "anInt32: out of range integral type conversion attempted"),
+        (r#"{"aUint32":-1}"#, "aUint32: out of range integral type conversion attempted"),
+        (r#"{"aFloat":1e39}"#, "aFloat: float value out of range"),
+        (r#"{"aBool":"true"}"#, "aBool: invalid type: string \"true\", expected a boolean"),
+        (r#"{"someBytes":"!"}"#, "someBytes: invalid base64"),
+        (r#"{"inners":[{},{"inner":{"aString":5}}]}"#, "inners[1].inner.aString: invalid type: integer `5`"),
+        (r#"{"inners":{}}"#, "inners: invalid type: map, expected a list"),
+        (r#"{"byText":{"k":{"aBool":1}}}"#, "byText.k.aBool: invalid type: integer `1`, expected a boolean"),
+        (r#"{"byNumber":{"x":""}}"#, "byNumber: invalid digit found in string"),
+        (r#"{"moment":"yesterday"}"#, "moment: "),
+        (r#"{"duration":5}"#, "duration: invalid type: integer `5`"),
+        (r#"{"any":{"@type":"type.googleapis.com/nobody.Knows"}}"#, "any: message 'nobody.Knows' not found"),
+        (r#"{"choiceText":"a","choiceNumber":1}"#, "multiple fields provided for oneof 'choice'"),
+    ] {
+        let status = reply(body).await.unwrap_err();
+        let start = format!("the response is no rest.everything.v1.Everything: {problem}");
+        assert!(
+            status.code() == Code::Internal && status.message().starts_with(&start),
+            "{body}: {status:?}"
+        );
+    }
+}
+
+#[tokio::test]
+async fn replies_that_are_too_deep_are_refused_and_unknown_ones_skipped() {
+    let nested = |depth: usize| format!("{}{{}}{}", r#"{"inner":"#.repeat(depth), "}".repeat(depth));
+    reply(nested(60)).await.unwrap();
+    let status = reply(nested(10_000)).await.unwrap_err();
+    assert_eq!(status.code(), Code::Internal);
+    assert!(status.message().contains("recursion limit exceeded"), "{status:?}");
+    let unknown = format!(r#"{{"unknown":{}1{}}}"#, "[".repeat(10_000), "]".repeat(10_000));
+    assert_eq!(reply(unknown).await.unwrap(), Everything::default());
+}
+
+#[tokio::test]
+async fn numeric_enums_are_asked_for_as_the_program_wants_it() {
+    let server = RestServer::new([]);
+    let options = RestOptions::new().numeric_enums(false);
+    let settings = EverythingServiceSettings::default();
+    let client = EverythingServiceClient::rest_with_options(server.clone(), settings, options).unwrap();
+    client.query(Flat { name: text("things/1"), ..Flat::default() }).await.unwrap();
+    assert_eq!(server.lines(), ["GET /v1/things/1"]);
+}

@@ -1,0 +1,143 @@
+//! All that generated clients do, over REST: pages, operations, hedging, resumed streams, observers; and other clients.
+
+use std::sync::Arc;
+use std::time::Duration;
+use tonic::{Code, Request};
+use tonic_gax::rest::{RestOptions, RestTransport};
+use tonic_gax::{
+    CallOptions, Code as GaxCode, Hedging, OperationReport, RequestExt as _, RetryLayer, RetryTable,
+};
+use tonic_gax_tests::generated::rest_shapes::DESCRIPTORS;
+use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_service_gax::{
+    EverythingServiceClient, EverythingServiceSettings,
+};
+use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::{Flat, ListThingsRequest};
+use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_client::MessagingClient as TonicClient;
+use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
+    MessagingClient, MessagingSettings, MessagingStubSettings, MessagingStubSettingsBuilder,
+};
+use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::{
+    GetNamedRequest, Message, UpdateFieldRequest,
+};
+use tonic_gax_tests::{Recorder, RestReply, RestServer, codes, ms};
+use tower_layer::Layer as _;
+
+type Client = EverythingServiceClient<RestTransport<RestServer>>;
+
+fn client(server: &RestServer) -> Client {
+    EverythingServiceClient::rest(server.clone(), EverythingServiceSettings::default())
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_are_read_page_by_page() {
+    let server = RestServer::by(|request| {
+        let query = request.uri.query().unwrap_or_default();
+        RestReply::ok(if query.contains("pageToken=next") {
+            r#"{"things":[{"aString":"c"}]}"#
+        } else {
+            r#"{"things":[{"aString":"a"},{"aString":"b"}],"nextPageToken":"next"}"#
+        })
+    });
+    let request = ListThingsRequest { page_size: 2, page_token: String::new() };
+    let mut things = client(&server).list_things_paged(request);
+    let mut texts = Vec::new();
+    while let Some(thing) = things.next().await {
+        texts.push(thing.unwrap().a_string);
+    }
+    assert_eq!(texts, ["a", "b", "c"]);
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn operations_are_polled_by_the_rules_of_the_service_yaml() {
+    let server = RestServer::new([
+        RestReply::ok(r#"{"name":"builds/7"}"#),
+        RestReply::new(503, "{}"),
+        RestReply::ok(
+            r#"{"name":"builds/7","metadata":{"@type":"type.googleapis.com/rest.everything.v1.BuildProgress","percent":50}}"#,
+        ),
+        RestReply::ok(
+            r#"{"name":"builds/7","done":true,"response":{"@type":"type.googleapis.com/rest.everything.v1.Everything","anInt64":"5"}}"#,
+        ),
+    ]);
+    let built =
+        client(&server).build_operation(Flat { name: "things/1".to_owned(), ..Flat::default() }).await;
+    assert_eq!(built.unwrap().an_int64, 5);
+    let lines = server.lines();
+    let alt = "?$alt=json%3Benum-encoding%3Dint";
+    assert_eq!(lines[0], format!("POST /v1/things/1:build{alt} {{}}"));
+    assert_eq!(lines[1..], ["GET /v1/builds/7"; 3].map(|line| format!("{line}{alt}")));
+}
+
+/// How often a call is sent whose first attempt takes long, and which is hedged so.
+async fn sent<F: Future>(
+    stub: MessagingStubSettingsBuilder,
+    call: impl FnOnce(MessagingClient<RestTransport<RestServer>>) -> F,
+) -> usize {
+    let server = RestServer::new([RestReply::ok("{}").after(ms(1000))]);
+    let settings = MessagingSettings::create(stub.build().unwrap());
+    let options = RestOptions::new().origin("http://example.com".parse().unwrap());
+    call(MessagingClient::rest_with_options(server.clone(), settings, options).unwrap()).await;
+    server.requests().len()
+}
+
+#[tokio::test(start_paused = true)]
+async fn hedging_goes_by_the_verb() {
+    let (stub, hedging) = (MessagingStubSettings::builder, Hedging::new(2).delay(ms(100)));
+    let named = || GetNamedRequest { name: "messages/1".to_owned(), force: false };
+    let message = Message { name: "rooms/a/messages/1".to_owned(), ..Message::default() };
+    let rename = || UpdateFieldRequest { message: Some(message.clone()), ..UpdateFieldRequest::default() };
+    let mut get = stub();
+    get.get_named().set_hedging(hedging);
+    assert_eq!(sent(get, |client| client.get_named(named())).await, 2);
+    // Idempotent, and no read.
+    let mut put = stub();
+    put.rename().set_hedging(hedging);
+    assert_eq!(sent(put, |client| client.rename(rename())).await, 1);
+    let mut put = stub();
+    put.rename().set_hedging(hedging.allow_non_idempotent());
+    assert_eq!(sent(put, |client| client.rename(rename())).await, 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn observers_and_reports_know_of_no_rest() {
+    let (server, recorder) = (RestServer::new([RestReply::new(503, "{}")]), Arc::new(Recorder::default()));
+    let settings = EverythingServiceSettings::default().with_observer(recorder.clone()).with_reports(true);
+    let client = EverythingServiceClient::rest(server.clone(), settings);
+    let response = client.query(Flat { name: "things/1".to_owned(), ..Flat::default() }).await.unwrap();
+    let report = OperationReport::of(&response).unwrap();
+    assert_eq!(codes(report), [GaxCode::Unavailable, GaxCode::Ok]);
+    assert_eq!(report.method(), "/rest.everything.v1.EverythingService/Query");
+    let options = CallOptions::new().timeout(Duration::from_millis(50));
+    let server = RestServer::new([RestReply::ok("{}").after(ms(1000))]);
+    let client = EverythingServiceClient::rest(server.clone(), EverythingServiceSettings::default());
+    let request = Request::new(Flat { name: "things/1".to_owned(), ..Flat::default() });
+    let status = client.query(request.with_call_options(options)).await.unwrap_err();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+}
+
+#[tokio::test(start_paused = true)]
+async fn tonics_own_client_stands_on_it_with_and_without_the_layer() {
+    let options = || RestOptions::new().origin("http://example.com".parse().unwrap());
+    let request = || GetNamedRequest { name: "messages/1".to_owned(), force: false };
+    let server = RestServer::new([RestReply::new(503, r#"{"error":{"message":"busy"}}"#)]);
+    let transport = RestTransport::new(server.clone(), DESCRIPTORS, options()).unwrap();
+    let status = TonicClient::new(transport).get_named(request()).await.unwrap_err();
+    assert_eq!((status.code(), status.message()), (Code::Unavailable, "busy"));
+    let failure = RestServer::new([RestReply::failure(std::io::ErrorKind::ConnectionRefused)]);
+    let transport = RestTransport::new(failure, DESCRIPTORS, options()).unwrap();
+    let status = TonicClient::new(transport).get_named(request()).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unavailable, "{status:?}");
+    let table = include_str!("../../../proto/rest/rest_grpc_service_config.json");
+    let layer = RetryLayer::new(RetryTable::parse(table).unwrap());
+    let server = RestServer::new([RestReply::new(503, "{}"), RestReply::ok(r#"{"text":"a"}"#)]);
+    let transport = RestTransport::new(server.clone(), DESCRIPTORS, options()).unwrap();
+    let response = TonicClient::new(layer.layer(transport)).get_named(request()).await.unwrap();
+    assert_eq!((response.get_ref().text.as_str(), server.requests().len()), ("a", 2));
+}
+
+#[test]
+fn descriptors_that_are_none_are_an_error() {
+    let error = RestTransport::new(RestServer::new([]), b"\xff", RestOptions::new()).unwrap_err();
+    assert!(error.to_string().starts_with("the descriptors are no FileDescriptorSet"), "{error}");
+}

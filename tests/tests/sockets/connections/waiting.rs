@@ -1,0 +1,160 @@
+//! Connections that can't be made, in virtual time.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tonic::Code;
+use tonic_gax::connection::{Address, AddressList, ConnectBackoff, Connection, ConnectionBuilder};
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
+use tonic_gax_tests::{RawServer, Reply, Script, VirtualClock, VirtualServer};
+
+/// Connections that are refused: when.
+#[derive(Clone)]
+struct Refusals(Arc<Mutex<Vec<Duration>>>);
+
+fn refused() -> (ConnectionBuilder, Refusals) {
+    let (start, refusals) = (VirtualClock::start(), Refusals(Arc::default()));
+    let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
+    let times = refusals.clone();
+    let connection = Connection::to("http://server").resolver(list).connector(move |_| {
+        times.0.lock().unwrap().push(start.elapsed());
+        async { Err::<tokio::io::DuplexStream, _>(io::Error::from(io::ErrorKind::ConnectionRefused)) }
+    });
+    (connection, refusals)
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_endpoint_that_refuses_is_met_with_grpc_s_back_off() {
+    let (connection, refusals) = refused();
+    let mut client = AssetServiceClient::new(connection.connect_lazy().unwrap());
+    let start = VirtualClock::start();
+    while start.elapsed() < Duration::from_secs(3600) {
+        let error = client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
+        assert_eq!(error.code(), Code::Unavailable);
+        assert!(error.message().contains("refused"), "{error:?}");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let times = refusals.0.lock().unwrap().clone();
+    assert_eq!(times[0], Duration::ZERO);
+    let mut wait = 1.0_f64;
+    for pair in times.windows(2) {
+        let waited = pair[1].saturating_sub(pair[0]).as_secs_f64();
+        assert!((wait * 0.8 - 0.01..=wait * 1.2 + 0.01).contains(&waited), "{waited} instead of {wait}");
+        wait = (wait * 1.6).min(120.0);
+    }
+    assert!((30..50).contains(&times.len()), "{}", times.len());
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_that_wait_for_a_connection_wait() {
+    let (connection, refusals) = refused();
+    let connection = connection.connect_backoff(ConnectBackoff::default().max(Duration::from_secs(1)));
+    let mut client = AssetServiceClient::new(connection.wait_for_ready(true).connect_lazy().unwrap());
+    let call = client.list_assets(ListAssetsRequest::default());
+    assert!(tokio::time::timeout(Duration::from_secs(60), call).await.is_err());
+    let tried = refusals.0.lock().unwrap().len();
+    assert!((50..=75).contains(&tried), "{tried}");
+}
+
+/// By the table, whatever the connection says.
+#[tokio::test(start_paused = true)]
+async fn calls_of_methods_whose_table_says_so_wait() {
+    for (says, waits) in
+        [("", false), (r#", "waitForReady": false"#, false), (r#", "waitForReady": true"#, true)]
+    {
+        let (connection, _) = refused();
+        let table = format!(r#"{{"methodConfig": [{{"name": [{{}}], "timeout": "30s"{says}}}]}}"#);
+        let layer = tonic_gax::RetryLayer::new(tonic_gax::RetryTable::parse(&table).unwrap());
+        let service = tower_layer::Layer::layer(&layer, connection.connect_lazy().unwrap());
+        let start = VirtualClock::start();
+        let error =
+            AssetServiceClient::new(service).list_assets(ListAssetsRequest::default()).await.unwrap_err();
+        let (code, time) = if waits { (Code::DeadlineExceeded, 30) } else { (Code::Unavailable, 0) };
+        assert_eq!((error.code(), start.elapsed().as_secs()), (code, time), "{says}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_connected_for_nobody() {
+    let (connection, refusals) = refused();
+    let connection = connection.connect_lazy().unwrap();
+    tokio::time::sleep(Duration::from_secs(3600)).await;
+    drop(connection);
+    assert!(refusals.0.lock().unwrap().is_empty());
+    assert_eq!(tokio::runtime::Handle::current().metrics().num_alive_tasks(), 0);
+}
+
+/// A server that takes connections and says nothing is given up, and the next connection may be better.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_says_nothing_is_given_up() {
+    let held = Arc::new(Mutex::new(Vec::new()));
+    let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
+    let connection = Connection::to("http://server").resolver(list).connector(move |_| {
+        let (client, server) = tokio::io::duplex(1 << 16);
+        held.lock().unwrap().push(server);
+        async { Ok(client) }
+    });
+    let start = VirtualClock::start();
+    let error = connection.connect().await.unwrap_err();
+    assert_eq!(start.elapsed(), Duration::from_secs(20));
+    assert!(error.to_string().contains("no byte came from the server"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn connections_that_are_made_and_lost_leave_nothing() {
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let pipes = server.connector();
+    let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
+    let connect = move |_: Address| {
+        let mut pipes = pipes.clone();
+        async move {
+            let pipe = tower::Service::call(&mut pipes, http::Uri::from_static("http://server")).await;
+            pipe.map(hyper_util::rt::TokioIo::into_inner).map_err(io::Error::other)
+        }
+    };
+    let connection =
+        Connection::to("http://server").resolver(list).connector(connect).max_age(Duration::from_secs(5));
+    let mut client = AssetServiceClient::new(connection.connect_lazy().unwrap());
+    let mut most = 0;
+    for round in 0..1000 {
+        client.list_assets(ListAssetsRequest::default()).await.unwrap();
+        tokio::time::sleep(Duration::from_secs(6)).await;
+        let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
+        if round < 10 {
+            most = most.max(tasks);
+        } else {
+            assert!(tasks <= most, "{tasks} in round {round}, {most} before");
+        }
+    }
+    drop(client);
+    tokio::time::sleep(Duration::from_secs(60)).await;
+    drop(server);
+}
+
+/// gRPC servers want five minutes between two pings while they send nothing, and none without a call in flight.
+#[tokio::test(start_paused = true)]
+async fn servers_with_default_limits_see_no_ping_too_many_in_ten_hours() {
+    const HOUR: Duration = Duration::from_secs(3600);
+    let server = RawServer::start([Vec::new()]);
+    let connect = server.connector();
+    let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
+    let connection = Connection::to("http://server").resolver(list).connector(move |_| {
+        let io = connect();
+        async move { Ok(io.into_inner()) }
+    });
+    let http2 = tonic_gax::connection::Http2::default().keep_alive_interval(Duration::from_secs(330));
+    let mut client = AssetServiceClient::new(connection.http2(http2).connect_lazy().unwrap());
+    let call = client.list_assets(ListAssetsRequest::default());
+    assert!(tokio::time::timeout(5 * HOUR, call).await.is_err());
+    tokio::time::sleep(5 * HOUR).await;
+    let pings = server.pings();
+    assert!(pings.windows(2).all(|pair| pair[1] > pair[0] + Duration::from_secs(300)), "{pings:?}");
+    assert!(pings.len() > 45, "the connection is looked after: {pings:?}");
+    assert!(
+        pings.iter().all(|at| *at <= 5 * HOUR + Duration::from_secs(330)),
+        "none without a call: {pings:?}"
+    );
+}
