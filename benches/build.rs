@@ -1,5 +1,6 @@
 //! Compiles the asset API and a service with streams: messages, tonic's own clients, and servers.
 
+use prost::Message as _;
 use std::env;
 use std::error::Error;
 use std::path::PathBuf;
@@ -18,6 +19,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={protos}");
     println!("cargo:rerun-if-changed={streams}");
     let descriptors = protox::compile([PROTO, STREAMS], [protos, streams])?;
+    let out = PathBuf::from(env::var("OUT_DIR")?);
+    std::fs::write(out.join("descriptors.bin"), descriptors.encode_to_vec())?;
     tonic_prost_build::configure()
         .include_file("protos.rs")
         .generate_default_stubs(true)

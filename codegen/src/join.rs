@@ -35,6 +35,8 @@ pub(crate) struct JoinedMethod {
     pub(crate) polling: Option<RetrySettings>,
     /// How it is hedged, as the table says.
     pub(crate) hedging: Option<Hedging>,
+    /// Whether its calls wait for a connection, as the table says.
+    pub(crate) wait_for_ready: Option<bool>,
     /// Whether the table or, if it does not say, the protos say that it may be carried out twice.
     pub(crate) is_idempotent: bool,
     pub(crate) is_read_only: bool,
@@ -87,6 +89,7 @@ fn join_method(
         batching,
         polling: row(RowKind::OperationPolling).and_then(|row| row.settings()).cloned(),
         hedging: policy.and_then(|policy| policy.hedging()).map(HedgingPolicy::to_hedging),
+        wait_for_ready: policy.and_then(|policy| policy.wait_for_ready()),
         is_idempotent: word.unwrap_or_else(|| method.is_idempotent()),
         is_read_only: method.is_read_only(),
         origin: policy.and_then(|policy| policy.origin().cloned()),

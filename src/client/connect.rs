@@ -14,6 +14,10 @@ use tonic::transport::{Channel, Endpoint, Error};
 /// end of the TLS handshake, or without TLS to the server's first byte. So if a connection stalls, the attempt that
 /// waits for it ends early enough for another attempt on a new connection.
 ///
+/// The system ends connections whose bytes nobody acknowledges: see [`Connector`]. What a channel can't do is to ask for another
+/// address, to avoid an endpoint that failed, to notice a silent proxy, or to wait between attempts to connect: a
+/// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) (feature `connection`) can.
+///
 /// The endpoint's [local address](Endpoint::local_address) is not taken over, since tonic keeps it to itself: give it
 /// to a [`Connector`].
 ///

@@ -1,6 +1,7 @@
 //! TCP connections that are given up if they stall.
 
 use crate::operation::{Clock, Timer};
+use crate::transport::dead_peers::{self, KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::Uri;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -31,7 +32,10 @@ pub(super) const LONGEST: Duration = Duration::from_secs(20);
 ///
 /// # Defaults
 ///
-/// The connect timeout is the endpoint's own, or else 20 s.
+/// The connect timeout is the endpoint's own, or else 20 s. A connection whose bytes nobody acknowledges for 20 s is ended by the
+/// system, and one that is quiet for 60 s is probed, three times in 30 s; the endpoint's own options of TCP keep-alive come
+/// first. A proxy that acknowledges everything and forwards nothing is not noticed by that: a
+/// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) of our own notices it.
 ///
 /// # Examples
 ///
@@ -61,9 +65,10 @@ impl Connector {
         // TLS is put on top by the endpoint.
         tcp.enforce_http(false);
         tcp.set_nodelay(endpoint.get_tcp_nodelay());
-        tcp.set_keepalive(endpoint.get_tcp_keepalive());
-        tcp.set_keepalive_interval(endpoint.get_tcp_keepalive_interval());
-        tcp.set_keepalive_retries(endpoint.get_tcp_keepalive_retries());
+        tcp.set_keepalive(endpoint.get_tcp_keepalive().or(Some(KEEPALIVE)));
+        tcp.set_keepalive_interval(endpoint.get_tcp_keepalive_interval().or(Some(KEEPALIVE_INTERVAL)));
+        tcp.set_keepalive_retries(endpoint.get_tcp_keepalive_retries().or(Some(KEEPALIVE_RETRIES)));
+        dead_peers::set_user_timeout(&mut tcp, Some(USER_TIMEOUT));
         Self { tcp, timeout: LONGEST }.connect_timeout(endpoint.get_connect_timeout().unwrap_or(LONGEST))
     }
 
@@ -73,6 +78,14 @@ impl Connector {
         // Divided among the addresses of a host, so that each has its turn.
         self.tcp.set_connect_timeout(Some(timeout));
         self.timeout = timeout;
+        self
+    }
+
+    /// For how long sent bytes may stay without an acknowledgement until the system ends the connection (`TCP_USER_TIMEOUT`, on
+    /// Linux and Android); `None`: the system's own time, of some 15 minutes.
+    #[must_use]
+    pub fn tcp_user_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        dead_peers::set_user_timeout(&mut self.tcp, timeout.into());
         self
     }
 

@@ -10,6 +10,7 @@ use crate::connection::resolver::{Address, AddressList, Dns, Place, Resolver, Ta
 use crate::connection::service::Connection;
 use crate::connection::settings::{ConnectBackoff, Ejection, Http2, Picker, PoolSettings};
 use crate::operation::{Observers, OperationObserver};
+use crate::transport::dead_peers::{KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::HeaderValue;
 use http::uri::{Authority, Scheme};
 use std::fmt;
@@ -73,10 +74,10 @@ impl ConnectionBuilder {
             max_connections: 4,
             silent_attempts: Some(2),
             sockets: SocketOptions {
-                user_timeout: Some(Duration::from_secs(20)),
-                keepalive: Some(Duration::from_secs(60)),
-                keepalive_interval: Some(Duration::from_secs(10)),
-                keepalive_retries: Some(3),
+                user_timeout: Some(USER_TIMEOUT),
+                keepalive: Some(KEEPALIVE),
+                keepalive_interval: Some(KEEPALIVE_INTERVAL),
+                keepalive_retries: Some(KEEPALIVE_RETRIES),
                 nodelay: true,
                 local_address: None,
             },

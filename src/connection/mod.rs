@@ -15,7 +15,7 @@ mod settings;
 mod wait;
 
 pub use builder::ConnectionBuilder;
-pub use call::{ConnectionBody, ConnectionFuture};
+pub use call::ConnectionFuture;
 pub use error::ConnectionError;
 #[cfg(feature = "_tls")]
 pub use io::ClientTls;

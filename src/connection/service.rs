@@ -1,6 +1,6 @@
 //! A connection that retries can stand on.
 
-use crate::connection::call::{ConnectionBody, ConnectionFuture};
+use crate::connection::call::ConnectionFuture;
 use crate::connection::endpoint::Host as _;
 use crate::connection::error::ConnectionError;
 use crate::connection::pool::{Handle, Pick, Pool};
@@ -79,7 +79,7 @@ impl Connection {
 }
 
 impl Service<Request<Body>> for Connection {
-    type Response = Response<ConnectionBody>;
+    type Response = Response<Body>;
     type Error = ConnectionError;
     type Future = ConnectionFuture;
 

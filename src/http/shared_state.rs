@@ -7,7 +7,6 @@ use crate::live::Replaceable;
 use crate::operation::{Observers, is_nested_retry};
 use crate::settings::{CallOptions, OperationOptions};
 use gax_retry::http::{IdempotencyStrategy, Preset};
-use http::Extensions;
 use http::request::Parts;
 use std::fmt;
 use std::sync::Arc;
@@ -25,61 +24,47 @@ impl SharedState {
     /// The policy of one call: the layer's, or that of the request's rule, unless the call brings something along.
     pub(crate) fn config_for(&self, parts: &mut Parts) -> Arc<HttpConfig> {
         let loaded = self.config.load();
-        changed(HttpConfig::of_rule(&loaded, parts), &self.options, &mut parts.extensions)
+        let own = HttpConfig::of_rule(&loaded, parts);
+        let extensions = &mut parts.extensions;
+        let is_nested = is_nested_retry(&own.policy);
+        if extensions.is_empty() && !is_nested {
+            return Arc::clone(own);
+        }
+        let preset = extensions.remove::<Preset>();
+        let options = extensions.remove::<CallOptions>();
+        let strategy = extensions.remove::<IdempotencyStrategy>();
+        let limits = extensions.remove::<HttpCallOptions>();
+        let is_plain = preset.is_none() && options.is_none() && strategy.is_none() && limits.is_none();
+        if is_plain && !is_nested {
+            return Arc::clone(own);
+        }
+        let mut config = HttpConfig::clone(own);
+        if let Some(preset) = preset {
+            config = HttpConfig::of_preset(&preset);
+            config.policy = config
+                .policy
+                .with_budget(own.policy.budget().cloned())
+                .with_nested_retries(!own.policy.refuses_nested_retries())
+                .with_version(own.policy.version().unwrap_or_default());
+            (config.limits, config.reports) = (own.limits, own.reports);
+        }
+        if let Some(options) = options {
+            config.apply(&options);
+        }
+        if let Some(strategy) = strategy {
+            config.strategy = strategy;
+        }
+        if let Some(options) = limits {
+            config.set_limits(options.over(config.limits));
+        }
+        if is_nested {
+            config.set_inside_retry();
+        }
+        if !self.options.retries_are_enabled() {
+            config.policy = config.policy.without_retries();
+        }
+        Arc::new(config.bounded_by(&self.options.caps()))
     }
-
-    /// The policy of an operation that is more than one request, such as a transfer: the layer's, unless the operation brings
-    /// something along.
-    #[cfg(feature = "transfer")]
-    pub(crate) fn config_with(&self, extensions: &mut Extensions) -> Arc<HttpConfig> {
-        changed(&self.config.load(), &self.options, extensions)
-    }
-}
-
-/// That policy, changed by what a call brings along.
-fn changed(
-    own: &Arc<HttpConfig>,
-    options: &OperationOptions,
-    extensions: &mut Extensions,
-) -> Arc<HttpConfig> {
-    let is_nested = is_nested_retry(&own.policy);
-    if extensions.is_empty() && !is_nested {
-        return Arc::clone(own);
-    }
-    let preset = extensions.remove::<Preset>();
-    let call = extensions.remove::<CallOptions>();
-    let strategy = extensions.remove::<IdempotencyStrategy>();
-    let limits = extensions.remove::<HttpCallOptions>();
-    let is_plain = preset.is_none() && call.is_none() && strategy.is_none() && limits.is_none();
-    if is_plain && !is_nested {
-        return Arc::clone(own);
-    }
-    let mut config = HttpConfig::clone(own);
-    if let Some(preset) = preset {
-        config = HttpConfig::of_preset(&preset);
-        config.policy = config
-            .policy
-            .with_budget(own.policy.budget().cloned())
-            .with_nested_retries(!own.policy.refuses_nested_retries())
-            .with_version(own.policy.version().unwrap_or_default());
-        (config.limits, config.reports) = (own.limits, own.reports);
-    }
-    if let Some(call) = call {
-        config.apply(&call);
-    }
-    if let Some(strategy) = strategy {
-        config.strategy = strategy;
-    }
-    if let Some(options) = limits {
-        config.set_limits(options.over(config.limits));
-    }
-    if is_nested {
-        config.set_inside_retry();
-    }
-    if !options.retries_are_enabled() {
-        config.policy = config.policy.without_retries();
-    }
-    Arc::new(config.bounded_by(&options.caps()))
 }
 
 impl fmt::Debug for SharedState {

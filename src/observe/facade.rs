@@ -56,6 +56,8 @@ impl FacadeMetrics {
             describe(&[], &[&RPC_DURATION, &SENT, &RECEIVED]);
             #[cfg(feature = "batching")]
             describe(&[], &crate::observe::metric::BATCHES);
+            #[cfg(feature = "connection")]
+            describe(&crate::observe::metric::CONNECTIONS, &[]);
             if prefix.is_some() {
                 describe(&GAX_JAVA.counters(), &GAX_JAVA.histograms());
             }

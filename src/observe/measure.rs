@@ -7,8 +7,12 @@ use crate::observe::metric::{BATCH_ELEMENTS, BATCH_SIZE, BATCH_THROTTLED, BATCH_
 use crate::observe::metric::{
     BUDGET, GAX_JAVA, GRPC, Metric, Metrics, OTHERS, RECEIVED, RPC_DURATION, SENT, VERSION, WATCHED,
 };
+#[cfg(feature = "connection")]
+use crate::observe::metric::{CONNECTED, DISCONNECTED, EJECTED, NOT_CONNECTED};
 use crate::observe::metric_names::MetricNames;
 use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary, Transport};
+#[cfg(feature = "connection")]
+use crate::observe::{ConnectionChange, ConnectionEvent, LostReason};
 use gax_retry::{Attempt, AttemptKind, Code, StartedAttempt};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -183,6 +187,29 @@ impl<I: Instruments> Measure<I> {
         }
     }
 
+    #[cfg(feature = "connection")]
+    pub(super) fn connection_event(&self, event: &ConnectionEvent<'_>) {
+        let target = self.names.target.clone().unwrap_or_else(|| Cow::Owned(event.target().to_owned()));
+        let target = (GRPC.target, target);
+        match event.change() {
+            ConnectionChange::Connecting => {}
+            ConnectionChange::Ready { .. } => self.instruments.count(&CONNECTED, &[target]),
+            ConnectionChange::Failed { .. } => self.instruments.count(&NOT_CONNECTED, &[target]),
+            ConnectionChange::Lost { reason } => {
+                // The values of gRFC A94.
+                let error = match reason {
+                    LostReason::Closed => "unknown",
+                    LostReason::Broken(_) => "socket error",
+                    LostReason::Silent => "connection timed out",
+                    LostReason::TooOld | LostReason::Removed => "subchannel shutdown",
+                };
+                let error = ("grpc.disconnect_error", Cow::Borrowed(error));
+                self.instruments.count(&DISCONNECTED, &[target, error]);
+            }
+            ConnectionChange::Ejected { .. } => self.instruments.count(&EJECTED, &[target]),
+        }
+    }
+
     fn attributes_with_code(&self, operation: &OperationInfo, code: Code) -> Vec<Attribute> {
         let mut attributes = self.attributes(operation);
         attributes.push((Self::metrics(operation).status, Cow::Borrowed(code.name())));
@@ -280,6 +307,11 @@ macro_rules! observe_by_measure {
 
             fn attempt_cancelled(&self, operation: &OperationInfo, attempt: &Attempt) {
                 self.measure.ended(operation, attempt);
+            }
+
+            #[cfg(feature = "connection")]
+            fn connection_event(&self, event: &$crate::observe::ConnectionEvent<'_>) {
+                self.measure.connection_event(event);
             }
 
             #[cfg(feature = "batching")]

@@ -178,6 +178,42 @@ pub(super) static BATCH_THROTTLED: Metric = Metric {
 #[cfg(feature = "batching")]
 pub(super) static BATCHES: [&Metric; 4] = [&BATCH_ELEMENTS, &BATCH_SIZE, &BATCH_WAIT, &BATCH_THROTTLED];
 
+/// Connections that were made.
+#[cfg(feature = "connection")]
+pub(super) static CONNECTED: Metric = Metric {
+    name: "grpc.subchannel.connection_attempts_succeeded",
+    unit: "{attempt}",
+    description: "Connections that were made.",
+};
+
+/// Connections that could not be made.
+#[cfg(feature = "connection")]
+pub(super) static NOT_CONNECTED: Metric = Metric {
+    name: "grpc.subchannel.connection_attempts_failed",
+    unit: "{attempt}",
+    description: "Connections that could not be made.",
+};
+
+/// Connections that were lost.
+#[cfg(feature = "connection")]
+pub(super) static DISCONNECTED: Metric = Metric {
+    name: "grpc.subchannel.disconnections",
+    unit: "{disconnection}",
+    description: "Connections that take no calls any more, by why.",
+};
+
+/// Endpoints that calls avoid; no proposal has it.
+#[cfg(feature = "connection")]
+pub(super) static EJECTED: Metric = Metric {
+    name: "gax.client.endpoint.ejections",
+    unit: "{ejection}",
+    description: "Endpoints that were ejected because calls to them failed.",
+};
+
+/// Those of connections, by the names of gRFC A94 where it has them.
+#[cfg(feature = "connection")]
+pub(super) static CONNECTIONS: [&Metric; 4] = [&CONNECTED, &NOT_CONNECTED, &DISCONNECTED, &EJECTED];
+
 /// The level of what belongs to a whole client or layer.
 pub(super) static GAUGES: [&Metric; 3] = [&BUDGET, &VERSION, &WATCHED];
 

@@ -53,6 +53,8 @@ impl OtelMetrics {
         }
         #[cfg(feature = "batching")]
         meters.add(meter, None, &[], &crate::observe::metric::BATCHES);
+        #[cfg(feature = "connection")]
+        meters.add(meter, None, &crate::observe::metric::CONNECTIONS, &[]);
         if let Some(prefix) = &names.gax_java_prefix {
             meters.add(meter, Some(prefix), &GAX_JAVA.counters(), &GAX_JAVA.histograms());
         }

@@ -43,6 +43,7 @@ pub(super) fn broken(error: BoxError, part: Part, is_java: bool) -> Status {
         _ if is_java => (Code::Unknown, Finality::Final),
         // The driver knows whether it was for this response.
         _ if cause.is_closed_by_us => return Status::from_error(error),
+        None if cause.problem.is_some() => (Code::Unavailable, Finality::Final),
         None => (Code::Unknown, Finality::Final),
         Some(TransportFailure::Unreadable) => (Code::Internal, Finality::Unreadable),
         Some(_) => (Code::Unavailable, Finality::ByCode),

@@ -110,8 +110,7 @@ impl CallSettings {
             .waiting_for_ready(policy.wait_for_ready())
     }
 
-    #[cfg(feature = "tables")]
-    fn waiting_for_ready(self, waits: Option<bool>) -> Self {
+    pub(crate) fn waiting_for_ready(self, waits: Option<bool>) -> Self {
         Self { wait_for_ready: waits, ..self }
     }
 

@@ -22,6 +22,7 @@ pub struct MethodInfo {
     batching: Option<&'static BatchingSettings>,
     polling: Option<&'static RetrySettings>,
     hedging: Option<&'static Hedging>,
+    wait_for_ready: Option<bool>,
     is_idempotent: bool,
     is_read_only: bool,
     annotations: Option<&'static MethodAnnotations>,
@@ -46,6 +47,7 @@ impl MethodInfo {
             batching: None,
             polling: None,
             hedging: None,
+            wait_for_ready: None,
             is_idempotent: false,
             is_read_only: false,
             annotations: None,
@@ -105,6 +107,14 @@ impl MethodInfo {
     /// For generated code.
     #[doc(hidden)]
     #[must_use]
+    pub const fn waiting_for_ready(mut self, waits: bool) -> Self {
+        self.wait_for_ready = Some(waits);
+        self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
     pub const fn idempotent(mut self) -> Self {
         self.is_idempotent = true;
         self
@@ -157,6 +167,12 @@ impl MethodInfo {
     #[must_use]
     pub fn hedging(&self) -> Option<&'static Hedging> {
         self.hedging
+    }
+
+    /// Whether its calls wait for a connection, as the retry table says (`waitForReady`); `None`: it says nothing.
+    #[must_use]
+    pub fn wait_for_ready(&self) -> Option<bool> {
+        self.wait_for_ready
     }
 
     /// Whether the RPC is known to be idempotent: by the word of the retry table or, if that has none, by the protos: by its

@@ -229,6 +229,7 @@ fn call_by_table(method: &MethodInfo) -> CallSettings {
     CallSettings::new(method.retry_settings().clone(), method.retryable_codes())
         .with_batching(method.batching_settings().cloned())
         .with_hedging(method.hedging().copied())
+        .waiting_for_ready(method.wait_for_ready())
 }
 
 fn operation_by_table(method: &MethodInfo) -> Option<OperationCallSettings> {

@@ -6,6 +6,7 @@ mod classified_error;
 #[cfg(any(feature = "http", feature = "tables"))]
 mod clone_service;
 mod connect_problem;
+pub(crate) mod dead_peers;
 pub(crate) mod grpc_timeout;
 mod h2_cause;
 #[cfg(feature = "connection")]

@@ -63,7 +63,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .retry_table(inputs("google.cloud.redis.v1", "redis_grpc_service_config.json"))
         .gapic_yaml(inputs("google.cloud.redis.v1", "redis_gapic.yaml"))
         .service_yaml(inputs("google.cloud.redis.v1", "redis_v1.yaml"));
-    generate("asset", asset(generator("asset")?), &[ASSET], &protos)?;
+    generate("asset", asset(generator("asset")?).build_rest(true), &[ASSET], &protos)?;
     generate("redis", redis, &[REDIS, LOCATIONS], &protos)?;
     generate("published", asset(published("published")?), &[ASSET], &protos)?;
     Ok(())

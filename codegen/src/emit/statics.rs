@@ -46,6 +46,7 @@ pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>
             let index = Literal::usize_unsuffixed(index);
             quote!(.with_hedging(&HEDGING[#index]))
         });
+        let waits = method.wait_for_ready.map(|waits| quote!(.waiting_for_ready(#waits)));
         let annotated = annotations.next().flatten();
         let host = (method.service != joined.name()).then(|| joined.name());
         let host = host.map(|host| quote!(.mixed_into(#host)));
@@ -61,7 +62,7 @@ pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>
                 .of_kind(#kind)
                 .with_codes(&RETRYABLE_CODE_DEFINITIONS[#codes])
                 .with_params(&RETRY_PARAM_DEFINITIONS[#params])
-                #batching #polling #hedging #idempotent #read_only #annotated #host #messages
+                #batching #polling #hedging #waits #idempotent #read_only #annotated #host #messages
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());

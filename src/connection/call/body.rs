@@ -5,25 +5,18 @@ use crate::connection::error::ConnectionError;
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
-use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 /// The body of a response. As long as it is there, its call counts as in flight.
-pub struct ConnectionBody {
+pub(super) struct ConnectionBody {
     body: Incoming,
     call: InFlight,
 }
 
 impl ConnectionBody {
-    pub(crate) fn new(body: Incoming, call: InFlight) -> Self {
+    pub(super) fn new(body: Incoming, call: InFlight) -> Self {
         Self { body, call }
-    }
-}
-
-impl fmt::Debug for ConnectionBody {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectionBody").finish_non_exhaustive()
     }
 }
 

@@ -143,7 +143,7 @@ fn sent(live: Arc<Live>, request: Request<Body>) -> State {
 }
 
 impl Future for ConnectionFuture {
-    type Output = Result<Response<ConnectionBody>, ConnectionError>;
+    type Output = Result<Response<Body>, ConnectionError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         loop {
@@ -166,7 +166,8 @@ impl Future for ConnectionFuture {
                     if status(&response).is_some_and(|status| status != 0) {
                         response.extensions_mut().insert(call.live().peer().clone());
                     }
-                    return Poll::Ready(Ok(response.map(|body| ConnectionBody::new(body, call))));
+                    let body = |body| Body::new(ConnectionBody::new(body, call));
+                    return Poll::Ready(Ok(response.map(body)));
                 }
                 (State::Sent { call, .. }, Some(Err(mut error))) => match error.take_message() {
                     // The connection has ended, or takes no more calls, and has not sent it.

@@ -3,5 +3,4 @@
 mod body;
 mod future;
 
-pub use body::ConnectionBody;
 pub use future::ConnectionFuture;

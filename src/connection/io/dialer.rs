@@ -2,6 +2,7 @@
 
 use crate::connection::io::custom::{BoxIo, Custom};
 use crate::connection::resolver::Address;
+use crate::transport::dead_peers;
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;
@@ -85,8 +86,7 @@ impl SocketOptions {
         tcp.set_keepalive_retries(self.keepalive_retries);
         tcp.set_local_address(self.local_address);
         tcp.set_connect_timeout(Some(time));
-        #[cfg(any(target_os = "android", target_os = "fuchsia", target_os = "linux"))]
-        tcp.set_tcp_user_timeout(self.user_timeout);
+        dead_peers::set_user_timeout(&mut tcp, self.user_timeout);
         // The addresses have ports of their own, so that none is named.
         let stream = tcp.call(Uri::from_static("http://resolved")).await?.into_inner();
         let address = stream.peer_addr()?;

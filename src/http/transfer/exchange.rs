@@ -19,6 +19,9 @@ use std::task::Poll;
 /// A future of an attempt.
 pub(super) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
+/// A request that is ready, and what it is for.
+pub(super) type Prepared<P> = Result<(P, http::Request<ReplayBody>), Failure>;
+
 /// An upload or a download, between its requests: what to send next, and what a response means.
 pub(super) trait Exchange<'a>: Send {
     /// What a request is for.
@@ -28,10 +31,7 @@ pub(super) trait Exchange<'a>: Send {
     fn name(&self) -> &str;
 
     /// Makes the next request ready.
-    fn prepare(
-        &mut self,
-        activity: &Arc<Activity>,
-    ) -> Boxed<'a, Result<(Self::Step, http::Request<ReplayBody>), Failure>>;
+    fn prepare(&mut self, activity: &Arc<Activity>) -> Boxed<'a, Prepared<Self::Step>>;
 
     /// Reads a response.
     fn read(&mut self, step: Self::Step, head: http::response::Parts, body: Incoming) -> Boxed<'a, Received>;

@@ -9,7 +9,7 @@ use crate::http::response::{OpenBody, announced_length};
 use crate::http::shared_state::SharedState;
 use crate::http::transfer::activity::Activity;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
-use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Received};
+use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
 use crate::http::transfer::progress::TransferProgress;
 use crate::http::transfer::service::TransferService;
 use crate::operation::{
@@ -57,7 +57,7 @@ impl<P, F> Unpin for TransferAttempt<'_, P, F> {}
 
 enum Stage<'a, P, F> {
     /// Its body is being read from the source.
-    Preparing(Boxed<'a, Result<(P, http::Request<ReplayBody>), Failure>>),
+    Preparing(Boxed<'a, Prepared<P>>),
     /// The service is not ready yet.
     Ready {
         step: P,
@@ -186,18 +186,11 @@ impl<'a, S: Clone, X: Exchange<'a>> TransferProtocol<'a, S, X> {
     /// Our own clock ended the attempt.
     fn timed_out(&mut self, config: &HttpConfig, step: Option<X::Step>, problem: String) -> AttemptResult {
         let (progress, fault) = self.exchange.lost(step);
-        match fault {
-            Some(fault) => self.failed(config, fault, Class::Never(Code::FailedPrecondition), progress),
-            None => {
-                let failure = Failure::new(TransferErrorKind::TimedOut, problem);
-                self.failed(
-                    config,
-                    failure,
-                    Class::As(HttpFailure::Transport(TransportFailure::Timeout)),
-                    progress,
-                )
-            }
+        if let Some(fault) = fault {
+            return self.failed(config, fault, Class::Never(Code::FailedPrecondition), progress);
         }
+        let failure = Failure::new(TransferErrorKind::TimedOut, problem);
+        self.failed(config, failure, Class::As(HttpFailure::Transport(TransportFailure::Timeout)), progress)
     }
 }
 

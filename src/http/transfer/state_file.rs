@@ -1,6 +1,7 @@
 //! Files in which transfers keep what it takes to go on in another process.
 
 use crate::http::transfer::error::{Failure, TransferErrorKind};
+use gax_text::Escaped;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ffi::OsString;
@@ -71,14 +72,20 @@ impl StateFile {
         }
     }
 
+    /// The path as a terminal may have it.
+    fn shown(&self) -> String {
+        Escaped(&self.path.display()).to_string()
+    }
+
     /// The file is that of another transfer.
     pub(super) fn of_another(&self) -> Failure {
-        let problem = format!("the state file {:?} belongs to another transfer: name another one", self.path);
+        let problem =
+            format!("the state file {} belongs to another transfer: name another one", self.shown());
         Failure::new(TransferErrorKind::StateFile, problem)
     }
 
     fn failure(&self, problem: &str, source: impl Into<crate::transport::BoxError>) -> Failure {
-        let problem = format!("the state file {:?} {problem}", self.path);
+        let problem = format!("the state file {} {problem}", self.shown());
         Failure::new(TransferErrorKind::StateFile, problem).with_source(source)
     }
 }

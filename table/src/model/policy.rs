@@ -100,7 +100,8 @@ impl<'a> MethodPolicy<'a> {
         self.entry.index
     }
 
-    /// Whether calls wait for a channel that is not connected, as the entry says. Nothing here acts on it.
+    /// Whether calls wait where no connection can be made, as the entry says. It takes effect over a `Connection` of `tonic-gax`
+    /// (feature `connection`); tonic's channel has nothing of the kind.
     #[must_use]
     pub fn wait_for_ready(&self) -> Option<bool> {
         self.entry.wait_for_ready

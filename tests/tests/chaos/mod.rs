@@ -10,3 +10,4 @@ mod http;
 mod measured;
 mod messages;
 mod sockets;
+mod streams;

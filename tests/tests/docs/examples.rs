@@ -7,6 +7,8 @@ use std::fmt::Debug;
 use std::fs;
 use std::path::Path;
 
+#[path = "../../../examples/balanced.rs"]
+mod balanced;
 #[path = "../../../examples/batching.rs"]
 mod batching;
 #[path = "../../../examples/budgets.rs"]
@@ -88,6 +90,7 @@ macro_rules! programs {
 }
 
 programs!(
+    balanced,
     batching,
     budgets,
     closures,

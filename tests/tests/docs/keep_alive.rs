@@ -14,9 +14,9 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// gRPC servers want this time between two pings while they send nothing (gRFC A8; grpc-go, grpc-java and C++ alike).
 const LEAST: Duration = Duration::from_secs(300);
 
-/// The argument of that method in the page's first program.
+/// The argument of that method in the page's program with tonic's endpoint.
 fn argument(method: &str) -> Option<&'static str> {
-    let (_, rest) = PAGE.split_once("```rust,no_run\n").unwrap();
+    let (_, rest) = PAGE.split_once("let endpoint = Endpoint::from_static").unwrap();
     let (program, _) = rest.split_once("\n```\n").unwrap();
     let (_, argument) = program.split_once(&format!("\n    .{method}("))?;
     argument.split_once(')').map(|(argument, _)| argument)

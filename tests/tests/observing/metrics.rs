@@ -452,16 +452,21 @@ fn the_guide_has_every_metric_and_no_other() {
     let described = described.0.into_inner().unwrap();
     // Those of HTTP and closures have the same names with another beginning.
     let is_described = |name: &&String| {
-        !name.starts_with("gax.") || name.contains("stops") || name.starts_with("gax.client.batch.")
+        let ours = ["gax.client.batch.", "gax.client.endpoint."];
+        !name.starts_with("gax.")
+            || name.contains("stops")
+            || ours.iter().any(|prefix| name.starts_with(prefix))
     };
     let (before, missing) = OBSERVING.split_once("What the proposals have, and we don't:").unwrap();
     let mut recorded = words(before, &['.', '_'], "grpc.client.");
     recorded.extend(words(before, &['.', '_'], "rpc.client."));
+    recorded.extend(words(before, &['.', '_'], "grpc.subchannel."));
     recorded.extend(words(before, &['.', '_'], "gax.client."));
     // `.hedges` and the like stand beside the whole name.
     let siblings = [
         "grpc.client.call.transparent_retries",
         "grpc.client.call.hedges",
+        "grpc.subchannel.connection_attempts_failed",
         "gax.client.batch.size",
         "gax.client.batch.wait",
         "gax.client.batch.throttled_time",

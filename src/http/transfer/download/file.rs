@@ -1,8 +1,10 @@
 //! The file that a download is written to until it is whole.
 
-use crate::http::transfer::download::exchange::{DownloadOptions, DownloadState};
+use crate::http::transfer::download::options::DownloadOptions;
+use crate::http::transfer::download::received::DownloadState;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use crate::http::transfer::state_file::{StateFile, beside};
+use gax_text::Escaped;
 use std::io;
 use std::path::{Path, PathBuf};
 use tokio::fs::{self, File};
@@ -26,7 +28,7 @@ impl PartialFile {
         StateFile::new(beside(path, ".gax-state"))
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(super) fn part(&self) -> &Path {
         &self.part
     }
 
@@ -66,7 +68,8 @@ impl PartialFile {
 }
 
 fn failure(path: &Path, error: io::Error) -> Failure {
-    Failure::new(TransferErrorKind::Sink, format!("{path:?} can't be written")).with_source(error)
+    Failure::new(TransferErrorKind::Sink, format!("{} can't be written", Escaped(&path.display())))
+        .with_source(error)
 }
 
 impl Drop for PartialFile {

@@ -1,12 +1,14 @@
 //! Downloads.
 
-mod download;
+mod builder;
 mod downloaded;
 mod exchange;
 mod file;
 mod head;
+mod options;
+mod received;
 mod receiver;
 mod sink;
 
-pub use download::Download;
+pub use builder::Download;
 pub use downloaded::Downloaded;

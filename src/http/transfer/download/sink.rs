@@ -3,6 +3,7 @@
 use crate::http::transfer::checksum::{Checksums, Hasher};
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use bytes::{Buf as _, Bytes};
+use gax_text::Escaped;
 use std::io::{self, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
@@ -183,7 +184,8 @@ impl Unopened {
 }
 
 fn unopenable(error: io::Error, path: &Path) -> Failure {
-    Failure::new(TransferErrorKind::Sink, format!("{path:?} can't be written")).with_source(error)
+    Failure::new(TransferErrorKind::Sink, format!("{} can't be written", Escaped(&path.display())))
+        .with_source(error)
 }
 
 /// The hasher with what the file has up to that place.

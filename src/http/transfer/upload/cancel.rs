@@ -1,18 +1,23 @@
 //! Cancelling the session of an upload.
 
+use crate::http::HttpRetryService;
 use crate::http::transfer::activity::Activity;
 use crate::http::transfer::error::{Failure, TransferError};
-use crate::http::transfer::exchange::{Boxed, Class, Ending, Exchange, Incoming, Received};
+use crate::http::transfer::exchange::{Boxed, Class, Ending, Exchange, Incoming, Prepared, Received};
 use crate::http::transfer::progress::{TransferProgress, TransferReport};
 use crate::http::transfer::protocol::TransferProtocol;
 use crate::http::transfer::run::run;
 use crate::http::transfer::service::TransferService;
 use crate::http::transfer::session::{Dialect, UploadSession};
-use crate::http::transfer::upload::exchange::cancel;
+use crate::http::transfer::upload::parts::{UploadParts, cancel};
 use crate::http::transfer::upload::{storage, universal};
-use crate::http::{HttpRetryService, ReplayBody};
+use crate::operation::{Clock, Timer};
 use gax_retry::http::HttpFailure;
+use std::future::poll_fn;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::runtime::Handle;
 
 impl UploadSession {
     /// Cancels the upload: its server forgets what it has of it. A session that is gone already counts as cancelled.
@@ -46,7 +51,8 @@ impl UploadSession {
     ) -> impl Future<Output = Result<(), TransferError>> + Send + use<S> {
         let (session, (service, spare, shared)) = (self.clone(), client.parts());
         async move {
-            let config = shared.config_with(&mut http::Extensions::new());
+            let (mut request, ()) = http::Request::new(()).into_parts();
+            let config = shared.config_for(&mut request);
             let idle_timeout = config.idle_timeout_of_transfers();
             let exchange = Cancelling { session };
             let protocol = TransferProtocol::new((service, spare), shared, exchange, idle_timeout, None);
@@ -73,7 +79,7 @@ impl<'a> Exchange<'a> for Cancelling {
         "cancel an upload"
     }
 
-    fn prepare(&mut self, _: &Arc<Activity>) -> Boxed<'a, Result<((), http::Request<ReplayBody>), Failure>> {
+    fn prepare(&mut self, _: &Arc<Activity>) -> Boxed<'a, Prepared<()>> {
         Box::pin(std::future::ready(cancel(&self.session).map(|request| ((), request))))
     }
 
@@ -108,5 +114,46 @@ impl<'a> Exchange<'a> for Cancelling {
 
     fn summary(&self) -> TransferReport {
         TransferReport { bytes: 0, resumptions: 0 }
+    }
+}
+
+/// The longest that cancelling may take.
+const LONGEST: Duration = Duration::from_secs(10);
+
+/// Cancels an upload's session on the server when it is dropped: in a task of its own and by one request, whose response nobody
+/// waits for. Outside of a runtime, and where the upload is to go on, it does nothing.
+pub(super) struct Abandoned<S: TransferService> {
+    upload: Option<(S, Arc<UploadParts>)>,
+}
+
+impl<S: TransferService> Abandoned<S> {
+    pub(super) fn new(service: S, parts: &Arc<UploadParts>, is_cancelled: bool) -> Self {
+        Self { upload: is_cancelled.then(|| (service, Arc::clone(parts))) }
+    }
+
+    /// The upload has ended.
+    pub(super) fn disarm(&mut self) {
+        self.upload = None;
+    }
+}
+
+impl<S: TransferService> Drop for Abandoned<S> {
+    fn drop(&mut self) {
+        let Some((mut service, parts)) = self.upload.take() else { return };
+        let (Some(request), Ok(runtime)) = (parts.cancel(), Handle::try_current()) else { return };
+        let (mut request, mut timer, mut calling) = (Some(request), Timer::default(), None);
+        let deadline = Clock::start().at(LONGEST);
+        let mut cancel = move |cx: &mut Context<'_>| {
+            if calling.is_none() {
+                match (ready!(service.poll_ready(cx)), request.take()) {
+                    (Ok(()), Some(request)) => calling = Some(Box::pin(service.call(request))),
+                    _ => return Poll::Ready(()),
+                }
+            }
+            calling.as_mut().map_or(Poll::Ready(()), |call| call.as_mut().poll(cx).map(drop))
+        };
+        drop(runtime.spawn(poll_fn(move |cx| {
+            if cancel(cx).is_ready() { Poll::Ready(()) } else { timer.poll_at(deadline, cx) }
+        })));
     }
 }

@@ -1,267 +1,21 @@
 //! The requests of an upload, and what follows from their responses.
 
-use crate::http::ReplayBody;
 use crate::http::transfer::activity::Activity;
 use crate::http::transfer::checksum::Sums;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
-use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Received};
-use crate::http::transfer::origin::{headers_for, hide_secrets};
+use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
+use crate::http::transfer::origin::hide_secrets;
 use crate::http::transfer::progress::{TransferProgress, TransferReport};
 use crate::http::transfer::protocol::ended_early;
-use crate::http::transfer::session::{Dialect, UploadSession};
-use crate::http::transfer::state_file::StateFile;
-use crate::http::transfer::upload::body::UploadBody;
-use crate::http::transfer::upload::options::UploadOptions;
-use crate::http::transfer::upload::plan::{Ask, Decision, Plan, Reply, Step, extent};
-use crate::http::transfer::upload::reading::{PIECE, SharedSource};
-use crate::http::transfer::upload::{storage, universal};
-use bytes::Bytes;
+use crate::http::transfer::session::UploadSession;
+use crate::http::transfer::upload::parts::UploadParts;
+use crate::http::transfer::upload::plan::{Ask, Decision, Plan, Reply, Step};
 use gax_retry::Code;
 use gax_retry::http::HttpFailure;
-use gax_retry::jitter::{JitterSource as _, ThreadJitter};
-use http::header::CONTENT_LENGTH;
-use http::request::Builder;
-use http::{HeaderMap, Request, Uri};
-use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, PoisonError};
-
-/// The chunks of sources that can't seek, unless said.
-const CHUNK: u64 = 8 * 1024 * 1024;
+use std::sync::Arc;
 
 /// A program's callback for sessions.
 pub(super) type OnSession<'a> = Box<dyn FnMut(&UploadSession) + Send + 'a>;
-
-/// All that the requests of an upload have in common.
-pub(super) struct UploadParts {
-    pub(super) options: UploadOptions,
-    pub(super) dialect: Dialect,
-    pub(super) source: SharedSource,
-    pub(super) session: Mutex<Option<UploadSession>>,
-    pub(super) state: Option<StateFile>,
-}
-
-/// An upload in a state file.
-#[derive(Serialize, Deserialize)]
-pub(super) struct UploadState {
-    /// The request that started the session.
-    pub(super) request: String,
-    pub(super) dialect: Dialect,
-    session: String,
-    control: Option<String>,
-    granularity: u64,
-    pub(super) size: Option<u64>,
-    pub(super) modified: Option<u64>,
-}
-
-impl UploadState {
-    /// The session in it; `None`: there is none that can be used.
-    pub(super) fn session(&self) -> Option<UploadSession> {
-        let control = match &self.control {
-            Some(control) => Some(control.parse().ok()?),
-            None => None,
-        };
-        let granularity = self.granularity.max(1);
-        Some(UploadSession { dialect: self.dialect, uri: self.session.parse().ok()?, control, granularity })
-    }
-}
-
-impl UploadParts {
-    pub(super) fn session(&self) -> Option<UploadSession> {
-        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    fn set_session(&self, session: Option<UploadSession>) {
-        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
-    }
-
-    fn reply(&self, step: Step, head: &http::response::Parts) -> Reply {
-        let uri = &self.options.request.uri;
-        match self.dialect {
-            Dialect::Storage => storage::reply(step, uri, head.status, &head.headers),
-            Dialect::Universal => universal::reply(step, uri, head.status, &head.headers),
-        }
-    }
-
-    /// A session has started: it is kept, also for another process.
-    async fn started(&self, headers: &HeaderMap) -> Result<(), Failure> {
-        let uri = &self.options.request.uri;
-        let session = match self.dialect {
-            Dialect::Storage => storage::session(uri, headers),
-            Dialect::Universal => universal::session(uri, headers),
-        };
-        if let (Some(state), Some(session)) = (&self.state, &session) {
-            let (size, modified) = {
-                let source = self.source.lock();
-                (source.size(), source.modified())
-            };
-            let upload = UploadState {
-                request: uri.to_string(),
-                dialect: session.dialect,
-                session: session.uri.to_string(),
-                control: session.control.as_ref().map(Uri::to_string),
-                granularity: session.granularity,
-                size,
-                modified,
-            };
-            state.save(&upload).await?;
-        }
-        self.set_session(session);
-        Ok(())
-    }
-
-    /// The request with the caller's headers and that body.
-    fn finished(&self, request: Builder, body: UploadBody) -> Result<Request<ReplayBody>, Failure> {
-        let length = body.len();
-        let body = if length == 0 { ReplayBody::empty() } else { ReplayBody::once(body) };
-        let mut request = request.header(CONTENT_LENGTH, length).body(body).map_err(unsendable)?;
-        *request.version_mut() = self.options.request.version;
-        Ok(request)
-    }
-
-    /// A request of a session, with those of the caller's headers that go there.
-    fn of_session(&self, request: Builder, body: UploadBody) -> Result<Request<ReplayBody>, Failure> {
-        let mut request = self.finished(request, body)?;
-        let headers = headers_for(&self.options.session_headers(), &self.options.request.uri, request.uri());
-        let ours = std::mem::replace(request.headers_mut(), headers);
-        request.headers_mut().extend(ours);
-        Ok(request)
-    }
-
-    /// The chunk of an upload whose pieces have that granularity.
-    fn chunk(&self, granularity: u64) -> Option<u64> {
-        self.options.chunk_size.map(|chunk| (chunk / granularity * granularity).max(granularity))
-    }
-
-    async fn single(&self, activity: &Arc<Activity>) -> Result<(Step, Request<ReplayBody>), Failure> {
-        let content = self.all().await?;
-        let sums = self.source.lock().sums();
-        let boundary = format!("gax-{:016x}{:016x}", ThreadJitter.next_u64(), ThreadJitter.next_u64());
-        let (request, pieces) = storage::single(&self.options, content, sums, &boundary);
-        Ok((Step::Single, self.finished(request, UploadBody::of(pieces, activity))?))
-    }
-
-    /// All of a short source.
-    async fn all(&self) -> Result<VecDeque<Bytes>, Failure> {
-        if !self.source.lock().can_seek() {
-            self.source.fill(0, u64::MAX).await?;
-            return Ok(self.source.lock().pieces(0, u64::MAX));
-        }
-        self.source.seek(0).await?;
-        self.read_all().await
-    }
-
-    /// All that a source has which can seek, from where it stands.
-    async fn read_all(&self) -> Result<VecDeque<Bytes>, Failure> {
-        let mut pieces = VecDeque::new();
-        loop {
-            let data = self.source.next(PIECE).await?;
-            if data.is_empty() {
-                return Ok(pieces);
-            }
-            pieces.push_back(data);
-        }
-    }
-
-    async fn send(
-        &self,
-        from: u64,
-        activity: &Arc<Activity>,
-    ) -> Result<(Step, Request<ReplayBody>), Failure> {
-        let session = self.session().ok_or_else(no_session)?;
-        let granularity = session.granularity;
-        let (can_seek, size) = {
-            let mut source = self.source.lock();
-            // Bodies of attempts before this one read no more.
-            source.lend();
-            (source.can_seek(), source.size())
-        };
-        let (to, body) = match size.filter(|_| can_seek) {
-            Some(size) => {
-                self.source.seek(from).await?;
-                let is_hashed = self.source.lock().sums().is_some();
-                let last_is_apart =
-                    self.dialect == Dialect::Storage && self.source.lock().is_hashing() && !is_hashed;
-                let to = extent(from, size, granularity, self.chunk(granularity), last_is_apart);
-                let body = if to == size && last_is_apart {
-                    UploadBody::of(self.read_all().await?, activity)
-                } else {
-                    UploadBody::streamed(&self.source, to.saturating_sub(from), activity)
-                };
-                (to, body)
-            }
-            None => {
-                let chunk =
-                    self.chunk(granularity).unwrap_or(CHUNK.max(granularity) / granularity * granularity);
-                // One byte more shows whether the chunk is the last.
-                self.source.fill(from, from.saturating_add(chunk).saturating_add(1)).await?;
-                let source = self.source.lock();
-                let to = source.read_so_far().0.min(from.saturating_add(chunk)).max(from);
-                (to, UploadBody::of(source.pieces(from, to), activity))
-            }
-        };
-        let (total, sums) = {
-            let source = self.source.lock();
-            (source.size(), source.sums())
-        };
-        let is_last = total == Some(to) && (can_seek || self.source.lock().read_so_far().1);
-        let request = match self.dialect {
-            Dialect::Storage => storage::send(&session, from, to, total, sums.filter(|_| is_last)),
-            Dialect::Universal => universal::send(&session, from, is_last),
-        };
-        Ok((Step::Send { from, to, total }, self.of_session(request, body)?))
-    }
-
-    fn start(&self, activity: &Arc<Activity>) -> Result<(Step, Request<ReplayBody>), Failure> {
-        let (size, sums) = {
-            let source = self.source.lock();
-            (source.size(), source.sums())
-        };
-        let (request, metadata) = match self.dialect {
-            Dialect::Storage => storage::start(&self.options, size, sums),
-            Dialect::Universal => universal::start(&self.options, size),
-        };
-        let pieces = Some(metadata).filter(|metadata| !metadata.is_empty()).into_iter().collect();
-        Ok((Step::Start, self.finished(request, UploadBody::of(pieces, activity))?))
-    }
-
-    fn query(&self, activity: &Arc<Activity>) -> Result<(Step, Request<ReplayBody>), Failure> {
-        let session = self.session().ok_or_else(no_session)?;
-        let request = match self.dialect {
-            Dialect::Storage => storage::query(&session, self.source.lock().size()),
-            Dialect::Universal => universal::query(&session),
-        };
-        Ok((Step::Query, self.of_session(request, UploadBody::of(VecDeque::new(), activity))?))
-    }
-
-    /// The request that cancels the session; `None`: there is none.
-    pub(super) fn cancel(&self) -> Option<Request<ReplayBody>> {
-        let session = self.session()?;
-        let mut request = cancel(&session).ok()?;
-        let headers = headers_for(&self.options.session_headers(), &self.options.request.uri, request.uri());
-        for (name, value) in &headers {
-            request.headers_mut().entry(name).or_insert(value.clone());
-        }
-        Some(request)
-    }
-}
-
-/// The request that cancels a session.
-pub(super) fn cancel(session: &UploadSession) -> Result<Request<ReplayBody>, Failure> {
-    let request = match session.dialect {
-        Dialect::Storage => storage::cancel(session),
-        Dialect::Universal => universal::cancel(session).header(CONTENT_LENGTH, 0),
-    };
-    request.body(ReplayBody::empty()).map_err(unsendable)
-}
-
-fn unsendable(error: http::Error) -> Failure {
-    Failure::new(TransferErrorKind::Invalid, "the request can't be made").with_source(error)
-}
-
-fn no_session() -> Failure {
-    Failure::malformed("the upload has no session")
-}
 
 /// An upload, between its requests.
 pub(super) struct UploadExchange<'a> {
@@ -309,10 +63,7 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
         &self.name
     }
 
-    fn prepare(
-        &mut self,
-        activity: &Arc<Activity>,
-    ) -> Boxed<'a, Result<(Step, Request<ReplayBody>), Failure>> {
+    fn prepare(&mut self, activity: &Arc<Activity>) -> Boxed<'a, Prepared<Step>> {
         let (parts, activity, ask) = (Arc::clone(&self.parts), Arc::clone(activity), self.plan.next());
         if let Ask::Send { .. } = ask {
             self.plan.sends();

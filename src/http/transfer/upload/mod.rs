@@ -1,18 +1,18 @@
 //! Uploads.
 
-mod abandoned;
 mod body;
+mod builder;
 mod cancel;
 mod exchange;
 mod options;
+mod parts;
 mod plan;
 mod reading;
 mod source;
 mod storage;
 mod universal;
-mod upload;
 mod uploaded;
 
+pub use builder::Upload;
 pub use source::UploadSource;
-pub use upload::Upload;
 pub use uploaded::Uploaded;

@@ -68,13 +68,16 @@ impl Reader<'_> {
             return Err(self.both_policies(key_span(node, hedging)));
         }
         let wait_for_ready = wait.map(|node| self.scalars.boolean(node, "waitForReady")).transpose()?;
-        for (node, field) in [
-            (wait, "waitForReady"),
-            (request_bytes, "maxRequestMessageBytes"),
-            (response_bytes, "maxResponseMessageBytes"),
+        let unused = "it is kept, but nothing here acts on it";
+        let connection =
+            "use a Connection of tonic-gax in place of tonic's channel; over that, calls wait as it says";
+        for (node, message, help) in [
+            (wait, "waitForReady has no effect over tonic's channel", connection),
+            (request_bytes, "maxRequestMessageBytes has no effect on retries", unused),
+            (response_bytes, "maxResponseMessageBytes has no effect on retries", unused),
         ] {
             if let Some(node) = node {
-                self.without_effect(node, field);
+                self.without_effect(node, message, help);
             }
         }
         let names = match names {
@@ -172,11 +175,11 @@ impl Reader<'_> {
         if self.scalars.dialect == Dialect::Grpc { error.with_java_taking("both") } else { error }
     }
 
-    fn without_effect(&mut self, node: &Node, field: &str) {
+    fn without_effect(&mut self, node: &Node, message: &str, help: &'static str) {
         if self.scalars.dialect == Dialect::AsWritten {
             self.findings.push(
-                Finding::new("no-effect", Severity::Note, format!("{field} has no effect on retries"))
-                    .with_help("it is kept, but nothing here acts on it")
+                Finding::new("no-effect", Severity::Note, message)
+                    .with_help(help)
                     .at(self.source.origin(node.span)),
             );
         }

@@ -8,3 +8,4 @@ mod mixed;
 mod names;
 mod own;
 mod published;
+mod rest;

@@ -3,6 +3,7 @@
 
 mod bindings;
 mod failures;
+mod over_sockets;
 mod responses;
 mod streams;
 mod types;

@@ -1,8 +1,10 @@
 //! All that generated clients do, over REST: pages, operations, hedging, resumed streams, observers; and other clients.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic::{Code, Request};
+use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
 use tonic_gax::rest::{RestOptions, RestTransport};
 use tonic_gax::{
     CallOptions, Code as GaxCode, Hedging, OperationReport, RequestExt as _, RetryLayer, RetryTable,
@@ -140,4 +142,21 @@ async fn tonics_own_client_stands_on_it_with_and_without_the_layer() {
 fn descriptors_that_are_none_are_an_error() {
     let error = RestTransport::new(RestServer::new([]), b"\xff", RestOptions::new()).unwrap_err();
     assert!(error.to_string().starts_with("the descriptors are no FileDescriptorSet"), "{error}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn credentials_that_a_server_refuses_are_fetched_anew() {
+    let count = Arc::new(AtomicU32::new(0));
+    let fetched = Arc::clone(&count);
+    let credentials = Credentials::new(move || {
+        let number = fetched.fetch_add(1, Ordering::Relaxed);
+        async move { Ok(AuthHeaders::bearer(&format!("token-{number}")).unwrap()) }
+    });
+    let server = RestServer::new([RestReply::new(401, r#"{"error":{"message":"expired"}}"#)]);
+    let http = CredentialsService::new(server.clone(), credentials);
+    let client = EverythingServiceClient::rest(http, EverythingServiceSettings::default());
+    client.query(Flat { name: "things/1".to_owned(), ..Flat::default() }).await.unwrap();
+    let requests = server.requests();
+    let sent: Vec<_> = requests.iter().map(|request| request.header("authorization").unwrap()).collect();
+    assert_eq!(sent, ["Bearer token-0", "Bearer token-1"]);
 }

@@ -3,13 +3,17 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::Code;
+use tonic_gax::RetrySettings;
 use tonic_gax::connection::{Address, AddressList, ConnectBackoff, Connection, ConnectionBuilder};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::{RawServer, Reply, Script, VirtualClock, VirtualServer};
+use tonic_gax_tests::{
+    RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, codes, ms, report_of,
+};
 
 /// Connections that are refused: when.
 #[derive(Clone)]
@@ -103,23 +107,47 @@ async fn a_server_that_says_nothing_is_given_up() {
     assert!(error.to_string().contains("no byte came from the server"), "{error}");
 }
 
-#[tokio::test(start_paused = true)]
-async fn connections_that_are_made_and_lost_leave_nothing() {
-    let server = VirtualServer::start(Script::always(Reply::Serve));
-    let pipes = server.connector();
+/// Connections to that server, and how often one was made.
+fn to(server: &VirtualServer) -> (ConnectionBuilder, Arc<AtomicUsize>) {
+    let (pipes, made) = (server.connector(), Arc::new(AtomicUsize::new(0)));
+    let count = Arc::clone(&made);
     let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
-    let connect = move |_: Address| {
+    let connection = Connection::to("http://server").resolver(list).connector(move |_| {
         let mut pipes = pipes.clone();
+        count.fetch_add(1, Ordering::Relaxed);
         async move {
             let pipe = tower::Service::call(&mut pipes, http::Uri::from_static("http://server")).await;
             pipe.map(hyper_util::rt::TokioIo::into_inner).map_err(io::Error::other)
         }
-    };
-    let connection =
-        Connection::to("http://server").resolver(list).connector(connect).max_age(Duration::from_secs(5));
-    let mut client = AssetServiceClient::new(connection.connect_lazy().unwrap());
+    });
+    (connection, made)
+}
+
+/// The calls on the old connection go on: it is the server's turn to say something.
+#[tokio::test(start_paused = true)]
+async fn a_slow_server_costs_one_more_connection() {
+    let server = VirtualServer::start(Script::at_once([]).then_always(ms(700), Reply::Serve));
+    let (connection, made) = to(&server);
+    let connection = connection.connect().await.unwrap();
+    let mut client = AssetServiceClient::new(connection.clone());
+    let patient =
+        tokio::spawn(async move { client.list_assets(ListAssetsRequest::default()).await.map(drop) });
+    let hasty = RetrySettings::builder().initial_rpc_timeout(ms(100)).max_attempts(6).build().unwrap();
+    let result = Stack::Layer.list(connection, &Setup::new(hasty)).await;
+    assert_eq!(codes(&report_of(&result)), [tonic_gax::Code::DeadlineExceeded; 6]);
+    patient.await.unwrap().unwrap();
+    assert_eq!(made.load(Ordering::Relaxed), 2, "the second is given a second at least");
+}
+
+#[tokio::test(start_paused = true)]
+async fn connections_that_are_made_and_lost_leave_nothing() {
+    const ROUNDS: usize = 10_000;
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let (connection, made) = to(&server);
+    let connection = connection.max_age(Duration::from_secs(5)).connect_lazy().unwrap();
+    let mut client = AssetServiceClient::new(connection);
     let mut most = 0;
-    for round in 0..1000 {
+    for round in 0..ROUNDS {
         client.list_assets(ListAssetsRequest::default()).await.unwrap();
         tokio::time::sleep(Duration::from_secs(6)).await;
         let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
@@ -129,9 +157,7 @@ async fn connections_that_are_made_and_lost_leave_nothing() {
             assert!(tasks <= most, "{tasks} in round {round}, {most} before");
         }
     }
-    drop(client);
-    tokio::time::sleep(Duration::from_secs(60)).await;
-    drop(server);
+    assert_eq!(made.load(Ordering::Relaxed), ROUNDS);
 }
 
 /// gRPC servers want five minutes between two pings while they send nothing, and none without a call in flight.

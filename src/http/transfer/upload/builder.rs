@@ -11,9 +11,10 @@ use crate::http::transfer::run::{Ended, run};
 use crate::http::transfer::service::TransferService;
 use crate::http::transfer::session::{Dialect, GRANULARITY, UploadSession};
 use crate::http::transfer::state_file::StateFile;
-use crate::http::transfer::upload::abandoned::Abandoned;
-use crate::http::transfer::upload::exchange::{OnSession, UploadExchange, UploadParts, UploadState};
+use crate::http::transfer::upload::cancel::Abandoned;
+use crate::http::transfer::upload::exchange::{OnSession, UploadExchange};
 use crate::http::transfer::upload::options::UploadOptions;
+use crate::http::transfer::upload::parts::{UploadParts, UploadState};
 use crate::http::transfer::upload::plan::Plan;
 use crate::http::transfer::upload::reading::SharedSource;
 use crate::http::transfer::upload::source::UploadSource;
@@ -128,7 +129,7 @@ impl<'a> Upload<'a> {
         Self::of(TransferRequest::new(request, http::Method::POST), Dialect::Storage, source.into())
     }
 
-    /// An upload by Google's universal protocol (`X-Goog-Upload-*`: Photos, YouTube, files of Gemini) that begins with this
+    /// An upload by Google's universal protocol (`X-Goog-Upload-*`: Photos, `YouTube`, files of Gemini) that begins with this
     /// request. It always has a session, and sends no checksums: what a server says of them is compared.
     ///
     /// By that protocol an error without `X-Goog-Upload-Status` is final, whatever its status, once there is a session.
@@ -141,8 +142,9 @@ impl<'a> Upload<'a> {
     pub fn resume(session: UploadSession, source: impl Into<UploadSource>) -> Self {
         let mut request = http::Request::new(());
         *request.uri_mut() = session.uri.clone();
-        let request = TransferRequest::new(request, http::Method::POST);
-        Self { session: Some(session.clone()), ..Self::of(request, session.dialect, source.into()) }
+        let upload =
+            Self::of(TransferRequest::new(request, http::Method::POST), session.dialect, source.into());
+        Self { session: Some(session), ..upload }
     }
 
     /// Adds a header. It goes along with every request of the upload to the same origin, conditions (`If-..`) with the first alone.
@@ -237,7 +239,7 @@ impl<'a> Upload<'a> {
         async move {
             let Self { request, dialect, session, source, metadata, content_type, chunk_size, .. } = self;
             let mut request = request.into_parts().map_err(Failure::unbegun)?;
-            let config = shared.config_with(&mut request.extensions);
+            let config = shared.config_for(&mut request);
             let options = UploadOptions { request, metadata, content_type, chunk_size };
             options.check(self.checksums).map_err(Failure::unbegun)?;
             let source = SharedSource::open(source, self.checksums).await.map_err(Failure::unbegun)?;

@@ -3,8 +3,8 @@
 use crate::http::HttpRetryService;
 use crate::http::transfer::checksum::Checksums;
 use crate::http::transfer::download::downloaded::Downloaded;
-use crate::http::transfer::download::exchange::DownloadOptions;
 use crate::http::transfer::download::file::PartialFile;
+use crate::http::transfer::download::options::DownloadOptions;
 use crate::http::transfer::download::receiver::{ClientParts, Receiver};
 use crate::http::transfer::download::sink::Sink;
 use crate::http::transfer::error::{Failure, TransferError, TransferErrorKind};
@@ -196,12 +196,12 @@ impl<'a> Download<'a> {
             let left = file.left(&receiver.options).await.map_err(Failure::unbegun)?;
             let offset = left.as_ref().map_or(0, |(_, length)| *length);
             if let Some(ranges) = ranges {
-                let part = file.path().to_owned();
+                let part = file.part().to_owned();
                 let downloaded = receiver.receive_ranges(&part, ranges).await?;
                 file.finish(None).await.map_err(|failure| downloaded.failed(failure))?;
                 return Ok(downloaded);
             }
-            let progress = receiver.progress(Sink::file(file.path().to_owned(), offset, checksums));
+            let progress = receiver.progress(Sink::file(file.part().to_owned(), offset, checksums));
             if let Some((stored, _)) = left.filter(|_| offset > 0) {
                 progress.lock().go_on(&stored);
             }
@@ -290,7 +290,7 @@ impl<'a> Download<'a> {
         state: Option<StateFile>,
     ) -> Result<Receiver<'a, S>, Failure> {
         let mut request = self.request.into_parts()?;
-        let config = client.2.config_with(&mut request.extensions);
+        let config = client.2.config_for(&mut request);
         let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
         let options = DownloadOptions {
             request,

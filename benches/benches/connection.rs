@@ -1,0 +1,79 @@
+//! Calls over a `Connection`, beside tonic's channel in the same run.
+#![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
+
+use std::error::Error;
+use tokio::runtime::Runtime;
+use tonic::transport::{Channel, Endpoint};
+use tonic_gax::client::Connection;
+use tonic_gax::connection::{Address, AddressList, Picker};
+use tonic_gax_benches::contender::Raw;
+use tonic_gax_benches::loopback::Server;
+use tonic_gax_benches::measure::{Cost, Lane, Summary, Turns, by_turns};
+use tonic_gax_benches::message;
+use tonic_gax_benches::table::Table;
+
+/// How many of each are measured.
+const ENDPOINTS: usize = 4;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    if Server::is_asked_for() {
+        return Server::run();
+    }
+    let is_quick = std::env::args().any(|flag| flag == "--test" || flag == "--quick");
+    let servers: Vec<_> = (0..ENDPOINTS).map(|_| Server::spawn()).collect::<Result<_, _>>()?;
+    let uris: Vec<&str> = servers.iter().map(Server::uri).collect();
+    let runtimes: Vec<_> = (0..4)
+        .map(|_| tokio::runtime::Builder::new_current_thread().enable_all().build())
+        .collect::<Result<_, _>>()?;
+    let [one, own, several, own_several] = runtimes.as_slice() else { return Ok(()) };
+    let endpoints: Vec<_> = uris
+        .iter()
+        .map(|uri| Endpoint::from_shared((*uri).to_owned()).map(|endpoint| endpoint.tcp_nodelay(true)))
+        .collect::<Result<_, _>>()?;
+    let first = endpoints.first().ok_or("there is a server")?;
+    let channel = one.block_on(first.connect())?;
+    let balanced = several.block_on(async { Channel::balance_list(endpoints.iter().cloned()) });
+    let connection = own.block_on(Connection::to(uris.first().copied().unwrap_or_default()).connect())?;
+    let addresses: Vec<Address> = uris
+        .iter()
+        .map(|uri| Ok(Address::Tcp(uri.trim_start_matches("http://").parse()?)))
+        .collect::<Result<_, std::net::AddrParseError>>()?;
+    let spread = Connection::to("http://assets").picker(Picker::RoundRobin);
+    let spread = own_several.block_on(spread.resolver(AddressList::new(addresses)).connect())?;
+
+    for (title, concurrency) in [("one at a time", 1), ("64 in flight", 64)] {
+        let over_channel = |runtime, channel: &Channel| lane(runtime, Raw::new(channel.clone()), concurrency);
+        let over_own = |runtime, own: &Connection| lane(runtime, Raw::new(own.clone()), concurrency);
+        let lanes = vec![
+            over_channel(one, &channel).named("Channel"),
+            over_own(own, &connection).named("Connection"),
+            over_channel(several, &balanced).named("Channel, 4 endpoints"),
+            over_own(own_several, &spread).named("Connection, 4 endpoints"),
+        ];
+        let turns = Turns { rounds: 40, calls: if concurrency == 1 { 500 } else { 6400 } };
+        println!("\n{title}, processor time of the client");
+        print(&by_turns(lanes, if is_quick { turns.quick() } else { turns }));
+    }
+    Ok(())
+}
+
+fn lane<C: tonic_gax_benches::contender::Contender>(
+    runtime: &Runtime,
+    contender: C,
+    concurrency: u32,
+) -> Lane<'_> {
+    let message = message::request(message::SMALL);
+    if concurrency == 1 {
+        return Lane::calls(runtime, Cost::Processor, contender, message);
+    }
+    Lane::concurrent(runtime, Cost::Processor, contender, message, concurrency)
+}
+
+fn print(summaries: &[Summary]) {
+    let mut table = Table::new(&["over", "us a call", "x Channel", "quartiles"]);
+    for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
+        let range = format!("{low:.2} to {high:.2}");
+        table.row([(*name).to_owned(), format!("{:.1}", nanos / 1000.0), format!("{ratio:.2}"), range]);
+    }
+    print!("{}", table.text());
+}

@@ -1,0 +1,147 @@
+//! The descriptors that clients over REST have with them.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use prost::Message as _;
+use prost_types::FileDescriptorSet;
+use std::path::{Path, PathBuf};
+use tonic_gax_build::{Builder, Error, Generated, configure};
+
+fn write(name: &str, proto: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rest").join(name);
+    std::fs::create_dir_all(folder.join("google/api")).unwrap();
+    std::fs::write(folder.join("google/api/annotations.proto"), HTTP).unwrap();
+    std::fs::write(folder.join("other.proto"), OTHER).unwrap();
+    std::fs::write(folder.join("library.proto"), proto).unwrap();
+    folder
+}
+
+const HTTP: &str = r#"
+    syntax = "proto3";
+    package google.api;
+    import "google/protobuf/descriptor.proto";
+    extend google.protobuf.MethodOptions { HttpRule http = 72295728; }
+    message HttpRule {
+        oneof pattern { string get = 2; string put = 3; string post = 4; string delete = 5; string patch = 6; }
+        string body = 7;
+        repeated HttpRule additional_bindings = 11;
+    }
+"#;
+
+const OTHER: &str = r#"
+    syntax = "proto3";
+    package other.v1;
+    import "google/protobuf/timestamp.proto";
+    message Used { Inner inner = 1; message Inner { google.protobuf.Timestamp time = 1; Kind kind = 2; } }
+    message Unused { Used used = 1; }
+    enum Kind { NONE = 0; }
+    enum UnusedKind { NOTHING = 0; }
+"#;
+
+const LIBRARY: &str = r#"
+    syntax = "proto3";
+    package example.v1;
+    import "google/api/annotations.proto";
+    import "other.proto";
+    message Book { string name = 1; other.v1.Used used = 2; map<string, Page> pages = 3; Book next = 4; }
+    message Page { string text = 1; }
+    message Unused { string name = 1; }
+    service Library {
+        rpc GetBook(Book) returns (Book) {
+            option (google.api.http) = {
+                get: "/v1/{name=books/*}"
+                additional_bindings { post: "/v1/books:get" body: "*" }
+            };
+        }
+        rpc Plain(Book) returns (Page);
+    }
+    service Others { rpc Get(Unused) returns (Unused); }
+"#;
+
+fn generate(name: &str, proto: &str, builder: Builder) -> Result<Generated, Error> {
+    builder.generate(&["library.proto"], &[write(name, proto)])
+}
+
+/// The descriptors in the code of a service.
+fn descriptors(code: &str, service: &str) -> FileDescriptorSet {
+    let file = syn::parse_file(code).unwrap();
+    let module = file.items.iter().find_map(|item| match item {
+        syn::Item::Mod(module) if module.ident == service => module.content.as_ref(),
+        _ => None,
+    });
+    let value = module.unwrap().1.iter().find_map(|item| match item {
+        syn::Item::Static(item) if item.ident == "REST" => Some(&*item.expr),
+        _ => None,
+    });
+    let syn::Expr::Call(call) = value.unwrap() else { unreachable!("it is made by a call") };
+    let Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::ByteStr(bytes), .. })) = call.args.last() else {
+        unreachable!("the last argument are bytes")
+    };
+    FileDescriptorSet::decode(bytes.value().as_slice()).unwrap()
+}
+
+#[test]
+fn clients_over_rest_are_made_where_they_are_asked_for() {
+    let code = |enable: bool| {
+        let generated = generate("asked", LIBRARY, configure().build_rest(enable)).unwrap();
+        generated.files().iter().find(|file| file.name() == "example.v1.rs").unwrap().content().to_owned()
+    };
+    assert!(!code(false).contains("RestService") && code(true).contains("RestService"));
+}
+
+#[test]
+fn descriptors_have_what_a_service_needs_and_no_more() {
+    let generated = generate("needed", LIBRARY, configure().build_rest(true)).unwrap();
+    let code = generated.files().iter().find(|file| file.name() == "example.v1.rs").unwrap();
+    let set = descriptors(code.content(), "library_gax");
+    let described: Vec<_> = set
+        .file
+        .iter()
+        .map(|file| {
+            let messages = file.message_type.iter().map(|message| message.name());
+            let enums = file.enum_type.iter().map(|one| one.name());
+            let services = file.service.iter().map(|service| service.name());
+            let names: Vec<&str> = messages.chain(enums).chain(services).collect();
+            (file.name(), file.dependency.join(" "), names.join(" "))
+        })
+        .collect();
+    let time = "google/protobuf/timestamp.proto".to_owned();
+    assert_eq!(
+        described,
+        [
+            ("other.proto", time, "Used Kind".to_owned()),
+            ("library.proto", "other.proto".to_owned(), "Book Page Library".to_owned()),
+        ]
+    );
+    assert!(set.file.iter().all(|file| file.source_code_info.is_none()));
+    let others = descriptors(code.content(), "others_gax");
+    assert_eq!(others.file.len(), 1);
+}
+
+#[test]
+fn a_rule_that_is_none_is_an_error_with_its_method() {
+    for (rule, problem) in [("/v1/{name=books/*}", "/v1/{name=**}/x"), ("/v1/books:get", "v1/books:get")] {
+        let error =
+            generate("wrong", &LIBRARY.replace(rule, problem), configure().build_rest(true)).unwrap_err();
+        let text = error.to_string();
+        assert!(error.is_protos() && text.starts_with("library.proto: example.v1.Library.GetBook"), "{text}");
+        assert!(text.contains(problem), "{text}");
+    }
+}
+
+#[test]
+fn rules_of_the_service_yaml_go_over_the_protos() {
+    let yaml = "
+http:
+  rules:
+  - selector: example.v1.Library.Plain
+    get: /v2/plain
+  - selector: example.v1.Library.GetBook
+    put: '/v2/{name}'
+";
+    let builder = configure().build_rest(true).service_yaml_text("library.yaml", yaml);
+    let generated = generate("yaml", LIBRARY, builder).unwrap();
+    let code = generated.files().iter().find(|file| file.name() == "example.v1.rs").unwrap().content();
+    assert!(
+        code.contains("/v2/plain") && code.contains("/v2/{name}") && !code.contains("/v1/{name=books/*}")
+    );
+}

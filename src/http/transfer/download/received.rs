@@ -1,0 +1,191 @@
+//! What has been received of a download.
+
+use crate::http::transfer::checksum::{Checksums, Hasher, Sums};
+use crate::http::transfer::download::head::{Decision, Position, Version};
+use crate::http::transfer::download::options::DownloadOptions;
+use crate::http::transfer::download::sink::Sink;
+use crate::http::transfer::error::{Failure, TransferErrorKind};
+use crate::http::transfer::exchange::{End, Incoming};
+use bytes::Bytes;
+use http::HeaderValue;
+use serde::{Deserialize, Serialize};
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A download in a state file.
+#[derive(Serialize, Deserialize)]
+pub(super) struct DownloadState {
+    /// The request that it began with.
+    pub(super) request: String,
+    pub(super) generation: Option<i64>,
+    pub(super) etag: Option<String>,
+    encoding: Option<String>,
+    pub(super) total: Option<u64>,
+    /// The checksums of the object, as `x-goog-hash` has them.
+    hash: Option<String>,
+}
+
+impl DownloadState {
+    pub(super) fn version(&self) -> Version {
+        Version::stored(self.generation, self.etag.as_deref(), self.encoding.as_deref())
+    }
+
+    pub(super) fn sums(&self) -> Sums {
+        Sums::in_text(self.hash.iter().map(String::as_str))
+    }
+}
+
+/// How far a download has come.
+pub(super) struct Progress<'a> {
+    pub(super) sink: Sink<'a>,
+    pub(super) position: Position,
+    /// The head of the first response of the object.
+    pub(super) head: Option<http::response::Parts>,
+    /// The checksums that the server names.
+    pub(super) sums: Sums,
+    /// What follows from the last head.
+    pub(super) decision: Option<Decision>,
+}
+
+impl Progress<'_> {
+    /// The position, as the sink has it.
+    pub(super) fn position(&self) -> Position {
+        Position { offset: self.sink.offset(), ..self.position.clone() }
+    }
+
+    /// An earlier process has left some of it.
+    pub(super) fn go_on(&mut self, stored: &DownloadState) {
+        self.position.version = Some(stored.version());
+        self.position.total = stored.total;
+        self.sums = stored.sums();
+    }
+
+    /// A response that is of use: the object is known from now on.
+    pub(super) fn learn(&mut self, head: &http::response::Parts, total: Option<u64>) {
+        let version = Version::of(&head.headers);
+        if !version.is_transcoded {
+            self.sums = self.sums.or(Sums::in_headers(&head.headers));
+        }
+        self.position.total = self.position.total.or(total);
+        self.position.version.get_or_insert(version);
+        if self.head.is_none() {
+            self.head = Some(head.clone());
+        }
+    }
+
+    /// The bytes so far are of no use.
+    pub(super) fn forget(&mut self) {
+        self.sink.rewind();
+        self.position.version = None;
+        self.position.total = None;
+        self.head = None;
+        self.sums = Sums::default();
+    }
+}
+
+#[derive(Clone)]
+pub(super) struct SharedProgress<'a>(Arc<Mutex<Progress<'a>>>);
+
+impl<'a> SharedProgress<'a> {
+    pub(super) fn new(sink: Sink<'a>, position: Position) -> Self {
+        let progress = Progress { sink, position, head: None, sums: Sums::default(), decision: None };
+        Self(Arc::new(Mutex::new(progress)))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, Progress<'a>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Opens the file, if it has to be.
+    pub(super) async fn open(&self) -> Result<(), Failure> {
+        let unopened = self.lock().sink.unopened();
+        if let Some(unopened) = unopened {
+            let opened = unopened.open().await?;
+            self.lock().sink.opened(opened);
+        }
+        Ok(())
+    }
+
+    /// Reads the body of a response into the sink.
+    pub(super) async fn receive(&self, body: &mut Incoming, mut skip: u64, end: Option<u64>) -> End {
+        let mut prefix = Hasher::new(Checksums::CRC32C);
+        loop {
+            let position = self.lock().position();
+            if position.limit.is_some_and(|limit| position.offset >= limit) {
+                break;
+            }
+            let mut data = match body.next().await {
+                None => break,
+                Some(Ok(data)) => data,
+                Some(Err(end)) => return end,
+            };
+            if skip > 0 {
+                let skipped = data.split_to(usize::try_from(skip).unwrap_or(usize::MAX).min(data.len()));
+                prefix.update(&skipped);
+                skip -= skipped.len() as u64;
+                if skip == 0 && !self.has_prefix(&prefix) {
+                    return End::Failed(changed());
+                }
+            }
+            if let Some(failure) = self.clip(&mut data, end) {
+                return End::Failed(failure);
+            }
+            if let Err(failure) = poll_fn(|cx| self.lock().sink.poll_write(&mut data, cx)).await {
+                return End::Failed(failure);
+            }
+        }
+        if let Err(failure) = poll_fn(|cx| self.lock().sink.poll_flush(cx)).await {
+            return End::Failed(failure);
+        }
+        let progress = self.lock();
+        let offset = progress.sink.offset();
+        let is_short =
+            skip > 0 || progress.position.limit.into_iter().chain(end).min().is_some_and(|end| offset < end);
+        if is_short {
+            return End::Broken(format!("the response ended at byte {offset} and is not whole").into());
+        }
+        End::Whole
+    }
+
+    /// Whether a prefix that came again is the one that was written. Only where that begins at the first byte and was hashed it is
+    /// known; otherwise the object's version says so.
+    fn has_prefix(&self, prefix: &Hasher) -> bool {
+        let progress = self.lock();
+        let written = progress.sink.hasher();
+        written.bytes() != prefix.bytes() || prefix.sums().difference(written.sums()).is_none()
+    }
+
+    /// Cuts off what is not wanted. A server that sends more than it has announced is not believed.
+    fn clip(&self, data: &mut Bytes, end: Option<u64>) -> Option<Failure> {
+        let progress = self.lock();
+        let offset = progress.sink.offset();
+        let reaches = offset.saturating_add(data.len() as u64);
+        if end.is_some_and(|end| reaches > end) {
+            return Some(Failure::malformed("the server sent more bytes than it announced"));
+        }
+        if let Some(limit) = progress.position.limit.filter(|limit| reaches > *limit) {
+            data.truncate(usize::try_from(limit.saturating_sub(offset)).unwrap_or(usize::MAX));
+        }
+        None
+    }
+}
+
+pub(super) fn changed() -> Failure {
+    Failure::new(TransferErrorKind::ObjectChanged, "the object was replaced while it was received")
+}
+
+impl Progress<'_> {
+    /// What it takes to go on in another process; `None`: nothing can.
+    pub(super) fn stored(&self, options: &DownloadOptions) -> Option<DownloadState> {
+        let version = self.position.version.as_ref().filter(|version| version.is_resumable())?;
+        let text = |value: &Option<HeaderValue>| value.as_ref()?.to_str().ok().map(str::to_owned);
+        Some(DownloadState {
+            request: options.request.uri.to_string(),
+            generation: version.generation,
+            etag: text(&version.etag),
+            encoding: text(&version.encoding),
+            total: self.position.total,
+            hash: self.sums.header(),
+        })
+    }
+}
