@@ -2,13 +2,11 @@
 
 mod bodies;
 mod layer;
-mod lost;
 mod presets;
 mod requests;
 mod reqwest;
-mod resend;
 mod rest;
-mod retry_after;
+mod retries;
 mod sockets;
 mod transfers;
 mod unreadable;
