@@ -7,7 +7,6 @@ mod presets;
 mod requests;
 mod reqwest;
 mod resend;
-mod rest;
 mod retry_after;
 mod sockets;
 mod table;
