@@ -9,5 +9,6 @@ mod long_running;
 mod paging;
 mod readiness;
 mod replay;
+mod rest;
 mod start;
 mod streams;

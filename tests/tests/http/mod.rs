@@ -5,7 +5,6 @@ mod layer;
 mod presets;
 mod requests;
 mod reqwest;
-mod rest;
 mod retries;
 mod sockets;
 mod transfers;
