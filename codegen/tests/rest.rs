@@ -97,9 +97,9 @@ fn descriptors_have_what_a_service_needs_and_no_more() {
         .file
         .iter()
         .map(|file| {
-            let messages = file.message_type.iter().map(|message| message.name());
-            let enums = file.enum_type.iter().map(|one| one.name());
-            let services = file.service.iter().map(|service| service.name());
+            let messages = file.message_type.iter().map(prost_types::DescriptorProto::name);
+            let enums = file.enum_type.iter().map(prost_types::EnumDescriptorProto::name);
+            let services = file.service.iter().map(prost_types::ServiceDescriptorProto::name);
             let names: Vec<&str> = messages.chain(enums).chain(services).collect();
             (file.name(), file.dependency.join(" "), names.join(" "))
         })

@@ -63,7 +63,7 @@ pub(super) fn number(text: &str) -> Option<u64> {
 mod tests {
     use super::*;
 
-    fn headers(name: HeaderName, values: &[&str]) -> HeaderMap {
+    fn headers(name: &HeaderName, values: &[&str]) -> HeaderMap {
         values.iter().map(|value| (name.clone(), value.parse().unwrap())).collect()
     }
 
@@ -85,9 +85,9 @@ mod tests {
             ("lines 5-9/10", None),
             ("", None),
         ] {
-            assert_eq!(ContentRange::of(&headers(CONTENT_RANGE, &[value])), expected, "{value}");
+            assert_eq!(ContentRange::of(&headers(&CONTENT_RANGE, &[value])), expected, "{value}");
         }
-        assert_eq!(ContentRange::of(&headers(CONTENT_RANGE, &["bytes 0-0/1", "bytes 0-0/1"])), None);
+        assert_eq!(ContentRange::of(&headers(&CONTENT_RANGE, &["bytes 0-0/1", "bytes 0-0/1"])), None);
         assert_eq!(ContentRange::of(&HeaderMap::new()), None);
     }
 
@@ -103,9 +103,9 @@ mod tests {
             ("bytes=", Err(())),
             ("", Err(())),
         ] {
-            assert_eq!(persisted(&headers(RANGE, &[value])), expected, "{value}");
+            assert_eq!(persisted(&headers(&RANGE, &[value])), expected, "{value}");
         }
         assert_eq!(persisted(&HeaderMap::new()), Ok(0));
-        assert_eq!(persisted(&headers(RANGE, &["bytes=0-1", "bytes=0-2"])), Err(()));
+        assert_eq!(persisted(&headers(&RANGE, &["bytes=0-1", "bytes=0-2"])), Err(()));
     }
 }

@@ -75,7 +75,7 @@ fn message_cost<C: StreamContender>(shape: Shape, contender: impl Fn(CannedStrea
     let call = |messages: u32| {
         let mut contender = contender(CannedStream::new(shape, messages));
         let info = measure(|| {
-            assert_eq!(runtime.block_on(contender.call(shape, messages)).unwrap(), shape.replies(messages))
+            assert_eq!(runtime.block_on(contender.call(shape, messages)).unwrap(), shape.replies(messages));
         });
         i64::try_from(info.count_total).unwrap()
     };

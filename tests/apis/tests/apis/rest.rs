@@ -30,7 +30,7 @@ mod with_protos {
     struct Cloud(Arc<Mutex<Vec<(String, Value)>>>);
 
     impl Cloud {
-        fn reply(&self, line: &str, query: &BTreeMap<&str, &str>, body: Value) -> (u16, Value) {
+        fn reply(&self, line: &str, query: &BTreeMap<&str, &str>, body: &Value) -> (u16, Value) {
             let reply = match line {
                 "GET /v1/projects/my-project/assets" if query.get("pageToken") == Some(&"two") => {
                     json!({"assets": [{"name": "//c"}]})
@@ -88,7 +88,7 @@ mod with_protos {
                 let body = if body.is_empty() { Value::Null } else { serde_json::from_slice(&body).unwrap() };
                 let pairs = parts.uri.query().unwrap().split('&').map(|pair| pair.split_once('=').unwrap());
                 let line = format!("{} {}", parts.method, parts.uri.path());
-                let (status, reply) = cloud.reply(&line, &pairs.collect(), body);
+                let (status, reply) = cloud.reply(&line, &pairs.collect(), &body);
                 let mut response = http::Response::new(Full::from(reply.to_string()));
                 *response.status_mut() = http::StatusCode::from_u16(status).unwrap();
                 Ok(response)

@@ -33,8 +33,7 @@ async fn serve() -> (String, Requests) {
             if number > 0 {
                 let head = "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n";
                 let chunks = ["[{\"text\":\"a", "\"},", "{\"text\":\"b\"}", "]"];
-                let chunks: String =
-                    chunks.iter().map(|text| format!("{:x}\r\n{text}\r\n", text.len())).collect();
+                let chunks = chunks.map(|text| format!("{:x}\r\n{text}\r\n", text.len())).concat();
                 connection.write_all(format!("{head}{chunks}0\r\n\r\n").as_bytes()).await.unwrap();
             }
         }

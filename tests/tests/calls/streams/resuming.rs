@@ -117,14 +117,14 @@ async fn listen(
     let mut client = TonicTalkClient::new(layer.layer(server.channel()));
     match client.listen(Request::new(request()).with_resumption(resumption)).await {
         Ok(response) => {
-            let later = StreamReport::of(&response).unwrap().clone();
-            assert!(later.get().is_none(), "the stream has not ended");
+            let report_at_end = StreamReport::of(&response).unwrap().clone();
+            assert!(report_at_end.get().is_none(), "the stream has not ended");
             let (heard, report) = read(response.into_inner()).await;
-            let later = later.get().unwrap();
+            let at_end = report_at_end.get().unwrap();
             if let Some(report) = &report {
-                assert_eq!(report, &later);
+                assert_eq!(report, &at_end);
             }
-            (heard, Some(later))
+            (heard, Some(at_end))
         }
         Err(status) => (Heard { numbers: Vec::new(), end: Err(failure(&status)) }, report(&status)),
     }

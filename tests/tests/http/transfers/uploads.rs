@@ -1,4 +1,5 @@
 //! Uploads by Cloud Storage's protocol and by the universal one.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
 use std::sync::{Arc, Mutex};
