@@ -47,7 +47,7 @@ use tower_service::Service;
 /// use tonic_gax::rest::{RestError, RestOptions, RestTransport};
 ///
 /// # fn example(descriptors: &[u8]) -> Result<(), RestError> {
-/// let http = Client::builder(TokioExecutor::new()).build_http();
+/// let http = Client::builder(TokioExecutor::new()).build_http::<tonic::body::Body>();
 /// let options = RestOptions::new().origin(http::Uri::from_static("http://localhost:8080"));
 /// let transport = RestTransport::new(http, descriptors, options)?;
 /// # drop(transport);

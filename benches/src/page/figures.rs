@@ -11,7 +11,7 @@ struct Row {
     /// The heading at the left margin, and the one below it, if there is one.
     case: (String, String),
     name: String,
-    /// What a column is called, and what stands there.
+    /// The name of a column, and the text in it.
     cells: Vec<(String, String)>,
 }
 

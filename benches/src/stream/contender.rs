@@ -39,7 +39,7 @@ async fn count(mut messages: impl Stream<Item = Result<Part, Status>> + Unpin) -
 }
 
 /// Calls by a client of tonic's.
-async fn stock<S>(client: &mut StreamsClient<S>, shape: Shape, messages: u32) -> Result<u64, Status>
+async fn plain<S>(client: &mut StreamsClient<S>, shape: Shape, messages: u32) -> Result<u64, Status>
 where
     S: tonic::client::GrpcService<tonic::body::Body>,
     S::Error: Into<StdError>,
@@ -68,7 +68,7 @@ impl<S: Wire> StreamContender for Raw<S> {
     const NAME: &'static str = "raw tonic client";
 
     async fn call(&mut self, shape: Shape, messages: u32) -> Result<u64, Status> {
-        stock(&mut self.0, shape, messages).await
+        plain(&mut self.0, shape, messages).await
     }
 }
 
@@ -95,7 +95,7 @@ impl<S: Wire> StreamContender for Layered<S> {
     const NAME: &'static str = "layer under tonic's client";
 
     async fn call(&mut self, shape: Shape, messages: u32) -> Result<u64, Status> {
-        stock(&mut self.0, shape, messages).await
+        plain(&mut self.0, shape, messages).await
     }
 }
 

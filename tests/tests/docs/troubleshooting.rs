@@ -9,8 +9,8 @@ use std::convert::Infallible;
 use std::time::Duration;
 use tonic::{Request, Response, Status};
 use tonic_gax::{
-    CallOptions, DeadlineLayer, HttpRetryLayer, OperationError, OperationReport, RequestExt as _, RetryLayer,
-    RetryTable,
+    CallOptions, DeadlineLayer, HttpRetryLayer, Note, OperationError, OperationReport, RequestExt as _,
+    RetryLayer, RetryTable,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
@@ -243,7 +243,8 @@ async fn post() -> String {
 fn shown(page: &str) -> Vec<(String, String)> {
     let sections = page.split("\n### ").skip(1);
     let blocks = sections.filter_map(|section| {
-        let (heading, rest) = section.split_once("\n\n```text\n")?;
+        let (heading, rest) = section.split_once('\n')?;
+        let rest = rest.strip_prefix("\n```text\n")?;
         let (block, _) = rest.split_once("\n```\n")?;
         Some((heading.to_owned(), block.to_owned()))
     });
@@ -285,6 +286,7 @@ async fn the_guide_shows_what_is_printed() {
         assert_eq!(shown.1, printed.1, "{}", printed.0);
     }
     assert_eq!(shown(PAGE).len(), printed.len());
+    assert!(PAGE.contains(&format!("```text\nnote: {}\n```", Note::ConnectionGivenUp)));
 }
 
 #[tokio::test(start_paused = true)]

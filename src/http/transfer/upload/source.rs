@@ -20,8 +20,8 @@ use tokio::io::{AsyncRead, AsyncSeek};
 ///
 /// let bytes = UploadSource::from("meow");
 /// let file = UploadSource::file("cat.jpg");
-/// let stdin = UploadSource::reader(tokio::io::stdin());
-/// # drop((bytes, file, stdin));
+/// let pipe = UploadSource::reader(&b"meow"[..]).with_size(4);
+/// # drop((bytes, file, pipe));
 /// ```
 pub struct UploadSource {
     pub(super) input: Input,

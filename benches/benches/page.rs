@@ -1,6 +1,6 @@
 //! Runs the benches, and prints the table of the guide's page about performance.
 //!
-//! `cargo run -p tonic-gax-benches --bin page`
+//! `cargo bench -p tonic-gax-benches --bench page`
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints what the benches measured")]
 
 use std::process::{Command, Stdio};
