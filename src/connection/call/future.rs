@@ -29,7 +29,7 @@ const HANDOVERS: u8 = 8;
 
 type Sending = Pin<Box<dyn Future<Output = Result<Response<Incoming>, TrySendError<Request<Body>>>> + Send>>;
 
-/// The future of a call over a [`Connection`](super::Connection).
+/// The future of a call over a [`Connection`](crate::connection::Connection).
 ///
 /// # Cancel safety
 ///

@@ -11,7 +11,7 @@ pub type ResolveFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// Finds the addresses of a connection's endpoints: in DNS, in a file, by a control plane.
 ///
 /// It is asked before the first connection is made, again whenever a connection fails or is lost, after a while
-/// ([`resolve_every`](super::ConnectionBuilder::resolve_every)), and whenever it says that something has
+/// ([`resolve_every`](crate::connection::ConnectionBuilder::resolve_every)), and whenever it says that something has
 /// [changed](Self::changed). An endpoint that is in the new list too keeps its connections. One that has gone gets no more
 /// calls, and those that it has end as they would have.
 ///
@@ -20,7 +20,7 @@ pub type ResolveFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// # Errors
 ///
 /// If it fails, the addresses of before stay. If there are none, calls fail with `UNAVAILABLE` and the error, unless they
-/// wait for a connection; it is asked again by the [back-off](super::ConnectBackoff) of connections. A list without an
+/// wait for a connection; it is asked again by the [back-off](crate::connection::ConnectBackoff) of connections. A list without an
 /// address counts as a failure.
 ///
 /// # Cancel safety

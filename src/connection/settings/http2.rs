@@ -99,7 +99,7 @@ impl Http2 {
     /// 330 s are safe everywhere and 10 s only where you run the server and have it allow that. If a server ends a
     /// connection with `too_many_pings` all the same, the interval of the endpoint's next connection is doubled (gRFC A8).
     ///
-    /// A connection that is dead is noticed without pings: see [`Connection`](super::Connection).
+    /// A connection that is dead is noticed without pings: see [`Connection`](crate::connection::Connection).
     #[must_use]
     pub fn keep_alive_interval(self, interval: Duration) -> Self {
         Self { keep_alive_interval: Some(interval), ..self }

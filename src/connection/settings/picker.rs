@@ -1,6 +1,6 @@
 //! Which endpoint a call goes to.
 
-/// How a [`Connection`](super::Connection) chooses the endpoint of a call, of those that have a connection.
+/// How a [`Connection`](crate::connection::Connection) chooses the endpoint of a call, of those that have a connection.
 ///
 /// An attempt avoids endpoints that earlier attempts of its operation failed at while others are ready, and every call those
 /// that are [ejected](super::Ejection).
@@ -24,7 +24,7 @@ pub enum Picker {
 ///
 /// # Defaults
 ///
-/// None is ejected unless this is [set](super::ConnectionBuilder::eject). Then: after 5 failures, for 30 s, no more than half of
+/// None is ejected unless this is [set](crate::connection::ConnectionBuilder::eject). Then: after 5 failures, for 30 s, no more than half of
 /// the endpoints at a time.
 ///
 /// # Examples
