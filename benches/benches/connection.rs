@@ -57,7 +57,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         let _summary = by_turns(only, Turns { rounds: 0, calls });
         return Ok(());
     }
-    for (number, (title, concurrency)) in [("one at a time", 1), ("64 in flight", AT_ONCE)].into_iter().enumerate()
+    for (number, (title, concurrency)) in
+        [("one at a time", 1), ("64 in flight", AT_ONCE)].into_iter().enumerate()
     {
         let turns = Turns { rounds: 40, calls: if concurrency == 1 { 500 } else { 6400 } };
         println!("\n{title}, processor time of the client");
