@@ -338,7 +338,7 @@ impl ConnectionBuilder {
         let maker = Maker {
             dialer: match self.custom {
                 Some(custom) => Dialer::Custom(custom),
-                None => Dialer::Sockets { options: self.sockets, tunnel },
+                None => Dialer::Sockets { options: self.sockets, tunnel: tunnel.map(Box::new) },
             },
             #[cfg(feature = "_tls")]
             tls,

@@ -16,10 +16,10 @@ pub(crate) fn guarded<'a, F: Future + 'a>(
     who: &'static str,
     make: impl FnOnce() -> F,
 ) -> impl Future<Output = Result<F::Output, StdError>> {
-    let made = guard.run(who, make);
+    let future = guard.run(who, make);
     async move {
         let panicked = || StdError::from(format!("{who} panicked"));
-        let mut future = pin!(made.ok_or_else(panicked)?);
+        let mut future = pin!(future.ok_or_else(panicked)?);
         poll_fn(|cx| match guard.run(who, || future.as_mut().poll(cx)) {
             Some(Poll::Pending) => Poll::Pending,
             Some(Poll::Ready(output)) => Poll::Ready(Ok(output)),

@@ -48,7 +48,7 @@ impl Maker {
         addresses: &[Address],
         order: &Order<'_>,
     ) -> Result<(Live, Driving), StdError> {
-        guarded(&self.guard, "a connector", || self.connect(addresses, order)).await?
+        guarded(&self.guard, "a connector", || Box::pin(self.connect(addresses, order))).await?
     }
 
     /// Tries each of the addresses, with an equal share of the time for TLS and the server's first byte.

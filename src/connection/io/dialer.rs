@@ -33,7 +33,7 @@ pub(crate) struct SocketOptions {
 /// Makes the connections of an endpoint.
 #[derive(Debug)]
 pub(crate) enum Dialer {
-    Sockets { options: SocketOptions, tunnel: Option<Tunnel> },
+    Sockets { options: SocketOptions, tunnel: Option<Box<Tunnel>> },
     Custom(Custom),
 }
 
@@ -94,7 +94,7 @@ impl Dialer {
             (Self::Custom(custom), address) => Ok(custom.dial(address.clone()).await?),
             (Self::Sockets { .. }, Address::Unix(path)) => Ok(unix(path).await?),
             (Self::Sockets { options, tunnel }, Address::Tcp(address)) => {
-                let Some(Tunnel { rule: ProxyRule { proxy, .. }, .. }) = tunnel else {
+                let Some(Tunnel { rule: ProxyRule { proxy, .. }, .. }) = tunnel.as_deref() else {
                     return Ok(Box::new(options.dial(vec![*address], time).await?.0));
                 };
                 let found = tokio::net::lookup_host((&*proxy.host, proxy.port)).await;

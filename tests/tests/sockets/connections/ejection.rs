@@ -55,7 +55,8 @@ async fn an_endpoint_is_out_for_longer_each_time_in_a_row() {
     let (connection, times, _good) = beside(&bad).await;
     for _ in 0..3 {
         call(&connection, 20).await;
-        tokio::time::sleep(times.0.lock().unwrap().last().copied().unwrap() + ms(1)).await;
+        let last = times.0.lock().unwrap().last().copied().unwrap();
+        tokio::time::sleep(last + ms(1)).await;
     }
     assert_eq!(*times.0.lock().unwrap(), [THIRTY, 2 * THIRTY, 3 * THIRTY]);
     assert_eq!(bad.arrivals().len(), 9);

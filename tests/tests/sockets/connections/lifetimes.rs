@@ -1,5 +1,4 @@
 //! How long connections live, and that they leave nothing behind, in virtual time.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::network::{Host, Network};
 use std::time::Duration;

@@ -1,4 +1,5 @@
 //! A network in memory: hosts at made-up addresses, which serve, refuse, stall or hang up.
+#![expect(clippy::panic, reason = "what fails here fails a test, or is to be caught")]
 
 use std::collections::HashMap;
 use std::io;

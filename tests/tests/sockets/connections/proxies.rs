@@ -55,8 +55,8 @@ async fn forward(mut client: TcpStream, server: SocketAddr, reply: &'static str)
     }
     let mut server = TcpStream::connect(server).await.unwrap();
     let mut first = vec![0; 1 << 10];
-    let count = server.read(&mut first).await.unwrap();
-    client.write_all(&[reply.as_bytes(), &first[..count]].concat()).await.unwrap();
+    first.truncate(server.read(&mut first).await.unwrap());
+    client.write_all(&[reply.as_bytes(), &first].concat()).await.unwrap();
     tokio::io::copy_bidirectional(&mut client, &mut server).await.ok();
 }
 
