@@ -55,7 +55,8 @@ async fn forward(mut client: TcpStream, server: SocketAddr, reply: &'static str)
     }
     let mut server = TcpStream::connect(server).await.unwrap();
     let mut first = vec![0; 1 << 10];
-    first.truncate(server.read(&mut first).await.unwrap());
+    let count = server.read(&mut first).await.unwrap();
+    first.truncate(count);
     client.write_all(&[reply.as_bytes(), &first].concat()).await.unwrap();
     tokio::io::copy_bidirectional(&mut client, &mut server).await.ok();
 }
