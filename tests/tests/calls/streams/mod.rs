@@ -4,6 +4,8 @@ mod limit;
 mod messages;
 mod passing;
 mod replays;
+mod requests;
 mod resuming;
 mod retries;
 mod subscribing;
+mod timeouts;
