@@ -7,5 +7,6 @@ mod replays;
 mod requests;
 mod resuming;
 mod retries;
+mod strategies;
 mod subscribing;
 mod timeouts;
