@@ -92,7 +92,7 @@ Examples:
            --max-retry-delay 500ms
   gax plan --table cloudasset_grpc_service_config.json --method ListAssets --total-timeout 10s
   gax plan --max-attempts 4 --initial-retry-delay 1s --outcome 20ms:UNAVAILABLE --outcome 30ms:OK
-  gax plan --max-attempts 2 --outcome stream:5s:UNAVAILABLE --outcome UNAVAILABLE --outcome 1s:OK
+  gax plan --max-attempts 3 --outcome stream:5s:UNAVAILABLE --outcome UNAVAILABLE --outcome 1s:OK
 
 JSON:
   {\"attempts\":[{\"attempt\":1,\"rpc_timeout_ms\":1500,\"retry_delay_ms\":0,\"start_ms\":0,\"end_ms\":1500,

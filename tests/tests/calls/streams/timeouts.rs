@@ -130,7 +130,7 @@ async fn a_stream_whose_strategy_has_panicked_is_not_left_alone() {
     assert_eq!(stream.lock().await.message().await.unwrap(), None);
 }
 
-/// What the table says of `Listen`.
+/// A table with timeouts of `Listen`.
 fn table() -> RetryTable {
     RetryTable::builder()
         .method("/test.talk.v1.Talk/Listen", settings(), Code::Unavailable)
@@ -216,7 +216,7 @@ async fn a_table_that_is_replaced_has_other_timeouts() {
     assert_eq!(message().await, (Some(line(1)), 1));
     handle.replace(table()).unwrap();
     assert_eq!(message().await, (Some(line(1)), 3));
-    // What the program has set goes before it.
+    // The program's own goes before it.
     let mut stub = TalkStubSettings::builder();
     stub.listen().set_wait_timeout(ms(450));
     let settings = TalkSettings::create(stub.build().unwrap()).with_handle(&handle);
