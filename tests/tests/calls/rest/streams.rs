@@ -110,6 +110,26 @@ async fn an_error_may_follow_messages() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_number_of_an_error_in_a_stream_is_a_status_or_a_code() {
+    for (number, code) in [
+        ("404", Code::NotFound),
+        // Of google.rpc.Status itself.
+        ("14", Code::Unavailable),
+        ("0", Code::Unknown),
+        ("-1", Code::Unknown),
+        ("17", Code::Unknown),
+        ("99999", Code::Unknown),
+        ("1.5", Code::Unknown),
+        ("\"x\"", Code::Unknown),
+        ("null", Code::Unknown),
+    ] {
+        let body = format!(r#"[{{"text":"a"}},{{"error":{{"code":{number}}}}}]"#);
+        let (texts, end, _) = watched([RestReply::ok(body)]).await;
+        assert_eq!((texts.len(), end.unwrap_err().code()), (1, code), "{number}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_error_before_the_first_message_is_retried() {
     let error = r#"{"error":{"code":503,"message":"later"}}"#;
     for first in [

@@ -217,6 +217,20 @@ fn descriptors_that_are_none_are_an_error() {
     assert!(error.to_string().starts_with("the descriptors are no FileDescriptorSet"), "{error}");
 }
 
+#[test]
+fn descriptors_that_are_damaged_are_an_error_or_others() {
+    let made = |bytes: &[u8]| RestTransport::new(RestServer::new([]), bytes, RestOptions::new());
+    made(DESCRIPTORS).unwrap();
+    let length = DESCRIPTORS.len();
+    for place in (0..length).step_by(length / 40) {
+        // Cut there: an error, or the files that come before. Nothing panics.
+        drop(made(&DESCRIPTORS[..place]));
+        let mut damaged = DESCRIPTORS.to_vec();
+        damaged[place] ^= 0x15;
+        drop(made(&damaged));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn credentials_that_a_server_refuses_are_fetched_anew() {
     let count = Arc::new(AtomicU32::new(0));
