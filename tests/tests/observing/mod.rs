@@ -2,7 +2,7 @@
 
 mod batches;
 mod escapes;
-mod lines;
+pub(crate) mod lines;
 mod long_running;
 mod metrics;
 mod observers;

@@ -31,7 +31,12 @@ pub(super) struct UploadExchange<'a> {
 impl<'a> UploadExchange<'a> {
     pub(super) fn new(parts: &Arc<UploadParts>, plan: Plan, on_session: Option<OnSession<'a>>) -> Self {
         let request = &parts.options.request;
-        let name = format!("{} {}", request.method, request.uri.path());
+        // Even the path of a session's URI may be a secret.
+        let name = if parts.can_start {
+            format!("{} {}", request.method, request.uri.path())
+        } else {
+            "resume an upload".to_owned()
+        };
         Self { parts: Arc::clone(parts), plan, name, on_session, conflict: None }
     }
 

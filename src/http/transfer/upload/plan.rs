@@ -95,6 +95,8 @@ enum Single {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     single: Single,
+    /// Whether it is known how a session is started.
+    can_start: bool,
     has_session: bool,
     /// How many bytes the server has, if that is known.
     at: Option<u64>,
@@ -112,6 +114,7 @@ impl Plan {
     pub(super) fn new(is_single: bool) -> Self {
         Self {
             single: if is_single { Single::Yes } else { Single::No },
+            can_start: true,
             has_session: false,
             at: None,
             best: 0,
@@ -121,9 +124,9 @@ impl Plan {
         }
     }
 
-    /// An upload that goes on by a session of another process.
-    pub(super) fn resumed() -> Self {
-        Self { has_session: true, sent: None, is_interrupted: true, ..Self::new(false) }
+    /// An upload that goes on by a session of another process. `can_start`: if it is gone, another one can be started.
+    pub(super) fn resumed(can_start: bool) -> Self {
+        Self { can_start, has_session: true, sent: None, is_interrupted: true, ..Self::new(false) }
     }
 
     pub(super) fn next(&self) -> Ask {
@@ -194,6 +197,9 @@ impl Plan {
             }
             (Step::Query | Step::Send { .. }, Reply::Gone) => {
                 self.lost(Some(step));
+                if !self.can_start {
+                    return Decision::Refused;
+                }
                 if lowest > 0 {
                     return Decision::NoWayBack;
                 }
@@ -350,6 +356,8 @@ mod tests {
         }
         let mut plan = Plan::new(false);
         assert_eq!(plan.replied(Step::Start, Reply::Gone, Some(SIZE), 0), Decision::Failed);
+        // Of a session alone nobody knows how it was started.
+        assert_eq!(Plan::resumed(false).replied(Step::Query, Reply::Gone, Some(SIZE), 0), Decision::Refused);
     }
 
     #[test]
@@ -358,9 +366,14 @@ mod tests {
         // More than was sent, or than there is.
         let mut plan = at(256);
         assert!(malformed(plan.replied(send(256, 512), Reply::Persisted(513), Some(SIZE), 0)));
-        assert!(malformed(Plan::resumed().replied(Step::Query, Reply::Persisted(SIZE + 1), Some(SIZE), 0)));
+        assert!(malformed(Plan::resumed(true).replied(
+            Step::Query,
+            Reply::Persisted(SIZE + 1),
+            Some(SIZE),
+            0
+        )));
         assert_eq!(
-            Plan::resumed().replied(Step::Query, Reply::Persisted(SIZE + 1), None, 0),
+            Plan::resumed(true).replied(Step::Query, Reply::Persisted(SIZE + 1), None, 0),
             Decision::NotDone { progress: true }
         );
         // An object before its last byte.
@@ -397,6 +410,26 @@ mod tests {
         plan.lost(Some(Step::Look));
         assert_eq!(plan.next(), Ask::Look);
         assert_eq!(plan.replied(Step::Look, Reply::Finished, Some(3), 0), Decision::Done);
+    }
+
+    /// The longest object of Cloud Storage has 5 TiB.
+    #[test]
+    fn the_longest_object() {
+        const TIB_5: u64 = 5 << 40;
+        const GRANULARITY: u64 = 256 * 1024;
+        let mut plan = Plan::resumed(true);
+        let decision = plan.replied(Step::Query, Reply::Persisted(TIB_5 - 10), Some(TIB_5), 0);
+        assert_eq!(
+            (decision, plan.next()),
+            (Decision::NotDone { progress: true }, Ask::Send { from: TIB_5 - 10 })
+        );
+        let last = Step::Send { from: TIB_5 - 10, to: TIB_5, total: Some(TIB_5) };
+        assert_eq!(plan.replied(last, Reply::Finished, Some(TIB_5), 0), Decision::Done);
+        assert_eq!(plan.persisted(), TIB_5);
+        assert_eq!(extent(0, TIB_5, GRANULARITY, None, true), TIB_5 - GRANULARITY);
+        assert_eq!(extent(TIB_5 - GRANULARITY, TIB_5, GRANULARITY, None, true), TIB_5);
+        assert_eq!(extent(1, TIB_5, GRANULARITY, Some(GRANULARITY), true), 1 + GRANULARITY);
+        assert_eq!(extent(u64::MAX - 1, u64::MAX, GRANULARITY, Some(GRANULARITY), true), u64::MAX);
     }
 
     #[test]

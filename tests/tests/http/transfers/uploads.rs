@@ -239,69 +239,6 @@ async fn a_dropped_upload_cancels_its_session() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_upload_goes_on_in_another_process_by_its_state_file() {
-    for is_universal in [false, true] {
-        let (file, state) = (Scratch::new("source"), Scratch::new("state"));
-        std::fs::write(file.path(), content(SIZE)).unwrap();
-        let storage = StorageEmulator::start();
-        let upload = || {
-            let source = UploadSource::file(file.path());
-            let upload = if is_universal { universal(source) } else { to_object(source) };
-            upload.single_request_below(0).state_file(state.path())
-        };
-        storage.fault(StorageFault::stall().on(StorageCall::Upload).at(2 * KIB_256 as u64));
-        let running = tokio::spawn(upload().send(&client(&storage)));
-        storage.stalled().await;
-        running.abort();
-        drop(running.await);
-        storage.disconnect();
-        let text = std::fs::read_to_string(state.path()).unwrap();
-        assert!(text.contains("\"session\":\"http://storage.test/"), "{text}");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt as _;
-            assert_eq!(std::fs::metadata(state.path()).unwrap().permissions().mode() & 0o777, 0o600);
-        }
-        // Another upload must not take it.
-        let other = Upload::to_object(ENDPOINT, "b", "other", "x").state_file(state.path());
-        let error = other.send(&client(&storage)).await.unwrap_err();
-        assert_eq!(error.kind(), TransferErrorKind::StateFile);
-
-        let uploaded = upload().send(&client(&storage)).await.unwrap();
-        assert_eq!(stored(&storage), content(SIZE));
-        assert_eq!(uploaded.resumptions(), 1);
-        assert_eq!(uploaded.crc32c(), Some(crc32c(&content(SIZE))));
-        assert!(!state.path().exists());
-        let starts = calls(&storage).iter().filter(|(call, _)| *call == StorageCall::StartUpload).count();
-        assert_eq!(starts, 1);
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_state_file_that_does_not_fit_is_no_use_or_an_error() {
-    let (file, state) = (Scratch::new("source"), Scratch::new("state"));
-    std::fs::write(file.path(), content(SIZE)).unwrap();
-    let storage = StorageEmulator::start();
-    let upload =
-        || to_object(UploadSource::file(file.path())).single_request_below(0).state_file(state.path());
-    storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
-    let running = tokio::spawn(upload().send(&client(&storage)));
-    storage.stalled().await;
-    running.abort();
-    drop(running.await);
-    // The source is another one: the upload begins anew.
-    std::fs::write(file.path(), content(SIZE + 1)).unwrap();
-    upload().send(&client(&storage)).await.unwrap();
-    assert_eq!(stored(&storage), content(SIZE + 1));
-
-    std::fs::write(state.path(), "{\"session\":\"s3cret\"").unwrap();
-    let error = upload().send(&client(&storage)).await.unwrap_err();
-    assert_eq!(error.kind(), TransferErrorKind::StateFile);
-    let text = format!("{error} {error:?}");
-    assert!(!text.contains("s3cret") && text.contains("line 1"), "{text}");
-}
-
-#[tokio::test(start_paused = true)]
 async fn an_upload_goes_on_by_its_session_alone() {
     let storage = StorageEmulator::start();
     storage.fault(StorageFault::status(403).on(StorageCall::Upload).at(2 * KIB_256 as u64));
@@ -314,8 +251,23 @@ async fn an_upload_goes_on_by_its_session_alone() {
     // A reader begins at the first byte here, too.
     let session = UploadSession::from_uri(&uri).unwrap();
     let source = UploadSource::reader(std::io::Cursor::new(content(SIZE)));
-    let uploaded = Upload::resume(session, source).send(&client(&storage)).await.unwrap();
+    let uploaded = Upload::resume(session.clone(), source).send(&client(&storage)).await.unwrap();
     assert_eq!((stored(&storage), uploaded.resumptions()), (content(SIZE).to_vec(), 1));
+
+    // It is too late to cancel it: the object is there.
+    let error = session.cancel(&client(&storage)).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(200)));
+    assert!(error.to_string().ends_with("the upload has ended: its object is there"), "{error}");
+    let started = calls(&storage).iter().filter(|(call, _)| *call == StorageCall::StartUpload).count();
+    // Nobody knows how another session would be started.
+    for status in [404, 410] {
+        storage.fault(StorageFault::status(status).on(StorageCall::QueryUpload));
+        let error = Upload::resume(session.clone(), content(SIZE)).send(&client(&storage)).await.unwrap_err();
+        assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(status)), "{error}");
+        assert!(error.session().is_none());
+    }
+    assert_eq!(calls(&storage).iter().filter(|(call, _)| *call == StorageCall::StartUpload).count(), started);
+    assert!(calls(&storage).iter().all(|(call, _)| *call != StorageCall::Unknown));
 }
 
 #[tokio::test(start_paused = true)]
@@ -393,6 +345,34 @@ async fn observers_are_notified_of_bytes_and_resumptions() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_size_that_is_a_multiple_of_the_chunk() {
+    for (size, is_universal, is_chunked) in [KIB_256, 2 * KIB_256]
+        .into_iter()
+        .flat_map(|size| [(size, false), (size, true)])
+        .flat_map(|(size, is_universal)| [(size, is_universal, false), (size, is_universal, true)])
+    {
+        let cursor = || std::io::Cursor::new(content(size));
+        for (name, source) in [
+            ("bytes", UploadSource::from(content(size))),
+            ("seekable", UploadSource::seekable(cursor())),
+            ("reader", UploadSource::reader(cursor())),
+            ("sized reader", UploadSource::reader(cursor()).with_size(size as u64)),
+        ] {
+            let storage = StorageEmulator::start();
+            let upload = if is_universal { universal(source) } else { to_object(source) };
+            let upload = if is_chunked { upload.chunk_size(KIB_256 as u64) } else { upload };
+            let uploaded = upload.single_request_below(0).send(&client(&storage)).await.unwrap();
+            assert_eq!(stored(&storage), content(size), "{name} {size} {is_universal} {is_chunked}");
+            assert_eq!(uploaded.bytes(), size as u64);
+            if is_chunked {
+                // The start, and no request but those with chunks.
+                assert_eq!(storage.arrivals().len(), 1 + size / KIB_256, "{name} {size} {is_universal}");
+            }
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_empty_object() {
     for is_universal in [false, true] {
         for source in [UploadSource::from(""), UploadSource::reader(tokio::io::empty())] {
@@ -429,13 +409,14 @@ async fn what_is_corrupted_on_the_way_is_no_object() {
 
 #[tokio::test(start_paused = true)]
 async fn a_source_that_changes_its_size_makes_no_object() {
-    for size in [SIZE - 1, SIZE + 1] {
+    for size in [0, SIZE - 1, SIZE + 1] {
         for seekable in [true, false] {
             let storage = StorageEmulator::start();
             let source = std::io::Cursor::new(content(SIZE));
             let source = if seekable { UploadSource::seekable(source) } else { UploadSource::reader(source) };
-            let upload = to_object(source.with_size(size as u64)).single_request_below(0);
-            let error = upload.send(&client(&storage)).await.unwrap_err();
+            let source = source.with_size(size as u64);
+            let upload = if size == 0 { universal(source) } else { to_object(source) };
+            let error = upload.single_request_below(0).send(&client(&storage)).await.unwrap_err();
             assert_eq!(error.kind(), TransferErrorKind::SourceChanged, "{size} {error}");
             assert_eq!(storage.names("b"), Vec::<String>::new());
         }
@@ -443,6 +424,23 @@ async fn a_source_that_changes_its_size_makes_no_object() {
     let error =
         to_object(UploadSource::file("/nowhere/at/all")).send(&client(&StorageEmulator::start())).await;
     assert_eq!(error.unwrap_err().kind(), TransferErrorKind::Source);
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn a_pipe_with_a_name_is_a_reader() {
+    let (pipe, storage) = (Scratch::new("pipe"), StorageEmulator::start());
+    let made = std::process::Command::new("mkfifo").arg(pipe.path()).status();
+    if !made.is_ok_and(|status| status.success()) {
+        return eprintln!("skipped: there is no mkfifo");
+    }
+    let writing = std::thread::spawn({
+        let path = pipe.path();
+        move || std::fs::write(path, content(SIZE)).unwrap()
+    });
+    let uploaded = to_object(UploadSource::file(pipe.path())).send(&client(&storage)).await.unwrap();
+    writing.join().unwrap();
+    assert_eq!((stored(&storage), uploaded.bytes()), (content(SIZE).to_vec(), SIZE as u64));
 }
 
 #[tokio::test(start_paused = true)]
