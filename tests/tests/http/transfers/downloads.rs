@@ -5,7 +5,7 @@ use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderValue};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
-use tonic_gax::transfer::{Checksums, Download, TransferErrorKind};
+use tonic_gax::transfer::{Checksums, Download, TransferErrorKind, Upload};
 use tonic_gax::{HttpRetryLayer, RetrySettings, StopReason};
 
 const SIZE: usize = 2 * KIB_256 + 1000;
@@ -334,6 +334,23 @@ async fn a_redirect_to_a_server_that_fails_is_no_progress() {
     storage.fault(redirect().on(StorageCall::Download).times(10));
     let (bytes, downloaded) = download().to_bytes(&with_layer(&storage, &layer)).await.unwrap();
     assert_eq!((bytes, downloaded.report().elapsed()), (content(SIZE), Duration::ZERO));
+}
+
+/// Two attempts at once would write to one place.
+#[tokio::test(start_paused = true)]
+async fn transfers_are_not_hedged() {
+    let settings = RetrySettings::builder().max_attempts(3).build().unwrap();
+    let layer = HttpRetryLayer::new(&settings, [tonic_gax::Code::Unavailable]);
+    let layer = layer.hedging(tonic_gax::Hedging::new(3).delay(Duration::from_millis(10)));
+    let storage = storage_of(SIZE);
+    storage.fault(StorageFault::delay(Duration::from_secs(1)).on(StorageCall::Download));
+    storage.fault(StorageFault::delay(Duration::from_secs(1)).on(StorageCall::Upload));
+    let client = with_layer(&storage, &layer);
+    let (bytes, _) = download().to_bytes(&client).await.unwrap();
+    let upload = Upload::to_object(ENDPOINT, "b", "other", bytes).single_request_below(0);
+    upload.send(&client).await.unwrap();
+    let calls: Vec<_> = storage.arrivals().iter().map(|arrival| arrival.call).collect();
+    assert_eq!(calls, [StorageCall::Download, StorageCall::StartUpload, StorageCall::Upload]);
 }
 
 #[tokio::test(start_paused = true)]

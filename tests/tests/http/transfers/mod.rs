@@ -1,14 +1,11 @@
 //! Transfers, and the emulator that they are tested with.
 
-mod cuts;
 mod downloads;
 mod emulator;
-mod kills;
-mod memory;
-mod process;
 mod ranges;
 mod secrets;
 mod setup;
+mod sources;
 mod state_files;
-mod trial;
+mod trials;
 mod uploads;

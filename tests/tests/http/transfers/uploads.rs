@@ -4,7 +4,6 @@
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tokio::io::AsyncWriteExt as _;
 use tonic_gax::http::presets;
 use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
@@ -345,46 +344,6 @@ async fn observers_are_notified_of_bytes_and_resumptions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_size_that_is_a_multiple_of_the_chunk() {
-    for (size, is_universal, is_chunked) in [KIB_256, 2 * KIB_256]
-        .into_iter()
-        .flat_map(|size| [(size, false), (size, true)])
-        .flat_map(|(size, is_universal)| [(size, is_universal, false), (size, is_universal, true)])
-    {
-        let cursor = || std::io::Cursor::new(content(size));
-        for (name, source) in [
-            ("bytes", UploadSource::from(content(size))),
-            ("seekable", UploadSource::seekable(cursor())),
-            ("reader", UploadSource::reader(cursor())),
-            ("sized reader", UploadSource::reader(cursor()).with_size(size as u64)),
-        ] {
-            let storage = StorageEmulator::start();
-            let upload = if is_universal { universal(source) } else { to_object(source) };
-            let upload = if is_chunked { upload.chunk_size(KIB_256 as u64) } else { upload };
-            let uploaded = upload.single_request_below(0).send(&client(&storage)).await.unwrap();
-            assert_eq!(stored(&storage), content(size), "{name} {size} {is_universal} {is_chunked}");
-            assert_eq!(uploaded.bytes(), size as u64);
-            if is_chunked {
-                // The start, and no request but those with chunks.
-                assert_eq!(storage.arrivals().len(), 1 + size / KIB_256, "{name} {size} {is_universal}");
-            }
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
-async fn an_empty_object() {
-    for is_universal in [false, true] {
-        for source in [UploadSource::from(""), UploadSource::reader(tokio::io::empty())] {
-            let storage = StorageEmulator::start();
-            let upload = if is_universal { universal(source) } else { to_object(source) };
-            let uploaded = upload.single_request_below(0).send(&client(&storage)).await.unwrap();
-            assert_eq!((stored(&storage), uploaded.bytes()), (vec![], 0));
-        }
-    }
-}
-
-#[tokio::test(start_paused = true)]
 async fn what_is_corrupted_on_the_way_is_no_object() {
     for checksums in [Checksums::CRC32C, Checksums::MD5, Checksums::BOTH] {
         for source in [
@@ -408,42 +367,6 @@ async fn what_is_corrupted_on_the_way_is_no_object() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_source_that_changes_its_size_makes_no_object() {
-    for size in [0, SIZE - 1, SIZE + 1] {
-        for seekable in [true, false] {
-            let storage = StorageEmulator::start();
-            let source = std::io::Cursor::new(content(SIZE));
-            let source = if seekable { UploadSource::seekable(source) } else { UploadSource::reader(source) };
-            let source = source.with_size(size as u64);
-            let upload = if size == 0 { universal(source) } else { to_object(source) };
-            let error = upload.single_request_below(0).send(&client(&storage)).await.unwrap_err();
-            assert_eq!(error.kind(), TransferErrorKind::SourceChanged, "{size} {error}");
-            assert_eq!(storage.names("b"), Vec::<String>::new());
-        }
-    }
-    let error =
-        to_object(UploadSource::file("/nowhere/at/all")).send(&client(&StorageEmulator::start())).await;
-    assert_eq!(error.unwrap_err().kind(), TransferErrorKind::Source);
-}
-
-#[cfg(unix)]
-#[tokio::test]
-async fn a_pipe_with_a_name_is_a_reader() {
-    let (pipe, storage) = (Scratch::new("pipe"), StorageEmulator::start());
-    let made = std::process::Command::new("mkfifo").arg(pipe.path()).status();
-    if !made.is_ok_and(|status| status.success()) {
-        return eprintln!("skipped: there is no mkfifo");
-    }
-    let writing = std::thread::spawn({
-        let path = pipe.path();
-        move || std::fs::write(path, content(SIZE)).unwrap()
-    });
-    let uploaded = to_object(UploadSource::file(pipe.path())).send(&client(&storage)).await.unwrap();
-    writing.join().unwrap();
-    assert_eq!((stored(&storage), uploaded.bytes()), (content(SIZE).to_vec(), SIZE as u64));
-}
-
-#[tokio::test(start_paused = true)]
 async fn servers_that_claim_more_than_they_got_are_found_out() {
     for is_universal in [false, true] {
         for claimed in [SIZE as u64 + 1, 2 * KIB_256 as u64] {
@@ -464,22 +387,6 @@ async fn an_error_of_the_universal_protocol_without_a_status_of_the_upload_is_fi
     let error = universal(content(SIZE)).send(&client(&storage)).await.unwrap_err();
     assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(503)));
     assert_eq!(error.stop_reason(), Some(StopReason::NonRetryable));
-}
-
-#[tokio::test(start_paused = true)]
-async fn a_reader_that_pauses_is_waited_for() {
-    let storage = StorageEmulator::start();
-    let (mut writer, reader) = tokio::io::duplex(1000);
-    let writing = tokio::spawn(async move {
-        for piece in content(SIZE).chunks(100_000) {
-            writer.write_all(piece).await.unwrap();
-            tokio::time::sleep(Duration::from_secs(50)).await;
-        }
-    });
-    let upload = to_object(UploadSource::reader(reader)).chunk_size(KIB_256 as u64);
-    upload.send(&client(&storage)).await.unwrap();
-    writing.await.unwrap();
-    assert_eq!(stored(&storage), content(SIZE));
 }
 
 #[tokio::test(start_paused = true)]
