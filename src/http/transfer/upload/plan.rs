@@ -58,6 +58,8 @@ pub(super) enum Reply {
 pub(super) enum Decision {
     /// The upload is whole.
     Done,
+    /// The object is made before its last byte was sent: by another process, if it has the source's checksum.
+    Early,
     /// There is more to do, and nothing went wrong.
     NotDone { progress: bool },
     /// Of what was sent the server has nothing. That is no progress, but a failure to be retried.
@@ -189,7 +191,7 @@ impl Plan {
                 if total == Some(to) {
                     self.done(total)
                 } else {
-                    Decision::Malformed("the server finished the upload before its last byte was sent")
+                    Decision::Early
                 }
             }
             (Step::Query | Step::Send { .. }, Reply::Persisted(bytes)) => {
@@ -225,7 +227,8 @@ impl Plan {
         }
     }
 
-    fn done(&mut self, size: Option<u64>) -> Decision {
+    /// The server has all of it.
+    pub(super) fn done(&mut self, size: Option<u64>) -> Decision {
         self.best = size.unwrap_or(self.best);
         self.at = Some(self.best);
         Decision::Done
@@ -377,7 +380,7 @@ mod tests {
             Decision::NotDone { progress: true }
         );
         // An object before its last byte.
-        assert!(malformed(at(256).replied(send(256, 512), Reply::Finished, Some(SIZE), 0)));
+        assert_eq!(at(256).replied(send(256, 512), Reply::Finished, Some(SIZE), 0), Decision::Early);
         assert!(malformed(Plan::new(false).replied(Step::Start, Reply::Finished, Some(SIZE), 0)));
         assert!(malformed(Plan::new(false).replied(Step::Start, Reply::Persisted(0), Some(SIZE), 0)));
         assert!(malformed(at(0).replied(Step::Query, Reply::Started, Some(SIZE), 0)));

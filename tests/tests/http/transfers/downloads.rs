@@ -195,6 +195,18 @@ async fn what_is_corrupted_on_the_way_leaves_no_file() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn composite_objects_have_no_md5() {
+    let storage = StorageEmulator::start();
+    storage.put("b", "folder/o", StorageObject::new(content(SIZE)).composite());
+    for (checksums, is_verified) in
+        [(Checksums::BOTH, true), (Checksums::CRC32C, true), (Checksums::MD5, false)]
+    {
+        let (bytes, downloaded) = download().checksums(checksums).to_bytes(&client(&storage)).await.unwrap();
+        assert_eq!((bytes, downloaded.is_verified()), (content(SIZE), is_verified), "{checksums:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn compressed_objects_are_received_as_stored_or_as_they_were() {
     let storage = StorageEmulator::start();
     storage.put("b", "folder/o", StorageObject::new(content(SIZE)).gzip());

@@ -2,12 +2,17 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
+use base64::Engine as _;
+use http_body_util::Full;
+use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tonic_gax::http::presets;
+use tonic_gax::http::{HttpRetryService, ReplayBody, presets};
 use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{Checksums, TransferErrorKind, Upload, UploadSession, UploadSource};
+use tonic_gax::transfer::{
+    Checksums, TransferErrorKind, TransferService, Upload, UploadSession, UploadSource,
+};
 use tonic_gax::{HttpRetryLayer, RetrySettings, StartedAttempt, StopReason};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
@@ -137,6 +142,35 @@ async fn a_lost_final_reply_is_a_success() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_byte_that_was_persisted_is_not_sent_again() {
+    for (is_universal, name, value) in
+        [(false, "content-range", "bytes 1-"), (true, "x-goog-upload-offset", "1")]
+    {
+        let storage = StorageEmulator::start().granularity(1);
+        storage.fault(StorageFault::reset().on(StorageCall::Upload).at(1));
+        let upload = if is_universal { universal(content(SIZE)) } else { to_object(content(SIZE)) };
+        let uploaded = upload.single_request_below(0).send(&client(&storage)).await.unwrap();
+        assert_eq!((stored(&storage), uploaded.resumptions()), (content(SIZE).to_vec(), 1));
+        assert!(storage.arrivals()[3].header(name).unwrap().starts_with(value));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_wrong_offset_is_recovered_from() {
+    // By Cloud Storage's protocol bytes that come again are ignored, and those behind a gap get 503.
+    for (is_universal, claimed, status) in [(false, 0, 200), (false, 2, 503), (true, 0, 409), (true, 2, 409)]
+    {
+        let storage = StorageEmulator::start();
+        storage.fault(StorageFault::reset().on(StorageCall::Upload).at(KIB_256 as u64));
+        storage.fault(StorageFault::claimed(claimed * KIB_256 as u64).on(StorageCall::QueryUpload));
+        let upload = if is_universal { universal(content(SIZE)) } else { to_object(content(SIZE)) };
+        upload.single_request_below(0).send(&client(&storage)).await.unwrap();
+        assert_eq!(stored(&storage), content(SIZE));
+        assert_eq!(calls(&storage)[3], (StorageCall::Upload, Some(status)), "{is_universal} {claimed}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn progress_gives_fresh_retries() {
     // Three attempts, and eight failures of which each comes after some progress.
     let settings = RetrySettings::builder()
@@ -169,14 +203,16 @@ async fn progress_gives_fresh_retries() {
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_expires_is_started_anew_where_the_source_can_seek() {
-    for status in [404, 410] {
+    // By the universal protocol 410 is a session that somebody has cancelled.
+    for (is_universal, status) in [(false, 404), (false, 410), (true, 404)] {
+        let upload = |source| if is_universal { universal(source) } else { to_object(source) };
         for chunk in [None, Some(KIB_256 as u64)] {
             let storage = StorageEmulator::start();
             storage.fault(
                 StorageFault::expired(status).on(StorageCall::Upload).skip(u32::from(chunk.is_some())),
             );
-            let mut upload = to_object(UploadSource::seekable(std::io::Cursor::new(content(SIZE))))
-                .single_request_below(0);
+            let source = UploadSource::seekable(std::io::Cursor::new(content(SIZE)));
+            let mut upload = upload(source).single_request_below(0);
             if let Some(chunk) = chunk {
                 upload = upload.chunk_size(chunk);
             }
@@ -188,35 +224,36 @@ async fn a_session_that_expires_is_started_anew_where_the_source_can_seek() {
         // A reader that has let go of its begin can't.
         let storage = StorageEmulator::start();
         storage.fault(StorageFault::expired(status).on(StorageCall::Upload).skip(1));
-        let upload =
-            to_object(UploadSource::reader(std::io::Cursor::new(content(SIZE)))).chunk_size(KIB_256 as u64);
-        let error = upload.send(&client(&storage)).await.unwrap_err();
+        let source = UploadSource::reader(std::io::Cursor::new(content(SIZE)));
+        let error = upload(source).chunk_size(KIB_256 as u64).send(&client(&storage)).await.unwrap_err();
         assert_eq!((error.kind(), error.status()), (TransferErrorKind::Source, Some(status)));
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_session_that_was_cancelled_is_the_end() {
-    let storage = StorageEmulator::start();
-    let sessions = Arc::new(Mutex::new(Vec::new()));
-    let known = Arc::clone(&sessions);
-    storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
-    let upload =
-        to_object(content(SIZE)).single_request_below(0).on_session(move |session: &UploadSession| {
+    for (is_universal, status) in [(false, 499), (true, 410)] {
+        let storage = StorageEmulator::start();
+        let sessions = Arc::new(Mutex::new(Vec::new()));
+        let known = Arc::clone(&sessions);
+        storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
+        let upload = if is_universal { universal(content(SIZE)) } else { to_object(content(SIZE)) };
+        let upload = upload.single_request_below(0).on_session(move |session: &UploadSession| {
             known.lock().unwrap().push(session.clone());
         });
-    let client = client(&storage);
-    let running = tokio::spawn(upload.send(&client));
-    storage.stalled().await;
-    let session = sessions.lock().unwrap()[0].clone();
-    session.cancel(&client).await.unwrap();
-    // The question after the stall finds it.
-    let error = running.await.unwrap().unwrap_err();
-    assert_eq!((error.kind(), error.status()), (TransferErrorKind::Cancelled, Some(499)));
-    assert!(error.session().is_none());
-    // To cancel it again changes nothing.
-    session.cancel(&client).await.unwrap();
-    assert_eq!(storage.names("b"), Vec::<String>::new());
+        let client = client(&storage);
+        let running = tokio::spawn(upload.send(&client));
+        storage.stalled().await;
+        let session = sessions.lock().unwrap()[0].clone();
+        session.cancel(&client).await.unwrap();
+        // The question after the stall finds it.
+        let error = running.await.unwrap().unwrap_err();
+        assert_eq!((error.kind(), error.status()), (TransferErrorKind::Cancelled, Some(status)));
+        assert!(error.session().is_none());
+        // To cancel it again changes nothing.
+        session.cancel(&client).await.unwrap();
+        assert_eq!(storage.names("b"), Vec::<String>::new());
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -376,6 +413,43 @@ async fn servers_that_claim_more_than_they_got_are_found_out() {
             let upload = if is_universal { universal(source) } else { to_object(source) };
             let error = upload.chunk_size(KIB_256 as u64).send(&client(&storage)).await.unwrap_err();
             assert_eq!(error.kind(), TransferErrorKind::Malformed, "{claimed} {error}");
+        }
+    }
+}
+
+/// A server that starts a session, and replies with this to whatever comes then.
+fn hasty(reply: String) -> HttpRetryService<impl TransferService> {
+    let server = tower::service_fn(move |request: http::Request<ReplayBody>| {
+        let reply = reply.clone();
+        async move {
+            let mut response = http::Response::new(Full::<bytes::Bytes>::from(reply));
+            if request.method() == http::Method::POST {
+                response.headers_mut().insert("location", "http://storage.test/session".parse().unwrap());
+            }
+            Ok::<_, Infallible>(response)
+        }
+    });
+    HttpRetryLayer::preset(&presets::storage()).layer(server)
+}
+
+/// Unless it is the same object: another process may have finished the session.
+#[tokio::test(start_paused = true)]
+async fn an_object_before_its_last_byte_is_refused() {
+    let crc32c = base64::engine::general_purpose::STANDARD.encode(crc32c(&content(SIZE)).to_be_bytes());
+    for (reply, checksums, is_the_same) in [
+        (format!(r#"{{"crc32c":"{crc32c}","size":"{SIZE}"}}"#), Checksums::CRC32C, true),
+        (format!(r#"{{"crc32c":"{crc32c}"}}"#), Checksums::NONE, false),
+        (r#"{"crc32c":"AAAAAA=="}"#.to_owned(), Checksums::CRC32C, false),
+        (format!(r#"{{"size":"{SIZE}"}}"#), Checksums::CRC32C, false),
+        ("<html>".to_owned(), Checksums::CRC32C, false),
+    ] {
+        let upload = to_object(content(SIZE)).chunk_size(KIB_256 as u64).checksums(checksums);
+        let result = upload.single_request_below(0).send(&hasty(reply.clone())).await;
+        match result {
+            Ok(uploaded) => assert!(is_the_same && uploaded.bytes() == SIZE as u64, "{reply}"),
+            Err(error) => {
+                assert_eq!((error.kind(), is_the_same), (TransferErrorKind::Malformed, false), "{error}");
+            }
         }
     }
 }
