@@ -157,7 +157,7 @@ impl Route {
             Self::Download { bucket, name } | Self::Get { bucket, name } | Self::Delete { bucket, name } => {
                 Some((bucket.clone(), name.clone()))
             }
-            Self::List { .. } | Self::Unknown => None,
+            Self::List { .. } | Self::NoCommand | Self::Unknown => None,
         }
     }
 }
