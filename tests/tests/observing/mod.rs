@@ -3,7 +3,7 @@
 mod batches;
 mod connections;
 mod escapes;
-mod lines;
+pub(crate) mod lines;
 mod long_running;
 mod metrics;
 mod observers;
