@@ -367,6 +367,7 @@ impl Policy {
     }
 
     /// The codes that are retried only if the server asks for a delay.
+    #[cfg(feature = "http")]
     #[must_use]
     pub fn only_with_server_delay(&self) -> CodeSet {
         self.only_with_server_delay
