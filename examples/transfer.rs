@@ -31,7 +31,7 @@ use tonic_gax::HttpRetryLayer;
 use tonic_gax::http::{HttpRetryService, ReplayBody, presets};
 use tonic_gax::strategy::Backoff;
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{Download, Upload, UploadSource, path_within};
+use tonic_gax::transfer::{Download, TransferErrorKind, Upload, UploadSource, path_within};
 
 const USAGE: &str = "\
 Copies a folder to Cloud Storage, or back, at STORAGE_EMULATOR_HOST.
@@ -151,14 +151,23 @@ impl Copy {
         let mut done = 0;
         for (length, path, name, generation) in &files {
             bar.set_message(name.clone());
+            let state = self.state.join(format!("{}.json", encoded(&format!("{}/{name}", self.bucket))));
             // The object must still be as it was when we looked: that makes the upload safe to retry.
-            let upload = Upload::to_object(&self.url, &self.bucket, name, UploadSource::file(path))
-                .query("ifGenerationMatch", &generation.to_string())
-                .single_request_below(1024 * 1024)
-                .state_file(self.state.join(format!("{}.json", encoded(&format!("{}/{name}", self.bucket)))))
-                .on_progress(|progress| bar.set_position(done + progress.bytes()));
-            match upload.send(client).await {
-                // The condition no longer holds if an earlier attempt has made the object, and its reply was lost.
+            let upload = || {
+                Upload::to_object(&self.url, &self.bucket, name, UploadSource::file(path))
+                    .query("ifGenerationMatch", &generation.to_string())
+                    .single_request_below(1024 * 1024)
+                    .state_file(&state)
+                    .on_progress(|progress| bar.set_position(done + progress.bytes()))
+            };
+            let mut uploaded = upload().send(client).await;
+            if uploaded.as_ref().is_err_and(|error| error.kind() == TransferErrorKind::StateFile) {
+                // Of an upload that was meant to replace another generation.
+                fs::remove_file(&state)?;
+                uploaded = upload().send(client).await;
+            }
+            match uploaded {
+                // The condition no longer holds if a process that was killed has made the object.
                 Err(error) if error.status() == Some(412) && self.is_there(client, name, path).await? => {}
                 uploaded => drop(uploaded?),
             }
@@ -191,7 +200,6 @@ impl Copy {
                 fs::create_dir_all(folder)?;
             }
             Download::of_object(&self.url, &self.bucket, name)
-                .generation(object.generation)
                 .resumable()
                 .on_progress(|progress| bar.set_position(done + progress.bytes()))
                 .to_file(client, path)

@@ -1,8 +1,7 @@
 //! The exponential back-off of one operation, in whole milliseconds.
 
 use super::RawSettings;
-use crate::jitter::JitterSource;
-use crate::jitter::uniform;
+use crate::jitter::{JitterSource, uniform};
 use std::time::Duration;
 
 const NANOS_PER_MS: i64 = 1_000_000;

@@ -2,8 +2,7 @@
 
 use super::server_wait::Own;
 use super::{Ask, Refusal, RuleSet, Wait};
-use crate::jitter::JitterSource;
-use crate::jitter::{jittered, uniform};
+use crate::jitter::{JitterSource, jittered, uniform};
 use crate::nanos::{FOREVER, limited, nanos_or_forever as limit, remaining, scaled};
 use crate::{Compatibility, RetrySettings, ServerDelay, StopReason};
 use std::time::Duration;

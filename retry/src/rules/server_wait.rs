@@ -2,8 +2,7 @@
 
 use super::Ask;
 use crate::RetrySettings;
-use crate::jitter::JitterSource;
-use crate::jitter::uniform;
+use crate::jitter::{JitterSource, uniform};
 use std::time::Duration;
 
 /// The longest such wait where nothing else says how long it may be.

@@ -126,6 +126,9 @@ fn decoded<const N: usize>(text: &str) -> Option<[u8; N]> {
     STANDARD.decode(text.trim()).ok()?.try_into().ok()
 }
 
+/// The most bytes by which a CRC32C is moved on in one step.
+const MOST_AT_ONCE: u64 = 1 << 31;
+
 /// Computes checksums of bytes that come in their order.
 #[derive(Debug, Clone)]
 pub(super) struct Hasher {
@@ -171,8 +174,17 @@ impl Hasher {
 
     /// The checksums of what comes behind these bytes as well, whose CRC32C and length are known.
     pub(super) fn join(&mut self, crc32c: u32, bytes: u64) {
-        let length = usize::try_from(bytes).unwrap_or(usize::MAX);
-        self.crc32c = self.crc32c.map(|sum| crc32c::crc32c_combine(sum, crc32c, length));
+        let shifted = |sum| {
+            let (mut sum, mut left) = (sum, bytes);
+            // Where `usize` has 32 bits, more takes several steps.
+            while left > 0 {
+                let step = usize::try_from(left.min(MOST_AT_ONCE)).unwrap_or(usize::MAX);
+                sum = crc32c::crc32c_combine(sum, 0, step);
+                left -= step as u64;
+            }
+            sum
+        };
+        self.crc32c = self.crc32c.map(|sum| shifted(sum) ^ crc32c);
         self.bytes += bytes;
     }
 }
@@ -231,6 +243,20 @@ mod tests {
             joined.update(head);
             joined.join(sums(tail).crc32c.unwrap(), tail.len() as u64);
             assert_eq!((joined.sums().crc32c, joined.bytes()), (sums(CHECK).crc32c, 9), "{cut}");
+        }
+    }
+
+    /// However a long part is cut, the whole has the same CRC32C.
+    #[test]
+    fn long_ranges_are_joined_in_steps() {
+        for bytes in [MOST_AT_ONCE - 1, MOST_AT_ONCE, 3 << 30, 5 << 39] {
+            let mut at_once = Hasher::new(Checksums::CRC32C);
+            at_once.update(CHECK);
+            let mut in_two = at_once.clone();
+            at_once.join(0x1234_5678, bytes);
+            in_two.join(0, bytes - 7);
+            in_two.join(0x1234_5678, 7);
+            assert_eq!((at_once.sums(), at_once.bytes()), (in_two.sums(), in_two.bytes()), "{bytes}");
         }
     }
 

@@ -25,7 +25,7 @@ pub enum TransferErrorKind {
     Source,
     /// The source has other bytes than it had: it is shorter or longer than its size.
     SourceChanged,
-    /// The bytes that were received can't be written.
+    /// The bytes that were received can't be written, or another download is writing that file.
     Sink,
     /// The server has other bytes than were sent, or has sent other bytes than it has.
     ChecksumMismatch,

@@ -28,12 +28,13 @@ impl fmt::Display for UnsafeName {
 impl Error for UnsafeName {}
 
 /// Names that Windows has for devices, with whatever extension.
-const DEVICES: [&str; 4] = ["con", "prn", "aux", "nul"];
+const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
 /// The path of a file in that folder by a name that a server has given: the name of an object, say, whose slashes stand for
 /// folders.
 ///
-/// The rules are the same on every system, so that a copy made on one can be made on the other.
+/// The rules are the same on every system, so that no name means something else on another one. Windows takes even fewer names:
+/// a file whose name has a `?` can't be written there.
 ///
 /// # Errors
 ///
@@ -79,9 +80,12 @@ fn problem(name: &str) -> Option<&'static str> {
         _ => {
             let stem = part.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
             let is_numbered = |device: &str| {
-                stem.strip_prefix(device).is_some_and(|number| {
-                    number.len() == 1 && number.bytes().all(|byte| byte.is_ascii_digit())
-                })
+                let mut number = stem.strip_prefix(device).unwrap_or_default().chars();
+                // The superscripts count as digits.
+                let is_digit = number
+                    .next()
+                    .is_some_and(|digit| digit.is_ascii_digit() || "\u{b9}\u{b2}\u{b3}".contains(digit));
+                is_digit && number.next().is_none()
             };
             let is_device = DEVICES.contains(&&*stem) || is_numbered("com") || is_numbered("lpt");
             is_device.then_some("a part of it is the name of a device")
@@ -96,8 +100,30 @@ mod tests {
     #[test]
     fn names_never_leave_the_folder() {
         for name in [
-            "", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "../a", "a/..", "a\\..\\b", "c:", "C:/a",
-            "a\0b", "a\nb", "a/./b", "a.", "a /b", "nul", "NUL.txt", "x/com1", "lpt9.log",
+            "",
+            "/",
+            "/a",
+            "a/",
+            "a//b",
+            ".",
+            "..",
+            "a/../b",
+            "../a",
+            "a/..",
+            "a\\..\\b",
+            "c:",
+            "C:/a",
+            "a\0b",
+            "a\nb",
+            "a/./b",
+            "a.",
+            "a /b",
+            "nul",
+            "NUL.txt",
+            "x/com1",
+            "lpt9.log",
+            "COM\u{b2}.a",
+            "CONIN$",
         ] {
             let error = path_within(Path::new("f"), name).unwrap_err();
             assert_eq!(error.name(), name);

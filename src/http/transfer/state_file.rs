@@ -1,19 +1,23 @@
 //! Files in which transfers keep what it takes to go on in another process.
 
 use crate::http::transfer::error::{Failure, TransferErrorKind};
+use gax_retry::jitter::{JitterSource as _, ThreadJitter};
 use gax_text::Escaped;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio::fs;
 use tokio::io::AsyncWriteExt as _;
 
 /// A file with the state of one transfer, as JSON. Only its owner can read it.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub(super) struct StateFile {
     path: PathBuf,
+    /// Its text, as this transfer has read or written it last.
+    known: Arc<Mutex<Option<Vec<u8>>>>,
 }
 
 /// The most that such a file has.
@@ -21,18 +25,27 @@ const MOST: u64 = 1024 * 1024;
 
 impl StateFile {
     pub(super) fn new(path: PathBuf) -> Self {
-        Self { path }
+        Self { path, known: Arc::default() }
+    }
+
+    fn know(&self, text: Option<Vec<u8>>) -> Option<Vec<u8>> {
+        std::mem::replace(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner), text)
     }
 
     /// The state in it; `None`: there is no such file.
     pub(super) async fn load<T: DeserializeOwned>(&self) -> Result<Option<T>, Failure> {
-        let length = match fs::metadata(&self.path).await {
-            Ok(metadata) => metadata.len(),
+        let metadata = match fs::metadata(&self.path).await {
+            Ok(metadata) => metadata,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.failure("can't be read", error)),
         };
-        if length > MOST {
-            return Err(self.failure("is no state of a transfer", "it is too long"));
+        if !metadata.is_file() {
+            return Err(self.failure("can't be read", "it is no regular file"));
+        }
+        if metadata.len() > MOST {
+            return Err(
+                self.failure("is no state of a transfer: remove it, or name another one", "it is too long")
+            );
         }
         let text = fs::read(&self.path).await.map_err(|error| self.failure("can't be read", error))?;
         let state = serde_json::from_slice(&text);
@@ -41,30 +54,45 @@ impl StateFile {
             let place = format!("line {}, column {}", error.line(), error.column());
             self.failure("is no state of a transfer: remove it, or name another one", place)
         })?;
+        self.know(Some(text));
         Ok(Some(state))
     }
 
     /// Writes the state, all of it or nothing.
     pub(super) async fn save<T: Serialize>(&self, state: &T) -> Result<(), Failure> {
         let text = serde_json::to_vec(state).map_err(|error| self.failure("can't be written", error))?;
-        let new = beside(&self.path, ".new");
+        // A name that nobody else has: neither another transfer with the same file, nor a link that somebody has put there.
+        let new = beside(&self.path, &format!(".{:016x}", ThreadJitter.next_u64()));
         let written = async {
             let mut options = fs::OpenOptions::new();
-            options.write(true).create(true).truncate(true);
+            options.write(true).create_new(true);
             #[cfg(unix)]
             options.mode(0o600);
             let mut file = options.open(&new).await?;
-            file.write_all(&text).await?;
-            file.flush().await?;
-            file.sync_all().await?;
-            fs::rename(&new, &self.path).await
+            let written = async {
+                file.write_all(&text).await?;
+                file.flush().await?;
+                file.sync_all().await?;
+                fs::rename(&new, &self.path).await
+            };
+            let written = written.await;
+            if written.is_err() {
+                drop(fs::remove_file(&new).await);
+            }
+            written
         };
-        written.await.map_err(|error| self.failure("can't be written", error))
+        written.await.map_err(|error| self.failure("can't be written", error))?;
+        self.know(Some(text));
+        Ok(())
     }
 
-    /// Removes the file, if there is one.
+    /// Removes the file, if it is as this transfer has read or written it last. What another one has put there is its own.
     pub(super) async fn remove(&self) -> Result<(), Failure> {
-        match fs::remove_file(&self.path).await {
+        let Some(known) = self.know(None) else { return Ok(()) };
+        let removed = async {
+            if fs::read(&self.path).await? == known { fs::remove_file(&self.path).await } else { Ok(()) }
+        };
+        match removed.await {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
                 Err(self.failure("can't be removed", error))
             }
@@ -79,8 +107,10 @@ impl StateFile {
 
     /// The file is that of another transfer.
     pub(super) fn of_another(&self) -> Failure {
-        let problem =
-            format!("the state file {} belongs to another transfer: name another one", self.shown());
+        let problem = format!(
+            "the state file {} belongs to another transfer: remove it, or name another one",
+            self.shown()
+        );
         Failure::new(TransferErrorKind::StateFile, problem)
     }
 

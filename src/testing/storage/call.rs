@@ -22,7 +22,7 @@ pub enum StorageCall {
     List,
     /// The deletion of an object.
     Delete,
-    /// Anything else: it is replied to with 404.
+    /// Anything else: it is replied to with 404, and with 400 if it names a command of the universal protocol that isn't one.
     Unknown,
 }
 

@@ -1,8 +1,9 @@
 //! Observers, metrics, spans and text; and the testing kit.
 
 mod batches;
+mod connections;
 mod escapes;
-mod lines;
+pub(crate) mod lines;
 mod long_running;
 mod metrics;
 mod observers;

@@ -3,8 +3,7 @@
 use super::Policy;
 use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, limited};
-use crate::operation::latencies::Latencies;
-use crate::operation::{AttemptResult, Hedging};
+use crate::operation::{AttemptResult, Hedging, latencies::Latencies};
 use crate::rules::{Ask, Own, Refusal, Rules};
 use crate::{Code, CodeSet, ServerDelay};
 use std::sync::Arc;

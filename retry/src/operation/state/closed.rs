@@ -4,8 +4,7 @@
 //! error: nothing in it says whose response it was. So all of them are retried, far enough apart that those who did no harm
 //! are not hit again together, and an operation that is hit time and again is taken for the reason.
 
-use crate::jitter::JitterSource;
-use crate::jitter::uniform;
+use crate::jitter::{JitterSource, uniform};
 use crate::nanos::{FOREVER, after, remaining};
 
 /// How many such ends in a row may be the doing of others.
@@ -54,9 +53,6 @@ pub(super) fn spread(wait: u64, took: u64, now: u64, limit: u64, mut jitter: &mu
         return wait;
     }
     let most = wait.max(LEAST_BACKOFF).saturating_mul(3).max(took.saturating_mul(10));
-    let most = match limit {
-        FOREVER => most,
-        limit => most.min(remaining(limit, after(now, wait)) / 2),
-    };
+    let most = if limit == FOREVER { most } else { most.min(remaining(limit, after(now, wait)) / 2) };
     after(wait, uniform(0, most, &mut jitter))
 }

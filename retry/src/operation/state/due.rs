@@ -1,8 +1,7 @@
 //! The operation's next step.
 
 use crate::nanos::FOREVER;
-use crate::operation::End;
-use crate::operation::action::FollowUp;
+use crate::operation::{End, action::FollowUp};
 use crate::{AttemptKind, StartedAttempt};
 use std::time::Duration;
 
@@ -22,31 +21,18 @@ pub(super) enum Due {
 impl Due {
     /// When its delay ends; [`FOREVER`]: there is nothing to wait for.
     pub(super) fn at(self) -> u64 {
-        match self {
-            Due::After { at, .. } => at,
-            Due::Nothing | Due::Now(_) | Due::End(_) => FOREVER,
-        }
+        if let Due::After { at, .. } = self { at } else { FOREVER }
     }
 
     /// The operation's end, if that is known.
     pub(super) fn end(self) -> Option<End> {
-        match self {
-            Due::End(end) => Some(end),
-            Due::Nothing | Due::Now(_) | Due::After { .. } => None,
-        }
+        if let Due::End(end) = self { Some(end) } else { None }
     }
 
-    /// No attempt is sent.
-    pub(super) fn clear_attempt(&mut self) {
+    /// It becomes that one, unless the operation's end is known.
+    pub(super) fn set(&mut self, next: Due) {
         if self.end().is_none() {
-            *self = Due::Nothing;
-        }
-    }
-
-    /// The operation ends so, unless another end is known.
-    pub(super) fn finish(&mut self, end: End) {
-        if self.end().is_none() {
-            *self = Due::End(end);
+            *self = next;
         }
     }
 

@@ -7,11 +7,9 @@ use super::in_flight::{Ended, InFlight};
 use super::polls::Polls;
 use super::resends::Resends;
 use crate::nanos::{FOREVER, after, bounded, limited, nanos};
-use crate::operation::Next;
-use crate::operation::action::FollowUp;
 use crate::operation::{
-    Action, AttemptResult, Delivery, End, NotAttempted, Outcome, Policy, Replayable, RetryFact, Seen, Stop,
-    World, gates,
+    Action, AttemptResult, Delivery, End, Next, NotAttempted, Outcome, Policy, Replayable, RetryFact, Seen,
+    Stop, World, action::FollowUp, gates,
 };
 use crate::rules::{Ask, Progress, Refusal, Wait};
 use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
@@ -169,7 +167,7 @@ impl State {
             return false;
         }
         self.committed = NonZeroU32::new(attempt);
-        self.due.clear_attempt();
+        self.due.set(Due::Nothing);
         self.hedges.clear();
         true
     }
@@ -487,7 +485,7 @@ impl State {
     }
 
     fn finish(&mut self, end: End) {
-        self.due.finish(end);
+        self.due.set(Due::End(end));
         self.hedges.clear();
     }
 }

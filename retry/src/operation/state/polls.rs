@@ -1,7 +1,6 @@
 //! The polls of one operation, whose back-off is apart from that of retries.
 
-use crate::operation::Next;
-use crate::operation::Policy;
+use crate::operation::{Next, Policy};
 use crate::rules::Progress;
 
 /// The polls so far. Nothing is allocated for an operation that does not poll.

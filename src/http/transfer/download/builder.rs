@@ -146,6 +146,9 @@ impl<'a> Download<'a> {
     /// A download [to a file](Self::to_file) that failed, or whose process was killed, leaves what it has beside that path, in
     /// `PATH.gax-part` and `PATH.gax-state`, and the same download goes on from there. If the object was replaced meanwhile, it
     /// begins anew.
+    ///
+    /// A state file of another request, whose URI differs in whatever part, or one that can't be read, is an error
+    /// ([`StateFile`](TransferErrorKind::StateFile)): remove the two files to begin anew. A URI that is signed anew is another one.
     pub fn resumable(self) -> Self {
         Self { is_resumable: true, ..self }
     }
@@ -154,7 +157,7 @@ impl<'a> Download<'a> {
     /// on which one connection is slow. gsutil does so from 150 MiB on. Each range is an operation of its own, with retries of its own.
     ///
     /// It makes no difference for writers and memory, nor for a [resumable](Self::resumable) download, and little for a server that
-    /// knows no ranges.
+    /// knows no ranges, or names neither the length of its object nor a version. An object that is replaced meanwhile is an error.
     pub fn parallel(self, ranges: u32, least: u64) -> Self {
         Self { parallel: (ranges > 0).then_some((u64::from(ranges), least.max(1))), ..self }
     }
@@ -176,7 +179,8 @@ impl<'a> Download<'a> {
     ///
     /// # Errors
     ///
-    /// See [`TransferError`]. Nothing has the name of the path then but what had it before.
+    /// See [`TransferError`]. Nothing has the name of the path then but what had it before. While another download receives into
+    /// that file, in this process or (on Unix) another one, this is an error at once.
     ///
     /// # Cancel safety
     ///
@@ -192,7 +196,7 @@ impl<'a> Download<'a> {
             let ranges = self.parallel.filter(|_| !is_resumable);
             let state = is_resumable.then(|| PartialFile::state(&path));
             let receiver = self.receiver(client, state).map_err(Failure::unbegun)?;
-            let mut file = PartialFile::new(&path, is_resumable);
+            let mut file = PartialFile::open(&path, is_resumable).await.map_err(Failure::unbegun)?;
             let left = file.left(&receiver.options).await.map_err(Failure::unbegun)?;
             let offset = left.as_ref().map_or(0, |(_, length)| *length);
             if let Some(ranges) = ranges {
@@ -209,12 +213,12 @@ impl<'a> Download<'a> {
             match receiver.receive(progress.clone()).await {
                 Ok(downloaded) => {
                     let opened = progress.lock().sink.take_file();
-                    let finished = file.finish(opened).await;
+                    file.finish(opened).await.map_err(|failure| downloaded.failed(failure))?;
                     if let Some(state) = state {
                         // A download that begins anew replaces it, should it stay.
                         drop(state.remove().await);
                     }
-                    finished.map_err(|failure| downloaded.failed(failure)).map(|()| downloaded)
+                    Ok(downloaded)
                 }
                 Err(error) => {
                     let is_useless = matches!(

@@ -76,6 +76,12 @@ impl Downloaded {
         &self.ranges
     }
 
+    /// Another range of it was received.
+    pub(super) fn add(&mut self, range: Self) {
+        self.transfer.resumptions = self.transfer.resumptions.saturating_add(range.transfer.resumptions);
+        self.ranges.push(range.report);
+    }
+
     /// The error of a download that was received, and could not be finished.
     pub(super) fn failed(&self, failure: Failure) -> TransferError {
         let TransferReport { bytes, resumptions } = self.transfer;

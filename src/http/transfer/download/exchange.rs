@@ -31,6 +31,8 @@ pub(super) struct DownloadExchange<'a> {
     begin: u64,
     /// The most bytes that were ever written.
     best: u64,
+    /// Whether an attempt has failed since bytes came.
+    has_failed: bool,
     is_interrupted: bool,
     resumptions: u32,
 }
@@ -49,6 +51,7 @@ impl<'a> DownloadExchange<'a> {
             redirects: 0,
             best,
             begin,
+            has_failed: false,
             is_interrupted: best > begin,
             resumptions: 0,
         }
@@ -60,7 +63,7 @@ impl<'a> DownloadExchange<'a> {
         let has_progressed = offset > self.best;
         self.best = self.best.max(offset);
         if has_progressed {
-            self.redirects = 0;
+            (self.redirects, self.has_failed) = (0, false);
         }
         has_progressed
     }
@@ -68,7 +71,7 @@ impl<'a> DownloadExchange<'a> {
     /// The attempt failed with the body under way.
     fn interrupt(&mut self) {
         self.is_interrupted = self.progress.lock().sink.offset() > self.begin;
-        self.redirected = None;
+        (self.redirected, self.redirects, self.has_failed) = (None, 0, true);
     }
 
     /// The bytes so far are of another object, or of one that nobody can go on with.
@@ -113,7 +116,8 @@ impl<'a> DownloadExchange<'a> {
         let problem = match target {
             Some(target) if self.redirects <= MOST_REDIRECTS => {
                 self.redirected = Some(target);
-                return Ending::NotDone { progress: true };
+                // To be redirected to a server that fails, again and again, is no progress.
+                return Ending::NotDone { progress: !self.has_failed };
             }
             Some(_) => "the server redirects in a loop",
             None => "the server redirects to a place that no request goes to",
@@ -210,7 +214,10 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
                 };
                 if is_whole { self.whole(received.head) } else { Ending::NotDone { progress } }
             }
-            Some(Decision::Whole) => self.whole(received.head),
+            Some(Decision::Whole) => {
+                self.progress.lock().position.total.get_or_insert(position.offset);
+                self.whole(received.head)
+            }
             Some(Decision::Anew) => self.anew(Some(received)),
             Some(Decision::Redirect) => self.redirect(received),
             Some(Decision::Malformed(problem)) => {
@@ -220,6 +227,11 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
             Some(Decision::Failed) | None => {
                 self.interrupt();
                 let status = received.head.status.as_u16();
+                let is_pinned = self.options.has_generations && position.has_generation();
+                if status == 404 && position.offset > 0 && is_pinned {
+                    // Of the generation that was asked for there is nothing more. There may be another one.
+                    return self.anew(Some(received));
+                }
                 let failure = Failure::status(received.into_response());
                 let is_gone = position.offset > 0 && matches!(status, 404 | 412);
                 let failure = if is_gone {

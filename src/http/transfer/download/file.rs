@@ -1,5 +1,6 @@
 //! The file that a download is written to until it is whole.
 
+use crate::http::transfer::download::exclusive::open_alone;
 use crate::http::transfer::download::options::DownloadOptions;
 use crate::http::transfer::download::received::DownloadState;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
@@ -9,18 +10,36 @@ use std::io;
 use std::path::{Path, PathBuf};
 use tokio::fs::{self, File};
 
-/// A file with a temporary name beside the one that it is to have. Dropped before it is whole it is removed, unless the download is
-/// to go on.
+/// A file with a temporary name beside the one that it is to have, which no other download writes meanwhile. Dropped before it is
+/// whole it is removed, unless the download is to go on and there is something to go on from.
 #[derive(Debug)]
 pub(super) struct PartialFile {
     path: PathBuf,
     part: PathBuf,
     is_removed: bool,
+    /// As long as this is open, nobody else writes the file. `None`: it has got its name.
+    lock: Option<std::fs::File>,
 }
 
 impl PartialFile {
-    pub(super) fn new(path: &Path, is_resumable: bool) -> Self {
-        Self { path: path.to_owned(), part: beside(path, ".gax-part"), is_removed: !is_resumable }
+    /// Opens the temporary file, or makes it.
+    pub(super) async fn open(path: &Path, is_resumable: bool) -> Result<Self, Failure> {
+        let target = path.to_owned();
+        // If nobody waits for it any more, its drop removes what it has made.
+        let opening = tokio::task::spawn_blocking(move || Self::open_now(target, is_resumable));
+        opening.await.unwrap_or_else(|error| Err(failure(path, io::Error::other(error))))
+    }
+
+    fn open_now(path: PathBuf, is_resumable: bool) -> Result<Self, Failure> {
+        if path.file_name().is_none() || path.is_dir() {
+            return Err(failure(&path, io::Error::other("it is the name of a folder")));
+        }
+        let part = beside(&path, ".gax-part");
+        match open_alone(&part) {
+            Ok(Some(lock)) => Ok(Self { path, part, is_removed: !is_resumable, lock: Some(lock) }),
+            Ok(None) => Err(failure(&part, io::Error::other("another download writes it"))),
+            Err(error) => Err(failure(&part, error)),
+        }
     }
 
     /// The path of the state file beside it.
@@ -57,7 +76,7 @@ impl PartialFile {
             fs::rename(&self.part, &self.path).await
         };
         named.await.map_err(|error| failure(&self.path, error))?;
-        self.is_removed = false;
+        self.lock = None;
         Ok(())
     }
 
@@ -74,8 +93,10 @@ fn failure(path: &Path, error: io::Error) -> Failure {
 
 impl Drop for PartialFile {
     fn drop(&mut self) {
-        if self.is_removed {
-            // There may be none yet.
+        let Some(lock) = &self.lock else { return };
+        let is_empty = lock.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        if self.is_removed || is_empty {
+            // Nothing can be done about a file that stays.
             drop(std::fs::remove_file(&self.part));
         }
     }

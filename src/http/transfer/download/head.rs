@@ -42,14 +42,17 @@ impl Version {
         !self.is_transcoded && (self.generation.is_some() || self.etag.is_some())
     }
 
-    /// Whether the bytes of the two are different ones, by what both say.
-    fn differs(&self, other: &Self) -> bool {
-        let generations = self.generation.zip(other.generation);
-        let differs = match generations {
+    /// Whether the two have different names.
+    fn is_another(&self, other: &Self) -> bool {
+        match self.generation.zip(other.generation) {
             Some((one, other)) => one != other,
             None => self.etag.as_ref().zip(other.etag.as_ref()).is_some_and(|(one, other)| one != other),
-        };
-        differs || self.encoding != other.encoding || self.is_transcoded != other.is_transcoded
+        }
+    }
+
+    /// Whether the bytes of the two are different ones, by what both say.
+    fn differs(&self, other: &Self) -> bool {
+        self.is_another(other) || self.encoding != other.encoding || self.is_transcoded != other.is_transcoded
     }
 
     /// Whether both name the same version by something that both have.
@@ -109,6 +112,11 @@ impl Position {
         ))
     }
 
+    /// Whether the version has a generation.
+    pub(super) fn has_generation(&self) -> bool {
+        self.version.as_ref().is_some_and(|version| version.generation.is_some())
+    }
+
     /// The place at which nothing more is wanted, if it is known.
     pub(super) fn end(&self) -> Option<u64> {
         crate::operation::earlier(self.limit, self.total)
@@ -122,7 +130,8 @@ impl Position {
             204 if self.offset == 0 => Decision::Body { skip: 0, end: Some(0), total: Some(0) },
             200 | 203 => self.whole(&version, is_other, headers),
             416 if self.offset > 0 || self.limit.is_some() => match ContentRange::of(headers) {
-                _ if is_other => Decision::Anew,
+                // It has no content, and so no encoding.
+                _ if self.version.as_ref().is_some_and(|known| known.is_another(&version)) => Decision::Anew,
                 Some(ContentRange::Outside { total }) if total == self.offset => Decision::Whole,
                 Some(ContentRange::Outside { total }) if total < self.offset => Decision::Anew,
                 None if self.total == Some(self.offset) => Decision::Whole,
@@ -306,6 +315,20 @@ mod tests {
         assert_eq!(decide(&half(&[]), 200, &[("content-length", "10")]), Decision::Anew);
     }
 
+    /// The longest object of Cloud Storage has 5 TiB.
+    #[test]
+    fn the_longest_object() {
+        let version = Some(Version::of(&headers(&[GENERATION_1])));
+        let late = Position { offset: (5 << 40) - 10, version, total: Some(5 << 40), ..Position::default() };
+        assert_eq!(late.range().as_deref(), Some("bytes=5497558138870-"));
+        let range = ("content-range", "bytes 5497558138870-5497558138879/5497558138880");
+        assert_eq!(decide(&late, 206, &[GENERATION_1, range]), body(0, 5 << 40, 5 << 40));
+        let whole = ("content-length", "5497558138880");
+        assert_eq!(decide(&late, 200, &[GENERATION_1, whole]), body((5 << 40) - 10, 5 << 40, 5 << 40));
+        let outside = ("content-range", "bytes */5497558138870");
+        assert_eq!(decide(&late, 416, &[GENERATION_1, outside]), Decision::Whole);
+    }
+
     #[test]
     fn a_range_behind_the_end() {
         let whole = Position { offset: 10, ..half(&[GENERATION_1]) };
@@ -319,6 +342,9 @@ mod tests {
         let first = Position { limit: Some(10), ..Position::default() };
         assert_eq!(decide(&first, 416, &outside("bytes */0")), Decision::Whole);
         assert_eq!(decide(&Position::default(), 416, &outside("bytes */0")), Decision::Failed);
+        let encoded = [GENERATION_1, ("content-encoding", "gzip")];
+        let encoded = Position { version: Some(Version::of(&headers(&encoded))), ..whole.clone() };
+        assert_eq!(decide(&encoded, 416, &outside("bytes */10")), Decision::Whole);
         let unknown = Position { total: None, ..whole };
         assert_eq!(decide(&unknown, 416, &outside("bytes */10")), Decision::Whole);
         assert_eq!(decide(&unknown, 416, &[GENERATION_1]), Decision::Failed);

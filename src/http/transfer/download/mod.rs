@@ -3,6 +3,7 @@
 mod builder;
 mod downloaded;
 mod exchange;
+mod exclusive;
 mod file;
 mod head;
 mod options;

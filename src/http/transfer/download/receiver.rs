@@ -92,24 +92,29 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         let first = self.progress(Sink::file(path.to_owned(), 0, self.checksums));
         first.lock().position.limit = Some(least);
         let mut downloaded = self.range(first.clone(), callback(0)).await?;
-        let (position, sums) = {
-            let first = first.lock();
-            (first.position.clone(), first.sums)
+        let position = first.lock().position();
+        let is_whole =
+            position.limit.is_none() || position.total.is_some_and(|total| total <= position.offset);
+        let version = position.version.filter(Version::is_resumable);
+        let (total, version) = match (position.total, version) {
+            _ if is_whole => {
+                let hasher = first.lock().sink.hasher().clone();
+                let sums = first.lock().sums;
+                return verified(downloaded, hasher, (path, position.offset, self.checksums), sums).await;
+            }
+            (Some(total), Some(version)) => (total, version),
+            // Nobody knows how much there is, or whether other ranges are of the same object.
+            _ => return self.rest(downloaded, &first, callback(1)).await,
         };
-        let (Some(total), Some(version)) = (position.total, position.version) else { return Ok(downloaded) };
-        if position.limit.is_none() || total <= least {
-            let hasher = first.lock().sink.hasher().clone();
-            return verified(downloaded, hasher, (path, total, self.checksums), sums).await;
-        }
-        let borders = borders(least, total, count, least);
+        let sums = first.lock().sums;
+        let borders = borders(position.offset, total, count, least);
         let parts: Vec<_> =
             borders.iter().map(|&(begin, end)| self.part(path, (begin, end, total), &version)).collect();
         let running =
             parts.iter().enumerate().map(|(place, part)| self.range(part.clone(), callback(place + 1)));
         for range in all(running.collect()).await? {
             downloaded.transfer.bytes += range.transfer.bytes;
-            downloaded.transfer.resumptions += range.transfer.resumptions;
-            downloaded.ranges.push(range.report);
+            downloaded.add(range);
         }
         let mut hasher = first.lock().sink.hasher().clone();
         for part in &parts {
@@ -120,6 +125,26 @@ impl<'a, S: TransferService> Receiver<'a, S> {
             }
         }
         verified(downloaded, hasher, (path, total, self.checksums), sums).await
+    }
+
+    /// Receives what is missing behind the first range, in one operation.
+    async fn rest(
+        self,
+        mut downloaded: Downloaded,
+        first: &SharedProgress<'a>,
+        on_progress: Option<OnProgress<'a>>,
+    ) -> Result<Downloaded, TransferError> {
+        {
+            let first = &mut *first.lock();
+            first.position.limit = None;
+            // The operation counts what it has received itself.
+            first.position.offset = first.sink.offset();
+        }
+        let rest = self.range(first.clone(), on_progress).await?;
+        downloaded.transfer.bytes = first.lock().sink.offset();
+        let (sums, is_verified, version) = (rest.sums, rest.is_verified, rest.version.clone());
+        downloaded.add(rest);
+        Ok(Downloaded { sums, is_verified, version, ..downloaded })
     }
 
     /// A range that is written to the file where it belongs.

@@ -167,8 +167,7 @@ impl Unopened {
     pub(super) async fn open(self) -> Result<(File, Hasher), Failure> {
         let Self { path, offset, hasher, is_shared } = self;
         let opened = async {
-            let mut file =
-                OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).await?;
+            let mut file = OpenOptions::new().read(true).write(true).open(&path).await?;
             let mut hasher = hasher;
             if !is_shared {
                 file.set_len(offset).await?;

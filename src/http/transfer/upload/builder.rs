@@ -138,7 +138,7 @@ impl<'a> Upload<'a> {
     }
 
     /// An upload that somebody has begun, by its session. The server is asked what it has; a source that can't seek has to begin
-    /// at the first byte.
+    /// at the first byte. A session that is gone (404, 410) is the end: nobody knows here how another one is started.
     pub fn resume(session: UploadSession, source: impl Into<UploadSource>) -> Self {
         let mut request = http::Request::new(());
         *request.uri_mut() = session.uri.clone();
@@ -199,10 +199,13 @@ impl<'a> Upload<'a> {
     }
 
     /// Keeps the session in that file, so that the same upload goes on when this process is gone; it is removed at the end.
-    /// The session is a secret: only the file's owner can read it. If the source has another size, or a file was changed
-    /// meanwhile, the upload begins anew.
+    /// The session is a secret: only the file's owner can read it. If the source has another size, a file was changed meanwhile,
+    /// or bytes in memory have another checksum, the upload begins anew. Of other sources only the size is compared.
     ///
-    /// A file of another request is an error, and so is one that has no state of an upload.
+    /// A file of another request is an error ([`StateFile`](TransferErrorKind::StateFile)), and so is one that has no state of an
+    /// upload, or can't be written: then nothing of the source is sent. It stays after a failure with which the upload can go on
+    /// later. Two uploads with one file at once do no harm: each goes on with the session that it has found or started, and the
+    /// server takes each byte once. By the universal protocol the one that comes second to the end of a session is refused.
     pub fn state_file(self, path: impl Into<PathBuf>) -> Self {
         Self { state_file: Some(path.into()), ..self }
     }
@@ -252,14 +255,15 @@ impl<'a> Upload<'a> {
                 (session, _) => session,
             };
             let plan = if session.is_some() {
-                Plan::resumed()
+                Plan::resumed(!is_resumed)
             } else {
                 Plan::new(
                     dialect == Dialect::Storage && is_single(&config, &options, &source, self.single_below),
                 )
             };
             let goes_on = is_resumed || state.is_some() || self.on_session.is_some();
-            let parts = UploadParts { options, dialect, source, session: Mutex::new(session), state };
+            let session = Mutex::new(session);
+            let parts = UploadParts { options, dialect, can_start: !is_resumed, source, session, state };
             let parts = Arc::new(parts);
             let mut abandoned = Abandoned::new(service.clone(), &parts, !goes_on);
             let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
@@ -268,11 +272,13 @@ impl<'a> Upload<'a> {
                 TransferProtocol::new((service, spare), shared, exchange, idle_timeout, self.on_progress);
             let Ended { result, report, transfer } = run(protocol, config).await;
             abandoned.disarm();
+            let is_spent = result.as_ref().err().is_some_and(|failure| parts.is_spent(failure));
+            if is_spent {
+                parts.set_session(None);
+            }
             let is_over = match &result {
                 Ok(_) => true,
-                Err(failure) => {
-                    matches!(failure.kind, TransferErrorKind::Cancelled | TransferErrorKind::SourceChanged)
-                }
+                Err(failure) => is_spent || failure.kind == TransferErrorKind::SourceChanged,
             };
             if is_over && let Some(state) = &parts.state {
                 // The server knows of a session that its upload is over, should the file stay.
@@ -305,10 +311,7 @@ async fn stored(
     if stored.dialect != dialect || stored.request != options.request.uri.to_string() {
         return Err(state.of_another());
     }
-    let is_same = {
-        let source = source.lock();
-        stored.size == source.size() && stored.modified == source.modified()
-    };
+    let is_same = stored.is_of(&source.lock());
     Ok(stored.session().filter(|_| is_same))
 }
 
@@ -337,10 +340,12 @@ impl UploadOptions {
 /// Short: neither URIs nor headers, which may have secrets.
 impl fmt::Debug for Upload<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Upload")
-            .field("request", &self.request)
-            .field("source", &self.source)
-            .field("checksums", &self.checksums)
-            .finish_non_exhaustive()
+        let mut text = f.debug_struct("Upload");
+        // Even the path of a session's URI may be a secret.
+        match &self.session {
+            Some(session) => text.field("session", session),
+            None => text.field("request", &self.request),
+        };
+        text.field("source", &self.source).field("checksums", &self.checksums).finish_non_exhaustive()
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::http::HttpRetryService;
 use crate::http::transfer::activity::Activity;
-use crate::http::transfer::error::{Failure, TransferError};
+use crate::http::transfer::error::{Failure, TransferError, TransferErrorKind};
 use crate::http::transfer::exchange::{Boxed, Class, Ending, Exchange, Incoming, Prepared, Received};
 use crate::http::transfer::progress::{TransferProgress, TransferReport};
 use crate::http::transfer::protocol::TransferProtocol;
@@ -12,6 +12,7 @@ use crate::http::transfer::session::{Dialect, UploadSession};
 use crate::http::transfer::upload::parts::{UploadParts, cancel};
 use crate::http::transfer::upload::{storage, universal};
 use crate::operation::{Clock, Timer};
+use gax_retry::Code;
 use gax_retry::http::HttpFailure;
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -26,7 +27,8 @@ impl UploadSession {
     ///
     /// # Errors
     ///
-    /// The server could not be reached, or did not cancel: the object may be there already.
+    /// The server could not be reached, or did not cancel. If the upload has ended already, the object is there: the error has the
+    /// server's response, whose status is a success by Cloud Storage's protocol.
     ///
     /// # Cancel safety
     ///
@@ -93,13 +95,19 @@ impl<'a> Exchange<'a> for Cancelling {
     fn received(&mut self, (): (), received: Received) -> Ending {
         let head = &received.head;
         let is_cancelled = match self.session.dialect {
-            Dialect::Storage => storage::is_cancelled(head.status),
+            Dialect::Storage => storage::is_cancelled(head.status, &received.content),
             Dialect::Universal => universal::is_cancelled(head.status, &head.headers),
         };
         let class = Class::As(HttpFailure::Status(head.status.as_u16()));
+        let is_finished = head.status.is_success();
         let response = received.into_response();
         if is_cancelled {
             return Ending::Done(Box::new(response));
+        }
+        if is_finished {
+            let failure =
+                Failure::new(TransferErrorKind::Status, "the upload has ended: its object is there");
+            return Ending::last(Code::FailedPrecondition, failure.with_response(response));
         }
         Ending::Failed { failure: Failure::status(response), class, progress: false }
     }

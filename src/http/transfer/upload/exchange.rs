@@ -13,6 +13,7 @@ use crate::http::transfer::upload::plan::{Ask, Decision, Plan, Reply, Step};
 use bytes::Bytes;
 use gax_retry::Code;
 use gax_retry::http::HttpFailure;
+use http::HeaderMap;
 use std::sync::Arc;
 
 /// A program's callback for sessions.
@@ -31,21 +32,37 @@ pub(super) struct UploadExchange<'a> {
 impl<'a> UploadExchange<'a> {
     pub(super) fn new(parts: &Arc<UploadParts>, plan: Plan, on_session: Option<OnSession<'a>>) -> Self {
         let request = &parts.options.request;
-        let name = format!("{} {}", request.method, request.uri.path());
+        // Even the path of a session's URI may be a secret.
+        let name = if parts.can_start {
+            format!("{} {}", request.method, request.uri.path())
+        } else {
+            "resume an upload".to_owned()
+        };
         Self { parts: Arc::clone(parts), plan, name, on_session, conflict: None }
     }
 
     /// The object that is there may be the one that a request made whose reply was lost.
     fn recognised(&mut self, received: Received) -> Ending {
-        let resource = serde_json::from_slice::<serde_json::Value>(&received.content).unwrap_or_default();
-        let (own, server) =
-            (self.parts.source.lock().sums().unwrap_or_default(), Sums::in_resource(&resource));
+        let own = self.parts.source.lock().sums().unwrap_or_default();
+        let server = server_sums(&received.head.headers, &received.content);
         match self.conflict.take() {
             Some(conflict) if !own.has_common(server) || own.difference(server).is_some() => {
                 Ending::last(Code::FailedPrecondition, Failure::status(conflict))
             }
             _ => self.verified(received),
         }
+    }
+
+    /// The object that is there before its last byte was sent is the one that another process made of the same session.
+    fn early(&mut self, received: Received, size: Option<u64>) -> Ending {
+        let own = self.parts.source.lock().sums().unwrap_or_default();
+        let server = server_sums(&received.head.headers, &received.content);
+        if own.has_common(server) && own.difference(server).is_none() {
+            self.plan.done(size);
+            return self.verified(received);
+        }
+        let problem = "the server finished the upload before its last byte was sent";
+        Ending::last(Code::Internal, Failure::malformed(problem).with_response(received.into_response()))
     }
 
     /// Compares what the server says of the object with the source.
@@ -56,7 +73,7 @@ impl<'a> UploadExchange<'a> {
         };
         let response = received.into_response();
         let resource = serde_json::from_slice::<serde_json::Value>(response.body()).unwrap_or_default();
-        let server = Sums::in_headers(response.headers()).or(Sums::in_resource(&resource));
+        let server = server_sums(response.headers(), response.body());
         let length = resource.get("size").and_then(|size| size.as_str()?.parse().ok().or(size.as_u64()));
         let problem = match sums.difference(server) {
             Some(name) => format!("the {name} of the object on the server is not that of the source"),
@@ -70,6 +87,12 @@ impl<'a> UploadExchange<'a> {
         let failure = Failure::new(TransferErrorKind::ChecksumMismatch, problem).with_response(response);
         Ending::last(Code::DataLoss, failure)
     }
+}
+
+/// The checksums of the object, by a response's headers or by the resource in it.
+fn server_sums(headers: &HeaderMap, content: &[u8]) -> Sums {
+    let resource = serde_json::from_slice(content).unwrap_or_default();
+    Sums::in_headers(headers).or(Sums::in_resource(&resource))
 }
 
 impl<'a> Exchange<'a> for UploadExchange<'a> {
@@ -153,6 +176,7 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
         match self.plan.replied(step, reply, size, lowest) {
             Decision::Done if step == Step::Look => self.recognised(received),
             Decision::Done => self.verified(received),
+            Decision::Early => self.early(received, size),
             Decision::NotDone { progress } => {
                 if reply == Reply::Conflict {
                     self.conflict = Some(received.into_response());

@@ -2,15 +2,16 @@
 
 use crate::http::ReplayBody;
 use crate::http::transfer::activity::Activity;
+use crate::http::transfer::checksum::Sums;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use crate::http::transfer::exchange::Prepared;
 use crate::http::transfer::origin::headers_for;
-use crate::http::transfer::session::{Dialect, UploadSession};
+use crate::http::transfer::session::{Dialect, MOST_GRANULARITY, UploadSession};
 use crate::http::transfer::state_file::StateFile;
 use crate::http::transfer::upload::body::UploadBody;
 use crate::http::transfer::upload::options::UploadOptions;
 use crate::http::transfer::upload::plan::{Reply, Step, extent};
-use crate::http::transfer::upload::reading::{PIECE, SharedSource};
+use crate::http::transfer::upload::reading::{PIECE, SharedSource, SourceReader};
 use crate::http::transfer::upload::{storage, universal};
 use bytes::Bytes;
 use gax_retry::jitter::{JitterSource as _, ThreadJitter};
@@ -28,6 +29,8 @@ const CHUNK: u64 = 8 * 1024 * 1024;
 pub(super) struct UploadParts {
     pub(super) options: UploadOptions,
     pub(super) dialect: Dialect,
+    /// Whether the request is there that starts a session; otherwise the session is all that is known.
+    pub(super) can_start: bool,
     pub(super) source: SharedSource,
     pub(super) session: Mutex<Option<UploadSession>>,
     pub(super) state: Option<StateFile>,
@@ -42,8 +45,11 @@ pub(super) struct UploadState {
     session: String,
     control: Option<String>,
     granularity: u64,
-    pub(super) size: Option<u64>,
-    pub(super) modified: Option<u64>,
+    size: Option<u64>,
+    modified: Option<u64>,
+    /// The checksums of the source, as `x-goog-hash` has them, if they were known when the session started.
+    #[serde(default)]
+    hash: Option<String>,
 }
 
 impl UploadState {
@@ -53,8 +59,15 @@ impl UploadState {
             Some(control) => Some(control.parse().ok()?),
             None => None,
         };
-        let granularity = self.granularity.max(1);
+        let granularity = self.granularity.clamp(1, MOST_GRANULARITY);
         Some(UploadSession { dialect: self.dialect, uri: self.session.parse().ok()?, control, granularity })
+    }
+
+    /// Whether the source is as it was, as far as that is known.
+    pub(super) fn is_of(&self, source: &SourceReader) -> bool {
+        let hash = Sums::in_text(self.hash.iter().map(String::as_str));
+        let differs = source.sums().is_some_and(|sums| sums.difference(hash).is_some());
+        self.size == source.size() && self.modified == source.modified() && !differs
     }
 }
 
@@ -86,9 +99,9 @@ impl UploadParts {
             Dialect::Universal => universal::session(uri, headers),
         };
         if let (Some(state), Some(session)) = (&self.state, &session) {
-            let (size, modified) = {
+            let (size, modified, sums) = {
                 let source = self.source.lock();
-                (source.size(), source.modified())
+                (source.size(), source.modified(), source.sums())
             };
             let upload = UploadState {
                 request: uri.to_string(),
@@ -98,6 +111,7 @@ impl UploadParts {
                 granularity: session.granularity,
                 size,
                 modified,
+                hash: sums.and_then(Sums::header),
             };
             state.save(&upload).await?;
         }
@@ -174,6 +188,10 @@ impl UploadParts {
                 self.dialect == Dialect::Storage && source.is_hashing() && source.sums().is_none()
             };
             let to = extent(from, size, granularity, self.chunk(granularity), last_is_apart);
+            if to == from {
+                // Nothing is left to be read: this is where the source has to end.
+                self.source.next(1).await?;
+            }
             let body = if to == size && last_is_apart {
                 UploadBody::of(self.read_all().await?, activity)
             } else {
@@ -233,6 +251,15 @@ impl UploadParts {
             Dialect::Universal => universal::query(&session),
         };
         Ok((Step::Query, self.of_session(request, UploadBody::of(VecDeque::new(), activity))?))
+    }
+
+    /// Whether the session is of no use after that failure: the server has made another object of it, or refuses to make one.
+    pub(super) fn is_spent(&self, failure: &Failure) -> bool {
+        let refused = failure.response.as_ref().is_some_and(|response| {
+            let is_active = self.dialect == Dialect::Universal && universal::is_active(response.headers());
+            [400, 404, 410, 412].contains(&response.status().as_u16()) && !is_active
+        });
+        refused || matches!(failure.kind, TransferErrorKind::Cancelled | TransferErrorKind::ChecksumMismatch)
     }
 
     /// The request that cancels the session; `None`: there is none.

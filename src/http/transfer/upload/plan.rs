@@ -58,6 +58,8 @@ pub(super) enum Reply {
 pub(super) enum Decision {
     /// The upload is whole.
     Done,
+    /// The object is made before its last byte was sent: by another process, if it has the source's checksum.
+    Early,
     /// There is more to do, and nothing went wrong.
     NotDone { progress: bool },
     /// Of what was sent the server has nothing. That is no progress, but a failure to be retried.
@@ -95,6 +97,8 @@ enum Single {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
     single: Single,
+    /// Whether it is known how a session is started.
+    can_start: bool,
     has_session: bool,
     /// How many bytes the server has, if that is known.
     at: Option<u64>,
@@ -112,6 +116,7 @@ impl Plan {
     pub(super) fn new(is_single: bool) -> Self {
         Self {
             single: if is_single { Single::Yes } else { Single::No },
+            can_start: true,
             has_session: false,
             at: None,
             best: 0,
@@ -121,9 +126,9 @@ impl Plan {
         }
     }
 
-    /// An upload that goes on by a session of another process.
-    pub(super) fn resumed() -> Self {
-        Self { has_session: true, sent: None, is_interrupted: true, ..Self::new(false) }
+    /// An upload that goes on by a session of another process. `can_start`: if it is gone, another one can be started.
+    pub(super) fn resumed(can_start: bool) -> Self {
+        Self { can_start, has_session: true, sent: None, is_interrupted: true, ..Self::new(false) }
     }
 
     pub(super) fn next(&self) -> Ask {
@@ -186,7 +191,7 @@ impl Plan {
                 if total == Some(to) {
                     self.done(total)
                 } else {
-                    Decision::Malformed("the server finished the upload before its last byte was sent")
+                    Decision::Early
                 }
             }
             (Step::Query | Step::Send { .. }, Reply::Persisted(bytes)) => {
@@ -194,6 +199,9 @@ impl Plan {
             }
             (Step::Query | Step::Send { .. }, Reply::Gone) => {
                 self.lost(Some(step));
+                if !self.can_start {
+                    return Decision::Refused;
+                }
                 if lowest > 0 {
                     return Decision::NoWayBack;
                 }
@@ -219,7 +227,8 @@ impl Plan {
         }
     }
 
-    fn done(&mut self, size: Option<u64>) -> Decision {
+    /// The server has all of it.
+    pub(super) fn done(&mut self, size: Option<u64>) -> Decision {
         self.best = size.unwrap_or(self.best);
         self.at = Some(self.best);
         Decision::Done
@@ -350,6 +359,8 @@ mod tests {
         }
         let mut plan = Plan::new(false);
         assert_eq!(plan.replied(Step::Start, Reply::Gone, Some(SIZE), 0), Decision::Failed);
+        // Of a session alone nobody knows how it was started.
+        assert_eq!(Plan::resumed(false).replied(Step::Query, Reply::Gone, Some(SIZE), 0), Decision::Refused);
     }
 
     #[test]
@@ -358,13 +369,18 @@ mod tests {
         // More than was sent, or than there is.
         let mut plan = at(256);
         assert!(malformed(plan.replied(send(256, 512), Reply::Persisted(513), Some(SIZE), 0)));
-        assert!(malformed(Plan::resumed().replied(Step::Query, Reply::Persisted(SIZE + 1), Some(SIZE), 0)));
+        assert!(malformed(Plan::resumed(true).replied(
+            Step::Query,
+            Reply::Persisted(SIZE + 1),
+            Some(SIZE),
+            0
+        )));
         assert_eq!(
-            Plan::resumed().replied(Step::Query, Reply::Persisted(SIZE + 1), None, 0),
+            Plan::resumed(true).replied(Step::Query, Reply::Persisted(SIZE + 1), None, 0),
             Decision::NotDone { progress: true }
         );
         // An object before its last byte.
-        assert!(malformed(at(256).replied(send(256, 512), Reply::Finished, Some(SIZE), 0)));
+        assert_eq!(at(256).replied(send(256, 512), Reply::Finished, Some(SIZE), 0), Decision::Early);
         assert!(malformed(Plan::new(false).replied(Step::Start, Reply::Finished, Some(SIZE), 0)));
         assert!(malformed(Plan::new(false).replied(Step::Start, Reply::Persisted(0), Some(SIZE), 0)));
         assert!(malformed(at(0).replied(Step::Query, Reply::Started, Some(SIZE), 0)));
@@ -397,6 +413,26 @@ mod tests {
         plan.lost(Some(Step::Look));
         assert_eq!(plan.next(), Ask::Look);
         assert_eq!(plan.replied(Step::Look, Reply::Finished, Some(3), 0), Decision::Done);
+    }
+
+    /// The longest object of Cloud Storage has 5 TiB.
+    #[test]
+    fn the_longest_object() {
+        const TIB_5: u64 = 5 << 40;
+        const GRANULARITY: u64 = 256 * 1024;
+        let mut plan = Plan::resumed(true);
+        let decision = plan.replied(Step::Query, Reply::Persisted(TIB_5 - 10), Some(TIB_5), 0);
+        assert_eq!(
+            (decision, plan.next()),
+            (Decision::NotDone { progress: true }, Ask::Send { from: TIB_5 - 10 })
+        );
+        let last = Step::Send { from: TIB_5 - 10, to: TIB_5, total: Some(TIB_5) };
+        assert_eq!(plan.replied(last, Reply::Finished, Some(TIB_5), 0), Decision::Done);
+        assert_eq!(plan.persisted(), TIB_5);
+        assert_eq!(extent(0, TIB_5, GRANULARITY, None, true), TIB_5 - GRANULARITY);
+        assert_eq!(extent(TIB_5 - GRANULARITY, TIB_5, GRANULARITY, None, true), TIB_5);
+        assert_eq!(extent(1, TIB_5, GRANULARITY, Some(GRANULARITY), true), 1 + GRANULARITY);
+        assert_eq!(extent(u64::MAX - 1, u64::MAX, GRANULARITY, Some(GRANULARITY), true), u64::MAX);
     }
 
     #[test]

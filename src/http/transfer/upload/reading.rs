@@ -55,6 +55,12 @@ enum Reading {
     },
 }
 
+impl Reading {
+    fn of_reader(source: Box<dyn AsyncRead + Send + Unpin>) -> Self {
+        Self::Reader { source, kept: VecDeque::new(), start: 0, end: 0, is_ended: false }
+    }
+}
+
 /// Where a source stands that can seek.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Position {
@@ -94,10 +100,16 @@ impl SharedSource {
                 if metadata.is_dir() {
                     return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
                 }
-                let since = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-                modified = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
-                size = size.or(Some(metadata.len()));
-                Reading::Seekable { source: Box::new(file), position: Position::At(0), last: None }
+                if metadata.is_file() {
+                    let since =
+                        metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+                    modified = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
+                    size = size.or(Some(metadata.len()));
+                    Reading::Seekable { source: Box::new(file), position: Position::At(0), last: None }
+                } else {
+                    // A pipe with a name has neither a size nor places.
+                    Reading::of_reader(Box::new(file))
+                }
             }
             Input::Seekable(mut source) => {
                 if size.is_none() {
@@ -106,9 +118,7 @@ impl SharedSource {
                 }
                 Reading::Seekable { source, position: Position::Unknown, last: None }
             }
-            Input::Reader(source) => {
-                Reading::Reader { source, kept: VecDeque::new(), start: 0, end: 0, is_ended: false }
-            }
+            Input::Reader(source) => Reading::of_reader(source),
         };
         let reader = SourceReader { input, size, modified, hasher, lease: 0, problem: None };
         Ok(Self(Arc::new(Mutex::new(reader))))

@@ -45,7 +45,8 @@ impl UploadSource {
         Self { input, size: None }
     }
 
-    /// The file of that path, which is opened when the upload is sent.
+    /// The file of that path, which is opened when the upload is sent. A pipe with a name, or a device, is a
+    /// [reader](Self::reader).
     #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::of(Input::File(path.into()))

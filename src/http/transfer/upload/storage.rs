@@ -121,9 +121,10 @@ pub(super) fn cancel(session: &UploadSession) -> Builder {
     Request::builder().method(Method::DELETE).uri(session.uri.clone()).header(CONTENT_LENGTH, 0)
 }
 
-/// Whether a response says that a session is cancelled, or gone for some other reason.
-pub(super) fn is_cancelled(status: StatusCode) -> bool {
-    status.is_success() || [CLIENT_CLOSED, 404, 410].contains(&status.as_u16())
+/// Whether a response to its cancellation says that a session is cancelled, or gone for some other reason. One that has the object
+/// says that it came too late.
+pub(super) fn is_cancelled(status: StatusCode, content: &[u8]) -> bool {
+    status.is_success() && content.is_empty() || [CLIENT_CLOSED, 404, 410].contains(&status.as_u16())
 }
 
 /// The session that a response names.

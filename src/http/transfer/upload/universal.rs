@@ -2,7 +2,7 @@
 
 use crate::http::transfer::origin::resolved;
 use crate::http::transfer::range::number;
-use crate::http::transfer::session::{Dialect, UploadSession};
+use crate::http::transfer::session::{Dialect, MOST_GRANULARITY, UploadSession};
 use crate::http::transfer::upload::options::UploadOptions;
 use crate::http::transfer::upload::plan::{Reply, Step};
 use bytes::Bytes;
@@ -58,13 +58,11 @@ pub(super) fn session(request: &Uri, headers: &HeaderMap) -> Option<UploadSessio
     let uri = |name: &str| headers.get(name).and_then(|value| resolved(request, value));
     let mut session = UploadSession::new(Dialect::Universal, uri(URL)?);
     session.control = uri(CONTROL_URL).filter(|control| *control != session.uri);
-    session.granularity = granularity(headers).unwrap_or(session.granularity);
+    session.granularity = match text(headers, CHUNK_GRANULARITY) {
+        Some(granularity) => number(granularity).filter(|bytes| (1..=MOST_GRANULARITY).contains(bytes))?,
+        None => session.granularity,
+    };
     Some(session)
-}
-
-/// The granularity that a response names.
-pub(super) fn granularity(headers: &HeaderMap) -> Option<u64> {
-    number(text(headers, CHUNK_GRANULARITY)?).filter(|granularity| *granularity > 0)
 }
 
 fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
@@ -103,11 +101,17 @@ pub(super) fn reply(step: Step, request: &Uri, status: StatusCode, headers: &Hea
     }
 }
 
-/// Whether a response says that a session is cancelled, or gone for some other reason.
+/// Whether a response says that a session goes on.
+pub(super) fn is_active(headers: &HeaderMap) -> bool {
+    text(headers, STATUS).is_some_and(|status| status.eq_ignore_ascii_case("active"))
+}
+
+/// Whether a response to its cancellation says that a session is cancelled, or gone for some other reason.
 pub(super) fn is_cancelled(status: StatusCode, headers: &HeaderMap) -> bool {
-    text(headers, STATUS).is_some_and(|status| status.eq_ignore_ascii_case("cancelled"))
-        || status.is_success()
-        || [404, 410].contains(&status.as_u16())
+    match text(headers, STATUS) {
+        Some(upload) => upload.eq_ignore_ascii_case("cancelled"),
+        None => status.is_success() || [404, 410].contains(&status.as_u16()),
+    }
 }
 
 #[cfg(test)]
@@ -167,6 +171,12 @@ mod tests {
         headers.insert(CHUNK_GRANULARITY, "1024".parse().unwrap());
         let session = session(&request, &headers).unwrap();
         assert_eq!((session.expose_uri(), session.granularity), ("https://up.test/1".to_owned(), 1024));
+        // Chunks of that length would not fit into memory.
+        for granularity in ["0", "-1", "many", "268435457", "18446744073709551615"] {
+            let mut headers = headers.clone();
+            headers.insert(CHUNK_GRANULARITY, granularity.parse().unwrap());
+            assert_eq!(super::session(&request, &headers), None, "{granularity}");
+        }
         let uri = |request: Builder| request.body(()).unwrap().uri().to_string();
         assert_eq!(uri(query(&session)), "https://up.test/c");
         assert_eq!(uri(cancel(&session)), "https://up.test/c");

@@ -25,6 +25,11 @@ impl Stop {
     pub(crate) fn error(status: u16, message: &str) -> Self {
         Self::Reply(Box::new(Reply::error(status, message)))
     }
+
+    /// A parameter of the query is no number.
+    pub(crate) fn invalid(name: &str) -> Self {
+        Self::error(400, &format!("Invalid value for: {name} is no number."))
+    }
 }
 
 /// A request that is being served.

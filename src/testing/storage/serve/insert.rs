@@ -62,7 +62,7 @@ impl Exchange {
             content,
             metadata,
             content_type: content_type.filter(|text| !text.is_empty()),
-            preconditions: Preconditions::of(target),
+            preconditions: Preconditions::of(target).map_err(Stop::invalid)?,
             key_hash: key_hash(&head.headers),
         })?;
         Ok(Reply::json(resource))
@@ -89,7 +89,7 @@ impl Exchange {
             Some(Ok(length)) => Some(length),
             Some(Err(_)) => return Err(Stop::error(400, "The length of the content is no number.")),
         };
-        let preconditions = Preconditions::of(target);
+        let preconditions = Preconditions::of(target).map_err(Stop::invalid)?;
         let session = Session {
             protocol,
             preconditions,

@@ -28,7 +28,7 @@ impl Exchange {
         let Some(object) = object.filter(is_that) else {
             return Err(Stop::error(404, &format!("No such object: {bucket}/{name}")));
         };
-        match Preconditions::of(target).refusal(Some(&object), is_read) {
+        match Preconditions::of(target).map_err(Stop::invalid)?.refusal(Some(&object), is_read) {
             None => Ok(object),
             Some(304) => Err(Stop::Reply(Box::new(Reply::new(304)))),
             Some(status) => Err(Stop::error(status, CONDITION)),

@@ -30,17 +30,18 @@ impl Exchange {
         session.ok_or_else(|| Stop::error(404, NO_SESSION))
     }
 
-    /// Receives bytes of an upload that begin at that place. Whatever ends the request, those that came are persisted, up to a
-    /// multiple of the granularity; all of them, if the request ends well. Returns the place of the request's end.
+    /// Receives bytes of an upload that begin at the first place, of which none are persisted behind the second one. Whatever ends
+    /// the request, those that came are persisted, up to a multiple of the granularity; all of them, if the request ends well.
+    /// Returns the place of the request's end.
     pub(crate) async fn persist<B: Body<Data = Bytes> + Unpin>(
         &mut self,
         id: &str,
         body: &mut B,
-        place: u64,
+        (place, most): (u64, u64),
     ) -> Result<u64, Stop> {
         let limit = match self.action() {
-            Some(Action::Persisted(bytes)) => place.saturating_add(*bytes),
-            _ => u64::MAX,
+            Some(Action::Persisted(bytes)) => place.saturating_add(*bytes).min(most),
+            _ => most,
         };
         let granularity = self.shared.change(|state| state.sessions.granularity).max(1);
         let mut rest = Unpersisted { place, bytes: Vec::new(), limit };
@@ -86,21 +87,27 @@ impl Exchange {
             self.drain(body).await?;
             return Err(Stop::error(400, "Failed to parse Content-Range header."));
         };
-        let refusal = if declared.zip(total).is_some_and(|(declared, total)| declared != total) {
-            Some((400, "The total length differs from X-Upload-Content-Length."))
-        } else if first > persisted {
-            Some((503, "Bytes before this chunk are missing."))
-        } else if last.is_some_and(|last| is_uneven(first, last, total)) {
-            Some((400, "A chunk that isn't the last one has a multiple of 262144 bytes."))
-        } else {
-            None
-        };
+        let sent = text(&head.headers, "content-length").and_then(|length| length.parse::<u64>().ok());
+        let refusal =
+            if last.zip(sent).is_some_and(|(last, sent)| (last - first).checked_add(1) != Some(sent)) {
+                Some((400, "The body's length differs from Content-Range."))
+            } else if declared.zip(total).is_some_and(|(declared, total)| declared != total) {
+                Some((400, "The total length differs from X-Upload-Content-Length."))
+            } else if first > persisted {
+                Some((503, "Bytes before this chunk are missing."))
+            } else if last.is_some_and(|last| is_uneven(first, last, total)) {
+                Some((400, "A chunk that isn't the last one has a multiple of 262144 bytes."))
+            } else {
+                None
+            };
         if let Some((status, message)) = refusal {
             self.drain(body).await?;
             return Err(Stop::error(status, message));
         }
-        let end = self.persist(id, body, first).await?;
-        if last.is_some_and(|last| last + 1 != end) || total.is_some_and(|total| total < end) {
+        let most = last.map_or(u64::MAX, |last| last.saturating_add(1)).min(total.unwrap_or(u64::MAX));
+        let end = self.persist(id, body, (first, most)).await?;
+        if last.is_some_and(|last| last.checked_add(1) != Some(end)) || total.is_some_and(|total| total < end)
+        {
             return Err(Stop::error(400, "The body's length differs from Content-Range."));
         }
         let (_, persisted, _) = self.session(id, Protocol::Resumable)?;

@@ -46,6 +46,8 @@ pub(crate) enum Route {
         bucket: String,
         name: String,
     },
+    /// A command of the universal protocol that isn't one.
+    NoCommand,
     Unknown,
 }
 
@@ -87,7 +89,7 @@ impl Route {
                     "query" => Some(Self::Query { id, protocol }),
                     "cancel" => Some(Self::Cancel { id, protocol }),
                     "upload" | "finalize" => Some(Self::Upload { id, protocol }),
-                    _ => None,
+                    _ => Some(Self::NoCommand),
                 };
             }
             let protocol = Protocol::Resumable;
@@ -109,6 +111,7 @@ impl Route {
             (Some("resumable"), _) if commands.first() == Some(&"start") => {
                 Some(Self::Start { bucket, protocol: Protocol::Universal })
             }
+            (Some("resumable"), _) => Some(Self::NoCommand),
             (Some("raw"), _) | (None, Some("media")) => Some(Self::Insert { bucket, is_multipart: false }),
             (Some("multipart"), _) | (None, Some("multipart")) => {
                 Some(Self::Insert { bucket, is_multipart: true })
@@ -129,7 +132,7 @@ impl Route {
             Self::Get { .. } => StorageCall::Get,
             Self::List { .. } => StorageCall::List,
             Self::Delete { .. } => StorageCall::Delete,
-            Self::Unknown => StorageCall::Unknown,
+            Self::NoCommand | Self::Unknown => StorageCall::Unknown,
         }
     }
 
@@ -154,7 +157,7 @@ impl Route {
             Self::Download { bucket, name } | Self::Get { bucket, name } | Self::Delete { bucket, name } => {
                 Some((bucket.clone(), name.clone()))
             }
-            Self::List { .. } | Self::Unknown => None,
+            Self::List { .. } | Self::NoCommand | Self::Unknown => None,
         }
     }
 }

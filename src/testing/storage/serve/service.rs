@@ -137,6 +137,7 @@ impl Exchange {
             Route::Get { bucket, name } => self.get(target, &bucket, &name),
             Route::List { bucket } => self.list(target, &bucket),
             Route::Delete { bucket, name } => self.delete(target, &bucket, &name),
+            Route::NoCommand => Err(Stop::error(400, "X-Goog-Upload-Command is missing, or no command.")),
             _ => Err(Stop::error(404, "Not Found")),
         }
     }

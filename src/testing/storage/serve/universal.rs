@@ -43,7 +43,8 @@ impl Exchange {
             self.drain(body).await?;
             return Ok(reply);
         }
-        let end = self.persist(id, body, persisted).await?;
+        let most = declared.unwrap_or(u64::MAX);
+        let end = self.persist(id, body, (persisted, most)).await?;
         let (_, persisted, _) = self.session(id, Protocol::Universal)?;
         if declared.is_some_and(|declared| end > declared || (is_last && end < declared)) {
             return Ok(Reply::error(400, "The length differs from X-Goog-Upload-Header-Content-Length."));

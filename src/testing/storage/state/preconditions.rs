@@ -13,14 +13,22 @@ pub(crate) struct Preconditions {
 }
 
 impl Preconditions {
-    pub(crate) fn of(target: &Target) -> Self {
-        let number = |name: &str| target.query(name).and_then(|value| value.parse().ok());
-        Self {
-            generation: number("ifGenerationMatch"),
-            not_generation: number("ifGenerationNotMatch"),
-            metageneration: number("ifMetagenerationMatch"),
-            not_metageneration: number("ifMetagenerationNotMatch"),
-        }
+    /// Those of a request.
+    ///
+    /// # Errors
+    ///
+    /// The name of one that is no number.
+    pub(crate) fn of(target: &Target) -> Result<Self, &'static str> {
+        let number = |name: &'static str| match target.query(name).map(str::parse) {
+            None => Ok(None),
+            Some(number) => number.map(Some).map_err(|_| name),
+        };
+        Ok(Self {
+            generation: number("ifGenerationMatch")?,
+            not_generation: number("ifGenerationNotMatch")?,
+            metageneration: number("ifMetagenerationMatch")?,
+            not_metageneration: number("ifMetagenerationNotMatch")?,
+        })
     }
 
     /// The status to refuse a request with; `None`: every condition holds. An object that is not there has generation 0.

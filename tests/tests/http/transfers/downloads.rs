@@ -5,8 +5,8 @@ use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderValue};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
-use tonic_gax::transfer::{Checksums, Download, TransferErrorKind};
-use tonic_gax::{HttpRetryLayer, RetrySettings};
+use tonic_gax::transfer::{Checksums, Download, TransferErrorKind, Upload};
+use tonic_gax::{HttpRetryLayer, RetrySettings, StopReason};
 
 const SIZE: usize = 2 * KIB_256 + 1000;
 const MIDDLE: u64 = 300_000;
@@ -102,31 +102,42 @@ async fn a_download_goes_on_after_every_fault() {
 
 #[tokio::test(start_paused = true)]
 async fn an_object_that_is_replaced_meanwhile_is_never_mixed() {
-    let replaced =
-        || StorageFault::overwrite(StorageObject::new(vec![7; SIZE])).on(StorageCall::Download).skip(1);
-    // A file begins anew: its temporary name shows nobody what it was before.
+    // By its generation it is gone; by its ETag another one comes.
+    let by_etag = || {
+        let uri = format!("{ENDPOINT}/storage/v1/b/b/o/folder%2Fo?alt=media");
+        Download::new(http::Request::get(uri).body(()).unwrap())
+    };
+    for request in [&download as &dyn Fn() -> Download<'static>, &by_etag] {
+        let storage = || {
+            let storage = storage_of(SIZE);
+            storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+            let other = StorageFault::overwrite(StorageObject::new(vec![7; SIZE]));
+            storage.fault(other.on(StorageCall::Download).skip(1));
+            storage
+        };
+        // A file and memory begin anew: nobody has seen what they had before.
+        let (file, first) = (Scratch::new("target"), storage());
+        let downloaded = request().to_file(&client(&first), file.path()).await.unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), vec![7; SIZE]);
+        let generation = first.object("b", "folder/o").unwrap().generation();
+        assert_eq!((downloaded.generation(), downloaded.is_verified()), (Some(generation), true));
+        let (bytes, _) = request().to_bytes(&client(&storage())).await.unwrap();
+        assert_eq!(bytes, vec![7; SIZE]);
+        // A writer can't take back what it has.
+        let error = request().to_writer(&client(&storage()), Vec::new()).await.unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::ObjectChanged, "{error}");
+        // Neither is there another one of the generation that was asked for.
+        let third = storage();
+        let generation = third.object("b", "folder/o").unwrap().generation();
+        let error = request().generation(generation).to_bytes(&client(&third)).await.unwrap_err();
+        assert_eq!((error.kind(), error.status()), (TransferErrorKind::ObjectChanged, Some(404)), "{error}");
+    }
+    // An object that was deleted isn't there when it begins anew.
     let storage = storage_of(SIZE);
     storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
-    storage.fault(replaced());
-    let file = Scratch::new("target");
-    let request =
-        http::Request::get(format!("{ENDPOINT}/storage/v1/b/b/o/folder%2Fo?alt=media")).body(()).unwrap();
-    Download::new(request).to_file(&client(&storage), file.path()).await.unwrap();
-    assert_eq!(std::fs::read(file.path()).unwrap(), vec![7; SIZE]);
-    // By its generation it is gone.
-    let storage = storage_of(SIZE);
-    storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
-    storage.fault(replaced());
-    let error = download().to_writer(&client(&storage), Vec::new()).await.unwrap_err();
-    assert_eq!(error.kind(), TransferErrorKind::ObjectChanged, "{error}");
-    // A writer can't take back what it has.
-    let storage = storage_of(SIZE);
-    storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
-    storage.fault(replaced());
-    let request =
-        http::Request::get(format!("{ENDPOINT}/storage/v1/b/b/o/folder%2Fo?alt=media")).body(()).unwrap();
-    let error = Download::new(request).to_writer(&client(&storage), Vec::new()).await.unwrap_err();
-    assert_eq!(error.kind(), TransferErrorKind::ObjectChanged, "{error}");
+    storage.fault(StorageFault::status(404).on(StorageCall::Download).skip(1).times(2));
+    let error = download().to_bytes(&client(&storage)).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(404)), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -150,58 +161,6 @@ async fn without_a_version_the_prefix_is_compared() {
         .fault(StorageFault::overwrite(StorageObject::new(vec![7; SIZE])).on(StorageCall::Download).skip(1));
     let error = download().to_writer(&without_versions(&storage), Vec::new()).await.unwrap_err();
     assert_eq!(error.kind(), TransferErrorKind::ObjectChanged, "{error}");
-}
-
-#[tokio::test(start_paused = true)]
-async fn ranges_at_once_are_one_file() {
-    const PIECE: u64 = 100_000;
-    for checksums in [Checksums::CRC32C, Checksums::MD5, Checksums::BOTH, Checksums::NONE] {
-        let storage = storage_of(SIZE);
-        // One range breaks off, another one has a server that knows none, a third begins too early.
-        storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
-        storage.fault(StorageFault::ignored_range().on(StorageCall::Download).skip(3));
-        storage.fault(StorageFault::earlier_range(500).on(StorageCall::Download).skip(2));
-        let file = Scratch::new("target");
-        let last = Arc::new(Mutex::new((0, None)));
-        let known = Arc::clone(&last);
-        let download = download().checksums(checksums).parallel(3, PIECE).on_progress(move |progress| {
-            *known.lock().unwrap() = (progress.bytes(), progress.total());
-        });
-        let downloaded = download.to_file(&client(&storage), file.path()).await.unwrap();
-        assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
-        assert_eq!((downloaded.bytes(), downloaded.range_reports().len()), (SIZE as u64, 3));
-        assert_eq!(downloaded.is_verified(), checksums != Checksums::NONE);
-        assert_eq!(downloaded.resumptions(), 1);
-        assert_eq!(storage.faults_left(), 0);
-        assert_eq!(*last.lock().unwrap(), (SIZE as u64, Some(SIZE as u64)));
-        if checksums == Checksums::CRC32C || checksums == Checksums::BOTH {
-            assert_eq!(downloaded.crc32c(), Some(crc32c(&content(SIZE))));
-        }
-    }
-    // A range that is corrupted leaves no file, whichever it is.
-    for place in [0, MIDDLE, SIZE as u64 - 1] {
-        let storage = storage_of(SIZE);
-        storage.fault(StorageFault::corrupt(place).on(StorageCall::Download));
-        let file = Scratch::new("target");
-        let error = download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap_err();
-        assert_eq!(error.kind(), TransferErrorKind::ChecksumMismatch);
-        assert!(!file.path().exists() && !file.beside(".gax-part").exists());
-    }
-    // A server that knows no ranges sends all of it, and a short object is one range.
-    for length in [SIZE, 0, 1, 100_000] {
-        let storage = storage_of(length);
-        storage.fault(StorageFault::ignored_range().on(StorageCall::Download).always());
-        let file = Scratch::new("target");
-        let downloaded = download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap();
-        assert_eq!(std::fs::read(file.path()).unwrap(), content(length));
-        assert!(downloaded.is_verified());
-        assert_eq!(storage.arrivals().len(), 1);
-    }
-    let storage = storage_of(0);
-    let file = Scratch::new("target");
-    download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap();
-    assert_eq!(std::fs::read(file.path()).unwrap(), b"");
-    assert_eq!(storage.arrivals()[0].status, Some(416));
 }
 
 #[tokio::test(start_paused = true)]
@@ -232,6 +191,18 @@ async fn what_is_corrupted_on_the_way_leaves_no_file() {
         for path in [file.path(), file.beside(".gax-part"), file.beside(".gax-state")] {
             assert!(!path.exists(), "{path:?}");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn composite_objects_have_no_md5() {
+    let storage = StorageEmulator::start();
+    storage.put("b", "folder/o", StorageObject::new(content(SIZE)).composite());
+    for (checksums, is_verified) in
+        [(Checksums::BOTH, true), (Checksums::CRC32C, true), (Checksums::MD5, false)]
+    {
+        let (bytes, downloaded) = download().checksums(checksums).to_bytes(&client(&storage)).await.unwrap();
+        assert_eq!((bytes, downloaded.is_verified()), (content(SIZE), is_verified), "{checksums:?}");
     }
 }
 
@@ -353,6 +324,103 @@ async fn redirects_carry_no_credentials_elsewhere() {
     let error = download().to_bytes(&client(&storage)).await.unwrap_err();
     assert_eq!(error.kind(), TransferErrorKind::Malformed);
     assert_eq!(storage.arrivals().len(), 11);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_redirect_to_a_server_that_fails_is_no_progress() {
+    let settings = RetrySettings::builder().max_attempts(3).build().unwrap();
+    let layer = HttpRetryLayer::new(&settings, [tonic_gax::Code::Unavailable]);
+    let location = HeaderValue::from_static("/storage/v1/b/b/o/folder%2Fo?alt=media");
+    let redirect = || StorageFault::status(302).with_header(http::header::LOCATION, location.clone());
+    let storage = storage_of(SIZE);
+    for _ in 0..20 {
+        storage.fault(redirect().on(StorageCall::Download));
+        storage.fault(StorageFault::status(503).on(StorageCall::Download));
+    }
+    let error = download().to_bytes(&with_layer(&storage, &layer)).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(503)), "{error}");
+    assert_eq!(error.stop_reason(), Some(StopReason::MaxAttempts));
+    assert_eq!(storage.arrivals().len(), 6);
+    // Before anything failed, a chain of redirects is followed at once.
+    let storage = storage_of(SIZE);
+    storage.fault(redirect().on(StorageCall::Download).times(10));
+    let (bytes, downloaded) = download().to_bytes(&with_layer(&storage, &layer)).await.unwrap();
+    assert_eq!((bytes, downloaded.report().elapsed()), (content(SIZE), Duration::ZERO));
+}
+
+/// Two attempts at once would write to one place.
+#[tokio::test(start_paused = true)]
+async fn transfers_are_not_hedged() {
+    let settings = RetrySettings::builder().max_attempts(3).build().unwrap();
+    let layer = HttpRetryLayer::new(&settings, [tonic_gax::Code::Unavailable]);
+    let layer = layer.hedging(tonic_gax::Hedging::new(3).delay(Duration::from_millis(10)));
+    let storage = storage_of(SIZE);
+    storage.fault(StorageFault::delay(Duration::from_secs(1)).on(StorageCall::Download));
+    storage.fault(StorageFault::delay(Duration::from_secs(1)).on(StorageCall::Upload));
+    let client = with_layer(&storage, &layer);
+    let (bytes, _) = download().to_bytes(&client).await.unwrap();
+    let upload = Upload::to_object(ENDPOINT, "b", "other", bytes).single_request_below(0);
+    upload.send(&client).await.unwrap();
+    let calls: Vec<_> = storage.arrivals().iter().map(|arrival| arrival.call).collect();
+    assert_eq!(calls, [StorageCall::Download, StorageCall::StartUpload, StorageCall::Upload]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_download_at_a_time_writes_a_file() {
+    for is_resumable in [false, true] {
+        let storage = storage_of(SIZE);
+        let client = client(&storage);
+        let file = Scratch::new("target");
+        let request = || if is_resumable { download().resumable() } else { download() };
+        storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
+        let running = tokio::spawn(request().to_file(&client, file.path()));
+        storage.stalled().await;
+        for other in [request(), download(), download().parallel(2, 1000)] {
+            let error = other.to_file(&client, file.path()).await.unwrap_err();
+            assert_eq!(error.kind(), TransferErrorKind::Sink);
+            let text = error.to_string();
+            assert!(text.ends_with("target.gax-part can't be written: another download writes it"), "{text}");
+        }
+        assert_eq!(storage.arrivals().len(), 1);
+        storage.disconnect();
+        running.await.unwrap().unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+        // It is free again.
+        request().to_file(&client, file.path()).await.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_target_that_can_not_be_written_is_noticed_before_anything_is_sent() {
+    let storage = storage_of(SIZE);
+    let file = Scratch::new("target");
+    let folder = file.path().parent().unwrap().to_owned();
+    for path in [folder.clone(), folder.join("none/target"), "/".into(), "".into(), folder.join("..")] {
+        let error = download().to_file(&client(&storage), &path).await.unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::Sink, "{path:?} {error}");
+    }
+    assert_eq!(storage.arrivals().len(), 0);
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
+}
+
+/// A download that is whole, and can't get its name, is there the next time.
+#[tokio::test(start_paused = true)]
+async fn a_name_that_can_not_be_had_loses_no_bytes() {
+    let storage = storage_of(SIZE);
+    let client = client(&storage);
+    let file = Scratch::new("target");
+    storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
+    let running = tokio::spawn(download().resumable().to_file(&client, file.path()));
+    storage.stalled().await;
+    // Somebody makes a folder of that name.
+    std::fs::create_dir(file.path()).unwrap();
+    storage.disconnect();
+    assert_eq!(running.await.unwrap().unwrap_err().kind(), TransferErrorKind::Sink);
+    std::fs::remove_dir(file.path()).unwrap();
+    download().resumable().to_file(&client, file.path()).await.unwrap();
+    assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+    assert_eq!(storage.arrivals().last().unwrap().status, Some(416));
+    assert!(!file.beside(".gax-state").exists());
 }
 
 #[tokio::test(start_paused = true)]

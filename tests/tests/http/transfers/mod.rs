@@ -1,11 +1,11 @@
 //! Transfers, and the emulator that they are tested with.
 
-mod cuts;
 mod downloads;
 mod emulator;
-mod kills;
-mod memory;
-mod process;
+mod ranges;
+mod secrets;
 mod setup;
-mod trial;
+mod sources;
+mod state_files;
+mod trials;
 mod uploads;

@@ -130,12 +130,15 @@ async fn conditions_and_generations_are_kept() {
         ("ifMetagenerationMatch=1".to_owned(), 200),
         ("ifMetagenerationMatch=2".to_owned(), 412),
         ("ifMetagenerationNotMatch=1".to_owned(), 304),
+        ("ifGenerationMatch=x".to_owned(), 400),
+        ("ifMetagenerationNotMatch=".to_owned(), 400),
     ] {
         for target in ["/storage/v1/b/b/o/o?alt=media&", "/storage/v1/b/b/o/o?"] {
             assert_eq!(client.get(&format!("{target}{query}"), &[]).await.status, status, "{query}");
         }
     }
     for (query, status) in [
+        ("ifGenerationMatch=x".to_owned(), 400),
         ("ifGenerationMatch=0".to_owned(), 412),
         (format!("ifGenerationMatch={old}"), 412),
         (format!("ifGenerationMatch={new}"), 200),

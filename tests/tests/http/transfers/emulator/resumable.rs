@@ -81,6 +81,8 @@ async fn requests_that_make_no_sense_are_refused() {
     ] {
         assert_eq!(client.put(&session, header, body).await.status, status, "{header}");
     }
+    // Nothing of them counts.
+    assert_eq!(client.status(&session).await, (308, None));
     assert_eq!(client.send(Method::PUT, "/upload/storage/v1/b/b/o?upload_id=x", &[], "").await.status, 404);
     assert_eq!(client.send(Method::PATCH, &session, &[], "").await.status, 404);
     assert!(storage.names("b").is_empty());

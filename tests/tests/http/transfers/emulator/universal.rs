@@ -75,6 +75,12 @@ async fn a_cancelled_upload_is_gone_and_an_unknown_one_not_found() {
     assert_eq!(send(&client, &session, "upload, finalize", 0, b"").await.status, 410);
     let unknown = "/upload/storage/v1/b/b/o?upload_id=x";
     assert_eq!(send(&client, unknown, "query", 0, b"").await.status, 404);
+    assert_eq!(send(&client, unknown, "begin", 0, b"").await.status, 400);
+    for headers in [&[][..], &[("x-goog-upload-command", "begin")]] {
+        let headers = [&[("x-goog-upload-protocol", "resumable")], headers].concat();
+        let reply = client.send(Method::POST, "/upload/storage/v1/b/b/o?name=o", &headers, "{}").await;
+        assert_eq!(reply.status, 400, "{headers:?}");
+    }
     assert_eq!(storage.open_uploads(), 0);
 }
 

@@ -1,0 +1,98 @@
+//! Files that one download at a time writes to.
+
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::path::Path;
+
+/// How often a file may get another name while it is opened.
+const MOST_TRIES: u32 = 16;
+
+/// Opens a file to read and write, and makes it if it isn't there. As long as the result is open, nobody else gets it by this function:
+/// neither in this process nor in another one. `None`: somebody else has it.
+///
+/// Where the system or the file system has no locks, everybody gets it.
+///
+/// # Errors
+///
+/// It can't be opened, or is no regular file.
+pub(super) fn open_alone(path: &Path) -> io::Result<Option<File>> {
+    for _ in 0..MOST_TRIES {
+        if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(io::Error::other("it is no regular file"));
+        }
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
+        if !lock(&file)? {
+            return Ok(None);
+        }
+        // Whoever had it until now may have given it another name.
+        if is_at(&file, path)? {
+            return Ok(Some(file));
+        }
+    }
+    Ok(None)
+}
+
+/// Locks a file; false: somebody else has.
+#[cfg(unix)]
+fn lock(file: &File) -> io::Result<bool> {
+    use rustix::fs::{FlockOperation, flock};
+    use rustix::io::Errno;
+    match flock(file, FlockOperation::NonBlockingLockExclusive) {
+        Ok(()) => Ok(true),
+        Err(Errno::WOULDBLOCK) => Ok(false),
+        Err(Errno::NOLCK | Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => Ok(true),
+        Err(error) => Err(error.into()),
+    }
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+fn lock(_: &File) -> io::Result<bool> {
+    Ok(true)
+}
+
+/// Whether that path is the file's name.
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt as _;
+    let file = file.metadata()?;
+    match fs::symlink_metadata(path) {
+        Ok(named) => Ok((named.dev(), named.ino()) == (file.dev(), file.ino())),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+#[cfg(not(unix))]
+#[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
+fn is_at(_: &File, _: &Path) -> io::Result<bool> {
+    Ok(true)
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_given_to_one_at_a_time() {
+        let folder = std::env::temp_dir().join(format!("gax-exclusive-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let (path, other) = (folder.join("a"), folder.join("b"));
+        let first = open_alone(&path).unwrap().unwrap();
+        assert!(open_alone(&path).unwrap().is_none());
+        // By another name it is still the first one's, and the old name is free.
+        fs::rename(&path, &other).unwrap();
+        assert!(open_alone(&other).unwrap().is_none());
+        let second = open_alone(&path).unwrap().unwrap();
+        drop(first);
+        drop(open_alone(&other).unwrap().unwrap());
+        assert!(!is_at(&second, &other).unwrap());
+        drop(second);
+        std::os::unix::fs::symlink(&other, folder.join("link")).unwrap();
+        for no_file in ["link", ""] {
+            assert_eq!(open_alone(&folder.join(no_file)).unwrap_err().to_string(), "it is no regular file");
+        }
+        assert_eq!(open_alone(&folder.join("none/a")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -1,0 +1,140 @@
+//! Downloads of several ranges at once.
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use super::setup::{ENDPOINT, KIB_256, Scratch, StorageClient, client, content, crc32c, without_versions};
+use http::header::{CONTENT_RANGE, HeaderValue};
+use std::sync::{Arc, Mutex};
+use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
+use tonic_gax::transfer::{Checksums, Download, TransferErrorKind};
+
+const SIZE: usize = 2 * KIB_256 + 1000;
+const MIDDLE: u64 = 300_000;
+/// The length of a range.
+const PIECE: u64 = 100_000;
+
+fn download() -> Download<'static> {
+    Download::of_object(ENDPOINT, "b", "folder/o")
+}
+
+/// An emulator that has the object, of so many bytes.
+fn storage_of(length: usize) -> StorageEmulator {
+    let storage = StorageEmulator::start();
+    storage.put("b", "folder/o", content(length));
+    storage
+}
+
+#[tokio::test(start_paused = true)]
+async fn ranges_at_once_are_one_file() {
+    for checksums in [Checksums::CRC32C, Checksums::MD5, Checksums::BOTH, Checksums::NONE] {
+        let storage = storage_of(SIZE);
+        // One range breaks off, another one has a server that knows none, a third begins too early.
+        storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+        storage.fault(StorageFault::ignored_range().on(StorageCall::Download).skip(3));
+        storage.fault(StorageFault::earlier_range(500).on(StorageCall::Download).skip(2));
+        let file = Scratch::new("target");
+        let last = Arc::new(Mutex::new((0, None)));
+        let known = Arc::clone(&last);
+        let download = download().checksums(checksums).parallel(3, PIECE).on_progress(move |progress| {
+            *known.lock().unwrap() = (progress.bytes(), progress.total());
+        });
+        let downloaded = download.to_file(&client(&storage), file.path()).await.unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+        assert_eq!((downloaded.bytes(), downloaded.range_reports().len()), (SIZE as u64, 3));
+        assert_eq!(downloaded.is_verified(), checksums != Checksums::NONE);
+        assert_eq!(downloaded.resumptions(), 1);
+        assert_eq!(storage.faults_left(), 0);
+        assert_eq!(*last.lock().unwrap(), (SIZE as u64, Some(SIZE as u64)));
+        if checksums == Checksums::CRC32C || checksums == Checksums::BOTH {
+            assert_eq!(downloaded.crc32c(), Some(crc32c(&content(SIZE))));
+        }
+    }
+    // A range that is corrupted leaves no file, whichever it is.
+    for place in [0, MIDDLE, SIZE as u64 - 1] {
+        let storage = storage_of(SIZE);
+        storage.fault(StorageFault::corrupt(place).on(StorageCall::Download));
+        let file = Scratch::new("target");
+        let error = download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::ChecksumMismatch);
+        assert!(!file.path().exists() && !file.beside(".gax-part").exists());
+    }
+    // A server that knows no ranges sends all of it, and a short object is one range.
+    for length in [SIZE, 0, 1, 100_000] {
+        let storage = storage_of(length);
+        storage.fault(StorageFault::ignored_range().on(StorageCall::Download).always());
+        let file = Scratch::new("target");
+        let downloaded = download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), content(length));
+        assert!(downloaded.is_verified());
+        assert_eq!(storage.arrivals().len(), 1);
+    }
+    let storage = storage_of(0);
+    let file = Scratch::new("target");
+    download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap();
+    assert_eq!(std::fs::read(file.path()).unwrap(), b"");
+    assert_eq!(storage.arrivals()[0].status, Some(416));
+}
+
+/// The first range does not say how long the whole is.
+#[tokio::test(start_paused = true)]
+async fn an_object_of_unknown_length_is_received_to_its_end() {
+    for checksums in [Checksums::CRC32C, Checksums::MD5, Checksums::BOTH, Checksums::NONE] {
+        let storage = storage_of(SIZE);
+        let range = HeaderValue::from_static("bytes 0-99999/*");
+        storage.fault(StorageFault::header(CONTENT_RANGE, range).on(StorageCall::Download));
+        storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+        let file = Scratch::new("target");
+        let last = Arc::new(Mutex::new((0, None)));
+        let known = Arc::clone(&last);
+        let download = download().checksums(checksums).parallel(3, PIECE).on_progress(move |progress| {
+            *known.lock().unwrap() = (progress.bytes(), progress.total());
+        });
+        let downloaded = download.to_file(&client(&storage), file.path()).await.unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+        assert_eq!(downloaded.is_verified(), checksums != Checksums::NONE);
+        assert_eq!((downloaded.bytes(), downloaded.resumptions()), (SIZE as u64, 1));
+        assert_eq!(*last.lock().unwrap(), (SIZE as u64, Some(SIZE as u64)));
+        assert_eq!((downloaded.range_reports().len(), storage.arrivals().len()), (1, 3));
+    }
+}
+
+/// Nobody knows whether ranges would be of the same object.
+#[tokio::test(start_paused = true)]
+async fn an_object_without_a_version_is_one_range() {
+    for checksums in [Checksums::CRC32C, Checksums::NONE] {
+        let storage = storage_of(SIZE);
+        let file = Scratch::new("target");
+        let request = download().checksums(checksums).parallel(3, PIECE);
+        let downloaded = request.to_file(&without_versions(&storage), file.path()).await.unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+        assert_eq!(downloaded.bytes(), SIZE as u64);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ranges_of_two_objects_are_never_mixed() {
+    for skipped in 1..4 {
+        let storage = storage_of(SIZE);
+        let other = StorageFault::overwrite(StorageObject::new(vec![7; SIZE]));
+        storage.fault(other.on(StorageCall::Download).skip(skipped));
+        let file = Scratch::new("target");
+        let error = download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::ObjectChanged, "{error}");
+        assert!(!file.path().exists() && !file.beside(".gax-part").exists());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn ranges_that_are_dropped_leave_nothing() {
+    let dropped = |client: &StorageClient, file: &Scratch| {
+        tokio::spawn(download().parallel(3, PIECE).to_file(client, file.path()))
+    };
+    for place in [1, PIECE + 1, MIDDLE, SIZE as u64] {
+        let (storage, file) = (storage_of(SIZE), Scratch::new("target"));
+        storage.fault(StorageFault::stall().on(StorageCall::Download).at(place));
+        let running = dropped(&client(&storage), &file);
+        storage.stalled().await;
+        running.abort();
+        assert!(running.await.unwrap_err().is_cancelled());
+        assert_eq!(std::fs::read_dir(file.path().parent().unwrap()).unwrap().count(), 0, "{place}");
+    }
+}

@@ -1,0 +1,246 @@
+//! State files, by which transfers go on in another process: those that fit, and all others.
+#![expect(clippy::unwrap_used, reason = "a test fails by it")]
+
+use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c};
+use bytes::Bytes;
+use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use tonic_gax::transfer::{Download, TransferErrorKind, Upload, UploadSource};
+
+const SIZE: usize = 3 * KIB_256 + 1000;
+
+fn to_object(source: impl Into<UploadSource>) -> Upload<'static> {
+    Upload::to_object(ENDPOINT, "b", "folder/o", source)
+}
+
+fn universal(source: impl Into<UploadSource>) -> Upload<'static> {
+    let uri = format!("{ENDPOINT}/upload/storage/v1/b/b/o?name=folder/o");
+    Upload::universal(http::Request::post(uri).body(()).unwrap(), source)
+}
+
+fn stored(storage: &StorageEmulator) -> Bytes {
+    storage.object("b", "folder/o").unwrap().content().clone()
+}
+
+/// How many uploads were started.
+fn starts(storage: &StorageEmulator) -> usize {
+    storage.arrivals().iter().filter(|arrival| arrival.call == StorageCall::StartUpload).count()
+}
+
+/// Begins an upload with that state file, and drops it when the server has received so much.
+async fn begin(storage: &StorageEmulator, upload: Upload<'static>, state: &Scratch, place: usize) {
+    storage.fault(StorageFault::stall().on(StorageCall::Upload).at(place as u64));
+    let upload = upload.single_request_below(0).state_file(state.path());
+    let running = tokio::spawn(upload.send(&client(storage)));
+    storage.stalled().await;
+    running.abort();
+    drop(running.await);
+    assert!(state.path().exists());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_goes_on_in_another_process_by_its_state_file() {
+    for is_universal in [false, true] {
+        let (file, state) = (Scratch::new("source"), Scratch::new("state"));
+        std::fs::write(file.path(), content(SIZE)).unwrap();
+        let storage = StorageEmulator::start();
+        let upload = || {
+            let source = UploadSource::file(file.path());
+            let upload = if is_universal { universal(source) } else { to_object(source) };
+            upload.single_request_below(0).state_file(state.path())
+        };
+        storage.fault(StorageFault::stall().on(StorageCall::Upload).at(2 * KIB_256 as u64));
+        let running = tokio::spawn(upload().send(&client(&storage)));
+        storage.stalled().await;
+        running.abort();
+        drop(running.await);
+        storage.disconnect();
+        let text = std::fs::read_to_string(state.path()).unwrap();
+        assert!(text.contains("\"session\":\"http://storage.test/"), "{text}");
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            assert_eq!(std::fs::metadata(state.path()).unwrap().permissions().mode() & 0o777, 0o600);
+        }
+        // Another upload must not take it.
+        let other = Upload::to_object(ENDPOINT, "b", "other", "x").state_file(state.path());
+        let error = other.send(&client(&storage)).await.unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::StateFile);
+
+        let uploaded = upload().send(&client(&storage)).await.unwrap();
+        assert_eq!(stored(&storage), content(SIZE));
+        assert_eq!(uploaded.resumptions(), 1);
+        assert_eq!(uploaded.crc32c(), Some(crc32c(&content(SIZE))));
+        assert!(!state.path().exists());
+        assert_eq!(starts(&storage), 1);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_file_that_does_not_fit_is_no_use_or_an_error() {
+    let (file, state) = (Scratch::new("source"), Scratch::new("state"));
+    std::fs::write(file.path(), content(SIZE)).unwrap();
+    let storage = StorageEmulator::start();
+    let upload =
+        || to_object(UploadSource::file(file.path())).single_request_below(0).state_file(state.path());
+    storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
+    let running = tokio::spawn(upload().send(&client(&storage)));
+    storage.stalled().await;
+    running.abort();
+    drop(running.await);
+    // The source is another one: the upload begins anew.
+    std::fs::write(file.path(), content(SIZE + 1)).unwrap();
+    upload().send(&client(&storage)).await.unwrap();
+    assert_eq!(stored(&storage), content(SIZE + 1));
+
+    std::fs::write(state.path(), "{\"session\":\"s3cret\"").unwrap();
+    let error = upload().send(&client(&storage)).await.unwrap_err();
+    assert_eq!(error.kind(), TransferErrorKind::StateFile);
+    let text = format!("{error} {error:?}");
+    assert!(!text.contains("s3cret") && text.contains("line 1"), "{text}");
+}
+
+/// Bytes in memory are known by their checksum, those of other sources by their size.
+#[tokio::test(start_paused = true)]
+async fn other_bytes_of_the_same_length_begin_anew() {
+    for is_universal in [false, true] {
+        let upload = |content: Bytes| if is_universal { universal(content) } else { to_object(content) };
+        let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
+        begin(&storage, upload(content(SIZE)), &state, 2 * KIB_256).await;
+        let other = Bytes::from(vec![7; SIZE]);
+        let again = upload(other.clone()).single_request_below(0).state_file(state.path());
+        again.send(&client(&storage)).await.unwrap();
+        assert_eq!((stored(&storage) == other, starts(&storage)), (true, 2));
+        assert!(!state.path().exists());
+    }
+}
+
+/// A session of which nothing will ever come isn't asked again.
+#[tokio::test(start_paused = true)]
+async fn the_state_of_a_session_that_is_spent_is_removed() {
+    for (fault, kind) in [
+        // The server has noticed, or says so afterwards.
+        (StorageFault::corrupt(1234), TransferErrorKind::Status),
+        (StorageFault::status(412), TransferErrorKind::Status),
+        (StorageFault::status(400), TransferErrorKind::Status),
+    ] {
+        let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
+        storage.fault(fault.on(StorageCall::Upload));
+        let upload = || to_object(content(SIZE)).single_request_below(0).state_file(state.path());
+        let error = upload().send(&client(&storage)).await.unwrap_err();
+        assert_eq!(error.kind(), kind, "{error}");
+        assert!(!state.path().exists() && error.session().is_none(), "{error}");
+        upload().send(&client(&storage)).await.unwrap();
+        assert_eq!(stored(&storage), content(SIZE));
+    }
+    let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
+    storage.fault(StorageFault::corrupt(1234).on(StorageCall::Upload));
+    let upload = || universal(content(SIZE)).state_file(state.path());
+    let error = upload().send(&client(&storage)).await.unwrap_err();
+    assert_eq!(error.kind(), TransferErrorKind::ChecksumMismatch, "{error}");
+    assert!(!state.path().exists());
+    upload().send(&client(&storage)).await.unwrap();
+    assert_eq!(stored(&storage), content(SIZE));
+    // Credentials can be renewed, and servers repaired: the upload goes on then.
+    for status in [401, 403, 501] {
+        let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
+        storage.fault(StorageFault::status(status).on(StorageCall::Upload).at(2 * KIB_256 as u64));
+        let upload = || to_object(content(SIZE)).single_request_below(0).state_file(state.path());
+        let error = upload().send(&client(&storage)).await.unwrap_err();
+        assert_eq!((error.status(), error.session().is_some()), (Some(status), true), "{error}");
+        let uploaded = upload().send(&client(&storage)).await.unwrap();
+        assert_eq!((uploaded.resumptions(), starts(&storage)), (1, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_state_file_that_can_not_be_read_or_written_is_an_error() {
+    let storage = StorageEmulator::start();
+    let state = Scratch::new("state");
+    let send = async |state: std::path::PathBuf| {
+        let upload = to_object(content(SIZE)).single_request_below(0).state_file(state);
+        upload.send(&client(&storage)).await.unwrap_err()
+    };
+    let folder = state.path().parent().unwrap().to_owned();
+    let error = send(folder.clone()).await;
+    assert!(error.to_string().ends_with("can't be read: it is no regular file"), "{error}");
+    for (text, problem) in [
+        ("", "line 1, column 0"),
+        ("{}", "line 1, column 2"),
+        ("[", "line 1, column 1"),
+        (
+            r#"{"request":"a","generation":null,"etag":null,"encoding":null,"total":1,"hash":null}"#,
+            "line 1, column 83",
+        ),
+        (&" ".repeat(1024 * 1024 + 1), "it is too long"),
+    ] {
+        std::fs::write(state.path(), text).unwrap();
+        let error = send(state.path()).await;
+        assert_eq!(error.kind(), TransferErrorKind::StateFile);
+        let text = error.to_string();
+        let expected = format!("is no state of a transfer: remove it, or name another one: {problem}");
+        assert!(text.ends_with(&expected), "{text}");
+        assert!(state.path().exists());
+    }
+    assert_eq!(storage.arrivals().len(), 0);
+    // Nothing of the source goes to a session that nobody could find again.
+    let error = send(folder.join("none/state")).await;
+    assert_eq!(error.kind(), TransferErrorKind::StateFile);
+    assert!(error.to_string().contains("none/state can't be written"), "{error}");
+    assert!(storage.arrivals().iter().all(|arrival| arrival.call == StorageCall::StartUpload));
+
+    // Those of downloads have their place beside the file.
+    storage.put("b", "folder/o", content(SIZE));
+    std::fs::write(state.beside(".gax-state"), "{").unwrap();
+    let download = || Download::of_object(ENDPOINT, "b", "folder/o").resumable();
+    let error = download().to_file(&client(&storage), state.path()).await.unwrap_err();
+    assert_eq!(error.kind(), TransferErrorKind::StateFile);
+    assert!(!state.beside(".gax-part").exists());
+    std::fs::remove_file(state.beside(".gax-state")).unwrap();
+    download().to_file(&client(&storage), state.path()).await.unwrap();
+}
+
+/// Both have found the same session, or each has started one.
+#[tokio::test(start_paused = true)]
+async fn two_uploads_with_one_state_file_make_the_object() {
+    for (is_universal, is_found) in [(false, true), (false, false), (true, true), (true, false)] {
+        let (file, state) = (Scratch::new("source"), Scratch::new("state"));
+        std::fs::write(file.path(), content(SIZE)).unwrap();
+        let storage = StorageEmulator::start();
+        let upload = || {
+            let source = UploadSource::file(file.path());
+            let upload = if is_universal { universal(source) } else { to_object(source) };
+            upload.single_request_below(0).state_file(state.path())
+        };
+        if is_found {
+            begin(&storage, upload(), &state, KIB_256).await;
+        }
+        let (one, other) = (client(&storage), client(&storage));
+        let (one, other) = tokio::join!(upload().send(&one), upload().send(&other));
+        let mut whole = 0;
+        for result in [one, other] {
+            match result {
+                Ok(uploaded) => whole += u32::from(uploaded.bytes() == SIZE as u64),
+                // Nothing more is taken by a session that is final.
+                Err(error) => assert_eq!((is_universal, error.status()), (true, Some(400)), "{error}"),
+            }
+        }
+        assert!(whole == 2 || whole == 1 && is_universal && is_found, "{whole} {is_universal} {is_found}");
+        assert_eq!(stored(&storage), content(SIZE));
+        assert_eq!(std::fs::read_dir(state.path().parent().unwrap()).unwrap().count(), 0);
+    }
+}
+
+/// An upload that ends leaves the state of another one alone.
+#[tokio::test(start_paused = true)]
+async fn only_its_own_state_is_removed() {
+    let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
+    storage.fault(StorageFault::delay(std::time::Duration::from_secs(5)).on(StorageCall::Upload));
+    let upload = to_object(content(SIZE)).single_request_below(0).state_file(state.path());
+    let running = tokio::spawn(upload.send(&client(&storage)));
+    while !state.path().exists() {
+        tokio::task::yield_now().await;
+    }
+    std::fs::write(state.path(), "another one's").unwrap();
+    running.await.unwrap().unwrap();
+    assert_eq!(std::fs::read_to_string(state.path()).unwrap(), "another one's");
+}
