@@ -18,6 +18,7 @@ pub mod live;
 pub mod observe;
 mod operation;
 mod panics;
+mod peers;
 #[cfg(feature = "rest")]
 pub mod rest;
 pub mod resumption;

@@ -1,4 +1,4 @@
-//! Calls over a `Connection`, beside tonic's channel in the same run.
+//! Calls over a `Connection`, beside tonic's channel in the same run: time, and instructions where valgrind is installed.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use std::error::Error;
@@ -8,7 +8,7 @@ use tonic_gax::client::Connection;
 use tonic_gax::connection::{Address, AddressList, Picker};
 use tonic_gax_benches::contender::Raw;
 use tonic_gax_benches::loopback::Server;
-use tonic_gax_benches::measure::{Cost, Lane, Summary, Turns, by_turns};
+use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Summary, Turns, by_turns};
 use tonic_gax_benches::message;
 use tonic_gax_benches::table::Table;
 
@@ -41,20 +41,52 @@ fn main() -> Result<(), Box<dyn Error>> {
     let spread = Connection::to("http://assets").picker(Picker::RoundRobin);
     let spread = own_several.block_on(spread.resolver(AddressList::new(addresses)).connect())?;
 
-    for (title, concurrency) in [("one at a time", 1), ("64 in flight", 64)] {
+    let lanes = |concurrency| {
         let over_channel = |runtime, channel: &Channel| lane(runtime, Raw::new(channel.clone()), concurrency);
         let over_own = |runtime, own: &Connection| lane(runtime, Raw::new(own.clone()), concurrency);
-        let lanes = vec![
+        vec![
             over_channel(one, &channel).named("Channel"),
             over_own(own, &connection).named("Connection"),
             over_channel(several, &balanced).named("Channel, 4 endpoints"),
             over_own(own_several, &spread).named("Connection, 4 endpoints"),
-        ];
+        ]
+    };
+    if let Some(Counted { lane, calls }) = Counted::asked() {
+        let all = lanes(1).into_iter().chain(lanes(AT_ONCE));
+        let only = all.skip(lane).take(1).collect();
+        let _summary = by_turns(only, Turns { rounds: 0, calls });
+        return Ok(());
+    }
+    for (number, (title, concurrency)) in
+        [("one at a time", 1), ("64 in flight", AT_ONCE)].into_iter().enumerate()
+    {
         let turns = Turns { rounds: 40, calls: if concurrency == 1 { 500 } else { 6400 } };
         println!("\n{title}, processor time of the client");
-        print(&by_turns(lanes, if is_quick { turns.quick() } else { turns }));
+        print(&by_turns(lanes(concurrency), if is_quick { turns.quick() } else { turns }));
+        if !is_quick {
+            println!("\n{title}, instructions of the client");
+            instructions(&lanes(concurrency), number);
+        }
     }
     Ok(())
+}
+
+/// How many calls are in flight where there are several.
+const AT_ONCE: u32 = 64;
+
+/// Counts the instructions of one call in each of the lanes, of which there are as many before.
+fn instructions(lanes: &[Lane<'_>], before: usize) {
+    let mut table = Table::new(&["over", "instructions a call", "x Channel"]);
+    let mut first = None;
+    for (place, lane) in lanes.iter().enumerate() {
+        let Some(count) = measure::instructions(before * lanes.len() + place) else {
+            println!("  skipped: needs valgrind");
+            return;
+        };
+        let first = *first.get_or_insert(count);
+        table.row([lane.name().to_owned(), format!("{count:.0}"), format!("{:.2}", count / first)]);
+    }
+    print!("{}", table.text());
 }
 
 fn lane<C: tonic_gax_benches::contender::Contender>(

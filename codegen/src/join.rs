@@ -5,6 +5,7 @@ use gax_table::{
     BatchDescriptor, HedgingPolicy, MethodDescription, MethodPolicy, RetryTable, RowKind, ServiceDescription,
     SourceLocation, StubTable,
 };
+use std::time::Duration;
 
 /// The names of the definitions of a method that the table has nothing for.
 const NO_CODES: &str = "no_retry_codes";
@@ -37,6 +38,10 @@ pub(crate) struct JoinedMethod {
     pub(crate) hedging: Option<Hedging>,
     /// Whether its calls wait for a connection, as the table says.
     pub(crate) wait_for_ready: Option<bool>,
+    /// How long its streams of responses may keep their callers waiting, as the table says.
+    pub(crate) wait_timeout: Option<Duration>,
+    /// How long callers may leave its streams of responses alone, as the table says.
+    pub(crate) idle_timeout: Option<Duration>,
     /// Whether the table or, if it does not say, the protos say that it may be carried out twice.
     pub(crate) is_idempotent: bool,
     pub(crate) is_read_only: bool,
@@ -76,6 +81,7 @@ fn join_method(
     let own_service = method.own_service().unwrap_or(service.name());
     let full_name = format!("{own_service}/{}", method.name());
     let row = |kind| stub.rows().iter().find(|row| row.kind() == kind && row.full_method() == full_name);
+    let streams = method.kind() == MethodKind::ServerStreaming;
     let batching = row(RowKind::Batching).and_then(|row| row.batching()).cloned();
     JoinedMethod {
         service: own_service.to_owned(),
@@ -90,6 +96,8 @@ fn join_method(
         polling: row(RowKind::OperationPolling).and_then(|row| row.settings()).cloned(),
         hedging: policy.and_then(|policy| policy.hedging()).map(HedgingPolicy::to_hedging),
         wait_for_ready: policy.and_then(|policy| policy.wait_for_ready()),
+        wait_timeout: policy.filter(|_| streams).and_then(|policy| policy.wait_timeout()),
+        idle_timeout: policy.filter(|_| streams).and_then(|policy| policy.idle_timeout()),
         is_idempotent: word.unwrap_or_else(|| method.is_idempotent()),
         is_read_only: method.is_read_only(),
         origin: policy.and_then(|policy| policy.origin().cloned()),

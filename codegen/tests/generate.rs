@@ -49,6 +49,26 @@ fn the_asset_mirror_in_the_java_dialect() {
     insta::assert_snapshot!(content(&generate(builder, ASSET, PROTO), "google.cloud.asset.v1.rs"));
 }
 
+/// Of a service's RPCs only those that respond with a stream have them.
+#[test]
+fn timeouts_of_streams_are_those_of_the_table() {
+    let table = "[[entry]]\nfor = [\"edge.v1.Edges\"]\nwait_timeout = \"30s\"\nidle_timeout = \"1500ms\"\n";
+    let builder = configure().retry_table_text("streams.toml", table);
+    let generated = generate(builder, "edge.proto", DATA);
+    let code: String = content(&generated, "edge.v1.rs").split_whitespace().collect();
+    let timeouts = ".with_wait_timeout(::core::time::Duration::new(30,0))\
+                    .with_idle_timeout(::core::time::Duration::from_millis(1500))";
+    let watch = code
+        .split("MethodInfo::new(")
+        .find(|method| method.starts_with("\"edge.v1.Edges\",\"Watch\""))
+        .unwrap();
+    assert!(watch.contains(&timeouts.replace(' ', "")), "{}", &watch[..400]);
+    assert_eq!(
+        code.matches("_timeout(::core::time::Duration").count(),
+        2 * code.matches(".with_messages").count()
+    );
+}
+
 #[test]
 fn a_list_whose_name_is_taken_has_another() {
     let generated = generate(edge(), "edge.proto", DATA);

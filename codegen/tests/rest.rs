@@ -123,9 +123,43 @@ fn a_rule_that_is_none_is_an_error_with_its_method() {
         let error =
             generate("wrong", &LIBRARY.replace(rule, problem), configure().build_rest(true)).unwrap_err();
         let text = error.to_string();
-        assert!(error.is_protos() && text.starts_with("library.proto: example.v1.Library.GetBook"), "{text}");
+        assert!(
+            error.is_protos() && text.starts_with("library.proto:11:13: example.v1.Library.GetBook: "),
+            "{text}"
+        );
         assert!(text.contains(problem), "{text}");
     }
+}
+
+#[test]
+fn a_rule_that_its_messages_do_not_fit_is_an_error_with_its_method() {
+    for (rule, wrong, problem) in [
+        ("{name=books/*}", "{nome=books/*}", "example.v1.Book has no field \"nome\", which \"nome\" names"),
+        ("{name=books/*}", "{pages}", "the field \"pages\" of example.v1.Book has many values"),
+        ("{name=books/*}", "{used.inner}", "the field \"used.inner\" of example.v1.Book is a message"),
+        ("{name=books/*}", "*", "the path template \"/v1/*\" has a * outside of a variable"),
+        ("body: \"*\"", "body: \"nome\"", "example.v1.Book has no field \"nome\", which body names"),
+        ("post: \"/v1/books:get\"", "get: \"/v1/books:get\"", "a GET has no body, but the rule has \"*\""),
+        (
+            "body: \"*\" }",
+            "body: \"*\" additional_bindings { get: \"/v1/books\" } }",
+            "an additional binding has additional bindings of its own, which google.api.http has no meaning for",
+        ),
+    ] {
+        assert!(LIBRARY.contains(rule));
+        let built = generate("unfit", &LIBRARY.replace(rule, wrong), configure().build_rest(true));
+        let text = built.unwrap_err().to_string();
+        assert_eq!(text, format!("library.proto:11:13: example.v1.Library.GetBook: {problem}"));
+        // Without a client over REST nobody needs the rule.
+        generate("unfit", &LIBRARY.replace(rule, wrong), configure()).unwrap();
+    }
+    let yaml = "http:\n  rules:\n  - selector: example.v1.Library.Plain\n    get: '/v1/{nome}'\n";
+    let builder = configure().build_rest(true).service_yaml_text("library.yaml", yaml);
+    let text = generate("unfit", LIBRARY, builder).unwrap_err().to_string();
+    assert!(
+        text.starts_with("the service YAML: example.v1.Library.Plain: example.v1.Book has no field"),
+        "{text}"
+    );
 }
 
 #[test]

@@ -15,8 +15,9 @@ use tonic::transport::{Channel, Endpoint, Error};
 /// waits for it ends early enough for another attempt on a new connection.
 ///
 /// The system ends connections whose bytes nobody acknowledges: see [`Connector`]. What a channel can't do is to ask for another
-/// address, to avoid an endpoint that failed, to notice a silent proxy, or to wait between attempts to connect: a
-/// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) (feature `connection`) can.
+/// address, to avoid an endpoint that failed, to notice a silent proxy, to go through the proxy that the environment names, or to
+/// wait between attempts to connect: a [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) (feature `connection`)
+/// can.
 ///
 /// The endpoint's [local address](Endpoint::local_address) is not taken over, since tonic keeps it to itself: give it
 /// to a [`Connector`].

@@ -155,7 +155,8 @@ impl<T: Transport> Client<T> {
         self.with_method(index, |method| {
             let options = request.extensions().get::<CallOptions>();
             let own = options.and_then(|options| options.resumption.clone());
-            if own.is_some() || method.streams_by_itself() {
+            let is_attempt = options.is_some_and(|options| options.is_attempt);
+            if own.is_some() || method.streams_by_itself() && !is_attempt {
                 return self.resumed(method, request, own.as_ref());
             }
             let mut request = request;
@@ -183,8 +184,7 @@ impl<T: Transport> Client<T> {
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
     {
-        let stream = &method.config.stream;
-        let resumption = own.or(stream.resumption.as_ref());
+        let resumption = own.or(method.config.stream.resumption.as_ref());
         let strategy = resumption.map(|resumption| {
             resumption.of::<Req, Res>(request.get_ref()).ok_or_else(|| other_types::<Req, Res>(resumption))
         });
@@ -192,10 +192,11 @@ impl<T: Transport> Client<T> {
         let encoded = encoded(method, request, None)?;
         let config = &encoded.method().config;
         let config = config.of_stream(resumption, config.timeout);
+        let (wait_timeout, idle_timeout) = (config.stream.wait_timeout, config.stream.idle_timeout);
         let codec = ProstStream::<Req, Res>::new(method.codec.clone());
         let base = GrpcProtocol::new(OwnService(self.channel.clone()), encoded, ReadExtent::Nothing);
-        let protocol = ResumedProtocol::new(base, codec, resumer, stream.wait_timeout);
-        Ok(StreamingCall::resumed(ResumedCall::new(protocol, config), stream.idle_timeout))
+        let protocol = ResumedProtocol::new(base, codec, resumer, wait_timeout);
+        Ok(StreamingCall::resumed(ResumedCall::new(protocol, config), idle_timeout))
     }
 
     /// Calls an RPC that takes a stream.

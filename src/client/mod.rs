@@ -26,7 +26,5 @@ pub use connect::{connect, connect_lazy};
 pub use connector::{Connector, ConnectorIo};
 #[doc(hidden)]
 pub use core::Client;
-#[cfg(feature = "subscription")]
-pub(crate) use streaming::IdleTimeout;
 pub use streaming::{MessageCall, ResponseStream, StreamingCall};
 pub use unary::UnaryCall;

@@ -4,12 +4,13 @@ use crate::connection::endpoint::Maker;
 use crate::connection::error::ConnectionError;
 #[cfg(feature = "_tls")]
 use crate::connection::io::{ClientTls, Encryption};
-use crate::connection::io::{Custom, Dialer, SocketOptions};
+use crate::connection::io::{Custom, Dialer, ProxyChoice, ProxyRule, SocketOptions, Tunnel};
 use crate::connection::pool::Pool;
 use crate::connection::resolver::{Address, AddressList, Dns, Place, Resolver, Target};
 use crate::connection::service::Connection;
 use crate::connection::settings::{ConnectBackoff, Ejection, Http2, Picker, PoolSettings};
 use crate::operation::{Observers, OperationObserver};
+use crate::panics::PanicGuard;
 use crate::transport::dead_peers::{KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::HeaderValue;
 use http::uri::{Authority, Scheme};
@@ -50,6 +51,7 @@ pub struct ConnectionBuilder {
     max_connections: usize,
     silent_attempts: Option<u32>,
     sockets: SocketOptions,
+    proxy: ProxyChoice,
     http2: Http2,
     #[cfg(feature = "_tls")]
     tls: Option<ClientTls>,
@@ -82,6 +84,7 @@ impl ConnectionBuilder {
                 nodelay: true,
                 local_address: None,
             },
+            proxy: ProxyChoice::Environment,
             http2: Http2::default(),
             #[cfg(feature = "_tls")]
             tls: None,
@@ -93,7 +96,7 @@ impl ConnectionBuilder {
     }
 
     /// How long it may take until the server's first byte of HTTP/2, names aside: TCP, TLS, and a server that accepts
-    /// connections and says nothing. 20 s, unless set.
+    /// connections and says nothing. The addresses of an endpoint share it. 20 s, unless set.
     pub fn connect_timeout(self, timeout: Duration) -> Self {
         Self { connect_timeout: timeout, ..self }
     }
@@ -195,6 +198,31 @@ impl ConnectionBuilder {
         self
     }
 
+    /// Makes connections through a proxy, by HTTP's method `CONNECT`: `http://host:port` or `http://user:password@host:port`; `None`:
+    /// without one, whatever the environment says.
+    ///
+    /// Unless set, it is the proxy that the environment names, as for
+    /// [gRPC](https://github.com/grpc/grpc/blob/master/doc/environment_variables.md): the first of `grpc_proxy`, `https_proxy` and `HTTPS_PROXY` that is
+    /// there, for targets with TLS and without, but not for hosts in `no_grpc_proxy`, `no_proxy` or `NO_PROXY` (names with all below them,
+    /// addresses, networks as `10.0.0.0/8`, or `*`), and not for `localhost` and other loopback addresses.
+    ///
+    /// The proxy looks the target's name up, and its own address is that of the endpoint; addresses of a target (`ipv4:`), or of a
+    /// [resolver](Self::resolver), it connects to one by one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::connection::Connection;
+    ///
+    /// let through = Connection::to("https://pubsub.googleapis.com").proxy("http://user:password@proxy.internal:3128");
+    /// let direct = Connection::to("https://pubsub.googleapis.com").proxy(None);
+    /// # drop((through, direct));
+    /// ```
+    pub fn proxy<'a>(self, uri: impl Into<Option<&'a str>>) -> Self {
+        let proxy = uri.into().map_or(ProxyChoice::None, |uri| ProxyChoice::Of(uri.to_owned()));
+        Self { proxy, ..self }
+    }
+
     /// The settings of HTTP/2.
     pub fn http2(self, http2: Http2) -> Self {
         Self { http2, ..self }
@@ -216,8 +244,8 @@ impl ConnectionBuilder {
         Self { user_agent: Some(program.into()), ..self }
     }
 
-    /// Makes connections by that function instead of sockets: through a proxy, over memory in tests. The options of sockets don't
-    /// apply; TLS is put on top of it.
+    /// Makes connections by that function instead of sockets: over memory in tests, through a proxy of another kind. The options of
+    /// sockets and the [proxy](Self::proxy) don't apply; TLS is put on top of it.
     ///
     /// # Examples
     ///
@@ -250,7 +278,7 @@ impl ConnectionBuilder {
     ///
     /// # Errors
     ///
-    /// The target, the authority, the user agent or the TLS settings can't be used. The error says how.
+    /// The target, the authority, the user agent, the proxy, or the settings of TLS or HTTP/2 can't be used. The error says why.
     pub fn connect_lazy(self) -> Result<Connection, ConnectionError> {
         self.pool().map(Connection::new)
     }
@@ -277,6 +305,7 @@ impl ConnectionBuilder {
         let authority: Authority = authority
             .parse()
             .map_err(|error| ConnectionError::unusable(format!("{authority:?} is no authority: {error}")))?;
+        self.http2.check().map_err(ConnectionError::unusable)?;
         let user_agent = match &self.user_agent {
             None => HeaderValue::from_static(USER_AGENT),
             Some(program) => HeaderValue::from_str(&format!("{program} {USER_AGENT}")).map_err(|_| {
@@ -293,16 +322,29 @@ impl ConnectionBuilder {
             let text = "https needs TLS: enable the feature tls-ring or tls-aws-lc, and tls-native-roots or tls-webpki-roots";
             return Err(ConnectionError::unusable(text));
         }
+        let tunnel = match (&self.custom, &self.resolver, &target.place) {
+            (Some(_), _, _) => Ok(None),
+            (None, None, Place::Host { name, port }) => self.proxy.tunnel(name, *port, true),
+            _ => self.proxy.tunnel(authority.host(), 0, false),
+        };
+        let tunnel = tunnel.map_err(ConnectionError::unusable)?;
+        let resolver = self.resolver.unwrap_or_else(|| match (&tunnel, &target.place) {
+            (Some(Tunnel { rule: ProxyRule { proxy, .. }, host: Some(_) }), _) => {
+                Box::new(Dns::new(proxy.host.clone(), proxy.port))
+            }
+            (_, Place::Host { name, port }) => Box::new(Dns::new(name.clone(), *port)),
+            (_, Place::Addresses(addresses)) => Box::new(AddressList::new(addresses.clone())),
+        });
         let maker = Maker {
-            dialer: self.custom.map_or(Dialer::Sockets(self.sockets), Dialer::Custom),
+            dialer: match self.custom {
+                Some(custom) => Dialer::Custom(custom),
+                None => Dialer::Sockets { options: self.sockets, tunnel: tunnel.map(Box::new) },
+            },
             #[cfg(feature = "_tls")]
             tls,
             timeout: self.connect_timeout,
+            guard: PanicGuard::default(),
         };
-        let resolver = self.resolver.unwrap_or_else(|| match &target.place {
-            Place::Host { name, port } => Box::new(Dns::new(name.clone(), *port)),
-            Place::Addresses(addresses) => Box::new(AddressList::new(addresses.clone())),
-        });
         let settings = PoolSettings {
             scheme: if is_encrypted { Scheme::HTTPS } else { Scheme::HTTP },
             authority,

@@ -7,6 +7,7 @@ mod builder;
 mod call;
 mod endpoint;
 mod error;
+mod guarded;
 mod io;
 mod pool;
 mod resolver;

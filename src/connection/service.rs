@@ -3,7 +3,7 @@
 use crate::connection::call::ConnectionFuture;
 use crate::connection::endpoint::Host as _;
 use crate::connection::error::ConnectionError;
-use crate::connection::pool::{Handle, Pick, Pool};
+use crate::connection::pool::{Pick, Pool, Shared};
 use crate::transport::{FailedPeers, WaitForReady, grpc_timeout};
 use bytes::Bytes;
 use http::{Request, Response};
@@ -27,6 +27,7 @@ use tower_service::Service;
 /// * it asks the [resolver](super::Resolver) again, and follows its addresses without a lost call;
 /// * it spreads calls over [several endpoints](super::Picker), and a retry or hedge avoids those that failed its operation;
 /// * a request that a closing connection did not send goes to another one, without an error;
+/// * it goes through the [proxy](super::ConnectionBuilder::proxy) that the environment names;
 /// * it opens another connection where a server's `MAX_CONCURRENT_STREAMS` is reached;
 /// * its [events](crate::observe::ConnectionEvent) go to observers.
 ///
@@ -50,12 +51,12 @@ use tower_service::Service;
 /// ```
 #[derive(Clone)]
 pub struct Connection {
-    pool: Arc<Handle>,
+    pool: Arc<Shared>,
 }
 
 impl Connection {
     pub(crate) fn new(pool: Pool) -> Self {
-        Self { pool: Arc::new(Handle::new(pool)) }
+        Self { pool: Arc::new(Shared::new(pool)) }
     }
 
     /// The target, as it was given.

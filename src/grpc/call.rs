@@ -4,13 +4,15 @@ use crate::grpc::methods::{MethodConfig, MethodMatch};
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::CapturedRequest;
 use crate::grpc::response::{ObservedStream, ReadExtent, ReplySlot, ResponseBody};
-use crate::grpc::resumed::{BytesCodec, ResumedBody, ResumedCall, ResumedProtocol, StreamReport};
+use crate::grpc::resumed::{
+    BytesCodec, IdleTimeout, ResumedBody, ResumedCall, ResumedProtocol, StreamReport,
+};
 use crate::grpc::status::not_sent;
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
 use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
 use crate::operation::{Driver, Note, Observed, Output, earlier, time_left};
 use crate::resumption::{Resumer, Resumption};
-use crate::settings::CallOptions;
+use crate::settings::{CallOptions, StreamSettings};
 use crate::without_drop::put_without_drop;
 use bytes::Bytes;
 use gax_retry::MethodKind;
@@ -19,6 +21,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
 use tonic::client::GrpcService;
@@ -104,12 +107,15 @@ impl<A: ServiceHandle> Call<A> {
             let extent = ReadExtent::of(kind, config.policy.commit_point());
             (config, extent)
         };
-        let resumer = resumption.as_ref().and_then(|resumption| resumer(resumption, kind, &captured));
-        if let Some(resumer) = resumer {
+        let has_timeouts = config.stream.has_timeouts();
+        if (resumption.is_some() || has_timeouts)
+            && let Some(resumer) = resumer(resumption.as_ref(), has_timeouts, kind, &captured)
+        {
             let config = config.of_stream(resumption.as_ref(), bound);
+            let StreamSettings { wait_timeout, idle_timeout, .. } = config.stream;
             let protocol = GrpcProtocol::new(handle, captured, ReadExtent::Nothing);
-            let protocol = ResumedProtocol::new(protocol, BytesCodec, resumer, None);
-            *self = Self::Resumed { call: resumed(ResumedCall::new(protocol, config)) };
+            let protocol = ResumedProtocol::new(protocol, BytesCodec, resumer, wait_timeout);
+            *self = Self::Resumed { call: resumed(ResumedCall::new(protocol, config), idle_timeout) };
             return false;
         }
         #[cfg_attr(not(feature = "connection"), expect(unused_mut, reason = "nothing is wanted of it"))]
@@ -143,23 +149,30 @@ impl<A: ServiceHandle> Call<A> {
     }
 }
 
-/// The strategy of a call whose response is a stream that resumes. `None`: the request is no message that the resumption is
-/// for, and the call goes on without it.
+/// The strategy of a call whose response is a stream that resumes, or is watched. `None`: the request is no message that the
+/// resumption is for, or nobody knows that the response is a stream, and the call goes on without it.
 #[cold]
 fn resumer(
-    resumption: &Resumption,
+    resumption: Option<&Resumption>,
+    has_timeouts: bool,
     kind: Option<MethodKind>,
     request: &CapturedRequest,
 ) -> Option<Resumer<Bytes, Bytes>> {
     let is_other = kind.is_some_and(|kind| kind != MethodKind::ServerStreaming);
-    let message = request.message().filter(|_| !is_other).and_then(BytesCodec::decoded)?;
-    let strategy = resumption.over_bytes(&message).ok()?;
-    Some(Resumer::new(Some(strategy), Some(resumption)))
+    let strategy = resumption.and_then(|resumption| {
+        let message = request.message().filter(|_| !is_other).and_then(BytesCodec::decoded)?;
+        Some(Resumer::new(Some(resumption.over_bytes(&message).ok()?), Some(resumption)))
+    });
+    let is_watched = has_timeouts && kind == Some(MethodKind::ServerStreaming) && resumption.is_none();
+    strategy.or_else(|| is_watched.then(|| Resumer::new(None, None)))
 }
 
 /// The response of such a call: a body of the messages of all its connections.
 #[cold]
-fn resumed<A: ServiceHandle>(call: ResumedCall<A, CapturedRequest, BytesCodec>) -> BoxCall {
+fn resumed<A: ServiceHandle>(
+    call: ResumedCall<A, CapturedRequest, BytesCodec>,
+    idle_timeout: Option<Duration>,
+) -> BoxCall {
     Box::pin(async move {
         let mut source = call.await?;
         if let Some(passed) = source.take_passed() {
@@ -167,6 +180,9 @@ fn resumed<A: ServiceHandle>(call: ResumedCall<A, CapturedRequest, BytesCodec>) 
         }
         let mut response = http::Response::new(ResponseBody::default());
         *response.headers_mut() = source.head();
+        if let Some(timeout) = idle_timeout {
+            source = Box::new(IdleTimeout::new(source, timeout));
+        }
         let report = StreamReport::default();
         response.extensions_mut().insert(report.clone());
         *response.body_mut() = ResponseBody::resumed(ResumedBody::new(source, report));

@@ -34,7 +34,7 @@ pub(crate) use response::{Canned, ReadExtent, Remainder, now};
 pub use response_future::ResponseFuture;
 pub use resumed::StreamReport;
 pub(crate) use resumed::{
-    Measured, MeasuringCodec, MessageSource, ResumedCall, ResumedProtocol, StreamCodec,
+    IdleTimeout, Measured, MeasuringCodec, MessageSource, ResumedCall, ResumedProtocol, StreamCodec,
 };
 #[cfg(feature = "tables")]
 pub use service::RetryService;

@@ -30,6 +30,7 @@ pin_project! {
         S: Service<http::Request<B>, Response = http::Response<R>>,
         S: Clone,
         S::Error: Into<BoxError>,
+        S::Future: 'static,
         B: Replay,
         R: Body,
         R::Error: Into<BoxError>,
@@ -45,12 +46,20 @@ impl<S, B, R> HttpResponseFuture<S, B, R>
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
+    S::Future: 'static,
     B: Replay,
     R: Body,
     R::Error: Into<BoxError>,
 {
     pub(super) fn new(protocol: HttpProtocol<S, B, R>, config: Arc<HttpConfig>) -> Self {
-        Self { reports: config.reports, driver: Driver::new(protocol, config) }
+        let reports = config.reports;
+        #[cfg_attr(not(feature = "connection"), expect(unused_mut, reason = "nothing is wanted of it"))]
+        let mut driver = Driver::new(protocol, config);
+        #[cfg(feature = "connection")]
+        if reports {
+            driver.want_peer();
+        }
+        Self { driver, reports }
     }
 }
 
@@ -58,6 +67,7 @@ impl<S, B, R> Future for HttpResponseFuture<S, B, R>
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
+    S::Future: 'static,
     B: Replay,
     R: Body,
     R::Error: Into<BoxError>,
@@ -105,6 +115,7 @@ fn report<S, B, R>(mut driver: Pin<&mut Driver<HttpProtocol<S, B, R>>>, stop: Op
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
+    S::Future: 'static,
     B: Replay,
     R: Body,
     R::Error: Into<BoxError>,
@@ -117,6 +128,7 @@ impl<S, B, R> fmt::Debug for HttpResponseFuture<S, B, R>
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
+    S::Future: 'static,
     B: Replay,
     R: Body,
     R::Error: Into<BoxError>,

@@ -27,7 +27,8 @@ pub struct HttpRule {
 }
 
 impl HttpRule {
-    /// A rule with any verb, and the template of its path, such as `/v1/{name=shelves/*}:archive`.
+    /// A rule with any verb, and the template of its path, such as `/v1/{name=shelves/*}:archive`. The verb `*`, which leaves it
+    /// to the client, is `POST` where the rule has a body, and else `GET`.
     pub fn new(verb: impl Into<String>, template: impl Into<String>) -> Self {
         Self {
             verb: verb.into(),
@@ -76,10 +77,13 @@ impl HttpRule {
         Self { response_body: field.into(), ..self }
     }
 
-    /// Another rule, for requests that don't fit this one: `additional_bindings`. The first that fits counts.
+    /// Another rule, for requests that don't fit this one: `additional_bindings`. The first that fits counts. The other rules of
+    /// that one come behind it.
     #[must_use]
-    pub fn or(mut self, rule: Self) -> Self {
+    pub fn or(mut self, mut rule: Self) -> Self {
+        let others = std::mem::take(&mut rule.additional);
         self.additional.push(rule);
+        self.additional.extend(others);
         self
     }
 

@@ -130,6 +130,10 @@ fn bindings(
     input: &MessageDescriptor,
     output: &MessageDescriptor,
 ) -> Result<Vec<Binding>, RestError> {
+    if rule.additional.iter().any(|rule| !rule.additional.is_empty()) {
+        let problem = "an additional binding has additional bindings of its own, which google.api.http has no meaning for";
+        return Err(RestError::of_rule(name, problem));
+    }
     let all = std::iter::once(rule).chain(&rule.additional);
     let binding = |rule| Binding::new(rule, input, output);
     all.map(binding).collect::<Result<_, _>>().map_err(|problem| RestError::of_rule(name, problem))
@@ -138,4 +142,23 @@ fn bindings(
 /// Whether everybody has that file.
 fn is_well_known(file: &str) -> bool {
     file.starts_with("google/protobuf/")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn additional_bindings_have_none_of_their_own() {
+        let message = DescriptorPool::global().get_message_by_name("google.protobuf.Duration").unwrap();
+        let count = |rule| bindings("a.B.C", &rule, &message, &message).map(|bindings| bindings.len());
+        let rule = || HttpRule::get("/v1/a").or(HttpRule::get("/v1/b"));
+        assert_eq!(count(rule().or(rule())), Ok(4));
+        // As descriptors may have it.
+        let nested = HttpRule { additional: vec![rule()], ..HttpRule::get("/v1/c") };
+        let error = count(nested).unwrap_err().to_string();
+        let expected = "the google.api.http rule of a.B.C can't be used: an additional binding has additional bindings of its \
+                        own, which google.api.http has no meaning for";
+        assert_eq!(error, expected);
+    }
 }

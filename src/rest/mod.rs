@@ -6,6 +6,7 @@
 
 mod error;
 mod error_details;
+mod headers;
 mod http_rule;
 mod http_service;
 mod methods;

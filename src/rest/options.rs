@@ -1,5 +1,6 @@
 //! The options of a REST transport.
 
+use crate::rest::error::RestError;
 use crate::rest::http_rule::HttpRule;
 use gax_retry::Compatibility;
 use http::Uri;
@@ -51,8 +52,8 @@ impl RestOptions {
         Self::default()
     }
 
-    /// Where requests go: scheme, authority and, if it has one, a path before that of the rules. An origin that the client
-    /// itself puts into requests (`with_origin`) goes over it.
+    /// Where requests go: scheme, host and, if it has one, a path before that of the rules. An origin that the client
+    /// itself puts into requests (`with_origin`) goes over it. Without a scheme or a host no transport is made.
     pub fn origin(self, origin: Uri) -> Self {
         Self { origin: Some(origin), ..self }
     }
@@ -91,6 +92,17 @@ impl RestOptions {
     pub fn rule(mut self, method: impl Into<String>, rule: HttpRule) -> Self {
         self.rules.push((method.into(), rule));
         self
+    }
+
+    /// Whether requests can go to the origin.
+    pub(super) fn check(&self) -> Result<(), RestError> {
+        let Some(origin) = &self.origin else { return Ok(()) };
+        let problem = match (origin.scheme(), origin.authority()) {
+            (Some(_), Some(_)) => return Ok(()),
+            (_, Some(authority)) => format!("has no scheme: write http://{authority} or https://{authority}"),
+            (_, None) => "has no host: write it as https://api.example.com".to_owned(),
+        };
+        Err(RestError::new(format!("the origin {:?} {problem}", origin.to_string())))
     }
 
     pub(super) fn is_java(&self) -> bool {

@@ -33,13 +33,14 @@ impl RestService {
     ///
     /// # Errors
     ///
-    /// A rule among the options can't be used.
+    /// A rule among the options can't be used, or their origin has no scheme or no host.
     pub fn client_with<S>(
         &self,
         http: S,
         settings: ClientSettings,
         options: RestOptions,
     ) -> Result<(RestTransport<S>, ClientSettings), RestError> {
+        options.check()?;
         let methods = self.methods().clone()?.with_rules(&options.rules)?;
         Ok(self.of(http, settings, options, Ok(methods)))
     }

@@ -2,12 +2,13 @@
 
 use crate::http::Part;
 use crate::rest::error::RestError;
+use crate::rest::headers::{grpc_headers, http_headers};
 use crate::rest::http_service::HttpService;
 use crate::rest::methods::{Methods, RestMethod};
 use crate::rest::options::RestOptions;
 use crate::rest::problem::{broken, refused};
-use crate::rest::request::{HttpParts, Unfit, http_headers, read_message};
-use crate::rest::response::{HttpBytes, Reading, RestBody, StreamBody, grpc_headers, read_failure};
+use crate::rest::request::{HttpParts, Unfit, read_message};
+use crate::rest::response::{HttpBytes, Reading, RestBody, StreamBody, read_failure};
 use gax_retry::Code;
 use http::{Method, Uri};
 use prost_reflect::{DynamicMessage, FieldDescriptor};
@@ -82,8 +83,9 @@ impl<S> RestTransport<S> {
     ///
     /// # Errors
     ///
-    /// The bytes are no descriptors, or a rule can't be used.
+    /// The bytes are no descriptors, a rule can't be used, or the origin has no scheme or no host.
     pub fn new(http: S, descriptors: &[u8], options: RestOptions) -> Result<Self, RestError> {
+        options.check()?;
         let methods = Methods::new(descriptors)?.with_rules(&options.rules)?;
         Ok(Self::of(http, Ok(methods), options))
     }
@@ -122,7 +124,7 @@ impl Shared {
         let (parts, body) = request.into_parts();
         let (prefix, method) = method(methods, parts.uri.path())?;
         let message = DynamicMessage::decode(method.input.clone(), read_message(body).await?)
-            .map_err(|error| refused(Code::Internal, format!("the request can't be read: {error}")))?;
+            .map_err(|error| refused(Code::InvalidArgument, format!("the request can't be read: {error}")))?;
         let (verb, transcoded, field) = self.transcode(method, &message)?;
         let mut request = http::Request::new(match transcoded.body {
             Some(ref body) => Body::new(http_body_util::Full::new(body.clone())),
@@ -130,14 +132,17 @@ impl Shared {
         });
         *request.uri_mut() = self.uri(method, &parts.uri, prefix, &transcoded.path_and_query)?;
         let is_overridden = self.options.patch_by_override && verb == Method::PATCH;
-        *request.method_mut() = if is_overridden { Method::POST } else { verb };
+        let is_head = verb == Method::HEAD;
+        let verb = if is_overridden { Method::POST } else { verb };
         let has_body = transcoded.body.is_some();
-        *request.headers_mut() = http_headers(parts.headers, has_body, self.options.gzip, is_overridden);
+        *request.headers_mut() =
+            http_headers(parts.headers, &verb, has_body, self.options.gzip, is_overridden);
+        *request.method_mut() = verb;
         *request.extensions_mut() = parts.extensions;
         let is_java = self.options.is_java();
         let response = http.call(request).await;
         let response = response.map_err(|error| broken(error.into(), Part::Head, is_java))?;
-        let reading = Reading { method: Arc::clone(method), field, is_java };
+        let reading = Reading { method: Arc::clone(method), field, is_head, is_java };
         self.response::<S>(methods, response, reading).await
     }
 

@@ -142,6 +142,23 @@ fn strategies_run_over_bytes() {
     assert!(resumption.over_bytes(&Bytes::from_static(b"\xff")).is_err());
 }
 
+/// However many messages nobody gets: so that a server which sends nothing else keeps no task from its turn.
+#[test]
+fn other_tasks_have_their_turn_after_32_messages_that_nobody_gets() {
+    let mut resumer = resumer();
+    let mut turns = |count: usize| {
+        let taken = (0..count).map(|_| resumer.take(0, 1));
+        taken.enumerate().filter(|(_, taken)| *taken == Taken::KeptForLong).map(|(at, _)| at).collect()
+    };
+    let at: Vec<usize> = turns(100);
+    assert_eq!(at, [31, 63, 95]);
+    // A message for the caller is a turn.
+    assert_eq!(resumer.take(2, 1), Taken::Deliver(2));
+    let kept: Vec<_> = (0..31).map(|_| resumer.take(0, 1)).collect();
+    assert!(kept.iter().all(|taken| *taken == Taken::Kept));
+    assert_eq!(resumer.take(0, 1), Taken::KeptForLong);
+}
+
 #[test]
 fn it_is_for_messages_of_its_own_types() {
     let resumption = Resumption::new(|_: &u64| Tokens);

@@ -108,6 +108,13 @@ impl CallSettings {
         Self::new(policy.settings().clone(), policy.codes())
             .with_hedging(policy.hedging().map(gax_table::HedgingPolicy::to_hedging))
             .waiting_for_ready(policy.wait_for_ready())
+            .with_stream_timeouts(policy.wait_timeout(), policy.idle_timeout())
+    }
+
+    pub(crate) fn with_stream_timeouts(mut self, wait: Option<Duration>, idle: Option<Duration>) -> Self {
+        self.stream.wait_timeout = wait;
+        self.stream.idle_timeout = idle;
+        self
     }
 
     pub(crate) fn waiting_for_ready(self, waits: Option<bool>) -> Self {
@@ -144,7 +151,7 @@ impl CallSettings {
             others.wait_for_ready = self.wait_for_ready;
         }
         others.batching.clone_from(&self.batching);
-        others.stream.clone_from(&self.stream);
+        others.stream = self.stream.over(&first.stream, others.stream);
         others
     }
 

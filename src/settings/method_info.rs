@@ -5,6 +5,7 @@ use gax_retry::settings::ConstSettings;
 use gax_retry::{BatchingSettings, CodeSet, Hedging, MethodKind, RetrySettings};
 use http::uri::PathAndQuery;
 use std::any::TypeId;
+use std::time::Duration;
 
 /// The definition for methods that are given none.
 static NO_CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
@@ -23,6 +24,8 @@ pub struct MethodInfo {
     polling: Option<&'static RetrySettings>,
     hedging: Option<&'static Hedging>,
     wait_for_ready: Option<bool>,
+    wait_timeout: Option<Duration>,
+    idle_timeout: Option<Duration>,
     is_idempotent: bool,
     is_read_only: bool,
     annotations: Option<&'static MethodAnnotations>,
@@ -48,6 +51,8 @@ impl MethodInfo {
             polling: None,
             hedging: None,
             wait_for_ready: None,
+            wait_timeout: None,
+            idle_timeout: None,
             is_idempotent: false,
             is_read_only: false,
             annotations: None,
@@ -115,6 +120,22 @@ impl MethodInfo {
     /// For generated code.
     #[doc(hidden)]
     #[must_use]
+    pub const fn with_wait_timeout(mut self, timeout: Duration) -> Self {
+        self.wait_timeout = Some(timeout);
+        self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
+    pub const fn with_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.idle_timeout = Some(timeout);
+        self
+    }
+
+    /// For generated code.
+    #[doc(hidden)]
+    #[must_use]
     pub const fn idempotent(mut self) -> Self {
         self.is_idempotent = true;
         self
@@ -173,6 +194,20 @@ impl MethodInfo {
     #[must_use]
     pub fn wait_for_ready(&self) -> Option<bool> {
         self.wait_for_ready
+    }
+
+    /// The longest that a stream of its responses may let its caller wait for a message, as the retry table says
+    /// (`wait_timeout`); `None`: no limit.
+    #[must_use]
+    pub fn wait_timeout(&self) -> Option<Duration> {
+        self.wait_timeout
+    }
+
+    /// The longest that a caller may leave a stream of its responses alone, as the retry table says (`idle_timeout`); `None`:
+    /// no limit.
+    #[must_use]
+    pub fn idle_timeout(&self) -> Option<Duration> {
+        self.idle_timeout
     }
 
     /// Whether the RPC is known to be idempotent: by the word of the retry table or, if that has none, by the protos: by its

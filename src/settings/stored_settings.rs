@@ -1,6 +1,7 @@
 //! Settings of an RPC as programs store them (feature `serde`).
 
 use crate::settings::call_settings::CallSettings;
+use gax_retry::stored::Timeout;
 use gax_retry::{BatchingSettings, CodeSet, Hedging, RetrySettings};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{DeserializeSeed, Error as _, IntoDeserializer as _, MapAccess, Visitor};
@@ -19,6 +20,10 @@ impl Serialize for CallSettings {
             hedging: Option<&'a Hedging>,
             #[serde(skip_serializing_if = "Option::is_none")]
             batching: Option<&'a BatchingSettings>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            wait_timeout: Option<Timeout>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            idle_timeout: Option<Timeout>,
         }
 
         if let Some(wrong) = self.wrong_code() {
@@ -29,6 +34,8 @@ impl Serialize for CallSettings {
             codes: self.retryable_codes(),
             hedging: self.hedging(),
             batching: self.batching_settings(),
+            wait_timeout: self.stream().wait_timeout.map(Timeout),
+            idle_timeout: self.stream().idle_timeout.map(Timeout),
         };
         fields.serialize(serializer)
     }
@@ -51,7 +58,12 @@ struct OtherFields {
     codes: Option<CodeSet>,
     hedging: Option<Option<Hedging>>,
     batching: Option<Option<BatchingSettings>>,
+    wait_timeout: Option<Option<Timeout>>,
+    idle_timeout: Option<Option<Timeout>>,
 }
+
+/// Their names, as an error lists them.
+const OTHERS: &str = "`codes`, `hedging`, `batching`, `wait_timeout`, `idle_timeout`";
 
 struct CallSettingsVisitor;
 
@@ -66,10 +78,12 @@ impl<'de> Visitor<'de> for CallSettingsVisitor {
         let mut others = OtherFields::default();
         let map = RetryFields { map, others: &mut others };
         let settings = RetrySettings::deserialize(MapAccessDeserializer::new(map))?;
-        let OtherFields { codes, hedging, batching } = others;
+        let OtherFields { codes, hedging, batching, wait_timeout, idle_timeout } = others;
+        let time = |timeout: Option<Option<Timeout>>| timeout.flatten().map(|Timeout(time)| time);
         Ok(CallSettings::new(settings, codes.unwrap_or_default())
             .with_hedging(hedging.flatten())
-            .with_batching(batching.flatten()))
+            .with_batching(batching.flatten())
+            .with_stream_timeouts(time(wait_timeout), time(idle_timeout)))
     }
 }
 
@@ -88,11 +102,13 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for RetryFields<'_, A> {
                 "codes" => put(&mut self.others.codes, "codes", &mut self.map)?,
                 "hedging" => put(&mut self.others.hedging, "hedging", &mut self.map)?,
                 "batching" => put(&mut self.others.batching, "batching", &mut self.map)?,
+                "wait_timeout" => put(&mut self.others.wait_timeout, "wait_timeout", &mut self.map)?,
+                "idle_timeout" => put(&mut self.others.idle_timeout, "idle_timeout", &mut self.map)?,
                 _ => {
                     let key = seed.deserialize(key.into_deserializer());
-                    return key.map(Some).map_err(|error: A::Error| {
-                        A::Error::custom(format_args!("{error}, `codes`, `hedging`, `batching`"))
-                    });
+                    return key
+                        .map(Some)
+                        .map_err(|error: A::Error| A::Error::custom(format_args!("{error}, {OTHERS}")));
                 }
             }
         }

@@ -55,6 +55,19 @@ fn an_rpc_is_stored_in_one_table() {
 }
 
 #[test]
+fn timeouts_of_streams_are_stored() {
+    let stored = r#"{"max_attempts":3,"codes":["UNAVAILABLE"],"wait_timeout":"30s","idle_timeout":"1500ms"}"#;
+    let call = read::<CallSettings>(stored);
+    assert_eq!(call.stream().wait_timeout, Some(30_000 * MS));
+    assert_eq!(call.stream().idle_timeout, Some(1500 * MS));
+    assert_eq!(text(&call), stored);
+    let error = refused::<CallSettings>(r#"{"idle_timeout":"0s"}"#);
+    assert!(error.starts_with("a timeout of zero is no limit"), "{error}");
+    let error = refused::<CallSettings>(r#"{"wait_timout":"3s"}"#);
+    assert!(error.ends_with("`batching`, `wait_timeout`, `idle_timeout`"), "{error}");
+}
+
+#[test]
 fn the_options_of_a_call_have_the_names_of_the_setters() {
     let stored = concat!(
         r#"{"timeout":"2s","attempt_timeout":"500ms","max_attempts":3,"initial_retry_delay":"0s","#,

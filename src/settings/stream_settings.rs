@@ -1,6 +1,7 @@
 //! The settings that only streams of responses have.
 
 use crate::resumption::Resumption;
+use gax_retry::settings::SettingsProblem;
 use std::time::Duration;
 
 /// The settings of an RPC that responds with a stream, beside those that all RPCs have.
@@ -14,6 +15,41 @@ pub(crate) struct StreamSettings {
 impl StreamSettings {
     /// Whether none of them is set.
     pub(crate) fn is_empty(&self) -> bool {
-        self.resumption.is_none() && self.wait_timeout.is_none() && self.idle_timeout.is_none()
+        self.resumption.is_none() && !self.has_timeouts()
+    }
+
+    /// Whether a stream that is not resumed is watched, all the same.
+    #[inline]
+    pub(crate) fn has_timeouts(&self) -> bool {
+        self.wait_timeout.is_some() || self.idle_timeout.is_some()
+    }
+
+    /// These over others, where they are not what they were at first. No table has a resumption.
+    pub(crate) fn over(&self, first: &Self, others: Self) -> Self {
+        let changed = |own, first, other| if own == first { other } else { own };
+        Self {
+            resumption: self.resumption.clone(),
+            wait_timeout: changed(self.wait_timeout, first.wait_timeout, others.wait_timeout),
+            idle_timeout: changed(self.idle_timeout, first.idle_timeout, others.idle_timeout),
+        }
+    }
+
+    /// The timeouts that are set, by their names.
+    fn timeouts(&self) -> impl Iterator<Item = (&'static str, Duration)> {
+        let timeouts = [("wait_timeout", self.wait_timeout), ("idle_timeout", self.idle_timeout)];
+        timeouts.into_iter().filter_map(|(name, timeout)| Some((name, timeout?)))
+    }
+
+    /// The timeouts that can't work, whatever the RPC.
+    pub(crate) fn problems(&self) -> Vec<SettingsProblem> {
+        const ZERO: &str = "must be longer than zero (leave it unset for no limit)";
+        let zeros = self.timeouts().filter(|(_, timeout)| timeout.is_zero());
+        zeros.map(|(name, _)| SettingsProblem::new(name, "0ms", ZERO)).collect()
+    }
+
+    /// The timeouts, of an RPC that has no use for them.
+    pub(crate) fn without_use(&self, reason: &'static str) -> Vec<SettingsProblem> {
+        let problem = |(name, timeout)| SettingsProblem::new(name, format!("{timeout:?}"), reason);
+        self.timeouts().map(problem).collect()
     }
 }

@@ -3,10 +3,11 @@
 use crate::settings::call_settings::CallSettings;
 use crate::settings::method_info::MethodInfo;
 use crate::settings::operation_call_settings::OperationCallSettings;
+use crate::settings::stream_settings::StreamSettings;
 #[cfg(feature = "live")]
 use gax_retry::CodeSet;
 use gax_retry::settings::SettingsProblem;
-use gax_retry::{Code, Hedging, RetrySettings, SettingsError};
+use gax_retry::{Code, Hedging, MethodKind, RetrySettings, SettingsError};
 #[cfg(feature = "live")]
 use gax_table::{MethodDescription, ServiceDescription};
 use std::collections::BTreeMap;
@@ -129,7 +130,8 @@ impl StubSettings {
     ///
     /// One error for all RPCs to which the program has given settings that can't work: retryable codes without a total
     /// timeout or a number of attempts (nothing would be retried), `OK` among the codes, a number that isn't a code,
-    /// polling without a limit (nothing would be polled). What the table says is not checked here, but by the linter.
+    /// polling without a limit (nothing would be polled), a resumption, a wait or an idle timeout of an RPC that does not
+    /// respond with a stream to one message, a resumption for other messages, a wait or an idle timeout of zero. What the table says is not checked here, but by the linter.
     pub fn build(mut self) -> Result<Self, SettingsError> {
         let calls = self.methods.iter().zip(&self.calls);
         let calls = calls.filter(|(method, call)| **call != call_by_table(method));
@@ -230,6 +232,7 @@ fn call_by_table(method: &MethodInfo) -> CallSettings {
         .with_batching(method.batching_settings().cloned())
         .with_hedging(method.hedging().copied())
         .waiting_for_ready(method.wait_for_ready())
+        .with_stream_timeouts(method.wait_timeout(), method.idle_timeout())
 }
 
 fn operation_by_table(method: &MethodInfo) -> Option<OperationCallSettings> {
@@ -248,15 +251,28 @@ fn problems(method: &MethodInfo, call: &CallSettings) -> Vec<SettingsProblem> {
     let is_endless = !codes.is_empty() && is_endless(call.retry_settings()) && !needs_no_limit;
     let endless = is_endless.then(|| of_codes(NO_LIMIT));
     let hedging = call.hedging().map(|hedging| hedging_problems(method, hedging));
-    let stream = resumption_problem(method, call);
-    let problems = [wrong, ok, endless, stream].into_iter().flatten().chain(hedging.into_iter().flatten());
+    let stream = stream_problems(method, call.stream());
+    let problems = [wrong, ok, endless].into_iter().flatten().chain(stream);
+    let problems = problems.chain(hedging.into_iter().flatten());
     problems.map(|problem| problem.of_rpc(method.name())).collect()
 }
 
+/// The RPC is none that streams are resumed of, or watched.
+const NO_STREAM: &str = "the RPC does not respond with a stream to one message";
+
+/// Why settings of streams can't be used for that RPC.
+fn stream_problems(method: &MethodInfo, stream: &StreamSettings) -> Vec<SettingsProblem> {
+    let timeouts = if method.kind() == MethodKind::ServerStreaming {
+        stream.problems()
+    } else {
+        stream.without_use(NO_STREAM)
+    };
+    resumption_problem(method, stream).into_iter().chain(timeouts).collect()
+}
+
 /// Why the resumption can't be used for that RPC.
-fn resumption_problem(method: &MethodInfo, call: &CallSettings) -> Option<SettingsProblem> {
-    const NO_STREAM: &str = "the RPC does not respond with a stream to one message";
-    let resumption = call.stream().resumption.as_ref()?;
+fn resumption_problem(method: &MethodInfo, stream: &StreamSettings) -> Option<SettingsProblem> {
+    let resumption = stream.resumption.as_ref()?;
     let [request, response] = resumption.type_names();
     let of_types = format!("of {request} and {response}");
     match method.messages() {

@@ -40,6 +40,8 @@ pub(super) struct SubscriptionProtocol<S: SubscriptionStrategy, F, Fut, T> {
     failure: Option<Box<Failure>>,
     /// No attempt is in flight, and one follows.
     is_waiting: bool,
+    /// Nobody takes its messages any more.
+    is_abandoned: bool,
     types: PhantomData<fn() -> (Fut, T)>,
 }
 
@@ -69,6 +71,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
             wait: WaitTimeout::new(wait_timeout),
             failure: None,
             is_waiting: false,
+            is_abandoned: false,
             types: PhantomData,
         }
     }
@@ -76,6 +79,11 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
     /// Whether the operation waits before its next attempt.
     pub(super) fn is_waiting(&self) -> bool {
         self.is_waiting
+    }
+
+    /// Nobody takes its messages: the next poll ends it.
+    pub(super) fn abandon(&mut self) {
+        self.is_abandoned = true;
     }
 
     /// The facts of an attempt that ended with that failure, which is kept.
@@ -88,8 +96,11 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
 
     /// No other attempt can do better.
     fn hopeless(&mut self, status: Status) -> AttemptResult {
-        let failure = Box::new(Failure::transport(status.into(), false).0);
-        self.ended(failure).with_retry(RetryFact::No(StopReason::NonRetryable))
+        self.final_failure(Failure::transport(status.into(), false).0)
+    }
+
+    fn final_failure(&mut self, failure: Failure) -> AttemptResult {
+        self.ended(Box::new(failure)).with_retry(RetryFact::No(StopReason::NonRetryable))
     }
 
     /// The strategy can't be asked any more.
@@ -425,6 +436,12 @@ where
         cx: &mut Context<'_>,
         slot: &mut SubscriptionSlot<S::Response>,
     ) -> Poll<Step> {
+        if self.is_abandoned {
+            if let ConnectionProj::Open { delivered, .. } = attempt.as_mut().project() {
+                context.ended_after(*delivered);
+            }
+            return Poll::Ready(Step::Ended(self.final_failure(Failure::left_alone())));
+        }
         let opened = match attempt.as_mut().project() {
             ConnectionProj::Open { .. } => return self.poll_connection(config, attempt, context, cx, slot),
             ConnectionProj::Impossible => return Poll::Ready(Step::Ended(self.panicked(Panicked))),

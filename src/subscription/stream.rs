@@ -1,7 +1,6 @@
 //! The stream that a caller reads.
 
-use crate::client::IdleTimeout;
-use crate::grpc::MessageSource;
+use crate::grpc::{IdleTimeout, MessageSource};
 use crate::operation::OperationReport;
 use crate::subscription::sender::SubscriptionSender;
 use crate::subscription::shared::Shared;

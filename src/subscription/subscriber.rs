@@ -1,8 +1,7 @@
 //! Opens subscriptions, all by the same settings.
 
-use crate::client::IdleTimeout;
 use crate::google::ClientHeaders;
-use crate::grpc::{MethodConfig, SharedState};
+use crate::grpc::{IdleTimeout, MethodConfig, SharedState};
 use crate::operation::Name;
 use crate::resumption::WithheldLimits;
 use crate::settings::{BufferLimits, CallSettings, OperationOptions};

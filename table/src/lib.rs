@@ -38,8 +38,8 @@ pub use read::TableReader;
 #[cfg(feature = "yaml")]
 pub use read::{AutoPopulatedField, ServiceYaml, YamlHttpRule};
 pub use routing::{
-    MessageFields, PathGrammar, PathTemplate, PathVariable, ProtoField, RequestParam, RoutingError,
-    http_params, routing_params,
+    HttpBinding, MessageFields, PathGrammar, PathTemplate, PathVariable, ProtoField, RequestParam,
+    RoutingError, http_params, routing_params,
 };
 pub use stub::{
     IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,

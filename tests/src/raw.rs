@@ -3,7 +3,7 @@
 use crate::{MemoryConnector, VirtualClock};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -103,25 +103,41 @@ struct State {
     requests: Mutex<Vec<RawRequest>>,
     /// When the client asked whether the server is there.
     pings: Mutex<Vec<Duration>>,
+    /// Whether clients may only ping as grpc-go allows by default.
+    counts_pings: bool,
+    /// When it has ended a connection for too many pings.
+    goodbyes: Mutex<Vec<Duration>>,
     clock: VirtualClock,
 }
 
 impl RawServer {
     /// A server of these lists.
     pub fn start(plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
-        Self::with_settings(Vec::new(), plays)
+        Self::with_settings(Vec::new(), false, plays)
+    }
+
+    /// A server of these lists that counts pings as
+    /// [grpc-go](https://github.com/grpc/grpc-go/blob/master/internal/transport/http2_server.go) does by default: while it sends nothing, one in five
+    /// minutes with a call in flight, one in two hours without. The third that comes too early ends the connection.
+    pub fn counting_pings(plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
+        Self::with_settings(Vec::new(), true, plays)
     }
 
     /// A server of these lists, no connection of which may have more than so many streams at a time.
     pub fn with_stream_limit(streams: u32, plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
         let settings = [MAX_CONCURRENT_STREAMS.to_be_bytes().as_slice(), &streams.to_be_bytes()].concat();
-        Self::with_settings(settings, plays)
+        Self::with_settings(settings, false, plays)
     }
 
-    fn with_settings(settings: Vec<u8>, plays: impl IntoIterator<Item = Vec<RawFrame>>) -> Self {
+    fn with_settings(
+        settings: Vec<u8>,
+        counts_pings: bool,
+        plays: impl IntoIterator<Item = Vec<RawFrame>>,
+    ) -> Self {
         let plays = Mutex::new(plays.into_iter().collect());
-        let (requests, pings, clock) = (Mutex::default(), Mutex::default(), VirtualClock::start());
-        let state = Arc::new(State { settings, plays, requests, pings, clock });
+        let (requests, pings, goodbyes) = (Mutex::default(), Mutex::default(), Mutex::default());
+        let clock = VirtualClock::start();
+        let state = Arc::new(State { settings, plays, requests, pings, counts_pings, goodbyes, clock });
         let pipes = Pipes::new();
         let mut accepted = pipes.incoming();
         let accepting = Arc::clone(&state);
@@ -132,7 +148,8 @@ impl RawServer {
                 let state = Arc::clone(&accepting);
                 tokio::spawn(async move {
                     // However the connection ends, the test sees it from the other side.
-                    drop(Connection { io, number, state, waiting: VecDeque::new() }.run().await);
+                    let rule = PingRule::default();
+                    drop(Connection { io, number, state, waiting: VecDeque::new(), rule }.run().await);
                 });
             }
         });
@@ -183,6 +200,12 @@ impl RawServer {
         self.state.pings.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
+    /// When it has ended a connection for too many pings.
+    #[must_use]
+    pub fn goodbyes(&self) -> Vec<Duration> {
+        self.state.goodbyes.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
     /// The requests, in the order in which they came.
     #[must_use]
     pub fn seen(&self) -> Vec<RawRequest> {
@@ -196,6 +219,41 @@ struct Connection {
     state: Arc<State>,
     /// Requests that came while the server was busy with another one.
     waiting: VecDeque<u32>,
+    rule: PingRule,
+}
+
+/// What grpc-go knows of a connection's pings.
+#[derive(Debug, Default)]
+struct PingRule {
+    last: Option<Duration>,
+    strikes: u32,
+    has_sent: bool,
+    open: HashSet<u32>,
+}
+
+impl PingRule {
+    /// A ping has come; returns whether it is one too many.
+    fn is_too_many(&mut self, now: Duration) -> bool {
+        let last = self.last.replace(now);
+        if std::mem::take(&mut self.has_sent) {
+            self.strikes = 0;
+            return false;
+        }
+        let pause = Duration::from_secs(if self.open.is_empty() { 2 * 60 * 60 } else { 5 * 60 });
+        if last.is_some_and(|last| last + pause > now) {
+            self.strikes += 1;
+        }
+        self.strikes > 2
+    }
+
+    /// A frame of a stream has gone out.
+    fn sent(&mut self, frame: RawFrame, stream: u32) {
+        self.has_sent = true;
+        if matches!(frame, RawFrame::Good | RawFrame::Status(..) | RawFrame::Trailers(_) | RawFrame::Reset(_))
+        {
+            self.open.remove(&stream);
+        }
+    }
 }
 
 const DATA: u8 = 0;
@@ -204,6 +262,8 @@ pub(crate) const RST_STREAM: u8 = 3;
 pub(crate) const SETTINGS: u8 = 4;
 pub(crate) const PING: u8 = 6;
 const GOAWAY: u8 = 7;
+/// `ENHANCE_YOUR_CALM`.
+const CALM: u32 = 11;
 const CONTINUATION: u8 = 9;
 pub(crate) const ACK: u8 = 1;
 const END_STREAM: u8 = 1;
@@ -251,9 +311,17 @@ impl Connection {
             PING if flags & ACK == 0 => {
                 let at = self.state.clock.elapsed();
                 self.state.pings.lock().unwrap_or_else(PoisonError::into_inner).push(at);
+                if self.rule.is_too_many(at) && self.state.counts_pings {
+                    self.state.goodbyes.lock().unwrap_or_else(PoisonError::into_inner).push(at);
+                    let last = u32::MAX >> 1;
+                    let goodbye = [&last.to_be_bytes()[..], &CALM.to_be_bytes(), b"too_many_pings"].concat();
+                    self.io.write_all(&frame(GOAWAY, 0, 0, &goodbye)).await?;
+                    return Err(io::ErrorKind::ConnectionAborted.into());
+                }
                 self.io.write_all(&frame(PING, ACK, 0, &payload)).await?;
             }
             HEADERS => {
+                self.rule.open.insert(stream);
                 let at = self.state.clock.elapsed();
                 let (connection, has_ended) = (self.number, flags & END_STREAM != 0);
                 let request = RawRequest { connection, stream, at, body: Vec::new(), has_ended, reset: None };
@@ -267,6 +335,7 @@ impl Connection {
                 });
             }
             RST_STREAM => {
+                self.rule.open.remove(&stream);
                 let reason = payload.first_chunk().map(|reason| u32::from_be_bytes(*reason));
                 self.change(stream, |request| request.reset = reason);
             }
@@ -279,7 +348,7 @@ impl Connection {
     fn change<R>(&self, stream: u32, change: impl FnOnce(&mut RawRequest) -> R) -> Option<R> {
         let mut requests = self.state.requests.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = |request: &&mut RawRequest| (request.connection, request.stream) == (self.number, stream);
-        requests.iter_mut().find(mine).map(change)
+        requests.iter_mut().rev().find(mine).map(change)
     }
 
     /// Reads on until the request's body is so long, or has ended, or its stream was reset.
@@ -302,7 +371,10 @@ impl Connection {
                 RawFrame::Read(bytes) => self.read_body(stream, bytes).await?,
                 RawFrame::ReadAll => self.read_body(stream, usize::MAX).await?,
                 RawFrame::Drop => return Ok(false),
-                sent => self.io.write_all(&sent.written(stream)).await?,
+                sent => {
+                    self.io.write_all(&sent.written(stream)).await?;
+                    self.rule.sent(sent, stream);
+                }
             }
         }
         Ok(true)

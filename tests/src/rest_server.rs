@@ -56,6 +56,8 @@ enum End {
     Whole,
     /// The body breaks.
     Broken,
+    /// The body goes on, and nothing more comes.
+    Stalled,
     /// There is no response, but an error.
     Failed(io::ErrorKind),
 }
@@ -100,10 +102,30 @@ impl RestReply {
         Self { pieces: body.chunks(length).map(Bytes::copy_from_slice).collect(), ..self }
     }
 
+    /// A body after which nothing more comes, and no end either.
+    #[must_use]
+    pub fn stalled(self) -> Self {
+        Self { end: End::Stalled, ..self }
+    }
+
     /// A body that breaks where it should end.
     #[must_use]
     pub fn broken(self) -> Self {
         Self { end: End::Broken, ..self }
+    }
+}
+
+impl End {
+    /// The end of a body whose pieces have been sent.
+    fn poll(&mut self) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        match self {
+            Self::Whole | Self::Failed(_) => Poll::Ready(None),
+            Self::Stalled => Poll::Pending,
+            Self::Broken => {
+                *self = Self::Whole;
+                Poll::Ready(Some(Err(io::ErrorKind::ConnectionReset.into())))
+            }
+        }
     }
 }
 
@@ -178,7 +200,7 @@ where
             if let End::Failed(kind) = reply.end {
                 return Err(kind.into());
             }
-            let body = RestReplyBody { pieces: reply.pieces.into(), is_broken: reply.end == End::Broken };
+            let body = RestReplyBody { pieces: reply.pieces.into(), end: reply.end };
             let mut response = Response::new(body);
             *response.status_mut() = StatusCode::from_u16(reply.status).unwrap();
             for (name, value) in reply.headers {
@@ -193,7 +215,7 @@ where
 #[derive(Debug)]
 pub struct RestReplyBody {
     pieces: VecDeque<Bytes>,
-    is_broken: bool,
+    end: End,
 }
 
 impl Body for RestReplyBody {
@@ -204,10 +226,9 @@ impl Body for RestReplyBody {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        Poll::Ready(match self.pieces.pop_front() {
-            Some(piece) => Some(Ok(Frame::data(piece))),
-            None if std::mem::take(&mut self.is_broken) => Some(Err(io::ErrorKind::ConnectionReset.into())),
-            None => None,
-        })
+        match self.pieces.pop_front() {
+            Some(piece) => Poll::Ready(Some(Ok(Frame::data(piece)))),
+            None => self.end.poll(),
+        }
     }
 }

@@ -10,8 +10,25 @@ const ADVICE: &str =
     "write how long and which code, such as 300ms:UNAVAILABLE or 20ms:OK, or lost, or refused, or hang";
 
 /// Reads `300ms:UNAVAILABLE` (a reply after that long), `UNAVAILABLE` (at once) or `hang`. In place of a code, `lost` is a
-/// request that never left, and `refused` one that the server did not look at.
+/// request that never left, and `refused` one that the server did not look at. `stream:` before all that is a stream that has
+/// delivered messages before.
 pub(crate) fn outcome(text: &str) -> Result<Response, String> {
+    match text.trim().split_once(':') {
+        Some((first, rest)) if first.eq_ignore_ascii_case("stream") => of_stream(rest),
+        _ => of_reply(text),
+    }
+}
+
+/// The end of a stream that had begun: it was sent, and looked at.
+fn of_stream(text: &str) -> Result<Response, String> {
+    let name = text.rsplit(':').next().unwrap_or_default().trim();
+    if ["lost", "refused"].iter().any(|word| name.eq_ignore_ascii_case(word)) {
+        return Err(format!("is a stream that was {name}, and delivered messages; write one of the two"));
+    }
+    of_reply(text).map(Response::of_stream)
+}
+
+fn of_reply(text: &str) -> Result<Response, String> {
     let text = text.trim();
     if text.eq_ignore_ascii_case("hang") {
         return Ok(Response::none());
@@ -57,6 +74,10 @@ mod tests {
         assert_eq!(outcome("Hang"), Ok(Response::none()));
         assert_eq!(outcome("20ms:lost"), Ok(Response::lost(ms(20))));
         assert_eq!(outcome("Refused"), Ok(Response::refused(ms(0))));
+        let broken = Response::after(ms(300), Code::Unavailable).of_stream();
+        assert_eq!(outcome(" stream:300ms:UNAVAILABLE"), Ok(broken));
+        assert_eq!(outcome("stream:hang"), Ok(Response::none().of_stream()));
+        assert_eq!(outcome("Stream: UNAVAILABLE"), Ok(Response::after(ms(0), Code::Unavailable).of_stream()));
     }
 
     #[test]
@@ -67,6 +88,10 @@ mod tests {
         assert!(outcome("300ms:UNAVAILABL").unwrap_err().ends_with("code; did you mean UNAVAILABLE?"));
         assert_eq!(outcome("hng"), Err("is no outcome; did you mean hang?".to_owned()));
         assert!(outcome("300ms").unwrap_err().starts_with("is no outcome"));
+        assert!(outcome("stream:300ms:GONE").unwrap_err().starts_with("ends with \"GONE\""));
+        let lost = "is a stream that was lost, and delivered messages; write one of the two";
+        assert_eq!(outcome("stream:20ms:lost"), Err(lost.to_owned()));
+        assert!(outcome("stream:").unwrap_err().starts_with("is no outcome"));
         assert!(outcome("").unwrap_err().starts_with("is no outcome"));
     }
 }

@@ -44,6 +44,20 @@ fn transparent_retries() {
     assert_snapshot!(sessions.map(|more| session(&format!("plan {flags} {more}"))).join("\n"));
 }
 
+/// A stream that has delivered messages is taken up behind them, with back-off and a number of attempts that begin anew.
+#[test]
+fn streams_that_break_off() {
+    let flags = "--max-attempts 2 --initial-retry-delay 100ms --initial-rpc-timeout 1s";
+    let sessions = [
+        "--outcome stream:5s:UNAVAILABLE --outcome 10ms:UNAVAILABLE --outcome 10ms:UNAVAILABLE",
+        "--outcome stream:5s:UNAVAILABLE --outcome stream:UNAVAILABLE --outcome 2s:OK",
+        "--outcome stream:5s:INTERNAL",
+        "--outcome stream:hang --outcome OK --compat gax-java",
+        "--outcome stream:5ms:lost",
+    ];
+    assert_snapshot!(sessions.map(|more| session(&format!("plan {flags} {more}"))).join("\n"));
+}
+
 #[test]
 fn grpcs_own_rules() {
     let flags =

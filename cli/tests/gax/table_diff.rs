@@ -66,6 +66,19 @@ fn changes_are_reported_by_what_they_lead_to() {
     assert_snapshot!(lines.map(|line| session(&line)).join("\n"));
 }
 
+/// Any value that streams run by counts.
+#[test]
+fn timeouts_of_streams_are_compared() {
+    let folder = folder("diff_streams");
+    let table = |more: &str| format!("[[entry]]\nfor = [\"a.B/Watch\"]\ntimeout = \"5s\"\n{more}");
+    let old = written(&folder, "old.toml", &table("wait_timeout = \"30s\"\n"));
+    let new = written(&folder, "new.toml", &table("wait_timeout = \"90s\"\nidle_timeout = \"5m\"\n"));
+    let text = session(&format!("table diff {old} {new} --deny any"));
+    for line in ["wait timeout of streams", "idle timeout of streams", "exit status 1"] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
+}
+
 #[test]
 fn each_change_has_its_kinds() {
     let folder = folder("diff_kinds");

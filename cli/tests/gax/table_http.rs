@@ -57,6 +57,20 @@ fn requests_that_the_table_says_nothing_of_are_refused() {
 }
 
 #[test]
+fn requests_that_are_none_are_refused() {
+    for (request, problem) in [
+        ("get /v1/payments", "\"get\" is no method: upper and lower case differ; write \"GET\""),
+        ("GET payments", "\"payments\" is neither a path nor a URL; write /v1/things/7"),
+        ("GET https://", "\"https://\" is neither a path nor a URL"),
+        ("GET ", "\"\" is neither a path nor a URL"),
+    ] {
+        let output = gax(["table", "explain", PAYMENTS, request]);
+        let text = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && text.contains(problem), "{request}: {text}");
+    }
+}
+
+#[test]
 fn rules_are_linted() {
     assert_snapshot!(
         session("table lint table/payments_odd.toml") + &session(&format!("table lint {PAYMENTS}"))

@@ -68,7 +68,8 @@ fn programs_see_all_that_a_table_says() {
     );
     assert!(method["polling"].is_null() && method["batching"].is_null());
     let toml = folder.join("table.toml");
-    let text = "[[entry]]\nfor = [\"a.B/C\"]\ntimeout = \"5s\"\npolling = { initial_delay = \"1s\", delay_multiplier = 2, \
+    let text = "[[entry]]\nfor = [\"a.B/C\"]\ntimeout = \"5s\"\nwait_timeout = \"30s\"\n\
+                idle_timeout = \"1500ms\"\npolling = { initial_delay = \"1s\", delay_multiplier = 2, \
                 max_delay = \"9s\", total_timeout = \"1h\" }\nbatching = { element_count_threshold = 7, \
                 request_byte_threshold = 8, delay_threshold = \"10ms\" }\nallow = [{ rule = \"no-codes\", reason = \"so\" }]\n\
                 [http]\nbase = \"http-methods\"\n";
@@ -84,8 +85,13 @@ fn programs_see_all_that_a_table_says() {
         r#"{"delay_threshold_ms":10,"element_count_threshold":7,"limit_exceeded":"Ignore","max_outstanding_bytes":null,"max_outstanding_elements":null,"request_byte_threshold":8}"#
     );
     assert_eq!(method["hedging"], serde_json::Value::Null);
+    assert_eq!((&method["wait_timeout_ms"], &method["idle_timeout_ms"]), (&30_000.into(), &1500.into()));
     assert_eq!(shown["allow"].to_string(), r#"[{"reason":"so","rule":"no-codes"}]"#);
     assert_eq!(shown["http"]["rules"][0]["method"], "GET");
+    let text = super::stdout(&format!("table show {}", toml.display()));
+    for line in ["  wait timeout  | 30 s", "  idle timeout  | 1.5 s"] {
+        assert!(text.contains(line), "{line} in {text}");
+    }
     let text = super::stdout(&format!("table show {}", config.display()));
     for line in [
         "  hedging        | up to 3 attempts, 500 ms apart; non-fatal codes: UNAVAILABLE | config.json:7",

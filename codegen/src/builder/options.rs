@@ -224,7 +224,7 @@ impl Builder {
     ///
     /// The descriptors of the service, and of all messages that it needs, become part of the program. They have to come with the
     /// options of Google's APIs: by [`compile_protos`](Self::compile_protos) or
-    /// [`compile_encoded_fds`](Self::compile_encoded_fds).
+    /// [`compile_encoded_fds`](Self::compile_encoded_fds). A rule that the messages of its RPC don't fit is an error.
     pub fn build_rest(mut self, enable: bool) -> Self {
         self.build_rest = enable;
         self

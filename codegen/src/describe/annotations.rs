@@ -1,11 +1,12 @@
 //! Google's annotations, as far as the headers of methods follow from them.
 
 use super::options::{MethodOptions, Options};
+use super::place::place_of;
+use super::proto_fields::ProtoFields;
 use crate::Error;
-use crate::descriptors::{full_name, messages};
-use gax_table::{MessageFields, ProtoField, RequestParam, RoutingError, http_params, routing_params};
-use prost_types::field_descriptor_proto::{Label, Type};
-use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet};
+use crate::descriptors::full_name;
+use gax_table::{RequestParam, RoutingError, http_params, routing_params};
+use prost_types::FileDescriptorSet;
 use std::collections::HashMap;
 
 /// Google's annotations of services and methods, as far as headers follow from them.
@@ -18,7 +19,7 @@ pub(crate) struct Annotations {
 }
 
 /// The number of `google.api.http` among a method's options, and that of `google.api.routing`.
-const HTTP: i32 = 72_295_728;
+pub(super) const HTTP: i32 = 72_295_728;
 const ROUTING: i32 = 72_295_729;
 
 impl Annotations {
@@ -41,16 +42,16 @@ impl Annotations {
                     let Some(of_method) = of_method.filter(|_| is_wanted(&name, method.name())) else {
                         continue;
                     };
-                    let types = types.get_or_insert_with(|| Types::of(set));
+                    let types = types.get_or_insert_with(|| ProtoFields::of(set));
                     match params(of_method, is_of_google, method.input_type(), types) {
                         Ok(params) if params.is_empty() => {}
                         Ok(params) => {
                             annotations.params.insert((name.clone(), method.name().to_owned()), params);
                         }
                         Err((error, option)) => {
-                            let path = [6, as_number(place), 2, as_number(index), 4, option];
+                            let place = place_of(file, [place, index], option);
                             let method = format!("{name}.{}", method.name());
-                            return Err(Error::annotation(&place_of(file, &path), &method, &error));
+                            return Err(Error::annotation(&place, &method, &error));
                         }
                     }
                 }
@@ -82,7 +83,7 @@ fn params(
     options: &Options,
     is_of_google: bool,
     request: &str,
-    types: &Types<'_>,
+    types: &ProtoFields<'_>,
 ) -> Result<Vec<RequestParam>, (RoutingError, i32)> {
     if let Some(parameters) = options.routing() {
         return routing_params(parameters, request, types).map_err(|error| (error, ROUTING));
@@ -90,66 +91,5 @@ fn params(
     match options.http_path().filter(|_| is_of_google) {
         Some(path) => http_params(path, request, types).map_err(|error| (error, HTTP)),
         None => Ok(Vec::new()),
-    }
-}
-
-fn as_number(index: usize) -> i32 {
-    i32::try_from(index).unwrap_or(i32::MAX)
-}
-
-/// Where in its file an option stands, or else the method that has it: `file:line:column`, or the file alone.
-fn place_of(file: &FileDescriptorProto, path: &[i32; 6]) -> String {
-    let locations = file.source_code_info.iter().flat_map(|info| &info.location);
-    let common = |location: &[i32]| path.iter().zip(location).take_while(|(one, other)| one == other).count();
-    let near = locations.filter(|location| common(&location.path) >= 4);
-    let nearest =
-        near.max_by_key(|location| (common(&location.path), std::cmp::Reverse(location.path.len())));
-    match nearest.map(|location| location.span.as_slice()) {
-        Some([line, column, ..]) => format!("{}:{}:{}", file.name(), line + 1, column + 1),
-        _ => file.name().to_owned(),
-    }
-}
-
-/// Messages and enums by their full names, with a dot before them.
-struct Types<'a> {
-    messages: HashMap<String, &'a DescriptorProto>,
-    enums: HashMap<String, &'a EnumDescriptorProto>,
-}
-
-impl<'a> Types<'a> {
-    fn of(set: &'a FileDescriptorSet) -> Self {
-        let messages = messages(set);
-        let nested = messages.iter().flat_map(|(name, message)| {
-            message.enum_type.iter().map(move |one| (format!("{name}.{}", one.name()), one))
-        });
-        let mut enums: HashMap<String, &EnumDescriptorProto> = nested.collect();
-        for file in &set.file {
-            let named = file.enum_type.iter();
-            enums.extend(named.map(|one| (format!(".{}", full_name(file.package(), one.name())), one)));
-        }
-        Self { messages, enums }
-    }
-}
-
-impl MessageFields for Types<'_> {
-    fn field(&self, message: &str, name: &str) -> Option<ProtoField> {
-        let field = self.messages.get(message)?.field.iter().find(|field| field.name() == name)?;
-        // An enum of proto2 may begin with another number than zero.
-        let of_enum = || {
-            let values = &self.enums.get(field.type_name())?.value;
-            let mut values = values.iter();
-            let value = match &field.default_value {
-                Some(name) => values.find(|value| value.name() == name),
-                None => values.next(),
-            };
-            Some(value?.number().to_string())
-        };
-        Some(ProtoField {
-            number: field.number().try_into().ok()?,
-            kind: field.r#type().into(),
-            is_repeated: field.label() == Label::Repeated,
-            type_name: field.type_name().to_owned(),
-            default: if field.r#type() == Type::Enum { of_enum() } else { field.default_value.clone() },
-        })
     }
 }

@@ -2,6 +2,8 @@
 
 mod annotations;
 mod options;
+mod place;
+mod proto_fields;
 mod protos;
 mod reachable;
 mod request_ids;

@@ -2,7 +2,7 @@
 //! types of descriptors drop options that are extensions.
 
 use crate::operation_types::OperationTypes;
-use gax_table::{IdempotencyLevel, YamlHttpRule};
+use gax_table::{HttpBinding, IdempotencyLevel, MessageFields, RoutingError, YamlHttpRule};
 use prost::{DecodeError, Message};
 use std::collections::HashMap;
 
@@ -228,8 +228,21 @@ impl HttpRule {
         pattern.or(self.custom.as_ref().map(|custom| (&*custom.kind, &*custom.path)))
     }
 
-    /// The rule and its additional bindings.
-    pub(super) fn bindings(&self) -> impl Iterator<Item = &Self> {
-        std::iter::once(self).chain(&self.additional_bindings)
+    /// Whether requests can be made by the rule and its additional bindings, given the names of the messages.
+    pub(super) fn check(
+        &self,
+        request: &str,
+        response: &str,
+        fields: &impl MessageFields,
+    ) -> Result<(), RoutingError> {
+        if self.additional_bindings.iter().any(|rule| !rule.additional_bindings.is_empty()) {
+            return Err(RoutingError::nested_bindings());
+        }
+        for rule in std::iter::once(self).chain(&self.additional_bindings) {
+            let Some((verb, path)) = rule.pattern() else { continue };
+            let binding = HttpBinding { verb, path, body: &rule.body, response_body: &rule.response_body };
+            binding.check(request, response, fields)?;
+        }
+        Ok(())
     }
 }

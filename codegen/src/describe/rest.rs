@@ -1,11 +1,14 @@
 //! The descriptors that clients over REST have with them: of their services, all that these need, and no more.
 
+use super::annotations::HTTP;
 use super::options::{HttpRule, MethodOptions, ServiceOptions};
+use super::place::place_of;
+use super::proto_fields::ProtoFields;
 use super::reachable::Types;
 use crate::Error;
 use crate::descriptors::full_name;
 use crate::join::JoinedService;
-use gax_table::{PathGrammar, PathTemplate, ServiceYaml};
+use gax_table::{ServiceYaml, YamlHttpRule};
 use prost::Message;
 use prost_types::{
     DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet, MethodDescriptorProto,
@@ -91,7 +94,7 @@ impl RestDescriptors {
     ///
     /// # Errors
     ///
-    /// The template of a rule is none.
+    /// No requests can be made by a rule.
     pub(crate) fn new(
         set: &FileDescriptorSet,
         options: MethodOptions,
@@ -99,17 +102,22 @@ impl RestDescriptors {
         is_wanted: impl Fn(&str, &str) -> bool,
     ) -> Result<Self, Error> {
         let rest = Self { types: Types::of(set), set: set.clone(), options, yaml: yaml.cloned() };
+        let fields = ProtoFields::of(set);
         for file in &set.file {
-            for service in &file.service {
+            for (number, service) in file.service.iter().enumerate() {
                 let name = full_name(file.package(), service.name());
-                let wanted = service.method.iter().filter(|method| is_wanted(&name, method.name()));
-                for method in wanted {
-                    let rule = rest.rule(&name, method.name());
-                    for (_, path) in rule.iter().flat_map(HttpRule::bindings).filter_map(HttpRule::pattern) {
-                        PathTemplate::parse(path, PathGrammar::Http).map_err(|error| {
-                            Error::annotation(file.name(), &format!("{name}.{}", method.name()), &error)
-                        })?;
-                    }
+                let wanted = service.method.iter().enumerate();
+                for (index, method) in wanted.filter(|(_, method)| is_wanted(&name, method.name())) {
+                    let Some(rule) = rest.rule(&name, method.name()) else { continue };
+                    let checked = rule.check(method.input_type(), method.output_type(), &fields);
+                    checked.map_err(|error| {
+                        let place = if rest.yaml_rule(&name, method.name()).is_some() {
+                            "the service YAML".to_owned()
+                        } else {
+                            place_of(file, [number, index], HTTP)
+                        };
+                        Error::annotation(&place, &format!("{name}.{}", method.name()), &error)
+                    })?;
                 }
             }
         }
@@ -188,9 +196,12 @@ impl RestDescriptors {
     }
 
     fn rule(&self, service: &str, method: &str) -> Option<HttpRule> {
-        let written = self.yaml.as_ref().and_then(|yaml| yaml.http_rule(service, method));
         let of_proto = || self.options.of(service, method)?.http().cloned();
-        written.map(HttpRule::of_yaml).or_else(of_proto)
+        self.yaml_rule(service, method).map(HttpRule::of_yaml).or_else(of_proto)
+    }
+
+    fn yaml_rule(&self, service: &str, method: &str) -> Option<&YamlHttpRule> {
+        self.yaml.as_ref().and_then(|yaml| yaml.http_rule(service, method))
     }
 }
 

@@ -47,6 +47,8 @@ pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>
             quote!(.with_hedging(&HEDGING[#index]))
         });
         let waits = method.wait_for_ready.map(|waits| quote!(.waiting_for_ready(#waits)));
+        let wait = method.wait_timeout.map(duration).map(|timeout| quote!(.with_wait_timeout(#timeout)));
+        let idle = method.idle_timeout.map(duration).map(|timeout| quote!(.with_idle_timeout(#timeout)));
         let annotated = annotations.next().flatten();
         let host = (method.service != joined.name()).then(|| joined.name());
         let host = host.map(|host| quote!(.mixed_into(#host)));
@@ -62,7 +64,7 @@ pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>
                 .of_kind(#kind)
                 .with_codes(&RETRYABLE_CODE_DEFINITIONS[#codes])
                 .with_params(&RETRY_PARAM_DEFINITIONS[#params])
-                #batching #polling #hedging #waits #idempotent #read_only #annotated #host #messages
+                #batching #polling #hedging #waits #wait #idle #idempotent #read_only #annotated #host #messages
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());

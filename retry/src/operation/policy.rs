@@ -254,8 +254,22 @@ impl Policy {
         self.with_first()
     }
 
-    /// The policy of operations that can't be run as they are asked for.
-    pub(super) fn unusable(mut self, problems: Vec<SettingsProblem>) -> Self {
+    /// The policy of operations that can't be run as they are asked for: each ends with
+    /// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions), and [`problem`](Self::problem) says why. Without a
+    /// problem it is this policy.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::settings::SettingsProblem;
+    /// use gax_retry::{Code, Policy, RetrySettings};
+    ///
+    /// let policy = Policy::new(&RetrySettings::default(), Code::Unavailable);
+    /// let problem = SettingsProblem::new("wait_timeout", "0ms", "must be longer than zero");
+    /// assert!(policy.unusable(vec![problem]).problem().is_some());
+    /// ```
+    #[must_use]
+    pub fn unusable(mut self, problems: Vec<SettingsProblem>) -> Self {
         if !problems.is_empty() {
             let known = self.problem.iter().flat_map(|error| error.problems().iter().cloned());
             self.problem = Some(Arc::new(SettingsError::new(known.chain(problems).collect())));

@@ -2,7 +2,7 @@
 
 use super::{Simulated, Simulation};
 use crate::jitter::JitterSource;
-use crate::operation::{AttemptResult, End, Resend};
+use crate::operation::{AttemptResult, End, Resend, Seen};
 use crate::{Attempt, Code, Delivery, NotAttempted, Policy, StartedAttempt, StopReason};
 use std::time::Duration;
 
@@ -12,20 +12,25 @@ pub struct Response {
     after: Option<Duration>,
     code: Code,
     resend: Resend,
+    is_of_stream: bool,
 }
 
 impl Response {
+    fn new(after: Option<Duration>, code: Code, resend: Resend) -> Self {
+        Self { after, code, resend, is_of_stream: false }
+    }
+
     /// None: the attempt runs into its RPC timeout.
     #[must_use]
     pub fn none() -> Self {
-        Self { after: None, code: Code::DeadlineExceeded, resend: Resend::No }
+        Self::new(None, Code::DeadlineExceeded, Resend::No)
     }
 
     /// A response with that code, so long after the attempt started. If the attempt's RPC timeout has
     /// passed by then, it ends as `DEADLINE_EXCEEDED` all the same.
     #[must_use]
     pub fn after(after: Duration, code: Code) -> Self {
-        Self { after: Some(after), code, resend: Resend::No }
+        Self::new(Some(after), code, Resend::No)
     }
 
     /// The connection was lost before the request went out: up to three times between two attempts that is no
@@ -47,23 +52,52 @@ impl Response {
     /// ```
     #[must_use]
     pub fn lost(after: Duration) -> Self {
-        Self { after: Some(after), code: Code::Unavailable, resend: Resend::Lost }
+        Self::new(Some(after), Code::Unavailable, Resend::Lost)
     }
 
     /// The server refused the stream without a look at it (`REFUSED_STREAM`): once in an operation that is no attempt, and
     /// then one that failed with `UNAVAILABLE`.
     #[must_use]
     pub fn refused(after: Duration) -> Self {
-        Self { after: Some(after), code: Code::Unavailable, resend: Resend::Refused }
+        Self::new(Some(after), Code::Unavailable, Resend::Refused)
+    }
+
+    /// It was a stream, of which messages had been delivered before it ended so. If the code is retried, the next attempt takes
+    /// the stream up behind them: back-off and the number of attempts begin anew, and the total timeout runs on.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{AttemptPlan, Code, NoJitter, Policy, Response, RetrySettings};
+    /// use std::time::Duration;
+    ///
+    /// let ms = Duration::from_millis;
+    /// let settings = RetrySettings::builder().initial_retry_delay(ms(100)).retry_delay_multiplier(2.0).max_attempts(2);
+    /// let policy = Policy::new(&settings.build()?, Code::Unavailable);
+    /// let down = Response::after(ms(30), Code::Unavailable);
+    /// let plan = AttemptPlan::new(&policy, &[down, down.of_stream(), down, Response::after(ms(30), Code::Ok)], &mut NoJitter);
+    /// assert_eq!(plan.attempts().iter().map(|attempt| attempt.delay()).collect::<Vec<_>>(), [ms(0), ms(100), ms(100)]);
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn of_stream(self) -> Self {
+        Self { is_of_stream: true, ..self }
+    }
+
+    /// Whether it was a [stream](Self::of_stream) that had begun.
+    #[must_use]
+    pub fn is_of_stream(self) -> bool {
+        self.is_of_stream
     }
 
     fn result(self) -> AttemptResult {
+        let seen = if self.is_of_stream { Seen::Messages { resumable: true } } else { Seen::Nothing };
         let delivery = match self.resend {
             Resend::No => Delivery::Unknown,
             Resend::Refused => Delivery::NotProcessed,
             Resend::Lost | Resend::Stale => Delivery::NotSent,
         };
-        AttemptResult::failed(self.code).with_delivery(delivery).with_resend(self.resend)
+        AttemptResult::failed(self.code).with_delivery(delivery).with_resend(self.resend).with_seen(seen)
     }
 }
 

@@ -1,9 +1,8 @@
 //! Calls with a stream on either side.
 
 use crate::client::method::Method;
-use crate::client::streaming::idle_timeout::IdleTimeout;
 use crate::client::streaming::response_stream::ResponseStream;
-use crate::grpc::{Call, MessageSource, MethodMatch, OwnService, ResponseBody, Transport};
+use crate::grpc::{Call, IdleTimeout, MessageSource, MethodMatch, OwnService, ResponseBody, Transport};
 use http::Extensions;
 use std::fmt;
 use std::future::Future;

@@ -1,7 +1,6 @@
 //! The stream of responses that a generated client hands out.
 
-use crate::client::streaming::idle_timeout::IdleTimeout;
-use crate::grpc::MessageSource;
+use crate::grpc::{IdleTimeout, MessageSource};
 use crate::operation::OperationReport;
 use std::fmt;
 use std::future::poll_fn;

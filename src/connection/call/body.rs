@@ -2,21 +2,25 @@
 
 use crate::connection::endpoint::InFlight;
 use crate::connection::error::ConnectionError;
+use crate::connection::pool::{Shared, Verdict};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 /// The body of a response. As long as it is there, its call counts as in flight.
 pub(super) struct ConnectionBody {
     body: Incoming,
     call: InFlight,
+    /// Who wants to know how it ends, if endpoints are ejected.
+    judge: Option<Arc<Shared>>,
 }
 
 impl ConnectionBody {
-    pub(super) fn new(body: Incoming, call: InFlight) -> Self {
-        Self { body, call }
+    pub(super) fn new(body: Incoming, call: InFlight, judge: Option<Arc<Shared>>) -> Self {
+        Self { body, call, judge }
     }
 }
 
@@ -29,6 +33,14 @@ impl Body for ConnectionBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, ConnectionError>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        if let Some(judge) = &self.judge {
+            let verdict = match &frame {
+                Some(Ok(frame)) => frame.trailers_ref().map_or(Verdict::Open, Verdict::of_trailers),
+                Some(Err(_)) => Verdict::Bad,
+                None => Verdict::Open,
+            };
+            judge.judge(self.call.live(), verdict);
+        }
         Poll::Ready(frame.map(|frame| {
             frame.map_err(|error| {
                 self.call.live().learn_from(&error);

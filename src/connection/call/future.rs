@@ -1,12 +1,12 @@
 //! A call over a connection.
 
 use crate::connection::call::body::ConnectionBody;
-use crate::connection::endpoint::{InFlight, Live};
+use crate::connection::endpoint::{Host as _, InFlight, Live};
 use crate::connection::error::ConnectionError;
-use crate::connection::pool::{Handle, Pick};
+use crate::connection::pool::{Pick, Shared, Verdict, grpc_status};
 use crate::operation::{Clock, LostReason, Peer};
 use crate::transport::FailedPeers;
-use http::{HeaderName, Request, Response};
+use http::{Request, Response};
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use std::fmt;
@@ -18,8 +18,6 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::sync::futures::OwnedNotified;
 use tonic::body::Body;
-
-const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
 /// How close to the end of its time a call may be dropped and still count as timed out.
 const SLACK: Duration = Duration::from_millis(5);
@@ -38,7 +36,7 @@ type Sending = Pin<Box<dyn Future<Output = Result<Response<Incoming>, TrySendErr
 #[must_use = "futures do nothing unless polled"]
 pub struct ConnectionFuture {
     state: State,
-    pool: Arc<Handle>,
+    pool: Arc<Shared>,
     failed: Option<FailedPeers>,
     waits: bool,
     clock: Clock,
@@ -71,7 +69,7 @@ enum State {
 
 impl ConnectionFuture {
     pub(crate) fn new(
-        pool: Arc<Handle>,
+        pool: Arc<Shared>,
         request: Request<Body>,
         failed: Option<FailedPeers>,
         waits: bool,
@@ -158,15 +156,13 @@ impl Future for ConnectionFuture {
             match (std::mem::replace(&mut self.state, State::Done), result) {
                 (State::Waiting { request, .. }, _) => self.send(*request),
                 (State::Sent { call, .. }, Some(Ok(mut response))) => {
-                    match status(&response) {
-                        // UNKNOWN, DEADLINE_EXCEEDED, INTERNAL, UNAVAILABLE, DATA_LOSS.
-                        Some(2 | 4 | 13 | 14 | 15) => self.pool.failed(call.live()),
-                        _ => self.pool.succeeded(call.live()),
-                    }
-                    if status(&response).is_some_and(|status| status != 0) {
+                    let status = grpc_status(response.headers());
+                    self.pool.judge(call.live(), Verdict::of_head(&response, status));
+                    if status.is_some_and(|status| status != 0) {
                         response.extensions_mut().insert(call.live().peer().clone());
                     }
-                    let body = |body| Body::new(ConnectionBody::new(body, call));
+                    let judge = self.pool.settings().ejection.map(|_| Arc::clone(&self.pool));
+                    let body = |body| Body::new(ConnectionBody::new(body, call, judge));
                     return Poll::Ready(Ok(response.map(body)));
                 }
                 (State::Sent { call, .. }, Some(Err(mut error))) => match error.take_message() {
@@ -180,7 +176,7 @@ impl Future for ConnectionFuture {
                     _ => {
                         let error = error.into_error();
                         call.live().learn_from(&error);
-                        self.pool.failed(call.live());
+                        self.pool.judge(call.live(), Verdict::Bad);
                         return Poll::Ready(Err(ConnectionError::of(call.live().peer(), error)));
                     }
                 },
@@ -189,11 +185,6 @@ impl Future for ConnectionFuture {
             }
         }
     }
-}
-
-/// The status of a response that has nothing else.
-fn status(response: &Response<Incoming>) -> Option<i32> {
-    response.headers().get(GRPC_STATUS)?.to_str().ok()?.parse().ok()
 }
 
 impl Drop for ConnectionFuture {

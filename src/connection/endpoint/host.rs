@@ -14,7 +14,7 @@ pub(crate) enum State {
     Idle,
     Connecting,
     Ready,
-    /// The last attempt to connect failed.
+    /// The last attempt to connect failed. It stays so until there is a connection (gRPC's `TRANSIENT_FAILURE`).
     Failed(SharedError),
 }
 
@@ -23,9 +23,6 @@ pub(crate) trait Host: Send + Sync + 'static {
     fn settings(&self) -> &Arc<PoolSettings>;
 
     fn maker(&self) -> &Maker;
-
-    /// A connection is being made.
-    fn connecting(&self, number: u64);
 
     fn set_state(&self, number: u64, new: State);
 

@@ -5,7 +5,7 @@ use crate::connection::endpoint::health::watch;
 use crate::connection::endpoint::host::{Host, State};
 use crate::connection::endpoint::keeping::Keeping;
 use crate::connection::endpoint::live::Live;
-use crate::connection::endpoint::maker::{Driving, drive};
+use crate::connection::endpoint::maker::{Driving, Order, drive};
 use crate::connection::error::SharedError;
 use crate::connection::settings::Waits;
 use crate::connection::wait::{Either, before, either, moment_of};
@@ -19,9 +19,21 @@ use tonic::codegen::StdError;
 
 /// Keeps an endpoint connected, whenever calls want it to be, until it is stopped.
 pub(crate) async fn keep<H: Host>(pool: Arc<H>, keeping: Arc<Keeping>) {
+    let _kept = Kept { pool: &*pool, endpoint: keeping.number };
     let stopped = keeping.stopped.clone();
     either(stopped.cancelled(), Box::pin(connections(&pool, &keeping))).await;
-    pool.forget(keeping.number);
+}
+
+/// An endpoint whose task is there. It may end with its runtime.
+struct Kept<'a, H: Host> {
+    pool: &'a H,
+    endpoint: u64,
+}
+
+impl<H: Host> Drop for Kept<'_, H> {
+    fn drop(&mut self) {
+        self.pool.forget(self.endpoint);
+    }
 }
 
 async fn connections<H: Host>(pool: &Arc<H>, keeping: &Arc<Keeping>) {
@@ -30,20 +42,27 @@ async fn connections<H: Host>(pool: &Arc<H>, keeping: &Arc<Keeping>) {
     keeping.wanted.notified().await;
     loop {
         let clock = Clock::start();
-        let wait = match connect(pool, keeping).await {
+        match connect(pool, keeping).await {
             Ok((live, driving)) => {
+                let fate = Arc::clone(live.fate());
                 serve(pool, keeping, live, driving, clock).await;
                 pool.ask();
                 let is_short = clock.elapsed() < pool.settings().backoff.first();
                 if !is_short {
                     waits.reset();
                 }
-                // A server that ends each connection at once is met with back-off.
-                let wait = (is_short && was_short).then(|| waits.draw(&mut ThreadJitter));
+                if is_short && was_short {
+                    // A server that ends each connection at once is met with back-off.
+                    let lost = fate.reason().map_or_else(String::new, ToString::to_string);
+                    let error =
+                        StdError::from(format!("connections are lost as soon as they are made: {lost}"));
+                    pool.set_state(keeping.number, State::Failed(SharedError::from(error)));
+                    let wait = waits.draw(&mut ThreadJitter);
+                    back_off(clock, wait, keeping, &mut waits).await;
+                }
                 was_short = is_short;
                 pool.set_state(keeping.number, State::Idle);
                 keeping.wanted.notified().await;
-                wait
             }
             Err(error) => {
                 let wait = waits.draw(&mut ThreadJitter);
@@ -52,22 +71,26 @@ async fn connections<H: Host>(pool: &Arc<H>, keeping: &Arc<Keeping>) {
                 pool.notify(&keeping.name(), change);
                 pool.set_state(keeping.number, State::Failed(error));
                 pool.ask();
-                Some(wait)
+                back_off(clock, wait, keeping, &mut waits).await;
             }
-        };
-        if let Some(wait) = wait {
-            moment_of(clock.at(wait)).await;
         }
+    }
+}
+
+/// Waits for so long since the last attempt to connect began. With other addresses there is nothing to wait for.
+async fn back_off(clock: Clock, wait: Duration, keeping: &Keeping, waits: &mut Waits) {
+    if let Either::Other(()) = either(moment_of(clock.at(wait)), keeping.moved.notified()).await {
+        waits.reset();
     }
 }
 
 async fn connect<H: Host>(pool: &Arc<H>, keeping: &Keeping) -> Result<(Arc<Live>, Driving), StdError> {
     let clock = Clock::start();
-    pool.connecting(keeping.number);
     pool.notify(&keeping.name(), ConnectionChange::Connecting);
     let addresses = keeping.addresses();
-    let made = pool.maker().make(&addresses, keeping.number, &keeping.counts, &pool.settings().http2).await;
-    let (live, driving) = made?;
+    let http2 = &pool.settings().http2;
+    let order = Order { endpoint: keeping.number, counts: &keeping.counts, http2 };
+    let (live, driving) = pool.maker().make(&addresses, &order).await?;
     pool.notify(live.peer().as_str(), ConnectionChange::Ready { after: clock.elapsed() });
     Ok((Arc::new(live), driving))
 }

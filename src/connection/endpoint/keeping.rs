@@ -13,6 +13,8 @@ pub(crate) struct Keeping {
     addresses: Mutex<Arc<[Address]>>,
     /// A call needs a connection.
     pub(crate) wanted: Notify,
+    /// There are addresses that there were not before.
+    pub(crate) moved: Notify,
     /// Nobody needs the endpoint any more.
     pub(crate) stopped: CancellationToken,
     pub(crate) counts: Arc<Counts>,
@@ -24,6 +26,7 @@ impl Keeping {
             number,
             addresses: Mutex::new(addresses.into()),
             wanted: Notify::new(),
+            moved: Notify::new(),
             stopped,
             counts: Arc::default(),
         }
@@ -33,7 +36,17 @@ impl Keeping {
         Arc::clone(&self.addresses.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    pub(crate) fn set_addresses(&self, addresses: Vec<Address>) {
+    /// These are its addresses from now on.
+    pub(crate) fn follow(&self, addresses: Vec<Address>) {
+        let known = self.addresses();
+        let is_new = addresses.iter().any(|address| !known.contains(address));
+        self.set_addresses(addresses);
+        if is_new {
+            self.moved.notify_one();
+        }
+    }
+
+    fn set_addresses(&self, addresses: Vec<Address>) {
         *self.addresses.lock().unwrap_or_else(PoisonError::into_inner) = addresses.into();
     }
 

@@ -1,7 +1,11 @@
 //! Making a connection to one of several addresses.
 
 use crate::connection::io::custom::{BoxIo, Custom};
+use crate::connection::io::proxy::ProxyRule;
+use crate::connection::io::tunnel::Tunnel;
 use crate::connection::resolver::Address;
+use crate::connection::wait::before;
+use crate::operation::Clock;
 use crate::transport::dead_peers;
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -11,6 +15,7 @@ use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tokio::net::TcpStream;
 use tonic::codegen::StdError;
 use tower_service::Service;
 
@@ -26,9 +31,9 @@ pub(crate) struct SocketOptions {
 }
 
 /// Makes the connections of an endpoint.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub(crate) enum Dialer {
-    Sockets(SocketOptions),
+    Sockets { options: SocketOptions, tunnel: Option<Box<Tunnel>> },
     Custom(Custom),
 }
 
@@ -42,30 +47,69 @@ impl Dialer {
     ) -> Result<(BoxIo, Address), StdError> {
         let mut failure: StdError =
             io::Error::new(io::ErrorKind::AddrNotAvailable, "there is no address to connect to").into();
-        let sockets = match self {
-            Self::Sockets(options) => Some(options),
-            Self::Custom(_) => None,
-        };
-        let tcp: Vec<_> = addresses.iter().filter_map(socket_address).collect();
-        if let Some(options) = sockets.filter(|_| !tcp.is_empty()) {
-            match options.dial(tcp, time).await {
-                Ok(dialed) => return Ok(dialed),
+        let clock = Clock::start();
+        let (together, others): (Vec<_>, Vec<_>) =
+            addresses.iter().partition(|address| self.is_dialed_with_others(address));
+        if let Self::Sockets { options, tunnel } = self
+            && !together.is_empty()
+        {
+            match options.dial(together.into_iter().filter_map(socket_address).collect(), time).await {
+                Ok((stream, address)) => {
+                    let stream =
+                        match tunnel.as_ref().and_then(|tunnel| Some((tunnel, tunnel.host.as_ref()?))) {
+                            Some((tunnel, host)) => tunnel.rule.proxy.open(stream, host).await?,
+                            None => stream,
+                        };
+                    return Ok((Box::new(stream), Address::Tcp(address)));
+                }
                 Err(error) => failure = error,
             }
         }
-        for address in addresses {
-            let dialed = match (self, address) {
-                (Self::Custom(custom), address) => custom.dial(address.clone()).await,
-                (Self::Sockets(_), Address::Unix(path)) => unix(path).await,
-                (Self::Sockets(_), Address::Tcp(_)) => continue,
-            };
-            match dialed {
-                Ok(io) => return Ok((io, address.clone())),
-                Err(error) => failure = error.into(),
+        let mut left = u32::try_from(others.len()).unwrap_or(u32::MAX);
+        for address in others {
+            // Each has its share of the time that those before it left.
+            let share = time.saturating_sub(clock.elapsed()) / left.max(1);
+            left = left.saturating_sub(1);
+            match before(Clock::start().at(share), self.dial_one(address, share)).await {
+                Some(Ok(io)) => return Ok((io, address.clone())),
+                Some(Err(error)) => failure = error,
+                None => failure = late("no connection was made").into(),
             }
         }
         Err(failure)
     }
+
+    /// Whether an address is one of those that hyper-util's connector chooses from.
+    fn is_dialed_with_others(&self, address: &Address) -> bool {
+        match (self, address) {
+            (Self::Sockets { tunnel, .. }, Address::Tcp(address)) => tunnel
+                .as_ref()
+                .is_none_or(|tunnel| tunnel.host.is_some() || !tunnel.rule.is_for(&address.ip().to_string())),
+            _ => false,
+        }
+    }
+
+    async fn dial_one(&self, address: &Address, time: Duration) -> Result<BoxIo, StdError> {
+        match (self, address) {
+            (Self::Custom(custom), address) => Ok(custom.dial(address.clone()).await?),
+            (Self::Sockets { .. }, Address::Unix(path)) => Ok(unix(path).await?),
+            (Self::Sockets { options, tunnel }, Address::Tcp(address)) => {
+                let Some(Tunnel { rule: ProxyRule { proxy, .. }, .. }) = tunnel.as_deref() else {
+                    return Ok(Box::new(options.dial(vec![*address], time).await?.0));
+                };
+                let found = tokio::net::lookup_host((&*proxy.host, proxy.port)).await;
+                let found =
+                    found.map_err(|error| format!("the proxy {proxy} can't be found: {error}"))?.collect();
+                let (stream, _) = options.dial(found, time).await?;
+                Ok(Box::new(proxy.open(stream, &address.to_string()).await?))
+            }
+        }
+    }
+}
+
+/// It took too long.
+pub(crate) fn late(what: &str) -> io::Error {
+    io::Error::new(io::ErrorKind::TimedOut, format!("{what} within the connect timeout"))
 }
 
 fn socket_address(address: &Address) -> Option<SocketAddr> {
@@ -76,7 +120,11 @@ fn socket_address(address: &Address) -> Option<SocketAddr> {
 }
 
 impl SocketOptions {
-    async fn dial(&self, addresses: Vec<SocketAddr>, time: Duration) -> Result<(BoxIo, Address), StdError> {
+    async fn dial(
+        &self,
+        addresses: Vec<SocketAddr>,
+        time: Duration,
+    ) -> Result<(TcpStream, SocketAddr), StdError> {
         let mut tcp = HttpConnector::new_with_resolver(Resolved(addresses));
         // TLS is put on top.
         tcp.enforce_http(false);
@@ -90,7 +138,7 @@ impl SocketOptions {
         // The addresses have ports of their own, so that none is named.
         let stream = tcp.call(Uri::from_static("http://resolved")).await?.into_inner();
         let address = stream.peer_addr()?;
-        Ok((Box::new(stream), Address::Tcp(address)))
+        Ok((stream, address))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::transport::FailedPeers;
 use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::time::Instant;
 use tonic::codegen::StdError;
 
@@ -36,8 +37,24 @@ pub(super) struct Endpoint {
 /// Until when calls avoid an endpoint.
 #[derive(Default)]
 pub(super) struct Ejected {
-    pub(super) until: Option<Instant>,
-    pub(super) times: u32,
+    until: Option<Instant>,
+    /// For how long it was the last time.
+    time: Duration,
+    /// How often in a row.
+    times: u32,
+}
+
+impl Ejected {
+    /// It is ejected, for longer if it was before. One that was good for as long as it had been out begins anew.
+    pub(super) fn begin(&mut self, first: Duration, now: Instant) -> Duration {
+        if self.until.and_then(|until| until.checked_add(self.time)).is_none_or(|good| good < now) {
+            self.times = 0;
+        }
+        self.times = (self.times + 1).min(10);
+        self.time = first.saturating_mul(self.times);
+        self.until = now.checked_add(self.time);
+        self.time
+    }
 }
 
 impl Endpoints {
@@ -46,9 +63,11 @@ impl Endpoints {
     }
 
     /// Every endpoint without a connection gets one.
-    pub(super) fn connect_idle(&self) {
-        for endpoint in &self.list {
+    pub(super) fn connect_idle(&mut self) {
+        for endpoint in &mut self.list {
             if matches!(endpoint.state, State::Idle) {
+                // Once: a second call's wish would be left over for the time after this connection.
+                endpoint.state = State::Connecting;
                 endpoint.keeping.wanted.notify_one();
             }
         }
@@ -113,6 +132,16 @@ enum Rank {
 }
 
 impl Endpoint {
+    pub(super) fn new(keeping: Arc<Keeping>) -> Self {
+        Self {
+            keeping,
+            state: State::Idle,
+            lives: Vec::new(),
+            is_extending: false,
+            ejection: Ejected::default(),
+        }
+    }
+
     pub(super) fn is_ejected(&self, now: Instant) -> bool {
         self.ejection.until.is_some_and(|until| now < until)
     }

@@ -3,5 +3,7 @@
 mod endpoints;
 #[expect(clippy::module_inception, reason = "the pool itself, beside its endpoints")]
 mod pool;
+mod verdict;
 
-pub(super) use pool::{Handle, Pick, Pool};
+pub(super) use pool::{Pick, Pool, Shared};
+pub(super) use verdict::{Verdict, grpc_status};

@@ -2,7 +2,9 @@
 
 use crate::connection::endpoint::{Fate, Host, Keeping, Live, Maker, State, extend, keep};
 use crate::connection::error::SharedError;
-use crate::connection::pool::endpoints::{Ejected, Endpoint, Endpoints};
+use crate::connection::guarded::guarded;
+use crate::connection::pool::endpoints::{Endpoint, Endpoints};
+use crate::connection::pool::verdict::Verdict;
 use crate::connection::resolver::{Address, Resolver};
 use crate::connection::settings::{Picker, PoolSettings, Waits};
 use crate::connection::wait::{Either, before, either, moment_of};
@@ -11,8 +13,10 @@ use crate::transport::FailedPeers;
 use gax_retry::ThreadJitter;
 use std::collections::HashSet;
 use std::fmt;
+use std::future::pending;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
+use tokio::runtime::Handle;
 use tokio::sync::Notify;
 use tokio::sync::futures::OwnedNotified;
 use tokio_util::sync::CancellationToken;
@@ -39,15 +43,15 @@ pub(crate) struct Pool {
 
 /// Ends the pool with the last clone of a connection and the last call.
 #[derive(Debug)]
-pub(crate) struct Handle(Arc<Pool>);
+pub(crate) struct Shared(Arc<Pool>);
 
-impl Handle {
+impl Shared {
     pub(crate) fn new(pool: Pool) -> Self {
         Self(Arc::new(pool))
     }
 }
 
-impl std::ops::Deref for Handle {
+impl std::ops::Deref for Shared {
     type Target = Arc<Pool>;
 
     fn deref(&self) -> &Arc<Pool> {
@@ -55,7 +59,7 @@ impl std::ops::Deref for Handle {
     }
 }
 
-impl Drop for Handle {
+impl Drop for Shared {
     fn drop(&mut self) {
         self.0.closed.cancel();
     }
@@ -108,8 +112,15 @@ impl Pool {
     pub(crate) fn pick(self: &Arc<Self>, failed: Option<&FailedPeers>, waits: bool) -> Pick {
         let mut state = self.state();
         if !state.is_started {
-            state.is_started = true;
-            tokio::spawn(follow(Arc::clone(self)));
+            let Ok(runtime) = Handle::try_current() else {
+                let text = "there is no tokio runtime, which connections are tasks of";
+                return Pick::None(SharedError::from(StdError::from(text)));
+            };
+            (state.is_started, state.failure) = (true, None);
+            // A runtime that shuts down drops it at once.
+            drop(state);
+            runtime.spawn(follow(Following(Arc::clone(self))));
+            state = self.state();
         }
         state.connect_idle();
         match state.choose(self.settings.picker, failed) {
@@ -134,14 +145,15 @@ impl Pool {
     }
 
     /// A call to that endpoint has failed it.
-    pub(crate) fn failed(&self, live: &Live) {
+    fn failed(&self, live: &Live) {
         let Some(ejection) = self.settings.ejection else { return };
         if live.counts().fail() < ejection.after {
             return;
         }
         let mut state = self.state();
         let now = Clock::start();
-        let is_out = |endpoint: &Endpoint| endpoint.is_ejected(now.now().0);
+        let moment = now.now().0;
+        let is_out = |endpoint: &Endpoint| endpoint.is_ejected(moment);
         let (all, out) = (state.list.len(), state.list.iter().filter(|endpoint| is_out(endpoint)).count());
         let Some(endpoint) = state.list.iter_mut().find(|one| one.keeping.number == live.endpoint()) else {
             return;
@@ -151,17 +163,17 @@ impl Pool {
             return;
         }
         live.counts().reset();
-        endpoint.ejection.times = (endpoint.ejection.times + 1).min(10);
-        let time = ejection.time.saturating_mul(endpoint.ejection.times);
-        endpoint.ejection.until = now.at(time);
+        let time = endpoint.ejection.begin(ejection.time, moment);
         drop(state);
         self.notify(live.peer().as_str(), ConnectionChange::Ejected { time });
     }
 
-    /// A call to that endpoint was good for it.
-    pub(crate) fn succeeded(&self, live: &Live) {
-        if self.settings.ejection.is_some() {
-            live.counts().reset();
+    /// A call to that endpoint was good for it, or was not.
+    pub(crate) fn judge(&self, live: &Live, verdict: Verdict) {
+        match verdict {
+            Verdict::Good if self.settings.ejection.is_some() => live.counts().reset(),
+            Verdict::Bad => self.failed(live),
+            Verdict::Good | Verdict::Open => {}
         }
     }
 
@@ -195,7 +207,7 @@ impl Pool {
         if self.settings.picker == Picker::First
             && let Some((endpoint, group)) = state.list.first().zip(groups.first())
         {
-            endpoint.keeping.set_addresses(group.clone());
+            endpoint.keeping.follow(group.clone());
             for live in &endpoint.lives {
                 if !group.iter().any(|address| Peer::new(address) == *live.peer()) {
                     live.fate().end(LostReason::Removed);
@@ -204,33 +216,29 @@ impl Pool {
             return;
         }
         let mut gone = std::mem::take(&mut state.list);
+        let mut new = Vec::new();
         for group in groups {
             let place = gone.iter().position(|endpoint| *endpoint.keeping.addresses() == *group);
             let endpoint = if let Some(place) = place {
                 gone.remove(place)
             } else {
                 state.last_number += 1;
-                self.new_endpoint(state.last_number, group)
+                let stopped = self.closed.child_token();
+                let keeping = Arc::new(Keeping::new(state.last_number, group, stopped));
+                new.push(Arc::clone(&keeping));
+                Endpoint::new(keeping)
             };
             state.list.push(endpoint);
         }
+        // A runtime that shuts down drops tasks at once, and each looks into the state then.
         drop(state);
+        for keeping in new {
+            tokio::spawn(keep(Arc::clone(self), keeping));
+        }
         for endpoint in gone {
             endpoint.keeping.stopped.cancel();
         }
         self.changed.notify_waiters();
-    }
-
-    fn new_endpoint(self: &Arc<Self>, number: u64, addresses: Vec<Address>) -> Endpoint {
-        let keeping = Arc::new(Keeping::new(number, addresses, self.closed.child_token()));
-        tokio::spawn(keep(Arc::clone(self), Arc::clone(&keeping)));
-        Endpoint {
-            keeping,
-            state: State::Idle,
-            lives: Vec::new(),
-            is_extending: false,
-            ejection: Ejected::default(),
-        }
     }
 
     /// There are no addresses, unless there were some before.
@@ -247,16 +255,6 @@ impl Host for Pool {
 
     fn maker(&self) -> &Maker {
         &self.maker
-    }
-
-    fn connecting(&self, number: u64) {
-        let mut state = self.state();
-        if let Some(endpoint) = state.find(number)
-            // After a failure calls fail until there is a connection (gRPC's TRANSIENT_FAILURE).
-            && matches!(endpoint.state, State::Idle)
-        {
-            endpoint.state = State::Connecting;
-        }
     }
 
     fn set_state(&self, number: u64, new: State) {
@@ -298,6 +296,10 @@ impl Host for Pool {
             let place = state.list.iter().position(|endpoint| endpoint.keeping.number == number);
             place.map(|place| state.list.remove(place))
         };
+        if gone.is_some() && !self.closed.is_cancelled() {
+            // Its task has ended with the runtime, and the addresses are still there.
+            self.ask();
+        }
         drop(gone);
         self.changed.notify_waiters();
     }
@@ -322,19 +324,40 @@ impl fmt::Debug for Pool {
     }
 }
 
+/// The task that asks the resolver. It may end with its runtime: the next call begins another one.
+struct Following(Arc<Pool>);
+
+impl Drop for Following {
+    fn drop(&mut self) {
+        if !self.0.closed.is_cancelled() {
+            let gone = "the runtime that the connection was used in has shut down";
+            self.0.state().is_started = false;
+            self.0.unresolved(SharedError::from(StdError::from(gone)));
+        }
+    }
+}
+
 /// Asks the resolver again and again, until nobody needs the connection any more.
-async fn follow(pool: Arc<Pool>) {
-    let closed = pool.closed.clone();
-    either(closed.cancelled(), resolve(&pool)).await;
+async fn follow(following: Following) {
+    let pool = &following.0;
+    either(pool.closed.cancelled(), resolve(pool)).await;
 }
 
 async fn resolve(pool: &Arc<Pool>) {
+    const RESOLVER: &str = "a resolver";
     let mut waits = Waits::new(pool.settings.backoff);
+    let guard = &pool.maker.guard;
     loop {
         let clock = Clock::start();
         // Before the addresses are asked for, so that no change is missed.
-        let changed = pool.resolver.changed();
-        let again = match pool.resolver.resolve().await {
+        let changed = guarded(guard, RESOLVER, || pool.resolver.changed());
+        let changed = async {
+            if changed.await.is_err() {
+                pending::<()>().await;
+            }
+        };
+        let resolved = guarded(guard, RESOLVER, || pool.resolver.resolve()).await;
+        let again = match resolved.and_then(|addresses| addresses) {
             Ok(addresses) if addresses.is_empty() => {
                 pool.unresolved(SharedError::from(StdError::from("the resolver found no address")));
                 Some(waits.draw(&mut ThreadJitter))

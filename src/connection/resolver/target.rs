@@ -2,6 +2,7 @@
 
 use crate::connection::resolver::address::Address;
 use http::Uri;
+use http::uri::Authority;
 use std::error::Error;
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -71,12 +72,13 @@ impl FromStr for Target {
             authority: authority.to_owned(),
             text: text.to_owned(),
         };
-        let (scheme, rest) = match text.split_once(':') {
-            Some((scheme, rest)) if SCHEMES.contains(&scheme) || !is_port(rest) => (scheme, rest),
-            // `host` and `host:port` are names, as for gRPC.
-            _ => ("dns", text),
-        };
-        match scheme {
+        let (scheme, rest) =
+            match text.split_once(':').map(|(scheme, rest)| (scheme.to_ascii_lowercase(), rest)) {
+                Some((scheme, rest)) if SCHEMES.contains(&&*scheme) || !is_port(rest) => (scheme, rest),
+                // `host` and `host:port` are names, as for gRPC.
+                _ => ("dns".to_owned(), text),
+            };
+        match &*scheme {
             "http" | "https" => {
                 let uri = Uri::from_str(text).map_err(|problem| error(format!("it is no URI: {problem}")))?;
                 let authority = uri.authority().ok_or_else(|| error(format!("it has no host: {FORMS}")))?;
@@ -85,9 +87,19 @@ impl FromStr for Target {
                         "it has a path, which no gRPC server is reached by: leave it out".to_owned(),
                     ));
                 }
+                if authority.as_str().contains('@') {
+                    let reason = "it has credentials, which gRPC servers don't look at there: leave them out";
+                    return Err(error(reason.to_owned()));
+                }
                 let is_tls = scheme == "https";
-                let port = authority.port_u16().unwrap_or(if is_tls { PORT } else { 80 });
-                Ok(of(place(authority.host(), port), Some(is_tls), authority.as_str()))
+                let host = authority.host();
+                let port = match authority.as_str().strip_prefix(host).and_then(|rest| rest.strip_prefix(':'))
+                {
+                    None if is_tls => PORT,
+                    None => 80,
+                    Some(port) => port_of(port).map_err(error)?,
+                };
+                Ok(of(place(host, port), Some(is_tls), authority.as_str()))
             }
             "dns" => {
                 let name = match rest.strip_prefix("//") {
@@ -105,6 +117,9 @@ impl FromStr for Target {
                     },
                 };
                 let (host, port) = host_and_port(name).map_err(error)?;
+                if name.contains('@') || Authority::from_str(name).is_err() {
+                    return Err(error(format!("{host:?} is no host's name: {FORMS}")));
+                }
                 Ok(of(place(host, port), None, name))
             }
             "ipv4" => {
@@ -148,6 +163,11 @@ fn is_port(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
+fn port_of(port: &str) -> Result<u16, String> {
+    let number = Some(port).filter(|port| is_port(port)).and_then(|port| port.parse().ok());
+    number.ok_or_else(|| format!("{port:?} is no port: a number from 0 to 65535"))
+}
+
 fn host_and_port(name: &str) -> Result<(&str, u16), String> {
     // Of an address of IPv6, colons belong to the host.
     let colon = match name.rfind(']') {
@@ -163,7 +183,7 @@ fn host_and_port(name: &str) -> Result<(&str, u16), String> {
     }
     let port = match port {
         None => PORT,
-        Some(port) => port.parse().map_err(|_| format!("{port:?} is no port: a number from 0 to 65535"))?,
+        Some(port) => port_of(port)?,
     };
     Ok((host, port))
 }
@@ -199,6 +219,8 @@ mod tests {
     fn targets_are_spelled_as_grpc_spells_them() {
         for (text, expected) in [
             ("https://pub.sub", "pub.sub 443 Some(true) pub.sub"),
+            ("HTTPS://pub.sub:8443", "pub.sub 8443 Some(true) pub.sub:8443"),
+            ("http://[::1]", "[::1]:80 Some(false) [::1]"),
             ("http://pub.sub/", "pub.sub 80 Some(false) pub.sub"),
             ("http://127.0.0.1:50051", "127.0.0.1:50051 Some(false) 127.0.0.1:50051"),
             ("https://[::1]:50051", "[::1]:50051 Some(true) [::1]:50051"),
@@ -222,6 +244,14 @@ mod tests {
             ("", "it has no host"),
             ("http://server/v1", "it has a path"),
             ("http://", "it is no URI"),
+            ("http://server:99999", "\"99999\" is no port"),
+            ("https://server:", "\"\" is no port"),
+            ("https://user:secret@server", "it has credentials"),
+            ("dns:///server:+5", "\"+5\" is no port"),
+            ("dns:///server:70000", "\"70000\" is no port"),
+            ("dns:///ser ver:1", "\"ser ver\" is no host's name"),
+            ("ser\r\nver", "is no host's name"),
+            ("user@server:1", "is no host's name"),
             ("dns://8.8.8.8/server", "it names the DNS server 8.8.8.8"),
             ("dns://server", "write dns:///host:port"),
             ("dns:///server:x", "\"x\" is no port"),

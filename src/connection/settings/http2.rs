@@ -118,8 +118,37 @@ impl Http2 {
         Self { keep_alive_while_idle: is_on, ..self }
     }
 
+    /// Looks for values that HTTP/2 doesn't have.
+    ///
+    /// # Errors
+    ///
+    /// The first of them.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        const LARGEST_WINDOW: u32 = (1 << 31) - 1;
+        const FRAMES: std::ops::RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
+        let windows = [
+            ("initial_stream_window_size", self.stream_window),
+            ("initial_connection_window_size", self.connection_window),
+        ];
+        for (name, bytes) in windows {
+            if let Some(bytes) = bytes.filter(|bytes| *bytes > LARGEST_WINDOW) {
+                return Err(format!("{name} is {bytes}, but HTTP/2 allows {LARGEST_WINDOW} bytes at most"));
+            }
+        }
+        if let Some(bytes) = self.max_frame_size.filter(|bytes| !FRAMES.contains(bytes)) {
+            let (least, most) = FRAMES.into_inner();
+            return Err(format!("max_frame_size is {bytes}, but HTTP/2 allows {least} to {most} bytes"));
+        }
+        if self.keep_alive_interval.is_some_and(|interval| interval.is_zero()) {
+            return Err("keep_alive_interval is zero: leave it out to send no pings".to_owned());
+        }
+        Ok(())
+    }
+
     /// The maker of a connection with these settings, but for that keep-alive interval.
     pub(crate) fn builder(&self, keep_alive_interval: Option<Duration>) -> Builder<TokioExecutor> {
+        // Longer times than the clock can count are none.
+        let countable = |time: &Duration| Clock::start().at(*time).is_some();
         let mut builder = Builder::new(TokioExecutor::new());
         builder
             .timer(TokioTimer::new())
@@ -127,13 +156,13 @@ impl Http2 {
             .initial_connection_window_size(self.connection_window)
             .max_frame_size(self.max_frame_size)
             .header_table_size(self.header_table_size)
-            // Longer ones than the clock can count are none.
-            .keep_alive_interval(
-                keep_alive_interval.filter(|interval| Clock::start().at(*interval).is_some()),
-            )
+            .keep_alive_interval(keep_alive_interval.filter(|interval| {
+                self.keep_alive_timeout.is_none_or(|timeout| countable(&interval.saturating_add(timeout)))
+                    && countable(interval)
+            }))
             .keep_alive_while_idle(self.keep_alive_while_idle);
         self.adaptive_window.map(|is_adaptive| builder.adaptive_window(is_adaptive));
-        self.keep_alive_timeout.map(|timeout| builder.keep_alive_timeout(timeout));
+        self.keep_alive_timeout.filter(countable).map(|timeout| builder.keep_alive_timeout(timeout));
         self.max_header_list_size.map(|bytes| builder.max_header_list_size(bytes));
         self.max_concurrent_reset_streams.map(|streams| builder.max_concurrent_reset_streams(streams));
         self.reset_stream_duration.map(|duration| builder.reset_stream_duration(duration));

@@ -19,8 +19,9 @@ pub enum Picker {
 /// When calls avoid an endpoint: after so many in a row that failed there, for a while.
 ///
 /// A call fails an endpoint if its connection breaks, if it uses up its RPC timeout, or if the server responds with
-/// `UNAVAILABLE`, `INTERNAL`, `UNKNOWN`, `DATA_LOSS` or `DEADLINE_EXCEEDED`. One that ends otherwise resets the count. An endpoint is
-/// ejected for longer each time it happens in a row, up to ten times as long.
+/// `UNAVAILABLE`, `INTERNAL`, `UNKNOWN`, `DATA_LOSS` or `DEADLINE_EXCEEDED`, or over HTTP with a status of 500 and above but 501. One
+/// that ends otherwise resets the count. An endpoint that is ejected again, before it was good for as long as it had been out, is
+/// out for longer, up to ten times as long.
 ///
 /// # Defaults
 ///

@@ -55,7 +55,8 @@ impl MethodConfig {
                 .with_hedging(settings.hedging().copied())
                 .with_budget(table_budget.clone())
                 .with_version(version.unwrap_or_default())
-                .with_environment(&options.caps());
+                .with_environment(&options.caps())
+                .unusable(settings.stream().problems());
         let policy = options.applied_to(policy);
         let counts_attempts =
             limits.previous_attempts_header.unwrap_or(*compatibility != Compatibility::GaxJava);
@@ -198,6 +199,7 @@ impl MethodConfig {
         let mut config = Self { timeout, ..self.clone() };
         if options.is_some_and(|options| options.is_attempt) {
             config.shared = Arc::new(self.shared.without_observers());
+            config.stream = StreamSettings::default();
             policy =
                 policy.without_total_timeout().without_rpc_timeouts().with_budget(None).without_retries();
         }

@@ -1,7 +1,6 @@
 //! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
 
 use super::grpc_protocol::GrpcProtocol;
-use super::peers;
 use crate::credentials::UsedCredentials;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
@@ -13,6 +12,7 @@ use crate::operation::{
     AttemptContext, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Step, Unsendable,
     earlier, until,
 };
+use crate::peers;
 use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, RetryFact, Seen};
 use gax_retry::{AttemptKind, Code, Delivery, ServerDelay, StartedAttempt};
 use pin_project_lite::pin_project;
@@ -56,7 +56,7 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         let time = started.deadline();
         let timeout = header(config, time, false, context);
         self.request.write(request, config, started.number(), timeout, false);
-        peers::address(request, config, context, false);
+        peers::address(request, config.wait_for_ready, context, false);
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 if let Some(outgoing) = context.sending() {
@@ -222,7 +222,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         if is_watched && (number > 1 || (was_late && context.is_resent())) {
                             mark(&mut request, context);
                         }
-                        peers::address(&mut request, config, context, number > 1 || context.is_resent());
+                        peers::address(
+                            &mut request,
+                            config.wait_for_ready,
+                            context,
+                            number > 1 || context.is_resent(),
+                        );
                         if let Some(outgoing) = context.sending() {
                             watched(&mut request, *outgoing);
                         }

@@ -3,7 +3,6 @@
 mod attempt;
 mod failed;
 mod grpc_protocol;
-mod peers;
 
 pub(crate) use attempt::GrpcAttempt;
 pub(crate) use failed::EndsWithStatus;

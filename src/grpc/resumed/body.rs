@@ -15,12 +15,14 @@ pub(crate) struct ResumedBody {
     messages: Box<dyn MessageSource<Bytes>>,
     report: StreamReport,
     has_ended: bool,
+    /// The space of frames whose reader has done with them, for those that follow.
+    frames: BytesMut,
 }
 
 impl ResumedBody {
     /// `report` is for the report, once the stream has ended.
     pub(crate) fn new(messages: Box<dyn MessageSource<Bytes>>, report: StreamReport) -> Self {
-        Self { messages, report, has_ended: false }
+        Self { messages, report, has_ended: false, frames: BytesMut::new() }
     }
 }
 
@@ -37,7 +39,7 @@ impl OpenPart for ResumedBody {
             self.report.set(self.messages.report());
         }
         Poll::Ready(Some(match message {
-            Some(Ok(message)) => frame(&message).map(Frame::data),
+            Some(Ok(message)) => frame(&message, &mut self.frames).map(Frame::data),
             Some(Err(status)) => Err(status),
             None => Ok(Frame::trailers(self.messages.take_trailers().unwrap_or_else(good))),
         }))
@@ -48,17 +50,17 @@ impl OpenPart for ResumedBody {
     }
 }
 
-/// The message with its prefix.
-pub(super) fn frame(message: &[u8]) -> Result<Bytes, Status> {
+/// The message with its prefix, in that space where it fits.
+pub(super) fn frame(message: &[u8], space: &mut BytesMut) -> Result<Bytes, Status> {
     let Ok(length) = u32::try_from(message.len()) else {
         let text = format!("a message is {} bytes long, more than gRPC can send", message.len());
         return Err(Status::resource_exhausted(text));
     };
-    let mut frame = BytesMut::with_capacity(PREFIX + message.len());
-    frame.put_u8(0);
-    frame.put_u32(length);
-    frame.put_slice(message);
-    Ok(frame.freeze())
+    space.reserve(PREFIX + message.len());
+    space.put_u8(0);
+    space.put_u32(length);
+    space.put_slice(message);
+    Ok(space.split().freeze())
 }
 
 /// The trailers of a stream whose status came in the headers.

@@ -6,7 +6,7 @@ use crate::body::is_one_message;
 use crate::grpc::response::{Canned, now};
 use crate::grpc::status::received::value;
 use crate::operation::PREFIX;
-use bytes::{Buf as _, Bytes};
+use bytes::{Buf as _, Bytes, BytesMut};
 use http::{HeaderMap, HeaderName};
 use tonic::body::Body;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder, Streaming};
@@ -32,7 +32,7 @@ impl StreamCodec for BytesCodec {
     type Response = Bytes;
 
     fn encode(&self, request: Bytes) -> Result<Bytes, Status> {
-        frame(&request)
+        frame(&request, &mut BytesMut::new())
     }
 
     fn can_read(&self, head: &HeaderMap) -> bool {

@@ -23,6 +23,12 @@ pub(crate) trait MessageSource<M>: Send {
     /// The report, once the stream has ended.
     fn report(&self) -> Option<OperationReport>;
 
+    /// Nobody takes its messages: its connection ends, and so does the stream, with an error that comes next. Returns whether it
+    /// has ended; one that is between two connections has not.
+    fn abandon(&mut self) -> bool {
+        false
+    }
+
     /// A response that can't be read message by message, once: the caller gets it as it comes.
     fn take_passed(&mut self) -> Option<http::Response<ResponseBody>> {
         None

@@ -37,6 +37,8 @@ pub(crate) struct ResumedProtocol<A, Q, C: StreamCodec> {
     wait: WaitTimeout,
     /// One attempt is the operation's: no other is in flight.
     is_committed: bool,
+    /// Nobody takes its messages any more.
+    is_abandoned: bool,
     trailers: Option<HeaderMap>,
 }
 
@@ -67,12 +69,26 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         wait_timeout: Option<Duration>,
     ) -> Self {
         let wait = WaitTimeout::new(wait_timeout);
-        Self { base, codec, resumer, next: None, wait, is_committed: false, trailers: None }
+        Self {
+            base,
+            codec,
+            resumer,
+            next: None,
+            wait,
+            is_committed: false,
+            is_abandoned: false,
+            trailers: None,
+        }
     }
 
     /// How often the stream was begun anew.
     pub(crate) fn restarts(&self) -> u64 {
         self.resumer.restarts()
+    }
+
+    /// Nobody takes its messages: the next poll ends it.
+    pub(crate) fn abandon(&mut self) {
+        self.is_abandoned = true;
     }
 
     /// The trailers of a stream that has ended well.
@@ -332,6 +348,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
         cx: &mut Context<'_>,
         slot: &mut StreamSlot<C::Response>,
     ) -> Poll<Step> {
+        if self.is_abandoned {
+            let failure = Box::new(Failure::left_alone());
+            if let ResumedProj::Streaming { connection } = attempt.as_mut().project() {
+                context.ended_after(connection.delivered);
+            }
+            return Poll::Ready(Step::Ended(self.base.hopeless(config, failure, context)));
+        }
         let mut opening = match attempt.as_mut().project() {
             ResumedProj::Streaming { connection } => {
                 return self.poll_connection(config, connection, context, cx, slot);

@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, Waker};
 use tonic::Status;
 
 type BoxDriver<A, Q, C> = Pin<Box<Driver<ResumedProtocol<A, Q, C>>>>;
@@ -118,6 +118,14 @@ where
 
     fn report(&self) -> Option<OperationReport> {
         self.report.clone()
+    }
+
+    fn abandon(&mut self) -> bool {
+        if let Some(driver) = &mut self.driver {
+            driver.as_mut().protocol().abandon();
+        }
+        // Nobody is to be woken: the stream ends in this poll, or does not.
+        self.poll(&mut Context::from_waker(Waker::noop())).is_ready() && self.driver.is_none()
     }
 
     fn take_passed(&mut self) -> Option<http::Response<ResponseBody>> {

@@ -112,6 +112,12 @@ impl Failure {
         Self::new(Code::Aborted, Kind::Transport(status.into()))
     }
 
+    /// The caller of a stream has left it alone for too long.
+    pub(crate) fn left_alone() -> Self {
+        let text = "the stream was cancelled: nobody took its messages within the idle timeout";
+        Self::new(Code::Aborted, Kind::Transport(Status::aborted(text).into()))
+    }
+
     pub(crate) fn timed_out(timeout: Duration) -> Self {
         Self::new(Code::DeadlineExceeded, Kind::TimedOut { timeout })
     }

@@ -139,6 +139,10 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
         if current.is::<Closed>() || current.is::<ServiceError>() {
             return Cause::new(TransportFailure::Connect, Reach::ChannelClosed);
         }
+        // Of a connection of our own, which says so as tonic does.
+        if current.is::<tonic::ConnectError>() {
+            return Cause::new(TransportFailure::Connect, Reach::Unconnected);
+        }
         if current.is::<tokio::time::error::Elapsed>() {
             return Cause::new(TransportFailure::Timeout, reach);
         }

@@ -192,7 +192,7 @@ impl OperationObserver for OperationSpan {
             // OpenTelemetry has the port apart.
             if let Ok(address) = peer.parse::<std::net::SocketAddr>() {
                 span.record("network.peer.address", address.ip().to_string());
-                span.record("network.peer.port", address.port());
+                span.record("network.peer.port", i64::from(address.port()));
             } else {
                 span.record("network.peer.address", peer);
             }

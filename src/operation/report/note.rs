@@ -49,8 +49,8 @@ pub enum Note {
     NotResumed,
     /// More messages of a stream were withheld than its resumption allows.
     WithheldTooMuch,
-    /// A resumption was installed that could not be used: the request is no single message of its type, or the response is
-    /// compressed. The stream went to the caller as it came.
+    /// A resumption, or a wait or an idle timeout, could not be used over a layer: the request is no single message of the
+    /// resumption's type, or the response is compressed. The stream went to the caller as it came.
     ResumptionUnused,
     /// Attempts in a row have used up their RPC timeouts without a byte from the server: a new connection is made for the next.
     ConnectionGivenUp,
@@ -82,7 +82,7 @@ impl fmt::Display for Note {
             Note::WithheldTooMuch => {
                 "more of the stream was withheld than its resumption allows: not resumed"
             }
-            Note::ResumptionUnused => "the resumption could not be used: the stream was passed on as it came",
+            Note::ResumptionUnused => "the stream was passed on as it came: it can't be resumed or watched",
             Note::ConnectionGivenUp => {
                 "attempts timed out and the server was silent: the connection was given up"
             }

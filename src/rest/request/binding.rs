@@ -1,6 +1,7 @@
 //! One way in which an RPC is reached over HTTP.
 
 use crate::rest::http_rule::HttpRule;
+use crate::rest::request::floats::Floats;
 use crate::rest::request::path::{BoundPath, Mismatch};
 use crate::rest::request::query::Query;
 use bytes::Bytes;
@@ -51,8 +52,12 @@ impl Binding {
         input: &MessageDescriptor,
         output: &MessageDescriptor,
     ) -> Result<Self, String> {
-        let verb = Method::from_bytes(rule.verb.as_bytes())
-            .map_err(|_| format!("{:?} is no HTTP method", rule.verb))?;
+        let verb = match rule.verb.as_str() {
+            // The method is left open.
+            "*" if rule.body.is_empty() => Method::GET,
+            "*" => Method::POST,
+            verb => Method::from_bytes(verb.as_bytes()).map_err(|_| format!("{verb:?} is no HTTP method"))?,
+        };
         let field = |message: &MessageDescriptor, name: &str, what: &str| {
             let found = message.get_field_by_name(name);
             found.ok_or_else(|| {
@@ -131,7 +136,7 @@ fn write<S: serde::Serializer>(
 ) -> Result<S::Ok, Unfit> {
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Serializer::new(serializer, &mut track);
-    let written = message.serialize_with_options(tracked, options);
+    let written = message.serialize_with_options(Floats(tracked), options);
     written.map_err(|error| Unfit::Message(format!("{}: {error}", track.path())))
 }
 

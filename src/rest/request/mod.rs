@@ -2,12 +2,11 @@
 
 mod binding;
 mod field_path;
-mod headers;
+mod floats;
 mod message;
 mod path;
 mod query;
 mod scalar;
 
 pub(super) use binding::{Binding, HttpParts, Unfit};
-pub(super) use headers::http_headers;
 pub(super) use message::read_message;

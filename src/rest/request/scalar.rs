@@ -1,5 +1,6 @@
 //! Single values as text, as paths and queries have them.
 
+use crate::rest::request::floats::{WithFloats, not_finite};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use prost_reflect::{Kind, ReflectMessage as _, Value};
@@ -29,19 +30,11 @@ pub(super) fn text(value: &Value, kind: &Kind) -> Option<Result<String, String>>
 }
 
 fn json(value: &impl Serialize) -> Result<String, String> {
-    let text = serde_json::to_string(value).map_err(|error| error.to_string())?;
+    let text = serde_json::to_string(&WithFloats(value)).map_err(|error| error.to_string())?;
     if text.starts_with('"') {
         serde_json::from_str(&text).map_err(|error| error.to_string())
     } else {
         Ok(text)
-    }
-}
-
-fn not_finite(value: f64) -> &'static str {
-    match value {
-        f64::INFINITY => "Infinity",
-        f64::NEG_INFINITY => "-Infinity",
-        _ => "NaN",
     }
 }
 

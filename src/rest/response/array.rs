@@ -6,6 +6,7 @@ use std::ops::Range;
 /// left to those who read it.
 #[derive(Debug, Default)]
 pub(super) struct ArrayReader {
+    /// What has come, from the last place on at which more was needed.
     pub(super) buffer: Vec<u8>,
     /// The byte that is looked at next.
     at: usize,
@@ -72,16 +73,14 @@ impl ArrayReader {
                     b',' | b']' | b' ' | b'\t' | b'\r' | b'\n' if is_bare => {
                         self.at -= 1;
                         let range = *start..self.at;
-                        self.state = State::Between;
-                        return Ok(NextPart::Element(self.take(range)));
+                        return Ok(self.element(range));
                     }
                     _ => continue,
                 }
                 let is_closed = *depth == 0 && !*in_text && matches!(byte, b'}' | b']' | b'"');
                 if is_closed {
                     let range = *start..self.at;
-                    self.state = State::Between;
-                    return Ok(NextPart::Element(self.take(range)));
+                    return Ok(self.element(range));
                 }
                 continue;
             }
@@ -107,19 +106,24 @@ impl ArrayReader {
                 }
             };
         }
-        if !matches!(self.state, State::Element { .. }) {
-            self.buffer.clear();
-            self.at = 0;
-        }
+        self.forget();
         Ok(NextPart::More)
     }
 
-    /// Takes an element out, and forgets what came before.
-    fn take(&mut self, range: Range<usize>) -> Vec<u8> {
-        let element = self.buffer.get(range.clone()).unwrap_or_default().to_vec();
-        self.buffer.drain(..range.end);
-        self.at -= range.end;
-        element
+    /// An element that has ended.
+    fn element(&mut self, range: Range<usize>) -> NextPart {
+        self.state = State::Between;
+        NextPart::Element(self.buffer.get(range).unwrap_or_default().to_vec())
+    }
+
+    /// Drops all but the element that has begun: once for all that came together, and not for each of its elements.
+    fn forget(&mut self) {
+        let first = match &mut self.state {
+            State::Element { start, .. } => std::mem::take(start),
+            _ => self.buffer.len(),
+        };
+        self.buffer.drain(..first);
+        self.at -= first;
     }
 
     /// All that comes from the object on.
@@ -163,6 +167,40 @@ mod tests {
         for length in 1..=text.len() {
             let (found, end) = read(&text, length);
             assert_eq!((found, &*end), (elements.map(str::to_owned).to_vec(), "over"), "{length}");
+        }
+    }
+
+    #[test]
+    fn elements_that_come_together_are_not_moved_one_by_one() {
+        let mut reader = ArrayReader::default();
+        let text = format!("[{}1", "{},".repeat(1000));
+        reader.buffer.extend_from_slice(text.as_bytes());
+        for _ in 0..1000 {
+            assert_eq!(reader.next(), Ok(NextPart::Element(b"{}".to_vec())));
+            assert_eq!(reader.buffer.len(), text.len());
+        }
+        // The element that has begun is kept.
+        assert_eq!((reader.next(), reader.buffer.as_slice()), (Ok(NextPart::More), b"1".as_slice()));
+        reader.buffer.extend_from_slice(b"2]");
+        assert_eq!(reader.next(), Ok(NextPart::Element(b"12".to_vec())));
+        assert_eq!((reader.next(), reader.buffer.len()), (Ok(NextPart::More), 0));
+    }
+
+    #[test]
+    fn any_bytes_are_the_same_wherever_they_are_cut() {
+        // All texts of four of these, behind an array's beginning and behind a whole array.
+        const PARTS: [&str; 11] = ["[", "]", "{", "}", ",", "\"", "\\", "1", " ", "é", "\"a\":"];
+        for begin in ["", "[", "[1]"] {
+            for number in 0..PARTS.len().pow(4) {
+                let digits = (0..4).map(|place| number / PARTS.len().pow(place) % PARTS.len());
+                let text = begin.to_owned() + &digits.map(|digit| PARTS[digit]).collect::<String>();
+                // The object outside is all that has come of it.
+                let read = |length| {
+                    let (elements, end) = read(&text, length);
+                    (elements, if end.starts_with("outside") { "outside".to_owned() } else { end })
+                };
+                assert_eq!(read(1), read(text.len().max(1)), "{text}");
+            }
         }
     }
 

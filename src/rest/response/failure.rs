@@ -26,7 +26,7 @@ pub(crate) struct Failed {
 }
 
 /// The error of a response without success. Its code is that of the HTTP status; message and details are the body's, if that is the
-/// JSON of Google's APIs.
+/// JSON of a `google.rpc.Status`.
 pub(crate) async fn read_failure(
     status: StatusCode,
     headers: &HeaderMap,
@@ -42,7 +42,7 @@ pub(crate) async fn read_failure(
     let code = Code::from_http_status(status.as_u16());
     let error = serde_json::from_slice::<Value>(&text).ok().and_then(|mut text| {
         // A stream's error is the one element of its array.
-        error_in(&mut text).or_else(|| error_in(text.get_mut(0)?))
+        error_of(&mut text).or_else(|| error_of(text.get_mut(0)?))
     });
     let mut failed = match error {
         Some(error) => Failed::read(code, &error, pool),
@@ -55,6 +55,15 @@ pub(crate) async fn read_failure(
         failed.ask_for(delay);
     }
     failed
+}
+
+/// The error that the body of a failure has: in `error`, as with Google's APIs, or a `google.rpc.Status` by itself, as with
+/// grpc-gateway and Envoy.
+fn error_of(text: &mut Value) -> Option<Value> {
+    error_in(text).or_else(|| {
+        let is_status = text.get("message").is_some_and(Value::is_string);
+        is_status.then(|| text.take())
+    })
 }
 
 /// The error in an object that has one.

@@ -1,5 +1,6 @@
 //! Bodies that a server has compressed.
 
+use bytes::Bytes;
 use flate2::write::MultiGzDecoder;
 use http::HeaderMap;
 use http::header::CONTENT_ENCODING;
@@ -10,14 +11,17 @@ use std::io::{self, Write as _};
 pub(super) enum Unpacked {
     /// It is not compressed.
     Plain,
-    Gzip(Box<MultiGzDecoder<Vec<u8>>>),
+    Gzip {
+        decoder: Box<MultiGzDecoder<Vec<u8>>>,
+        is_blank: bool,
+    },
 }
 
 impl fmt::Debug for Unpacked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Plain => "Plain",
-            Self::Gzip(_) => "Gzip",
+            Self::Gzip { .. } => "Gzip",
         })
     }
 }
@@ -29,34 +33,35 @@ impl Unpacked {
             None => Ok(Self::Plain),
             Some(value) if value == b"identity" => Ok(Self::Plain),
             Some(value) if value == b"gzip" || value == b"x-gzip" => {
-                Ok(Self::Gzip(Box::new(MultiGzDecoder::new(Vec::new()))))
+                Ok(Self::Gzip { decoder: Box::new(MultiGzDecoder::new(Vec::new())), is_blank: true })
             }
             Some(value) => Err(String::from_utf8_lossy(&value).into_owned()),
         }
     }
 
-    /// Appends what the next bytes of the body are. It stops soon after the limit.
-    pub(super) fn unpack(&mut self, bytes: &[u8], into: &mut Vec<u8>, limit: usize) -> io::Result<()> {
+    /// Appends what the next bytes of the body are. It stops soon after the limit: then some of the bytes are left.
+    pub(super) fn unpack(&mut self, bytes: &mut Bytes, into: &mut Vec<u8>, limit: usize) -> io::Result<()> {
         // A few bytes may become a thousand times as many.
         const PIECE: usize = 1024;
         match self {
-            Self::Plain => into.extend_from_slice(bytes),
-            Self::Gzip(decoder) => {
-                for piece in bytes.chunks(PIECE) {
-                    decoder.write_all(piece)?;
+            Self::Plain => into.extend_from_slice(&std::mem::take(bytes)),
+            Self::Gzip { decoder, is_blank } => {
+                while !bytes.is_empty() && into.len() <= limit {
+                    *is_blank = false;
+                    decoder.write_all(&bytes.split_to(bytes.len().min(PIECE)))?;
+                    // The decoder holds a part back until then.
+                    decoder.flush()?;
                     into.append(decoder.get_mut());
-                    if into.len() > limit {
-                        break;
-                    }
                 }
             }
         }
         Ok(())
     }
 
-    /// Appends what is left at the body's end.
+    /// Appends what is left at the body's end. A body without a byte is one without compression, too: it may have been one of a
+    /// status or a verb that has no body.
     pub(super) fn finish(&mut self, into: &mut Vec<u8>) -> io::Result<()> {
-        if let Self::Gzip(decoder) = self {
+        if let Self::Gzip { decoder, is_blank: false } = self {
             decoder.try_finish()?;
             into.append(decoder.get_mut());
         }

@@ -19,6 +19,8 @@ use tonic::Status;
 /// The bytes of a response's body, after decompression.
 pub(crate) struct HttpBytes {
     body: UnsyncBoxBody<Bytes, BoxError>,
+    /// The bytes that came and are not unpacked yet.
+    packed: Bytes,
     unpacked: Unpacked,
     is_java: bool,
 }
@@ -44,7 +46,7 @@ impl HttpBytes {
             frame.map_data(|mut data| data.copy_to_bytes(data.remaining()))
         };
         let body = body.map_frame(to_bytes).map_err(Into::into).boxed_unsync();
-        Ok(Self { body, unpacked, is_java })
+        Ok(Self { body, packed: Bytes::new(), unpacked, is_java })
     }
 
     /// Appends the next bytes; `false`: there are no more. More than the limit is more than is appended at once.
@@ -55,15 +57,18 @@ impl HttpBytes {
         limit: usize,
     ) -> Poll<Result<bool, Status>> {
         loop {
+            if !self.packed.is_empty() {
+                let unpacked = self.unpacked.unpack(&mut self.packed, into, limit);
+                unpacked.map_err(|error| self.corrupt(&error, false))?;
+                return Poll::Ready(Ok(true));
+            }
             let Some(frame) = ready!(Pin::new(&mut self.body).poll_frame(cx)) else {
                 let finished = self.unpacked.finish(into);
                 // Bytes that are wrong have been reported before: the rest is missing.
                 return Poll::Ready(finished.map(|()| false).map_err(|error| self.corrupt(&error, true)));
             };
             let frame = frame.map_err(|error| broken(error, Part::Body, self.is_java))?;
-            let Ok(data) = frame.into_data() else { continue };
-            self.unpacked.unpack(&data, into, limit).map_err(|error| self.corrupt(&error, false))?;
-            return Poll::Ready(Ok(true));
+            self.packed = frame.into_data().unwrap_or_default();
         }
     }
 

@@ -6,6 +6,7 @@ use bytes::{BufMut as _, Bytes, BytesMut};
 use http::StatusCode;
 use prost::Message as _;
 use prost_reflect::{DeserializeOptions, DynamicMessage, FieldDescriptor, MessageDescriptor};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment, Track};
@@ -18,6 +19,8 @@ pub(crate) struct Reading {
     pub(crate) method: Arc<RestMethod>,
     /// The field that a response is; `None`: the whole message.
     pub(crate) field: Option<FieldDescriptor>,
+    /// Whether the request was a `HEAD`, whose response has no body.
+    pub(crate) is_head: bool,
     pub(crate) is_java: bool,
 }
 
@@ -33,7 +36,8 @@ impl Reading {
     /// The gRPC frame of the message that the body of a unary RPC's response is. There need not be one with that status, nor where
     /// the message has no fields.
     pub(crate) fn unary(&self, status: StatusCode, body: &[u8]) -> Result<Bytes, Status> {
-        let may_be_blank = status == StatusCode::NO_CONTENT || self.method.output.fields().len() == 0;
+        let has_none = self.is_head || status == StatusCode::NO_CONTENT;
+        let may_be_blank = has_none || self.method.output.fields().len() == 0;
         if may_be_blank && body.trim_ascii().is_empty() {
             return self.framed(&DynamicMessage::new(self.method.output.clone()));
         }
@@ -47,7 +51,8 @@ impl Reading {
             None => read(output, body),
             Some(field) => {
                 let key = Value::from(field.json_name()).to_string();
-                read(output, &[b"{", key.as_bytes(), b":", body, b"}"].concat())
+                let whole = [b"{", key.as_bytes(), b":", body, b"}"].concat();
+                check(body).and_then(|()| read(output, &whole))
             }
         };
         let message = message.map_err(|Unread { problem, is_cut }| {
@@ -89,6 +94,14 @@ pub(super) fn read(kind: &MessageDescriptor, text: &[u8]) -> Result<DynamicMessa
             with_greatest_floats(kind, text).ok_or(problem)
         }
         Err(error) => Err(Unread::new(&error, Some(&track.path()))),
+    }
+}
+
+/// Whether a text is JSON by itself.
+fn check(text: &[u8]) -> Result<(), Unread> {
+    match serde_json::from_slice::<IgnoredAny>(text) {
+        Ok(_) => Ok(()),
+        Err(error) => Err(Unread::new(&error, None)),
     }
 }
 

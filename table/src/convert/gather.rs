@@ -86,6 +86,8 @@ fn method(entry: &Entry) -> MethodConfig {
             .filter(|codes| !codes.is_empty())
             .map(here),
         idempotent: entry.idempotent.map(here),
+        wait_timeout: entry.wait_timeout.map(nanos),
+        idle_timeout: entry.idle_timeout.map(nanos),
         definitions,
         ..OwnFields::default()
     };

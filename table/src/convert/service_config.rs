@@ -75,6 +75,9 @@ fn entry<'m>(method: &'m MethodConfig, losses: &mut Losses<'_>) -> Value<'m> {
     if own.max_server_delay.is_some() {
         losses.lose(method, "max_server_delay", "its default counts: the longest delay, or a minute");
     }
+    if own.wait_timeout.or(own.idle_timeout).is_some() {
+        losses.lose(method, "wait and idle timeouts of streams", "set them in code");
+    }
     if own.jittered.is_some_and(|jittered| !jittered.value) {
         losses.lose(method, "jittered = false", "waits are drawn at random");
     }

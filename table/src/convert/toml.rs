@@ -82,6 +82,8 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>, blocks: &mut Blocks<'_>
     }
     lines.add("wait_for_ready", method.wait_for_ready.map(|wait| wait.value.to_string()))?;
     lines.add("hedging", method.hedging.as_deref().map(hedging))?;
+    lines.add("wait_timeout", own.wait_timeout.map(time))?;
+    lines.add("idle_timeout", own.idle_timeout.map(time))?;
     lines.add("idempotent", own.idempotent.map(|word| word.value.to_string()))?;
     lines.add("polling", own.polling.as_ref().map(polling))?;
     lines.add("batching", own.batching.as_ref().map(batching))?;

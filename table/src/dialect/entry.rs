@@ -48,6 +48,8 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
         definitions,
         wait_for_ready: method.wait_for_ready.map(|wait| wait.value),
         idempotent: own.idempotent.map(|idempotent| idempotent.value),
+        wait_timeout: own.wait_timeout.and_then(|timeout| duration(timeout.value)),
+        idle_timeout: own.idle_timeout.and_then(|timeout| duration(timeout.value)),
         max_request_message_bytes: bytes(method, "maxRequestMessageBytes"),
         max_response_message_bytes: bytes(method, "maxResponseMessageBytes"),
         origin: Some(source.origin(method.span)),

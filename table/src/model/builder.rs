@@ -6,6 +6,7 @@ use super::table_file::TableFile;
 use crate::{Dialect, Finding, Severity, TableError};
 use gax_retry::{CodeSet, Hedging, IntoCodes, RetrySettings};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Makes a [`RetryTable`] in code.
 ///
@@ -108,13 +109,53 @@ impl RetryTableBuilder {
         self
     }
 
+    /// The longest that streams of responses of the entry that was added last may let their callers wait for a message:
+    /// gax-java's wait timeout. Unless set, there is no limit. Must not be zero.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # mod tonic_gax { pub use gax_retry::*; pub use gax_table::*; }
+    /// use std::time::Duration;
+    /// use tonic_gax::{Code, RetrySettings, RetryTable};
+    ///
+    /// let settings = RetrySettings::builder().max_attempts(5).build()?;
+    /// let table = RetryTable::builder()
+    ///     .method("/example.v1.Library/WatchBooks", settings, Code::Unavailable)
+    ///     .wait_timeout(Duration::from_secs(30))
+    ///     .idle_timeout(Duration::from_secs(300))
+    ///     .build()?;
+    /// let watch = table.lookup("example.v1.Library", "WatchBooks").ok_or("no policy")?;
+    /// assert_eq!(watch.wait_timeout(), Some(Duration::from_secs(30)));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn wait_timeout(self, timeout: Duration) -> Self {
+        self.with_stream_timeout("wait_timeout", timeout, |entry| entry.wait_timeout = Some(timeout))
+    }
+
+    /// The longest that callers may leave streams of responses of the entry that was added last alone: gax-java's idle
+    /// timeout. Unless set, there is no limit. Must not be zero.
+    pub fn idle_timeout(self, timeout: Duration) -> Self {
+        self.with_stream_timeout("idle_timeout", timeout, |entry| entry.idle_timeout = Some(timeout))
+    }
+
+    fn with_stream_timeout(mut self, field: &str, timeout: Duration, set: impl FnOnce(&mut Entry)) -> Self {
+        if timeout.is_zero() {
+            self.refuse(format!("{field} is a timeout of zero"), "leave it out for no limit");
+        }
+        if let Some(entry) = self.entries.last_mut() {
+            set(Arc::make_mut(entry));
+        }
+        self
+    }
+
     /// Makes the table. An entry with retryable codes, but neither a total timeout nor a number of attempts, is a
     /// [finding](RetryTable::findings), `no-limits`, as in a table that is read: its methods are not retried.
     ///
     /// # Errors
     ///
-    /// A path given to [`method`](RetryTableBuilder::method) is not `/package.Service/Method`, a number is no code, or an
-    /// entry is [hedged](RetryTableBuilder::hedged) that does not say that it is idempotent.
+    /// A path given to [`method`](RetryTableBuilder::method) is not `/package.Service/Method`, a number is no code, a timeout
+    /// is zero, or an entry is [hedged](RetryTableBuilder::hedged) that does not say that it is idempotent.
     pub fn build(mut self) -> Result<RetryTable, TableError> {
         let hedged = self.hedged_if_idempotent.iter().filter_map(|entry| self.entries.get(*entry));
         let unsafe_twice = hedged.filter(|entry| entry.idempotent != Some(true));

@@ -107,6 +107,18 @@ impl<'a> MethodPolicy<'a> {
         self.entry.wait_for_ready
     }
 
+    /// The longest that a stream of responses may let its caller wait for a message, as the entry says: gax-java's wait timeout.
+    #[must_use]
+    pub fn wait_timeout(&self) -> Option<Duration> {
+        self.entry.wait_timeout
+    }
+
+    /// The longest that a caller may leave a stream of responses alone, as the entry says: gax-java's idle timeout.
+    #[must_use]
+    pub fn idle_timeout(&self) -> Option<Duration> {
+        self.entry.idle_timeout
+    }
+
     /// How long a request may be, in bytes, as the entry says. Nothing here acts on it.
     #[must_use]
     pub fn max_request_message_bytes(&self) -> Option<u64> {
@@ -299,6 +311,8 @@ pub(crate) struct Entry {
     pub(crate) settings: RetrySettings,
     pub(crate) wait_for_ready: Option<bool>,
     pub(crate) idempotent: Option<bool>,
+    pub(crate) wait_timeout: Option<Duration>,
+    pub(crate) idle_timeout: Option<Duration>,
     pub(crate) max_request_message_bytes: Option<u64>,
     pub(crate) max_response_message_bytes: Option<u64>,
     pub(crate) hedging: Option<HedgingPolicy>,
@@ -367,6 +381,8 @@ impl Entry {
             settings: RetrySettings::default(),
             wait_for_ready: None,
             idempotent: None,
+            wait_timeout: None,
+            idle_timeout: None,
             max_request_message_bytes: None,
             max_response_message_bytes: None,
             hedging: None,

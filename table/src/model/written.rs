@@ -83,6 +83,8 @@ pub(crate) struct OwnFields {
     pub(crate) only_with_server_delay: Option<Located<CodeSet>>,
     pub(crate) jittered: Option<Located<bool>>,
     pub(crate) idempotent: Option<Located<bool>>,
+    pub(crate) wait_timeout: Option<Located<i128>>,
+    pub(crate) idle_timeout: Option<Located<i128>>,
     /// The names under which codes and settings are defined.
     pub(crate) definitions: Option<(Arc<str>, Arc<str>)>,
     pub(crate) polling: Option<RetrySettings>,
@@ -101,6 +103,8 @@ impl OwnFields {
         only_with_server_delay: None,
         jittered: None,
         idempotent: None,
+        wait_timeout: None,
+        idle_timeout: None,
         definitions: None,
         polling: None,
         batching: None,
@@ -108,8 +112,14 @@ impl OwnFields {
     };
 
     fn are_none(&self) -> bool {
-        let times =
-            [self.total_timeout, self.initial_rpc_timeout, self.max_rpc_timeout, self.max_server_delay];
+        let times = [
+            self.total_timeout,
+            self.initial_rpc_timeout,
+            self.max_rpc_timeout,
+            self.max_server_delay,
+            self.wait_timeout,
+            self.idle_timeout,
+        ];
         times.iter().all(Option::is_none)
             && self.rpc_timeout_multiplier.is_none()
             && self.only_with_server_delay.is_none()

@@ -21,6 +21,15 @@ impl RoutingError {
         Self::new(format!("the path template {template:?} {problem} (character {column})"), help)
     }
 
+    /// A rule whose additional bindings have additional bindings of their own.
+    #[must_use]
+    pub fn nested_bindings() -> Self {
+        Self::new(
+            "an additional binding has additional bindings of its own, which google.api.http has no meaning for",
+            "put them beside it",
+        )
+    }
+
     /// The advice.
     #[must_use]
     pub fn help(&self) -> &str {

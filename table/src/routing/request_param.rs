@@ -47,8 +47,8 @@ const DOUBLE: i32 = 1;
 const FLOAT: i32 = 2;
 const BOOL: i32 = 8;
 const STRING: i32 = 9;
-const GROUP: i32 = 10;
-const MESSAGE: i32 = 11;
+pub(super) const GROUP: i32 = 10;
+pub(super) const MESSAGE: i32 = 11;
 const BYTES: i32 = 12;
 
 /// The parameters of `google.api.http`, given the path of its main binding: one for each variable. They are sent whole, whether they
@@ -157,7 +157,7 @@ fn param(
 }
 
 /// A message's name without the dot before it.
-fn name(message: &str) -> &str {
+pub(super) fn name(message: &str) -> &str {
     message.strip_prefix('.').unwrap_or(message)
 }
 

@@ -1,19 +1,21 @@
 //! Compressed messages, both ways.
 
 use gax_retry::{Code, StopReason};
-use tonic::Status;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Server};
-use tonic_gax::resumption::Resumption;
+use tonic::{Request, Response, Status, Streaming};
+use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::testing::VirtualServer;
+use tonic_gax::{Note, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
+use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
-    Assets, Log, NamedScripted, Reply, Script, Setup, Talker, error_report, line, ms, pipes, report_of,
-    settings,
+    Act, Assets, Feed, Log, NamedScripted, Reply, Script, Setup, Talker, error_report, line, ms, pipes,
+    report_of, settings,
 };
 use tower_layer::Layer as _;
 
@@ -82,6 +84,78 @@ async fn a_stream_that_resumes_compresses_every_request() {
     }
 }
 
+/// A layer reads no compressed messages: the stream goes to its caller as it comes, and breaks off for good.
+#[tokio::test(start_paused = true)]
+async fn a_compressed_stream_passes_through_a_layer_with_a_note() {
+    let resumption = || Resumption::by_position(|line: &Line| line.count, |_: &Line, count| line(count));
+    let feed =
+        Feed::new([vec![Act::Line(1), Act::Line(2), Act::Wait(5), Act::Fail(Status::unavailable(""))]]);
+    let talk = TalkServer::new(feed.clone()).send_compressed(Gzip).accept_compressed(Gzip);
+    let server = VirtualServer::serving(talk, Script::new());
+    let layer = Setup::new(settings()).layer_with_descriptors();
+    let mut client = TonicTalkClient::new(layer.layer(server.channel())).accept_compressed(Gzip);
+    let response = client.listen(Request::new(line(0)).with_resumption(resumption())).await.unwrap();
+    assert_eq!(response.metadata().get("grpc-encoding").unwrap(), "gzip");
+    let report = response.extensions().get::<OperationReport>().unwrap();
+    assert_eq!(report.notes(), [Note::ResumptionUnused]);
+    let mut lines = response.into_inner();
+    for number in 1..=2 {
+        assert_eq!(lines.message().await.unwrap(), Some(line(number)));
+    }
+    assert_eq!(lines.message().await.unwrap_err().code(), tonic::Code::Unavailable);
+    assert_eq!(feed.asked().len(), 1);
+}
+
+/// Nor does it read a request that is compressed, is no message of the resumption's type, or is one of many.
+#[tokio::test(start_paused = true)]
+async fn a_request_that_a_layer_can_not_read_is_not_resumed() {
+    let of_lines = || Resumption::by_position(|line: &Line| line.count, |_: &Line, count| line(count));
+    let of_text = || Resumption::by_position(|text: &String| text.clone(), |_: &String, text| text);
+    let server =
+        VirtualServer::serving(TalkServer::new(Talker::default()).accept_compressed(Gzip), Script::new());
+    let layer = Setup::new(settings()).layer_with_descriptors();
+    let client = TonicTalkClient::new(layer.layer(server.channel()));
+    let note = |response: &Response<Streaming<Line>>| {
+        response.extensions().get::<OperationReport>().and_then(|report| report.notes().first().copied())
+    };
+    let asked = Line { text: "a".repeat(500), count: 2 };
+    let mut compressing = client.clone().send_compressed(Gzip);
+    let request = Request::new(asked.clone()).with_resumption(of_lines());
+    let response = compressing.listen(request).await.unwrap();
+    assert_eq!(note(&response), Some(Note::ResumptionUnused));
+    let other = Resumption::new(|_: &Other| OtherStrategy);
+    let request = Request::new(asked).with_resumption(other);
+    let response = client.clone().listen(request).await.unwrap();
+    assert_eq!(note(&response), Some(Note::ResumptionUnused));
+    let request = Request::new(tokio_stream::iter([line(1), line(2)])).with_resumption(of_text());
+    let response = client.clone().chat(request).await.unwrap();
+    assert_eq!(note(&response), Some(Note::ResumptionUnused));
+    let mut lines = response.into_inner();
+    assert_eq!(lines.message().await.unwrap(), Some(line(1)));
+}
+
+/// A message whose first field is a number, which a line's is not.
+#[derive(Clone, PartialEq, prost::Message)]
+struct Other {
+    #[prost(uint32, tag = "1")]
+    number: u32,
+}
+
+struct OtherStrategy;
+
+impl StreamResumption for OtherStrategy {
+    type Request = Other;
+    type Response = Other;
+
+    fn process(&mut self, _: &mut Other) -> Processed {
+        Processed::Skip
+    }
+
+    fn resume(&mut self, _: &Status) -> Resume<Other> {
+        Resume::Stop
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_generated_client_reads_compressed_responses() {
     let (channel, log) = server();
@@ -123,7 +197,7 @@ async fn both_ways_at_once_as_tonic_s_client_over_the_layer() {
 async fn metadata_goes_along() {
     let (channel, log) = server();
     let client = client(channel).send_compressed(Gzip);
-    let mut request = tonic::Request::new(request());
+    let mut request = Request::new(request());
     request.metadata_mut().insert("x-one", "1".parse().unwrap());
     request.set_timeout(ms(600));
     client.list_assets(request).await.unwrap();

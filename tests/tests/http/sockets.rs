@@ -33,6 +33,7 @@ async fn put<S, B, R>(
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
+    S::Future: 'static,
     B: tonic_gax::http::Replay,
     R: http_body::Body,
     R::Error: Into<BoxError>,

@@ -23,6 +23,7 @@ async fn failed<S, B, R>(client: &mut HttpRetryService<S>, url: &str) -> HttpErr
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
+    S::Future: 'static,
     B: tonic_gax::http::Replay + Default,
     R: http_body::Body,
     R::Error: Into<BoxError>,

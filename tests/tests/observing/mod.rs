@@ -1,6 +1,7 @@
 //! Observers, metrics, spans and text; and the testing kit.
 
 mod batches;
+mod connections;
 mod escapes;
 pub(crate) mod lines;
 mod long_running;

@@ -154,6 +154,45 @@ async fn retry_after_counts_as_far_as_the_rule_says() {
     }
 }
 
+const TWICE: &str = "[http]\nmax_attempts = 2\ninitial_retry_delay = \"100ms\"\njittered = false\n";
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_says_how_long_a_server_may_ask_for() {
+    let rule =
+        "[[http.rule]]\nname = \"now\"\nmethod = \"GET\"\npath = \"/v1/now\"\nmax_server_delay = \"2s\"\n";
+    let layer = HttpRetryLayer::from_table(&RetryTable::parse(&format!("{TWICE}{rule}")).unwrap());
+    for (path, delay, times, reason) in [
+        ("now", "2", vec![0, 2100], StopReason::MaxAttempts),
+        ("now", "3", vec![0], StopReason::ServerDelayExceedsBudget),
+        // Without a word of the table it is a minute.
+        ("later", "60", vec![0, 60_100], StopReason::MaxAttempts),
+        ("later", "61", vec![0], StopReason::ServerDelayExceedsBudget),
+    ] {
+        let act = HttpAct::status(503).with_header("retry-after", delay);
+        let found = sent(&layer, act, request("GET", &format!("{SECOND}/{path}"))).await;
+        assert_eq!(found, (times, Some(reason)), "{path} {delay}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rule_is_for_its_hosts_and_paths_however_they_are_written() {
+    let rule = "[[http.rule]]\nname = \"ours\"\nmethod = \"POST\"\nhosts = [\"Api.example.com:8080\"]\n\
+                path = \"/v1/a%20b/{id}\"\nclass = \"always\"\n";
+    let layer = HttpRetryLayer::from_table(&RetryTable::parse(&format!("{TWICE}{rule}")).unwrap());
+    for (uri, count) in [
+        ("http://API.example.COM:8080/v1/a%20b/7", 2),
+        ("http://api.example.com:8080/v1/%61%20b/%2f?x=1", 2),
+        ("http://api.example.com:8081/v1/a%20b/7", 1),
+        ("http://api.example.com/v1/a%20b/7", 1),
+        ("http://api.example.com:8080/v1/a%20b/7/", 1),
+        ("http://api.example.com:8080/v1/a%20b//7", 1),
+        ("http://api.example.com:8080/v1/A%20b/7", 1),
+    ] {
+        let (times, _) = sent(&layer, HttpAct::status(503), request("POST", uri)).await;
+        assert_eq!(times.len(), count, "{uri}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_rule_with_hedging_is_hedged_and_others_are_not() {
     let layer = HttpRetryLayer::from_table(&table());

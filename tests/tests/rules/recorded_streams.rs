@@ -7,12 +7,14 @@
 )]
 
 use crate::rules::goldens::{cases, codes, end, row, settings};
-use gax_retry::{Code, Compatibility};
+use gax_retry::{Attempt, Code, Compatibility, StartedAttempt, StopReason};
 use serde_json::Value;
 use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_stream::StreamExt as _;
 use tonic::{Request, Status};
+use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Opening, Subscriber, SubscriptionStrategy};
 use tonic_gax::{CallSettings, OperationError, OperationOptions, OperationReport, RequestExt as _};
@@ -61,6 +63,45 @@ impl SubscriptionStrategy for Recalled {
     type Message = ();
 }
 
+/// Calls as gax-java's tracer gets them.
+#[derive(Debug, Clone, Default)]
+struct Tracer(Arc<Mutex<Vec<String>>>);
+
+impl Tracer {
+    fn call(&self, call: String) {
+        self.0.lock().unwrap().push(call);
+    }
+
+    /// The calls so far, which are forgotten.
+    fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+}
+
+impl OperationObserver for Tracer {
+    fn attempt_started(&self, _: &OperationInfo, attempt: StartedAttempt) {
+        self.call(format!("attemptStarted({})", attempt.number() - 1));
+    }
+
+    fn attempt_succeeded(&self, _: &OperationInfo, _: &Attempt) {
+        self.call("attemptSucceeded".to_owned());
+    }
+
+    fn attempt_failed(&self, _: &OperationInfo, attempt: &Attempt, delay: Option<Duration>) {
+        let delay = delay.unwrap_or_default().as_micros();
+        self.call(format!("attemptFailed({},delay_us={delay})", attempt.code().name()));
+    }
+
+    /// gax-java's streams know no exhausted retries.
+    fn attempt_failed_retries_exhausted(&self, _: &OperationInfo, attempt: &Attempt, _: StopReason) {
+        self.call(format!("attemptPermanentFailure({})", attempt.code().name()));
+    }
+
+    fn attempt_permanent_failure(&self, _: &OperationInfo, attempt: &Attempt, _: StopReason) {
+        self.call(format!("attemptPermanentFailure({})", attempt.code().name()));
+    }
+}
+
 /// Why a case can't be put to a client whose clock goes by milliseconds.
 type Unfit = &'static str;
 
@@ -68,6 +109,7 @@ struct Recorded<'a> {
     case: &'a Value,
     attempts: &'a [Value],
     setup: Setup,
+    tracer: Tracer,
 }
 
 fn recorded(case: &Value) -> Result<Recorded<'_>, Unfit> {
@@ -89,8 +131,10 @@ fn recorded(case: &Value) -> Result<Recorded<'_>, Unfit> {
         return Err("stub settings refuse codes without a limit");
     }
     let own = own.to_builder().jittered(false).build().unwrap();
+    let tracer = Tracer::default();
     let setup = Setup::new(own).retrying(retryable).compatible(Compatibility::GaxJava).reporting();
-    Ok(Recorded { case, attempts, setup })
+    let setup = setup.observed(Arc::new(tracer.clone()));
+    Ok(Recorded { case, attempts, setup, tracer })
 }
 
 impl Recorded<'_> {
@@ -165,6 +209,7 @@ impl Recorded<'_> {
             async move { client.listen(opening.into_request()).await }
         };
         let options = OperationOptions::new().compatibility(Compatibility::GaxJava);
+        let options = options.observer(Arc::new(self.tracer.clone()));
         let settings = CallSettings::new(self.setup.settings.clone(), self.setup.codes);
         let mut subscription = Subscriber::new(&settings).options(options).subscribe(
             line(0),
@@ -175,10 +220,22 @@ impl Recorded<'_> {
         subscription.report().unwrap()
     }
 
-    async fn compare(&self) {
+    /// The client's tracer got the calls that were recorded, where any were.
+    fn compare_calls(&self, id: &str) -> bool {
+        let calls = self.tracer.take();
+        let expected = self.case["expected"]["tracer"].as_array();
+        if let Some(expected) = expected {
+            assert_eq!(calls, expected.iter().map(|call| call.as_str().unwrap()).collect::<Vec<_>>(), "{id}");
+        }
+        expected.is_some()
+    }
+
+    /// Returns whether its tracer's calls were recorded.
+    async fn compare(&self) -> bool {
         let id = self.case["id"].as_str().unwrap();
         let server = VirtualServer::start(self.script());
         let report = self.generated(&server).await;
+        self.compare_calls(id);
         let rows = self.attempts.iter().map(|row| {
             let mut row = row.as_object().unwrap().clone();
             // Java's own counters: rows are numbered through.
@@ -194,6 +251,7 @@ impl Recorded<'_> {
         // The server sees the same attempts of the other client.
         let other = VirtualServer::start(self.script());
         self.layered(&other).await;
+        self.compare_calls(id);
         assert_eq!(other.seen(), server.seen(), "{id}");
         // And of a subscription, whose rows are those of the stream.
         let other = VirtualServer::start(self.script());
@@ -201,19 +259,22 @@ impl Recorded<'_> {
         assert_eq!(other.seen(), server.seen(), "{id}");
         assert_eq!(subscribed.attempts(), report.attempts(), "{id}");
         assert_eq!(subscribed.stop_reason(), report.stop_reason(), "{id}");
+        self.compare_calls(id)
     }
 }
 
 #[tokio::test(start_paused = true)]
 async fn streams_make_the_attempts_that_were_recorded_of_java_s() {
     let mut counts: BTreeMap<Unfit, u32> = BTreeMap::new();
+    let mut traced = 0;
     for case in cases().into_iter().filter(|case| case["kind"] == "streaming") {
         let fit = recorded(&case);
         *counts.entry(fit.as_ref().map_or_else(|unfit| *unfit, |_| "compared")).or_default() += 1;
         if let Ok(recorded) = fit {
-            recorded.compare().await;
+            traced += u32::from(recorded.compare().await);
         }
     }
     let expected = [("compared", 55), ("the server's time is no whole number of milliseconds", 5)];
     assert_eq!(counts.into_iter().collect::<Vec<_>>(), expected);
+    assert!(traced > 10, "{traced}");
 }

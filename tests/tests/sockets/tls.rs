@@ -123,6 +123,7 @@ async fn failed<S, R>(client: &mut HttpRetryService<S>, url: &str) -> HttpError
 where
     S: Service<http::Request<Full<Bytes>>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
+    S::Future: 'static,
     R: http_body::Body,
     R::Error: Into<BoxError>,
 {

@@ -47,8 +47,10 @@ pub(crate) struct PlanArgs {
     /// 300ms:UNAVAILABLE is a reply after 300 ms, UNAVAILABLE a reply at once, hang no reply. A reply that
     /// would come at the RPC timeout or later is too late. In place of a code, lost means that the connection
     /// breaks before the request is sent, and refused that the server does not look at it. Such a request is
-    /// sent again at once, which isn't counted as an attempt, and takes the next outcome. Attempts after the
-    /// last outcome run into their timeouts.
+    /// sent again at once, which isn't counted as an attempt, and takes the next outcome. stream:5s:UNAVAILABLE
+    /// is a stream of responses that has delivered messages when it breaks: it is resumed behind them, with
+    /// back-off and a number of attempts that begin anew. RPC timeouts don't apply to a stream (with --compat
+    /// gax-java they do). Attempts after the last outcome run into their timeouts.
     #[arg(long, value_name = "OUTCOME", value_parser = value::outcome, allow_hyphen_values = true)]
     pub(super) outcome: Vec<Response>,
 
@@ -90,6 +92,7 @@ Examples:
            --max-retry-delay 500ms
   gax plan --table cloudasset_grpc_service_config.json --method ListAssets --total-timeout 10s
   gax plan --max-attempts 4 --initial-retry-delay 1s --outcome 20ms:UNAVAILABLE --outcome 30ms:OK
+  gax plan --max-attempts 3 --outcome stream:5s:UNAVAILABLE --outcome UNAVAILABLE --outcome 1s:OK
 
 JSON:
   {\"attempts\":[{\"attempt\":1,\"rpc_timeout_ms\":1500,\"retry_delay_ms\":0,\"start_ms\":0,\"end_ms\":1500,

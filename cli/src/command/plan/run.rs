@@ -9,7 +9,7 @@ use crate::failure::Failure;
 use crate::render::{Ms, Recoverable, Timeline, attempts, bars, explain, svg, until_measured};
 use crate::value::fresh_seed;
 use gax_retry::jitter::SeededJitter;
-use gax_retry::{AttemptPlan, Hedging, NoJitter, Policy};
+use gax_retry::{AttemptPlan, Hedging, MethodKind, NoJitter, Policy};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
@@ -30,6 +30,8 @@ pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
     }
     let policy = Policy::with_compatibility(&subject.settings, subject.codes, args.compat().into())
         .with_hedging(subject.hedging);
+    let is_stream = args.outcome.iter().any(|outcome| outcome.is_of_stream());
+    let policy = if is_stream { policy.for_kind(MethodKind::ServerStreaming) } else { policy };
     let codes = policy.recoverable_codes();
     if let Some(samples) = args.samples {
         let seed = args.seed.unwrap_or_else(fresh_seed);

@@ -55,12 +55,15 @@ impl FromStr for HostPattern {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = |reason| Err(HostPatternError { text: text.to_owned(), reason });
-        let (name, _) = hosts::split_port(text);
+        let (name, port) = hosts::split_port(text);
         if text.contains("://") {
             return wrong("it is a URL; the host alone is asked for");
         }
         if text.contains('/') {
             return wrong("it has a slash; paths are matched by the path's own pattern");
+        }
+        if port.is_some_and(|port| port.parse::<u16>().is_err()) {
+            return wrong("a port is a number up to 65535");
         }
         let is_address = name.starts_with('[') && name.ends_with(']');
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.' | '*');
@@ -153,6 +156,9 @@ mod tests {
             ("example.com/v1", "it has a slash; paths are matched by the path's own pattern"),
             ("a b", "a host consists of letters, digits, hyphens and dots"),
             ("*a.example.com", "a star stands at the end of a label"),
+            ("a:99999", "a port is a number up to 65535"),
+            ("a:", "a port is a number up to 65535"),
+            ("a:b", "a host consists of letters, digits, hyphens and dots"),
             ("", "a label is empty"),
             ("a..b", "a label is empty"),
         ] {

@@ -12,9 +12,10 @@ use std::str::FromStr;
 /// | `{name=projects/*/locations/*}` | what the inner pattern says |
 /// | `**` or `{name=**}`, at the end only | all that follows, also nothing |
 /// | `{name}:cancel` | one segment with that end |
-/// | anything else | itself, also when percent-encoded |
+/// | anything else | itself; both may be percent-encoded |
 ///
-/// Segments are split before they are decoded, so an object's name with an encoded slash in it is one.
+/// Segments are split before they are decoded, so an object's name with an encoded slash in it is one. A slash at the end makes
+/// another path.
 ///
 /// # Examples
 ///
@@ -36,8 +37,8 @@ pub struct PathPattern {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Segment {
-    Literal(String),
-    Variable { prefix: String, suffix: String },
+    Literal(Vec<u8>),
+    Variable { prefix: Vec<u8>, suffix: Vec<u8> },
 }
 
 impl PathPattern {
@@ -81,10 +82,10 @@ impl Segment {
     fn matches(&self, part: &str) -> bool {
         let part = decoded(part);
         match self {
-            Segment::Literal(literal) => *literal.as_bytes() == *part,
+            Segment::Literal(literal) => **literal == *part,
             Segment::Variable { prefix, suffix } => part
-                .strip_prefix(prefix.as_bytes())
-                .and_then(|rest| rest.strip_suffix(suffix.as_bytes()))
+                .strip_prefix(prefix.as_slice())
+                .and_then(|rest| rest.strip_suffix(suffix.as_slice()))
                 .is_some_and(|value| !value.is_empty()),
         }
     }
@@ -94,12 +95,13 @@ impl Segment {
             (Segment::Literal(own), Segment::Literal(other)) => own == other,
             (Segment::Literal(_), Segment::Variable { .. }) => false,
             (Segment::Variable { prefix, suffix }, Segment::Literal(other)) => {
-                let value =
-                    other.strip_prefix(prefix.as_str()).and_then(|rest| rest.strip_suffix(suffix.as_str()));
+                let value = other
+                    .strip_prefix(prefix.as_slice())
+                    .and_then(|rest| rest.strip_suffix(suffix.as_slice()));
                 value.is_some_and(|value| !value.is_empty())
             }
             (Segment::Variable { prefix, suffix }, Segment::Variable { prefix: start, suffix: end }) => {
-                start.starts_with(prefix.as_str()) && end.ends_with(suffix.as_str())
+                start.starts_with(prefix) && end.ends_with(suffix)
             }
         }
     }
@@ -138,6 +140,9 @@ impl FromStr for PathPattern {
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = |reason| PatternError { text: text.to_owned(), reason };
         let flat = flattened(text).ok_or_else(|| wrong("a brace has no partner"))?;
+        if flat.contains(['?', '#']) {
+            return Err(wrong("a path ends before ? and #; the query is not looked at"));
+        }
         let path = flat.strip_prefix('/').ok_or_else(|| wrong("a path begins with a slash"))?;
         let (path, open) = match path.strip_suffix("**") {
             Some("") => (None, true),
@@ -152,12 +157,13 @@ impl FromStr for PathPattern {
                 return Err(wrong("** comes last"));
             }
             segments.push(match part.split_once('*') {
-                None => Segment::Literal(part.to_owned()),
+                None => Segment::Literal(decoded(part).into_owned()),
                 Some((_, suffix)) if suffix.contains('*') => {
                     return Err(wrong("a segment holds one variable at most"));
                 }
                 Some((prefix, suffix)) => {
-                    Segment::Variable { prefix: prefix.to_owned(), suffix: suffix.to_owned() }
+                    let [prefix, suffix] = [prefix, suffix].map(|part| decoded(part).into_owned());
+                    Segment::Variable { prefix, suffix }
                 }
             });
         }
@@ -240,6 +246,26 @@ mod tests {
     }
 
     #[test]
+    fn both_may_be_percent_encoded() {
+        for (pattern, path, expected) in [
+            ("/a%20b", "/a%20b", true),
+            ("/a b", "/a%20b", true),
+            ("/%C3%A4", "/ä", true),
+            ("/ä", "/%c3%a4", true),
+            ("/%FF", "/%ff", true),
+            ("/a%2Fb", "/a%2fb", true),
+            ("/a%2Fb", "/a/b", false),
+            ("/{a}%3Apay", "/7:pay", true),
+            ("/100%", "/100%25", true),
+            ("/%252F", "/%252F", true),
+            ("/%252F", "/%2F", false),
+        ] {
+            assert_eq!(self::pattern(pattern).matches(path), expected, "{pattern} {path}");
+        }
+        assert!(pattern("/a%20b").covers(&pattern("/a b")));
+    }
+
+    #[test]
     fn a_pattern_covers_another_if_it_matches_all_of_its_paths() {
         for (one, other, expected) in [
             ("/v1/**", "/v1/{name=jobs/*}:cancel", true),
@@ -272,6 +298,8 @@ mod tests {
             ("/**/a", "** comes last"),
             ("/a**", "** is a segment of its own"),
             ("/{a}-{b}", "a segment holds one variable at most"),
+            ("/a?b=c", "a path ends before ? and #; the query is not looked at"),
+            ("/a#b", "a path ends before ? and #; the query is not looked at"),
         ] {
             let error = text.parse::<PathPattern>().unwrap_err();
             assert_eq!(error.to_string(), format!("{text:?} is not a pattern for paths: {reason}"));

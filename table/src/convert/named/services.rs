@@ -92,6 +92,13 @@ fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<
     if policy.settings().max_server_delay().is_some() {
         losses.lose_of(subject, "max_server_delay", "keep it in TOML");
     }
+    if policy.wait_timeout().or(policy.idle_timeout()).is_some() {
+        losses.lose_of(
+            subject,
+            "wait and idle timeouts of streams",
+            "keep them in TOML, or set them in code",
+        );
+    }
     if policy.entry.idempotent.is_some() {
         losses.lose_of(subject, "idempotent", "keep it in TOML");
     }

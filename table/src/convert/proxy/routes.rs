@@ -154,6 +154,9 @@ pub(super) fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &
     if retried && !settings.jittered() {
         losses.lose_of(subject, "jittered = false", "proxies always draw their waits");
     }
+    if policy.wait_timeout().or(policy.idle_timeout()).is_some() {
+        losses.lose_of(subject, "wait and idle timeouts of streams", "keep them in TOML for the clients");
+    }
     if policy.entry.idempotent.is_some() {
         losses.lose_of(subject, "idempotent", "keep it in TOML for the clients");
     }

@@ -124,8 +124,10 @@ fn content(entry: &EntryView<'_>) -> Content {
         codes: policy.codes(),
         settings: policy.settings().into(),
         rest: format!(
-            "{:?} {:?} {:?} {:?} {:?} {}",
+            "{:?} {:?} {:?} {:?} {:?} {:?} {:?} {}",
             policy.wait_for_ready(),
+            policy.wait_timeout(),
+            policy.idle_timeout(),
             policy.max_request_message_bytes(),
             policy.max_response_message_bytes(),
             policy.hedging(),

@@ -173,10 +173,13 @@ impl Reader<'_> {
             let problem = format!("is {}, but operationId is a string", id.a_kind());
             return Err(self.document.source.fault(id.span, &problem, "write a string"));
         };
-        if self.names.insert(text.to_string()) {
+        // The rules of the base are called by their methods, and one of that name would take the place of one of them.
+        let is_of_base = METHODS.iter().any(|(_, method)| **method == **text);
+        if !is_of_base && self.names.insert(text.to_string()) {
             return Ok((text.to_string(), id.span));
         }
-        let message = format!("the operation id {text:?} comes twice; this rule is called {fallback:?}");
+        let problem = if is_of_base { "is the name of a method" } else { "comes twice" };
+        let message = format!("the operation id {text:?} {problem}; this rule is called {fallback:?}");
         let finding = Finding::new("duplicate-name", Severity::Warning, message);
         let finding = finding.with_help("give each operation an id of its own");
         self.document.findings.push(finding.at(self.document.source.origin(id.span)));

@@ -5,7 +5,7 @@ use super::read::Reader;
 use crate::document::{Kind, Member, Node, Span};
 use crate::model::{HttpSection, HttpTable};
 use crate::values::Fields;
-use crate::{SourceLocation, Suppression, TableError};
+use crate::{Finding, Severity, SourceLocation, Suppression, TableError};
 use gax_retry::http::{HostPattern, IdempotencyRule, IdempotencyTable, OperationClass, Precondition};
 use std::fmt;
 use std::ops::Range;
@@ -38,7 +38,14 @@ impl Reader<'_> {
         let [base, prefixes, hosts, key, rules, allow, ..] = fields;
         let mut table = base.map_or_else(|| Ok(IdempotencyTable::http_methods()), |node| self.base(node))?;
         for prefix in self.elements(prefixes, "prefixes")? {
-            table = table.with_prefix(self.scalars.string(prefix, "a prefix")?.to_string());
+            table = table.with_prefix(self.prefix(prefix)?);
+        }
+        if let Some(hosts) = hosts.filter(|_| !table.is_of_storage()) {
+            let message =
+                "hosts of [http] are those under which base = \"storage\" counts, and there is none here";
+            let finding = Finding::new("no-effect", Severity::Note, message);
+            let finding = finding.with_help("write hosts into the rules that are for these hosts");
+            self.findings.push(finding.at(self.source.origin(hosts.span)));
         }
         for host in self.elements(hosts, "hosts")? {
             table = table.with_host(self.scalars.string(host, "a host")?.to_string());
@@ -75,6 +82,20 @@ impl Reader<'_> {
         node.map_or(Ok(&[]), |node| self.scalars.array(node, name))
     }
 
+    /// The beginning of paths, without a slash at its end.
+    fn prefix(&self, node: &Node) -> Result<String, TableError> {
+        let text = self.scalars.string(node, "a prefix")?;
+        let inner = text.trim_matches('/');
+        if *text == *format!("/{inner}") && !inner.is_empty() && !inner.contains(['?', '#']) {
+            return Ok(text.to_string());
+        }
+        let help = match inner.split(['?', '#']).next() {
+            Some(inner) if !inner.is_empty() => format!("write {:?}", format!("/{inner}")),
+            _ => "leave it out".to_owned(),
+        };
+        Err(self.source.fault(node.span, "is no beginning of paths", help))
+    }
+
     fn base(&self, node: &Node) -> Result<IdempotencyTable, TableError> {
         match &*self.scalars.string(node, "base")? {
             "storage" => Ok(IdempotencyTable::storage()),
@@ -106,6 +127,11 @@ impl Reader<'_> {
             (Some(class), None) => self.class(class)?,
             (None, Some(if_any)) => {
                 let conditions = self.elements(Some(if_any), "if_any")?;
+                if conditions.is_empty() {
+                    let help = "write what makes the request safe, such as { header = \"If-Match\" }, or class = \"never\" in its \
+                                place";
+                    return Err(self.source.fault(if_any.span, "has no condition", help));
+                }
                 let conditions = conditions.iter().map(|node| self.condition(node));
                 OperationClass::conditional(conditions.collect::<Result<Vec<_>, _>>()?)
             }

@@ -46,6 +46,8 @@ fn complete(method: &mut MethodConfig, default: &MethodConfig) {
     }
     own.jittered = own.jittered.or(default.own.jittered);
     own.idempotent = own.idempotent.or(default.own.idempotent);
+    own.wait_timeout = own.wait_timeout.or(default.own.wait_timeout);
+    own.idle_timeout = own.idle_timeout.or(default.own.idle_timeout);
     own.polling = own.polling.take().or_else(|| default.own.polling.clone());
     own.batching = own.batching.take().or_else(|| default.own.batching.clone());
     method.own = own.into();

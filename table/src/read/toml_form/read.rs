@@ -32,12 +32,14 @@ pub(super) const SETTINGS: [&str; 12] = [
 ];
 
 /// The other fields of an entry.
-pub(super) const OTHERS: [&str; 11] = [
+pub(super) const OTHERS: [&str; 13] = [
     "for",
     "codes",
     "params",
     "hedging",
     "wait_for_ready",
+    "wait_timeout",
+    "idle_timeout",
     "inherit",
     "polling",
     "batching",
@@ -145,6 +147,8 @@ impl Reader<'_> {
             params,
             hedging,
             wait_for_ready,
+            wait_timeout,
+            idle_timeout,
             inherit,
             polling,
             batching,
@@ -167,6 +171,8 @@ impl Reader<'_> {
             polling: polling.map(|node| self.polling(node)).transpose()?,
             batching: batching.map(|node| self.batching(node)).transpose()?,
             idempotent: idempotent.map(|node| self.scalars.boolean(node, "idempotent")).transpose()?,
+            wait_timeout: wait_timeout.map(|node| self.timeout(node)).transpose()?,
+            idle_timeout: idle_timeout.map(|node| self.timeout(node)).transpose()?,
             suppressions: self.suppressions(allow, Some(extent))?,
             ..settings.own
         };
@@ -391,6 +397,7 @@ fn says_nothing_of_retries(method: &MethodConfig) -> bool {
         || own.max_server_delay.is_some()
         || own.only_with_server_delay.is_some()
         || own.jittered.is_some()
+        || own.wait_timeout.or(own.idle_timeout).is_some()
         || method.hedging.is_some()
         || method.wait_for_ready.is_some()
         || !method.rest.is_empty();

@@ -138,6 +138,25 @@ fn the_longest_delay_of_a_server_is_lost_aloud() {
     }
 }
 
+#[cfg(feature = "toml")]
+#[test]
+fn timeouts_of_streams_are_lost_aloud() {
+    let text = "[[entry]]\nfor = [\"a.B/C\"]\ntimeout = \"60s\"\ncodes = [\"UNAVAILABLE\"]\nidle_timeout = \"90s\"\n";
+    let table = read(Dialect::AsWritten, text);
+    let targets: [(crate::ConversionTarget, &str); 5] = [
+        (TableFormat::GapicYaml.into(), "GAPIC YAML"),
+        (TableFormat::ClientConfig.into(), "a client config"),
+        (TableFormat::ServiceConfig.into(), "a gRPC service config"),
+        (crate::ConversionTarget::Envoy, "Envoy"),
+        (crate::ConversionTarget::Istio, "Istio"),
+    ];
+    for (target, form) in targets {
+        let lost = messages(&table.convert(target));
+        let expected = format!("wait and idle timeouts of streams of a.B/C can't be expressed in {form}");
+        assert!(lost.contains(&expected), "{form}: {lost:?}");
+    }
+}
+
 /// Other readers have no defaults: for them a maximum of zero is one.
 #[cfg(all(feature = "yaml", feature = "toml"))]
 #[test]

@@ -77,6 +77,86 @@ fn operations_are_rules_and_concrete_paths_come_first() {
     assert_eq!(http.idempotency().classify(&mine.with_host("pets.example")).rule(), Some("GET"));
 }
 
+#[test]
+fn an_operation_takes_no_rule_of_the_base_away() {
+    let text = r#"{"openapi": "3.1.0", "paths": {"/a": {"get": {"operationId": "GET"}}, "/b%20c": {"get": {"operationId": "b"}}}}"#;
+    let table = RetryTable::parse(text).unwrap();
+    assert_eq!(shown(&table), ["GET /a: GET /a always", "b: GET /b%20c always"]);
+    assert_eq!(rules(&table), ["duplicate-name"]);
+    let rule_of = |path| {
+        table.idempotency().unwrap().classify(&RequestFacts::new("GET", path)).rule().map(str::to_owned)
+    };
+    assert_eq!(rule_of("/other").as_deref(), Some("GET"));
+    assert_eq!(rule_of("/b%20c").as_deref(), Some("b"));
+}
+
+#[cfg(feature = "yaml")]
+#[test]
+fn documents_are_read_as_people_write_them() {
+    let text = "\
+# A document.
+openapi: 3.1.0
+info:
+  title: Pets & more
+  description: |
+    *Text*: with colons, \"quotes\" and
+      - lists
+    # and this
+servers:
+  - url: https://{region}.pets.example:{port}/api/{version}
+    variables: {region: {default: eu}}
+  - {url: 'http://localhost:8080/'}
+paths:
+  /pets:
+    summary: >-
+      folded
+      text
+    get:
+      operationId: listPets
+      parameters:
+        - $ref: '#/components/parameters/limit'
+    post:
+      operationId: \"createPet\"
+      parameters:
+        - $ref: \"#/components/parameters/Key\"
+  \"/pets/{pet}\":
+    parameters:
+    - in: path
+    get: {operationId: getPet}
+components:
+  parameters:
+    limit: {in: query, name: limit}
+    Key: {in: header, name: Idempotency-Key}
+";
+    let table = RetryTable::parse(text).unwrap();
+    assert_eq!(rules(&table), [""; 0]);
+    let expected = [
+        "listPets (): GET localhost:8080/pets always",
+        "createPet (): POST localhost:8080/pets conditional: Idempotency-Key header",
+        "getPet (): GET localhost:8080/pets/{pet} always",
+        "listPets: GET *.pets.example/api/{version}/pets always",
+        "createPet: POST *.pets.example/api/{version}/pets conditional: Idempotency-Key header",
+        "getPet: GET *.pets.example/api/{version}/pets/{pet} always",
+    ];
+    assert_eq!(shown(&table), expected);
+    for (wrong, place) in [
+        (text.replace("3.1.0", "'2.0'"), "line 2, column 10: '2.0' is no version of OpenAPI that is read"),
+        (
+            text.replace("openapi: 3.1.0", "swagger: '2.0'"),
+            "line 2, column 10: '2.0' is a version of Swagger",
+        ),
+        (
+            text.replace("operationId: listPets", "operationId: [1]"),
+            "line 19, column 20: [1] is an array, but operationId is a string",
+        ),
+        (text.replace("get: {operationId: getPet}", "get: *pet"), "line 29, column 10: "),
+        (text.replace("  /pets:", "  pets:"), "line 14, column 3: "),
+    ] {
+        let error = RetryTable::parse(&wrong).unwrap_err().to_string();
+        assert!(error.starts_with(place), "{error}\n  not\n{place}");
+    }
+}
+
 #[cfg(feature = "yaml")]
 #[test]
 fn yaml_is_the_same() {

@@ -368,6 +368,40 @@ fn the_longest_delay_of_a_server_is_a_setting() {
     assert_eq!(rules(&read(Dialect::Grpc, text)).iter().filter(|rule| **rule == "no-effect").count(), 2);
 }
 
+/// Only this form has timeouts of streams. They are inherited, and an entry that says nothing else is one of its own.
+#[test]
+fn streams_have_timeouts() {
+    let text = "
+        [[entry]]
+        for = [\"a.B\"]
+        codes = [\"UNAVAILABLE\"]
+        max_attempts = 3
+        wait_timeout = \"30s\"
+
+        [[entry]]
+        for = [\"a.B/Watch\"]
+        inherit = true
+        idle_timeout = \"5m\"
+    ";
+    let timeouts = |table: &RetryTable, method| {
+        let policy = table.lookup("a.B", method).unwrap();
+        (policy.wait_timeout(), policy.idle_timeout(), policy.settings().max_attempts())
+    };
+    let table = parse(text);
+    assert_eq!(timeouts(&table, "Get"), (Some(30_000 * MS), None, Some(3)));
+    assert_eq!(timeouts(&table, "Watch"), (Some(30_000 * MS), Some(300_000 * MS), Some(3)));
+    #[cfg(feature = "convert")]
+    {
+        let again = parse(table.convert(TableFormat::Toml).text());
+        assert_eq!(timeouts(&again, "Watch"), timeouts(&table, "Watch"));
+        let built = RetryTable::builder().service("a.B", RetrySettings::default(), CodeSet::EMPTY);
+        let built = built.wait_timeout(30_000 * MS).build().unwrap();
+        assert!(built.convert(TableFormat::Toml).text().contains("wait_timeout = \"30s\"\n"));
+    }
+    let zero = error("[[entry]]\nfor = [\"a.B/C\"]\nwait_timeout = \"0s\"\n");
+    assert_eq!(zero, "line 3, column 16: \"0s\" is a timeout of zero; write a time above zero");
+}
+
 /// OTLP's rule.
 #[test]
 fn codes_that_count_only_with_a_servers_delay_are_read_and_written() {

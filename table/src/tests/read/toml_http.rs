@@ -95,6 +95,24 @@ fn what_is_no_rule_is_refused_with_its_place() {
             "[http]\nprefixes = \"/v1\"".to_owned(),
             "line 2, column 12: \"/v1\" is a string, but prefixes is an array",
         ),
+        (
+            "[http]\nprefixes = [\"v1/\"]".to_owned(),
+            "line 2, column 13: \"v1/\" is no beginning of paths; write \"/v1\"",
+        ),
+        (
+            "[http]\nprefixes = [\"/\"]".to_owned(),
+            "line 2, column 13: \"/\" is no beginning of paths; leave it out",
+        ),
+        (rule("if_any = []"), "line 5, column 10: [] has no condition; write what makes the request safe"),
+        (
+            rule("").replace("/p", "/p?q=1"),
+            "line 4, column 8: \"/p?q=1\" is no pattern for paths; correct it: \"/p?q=1\" is not a pattern for paths: a path \
+             ends before ?",
+        ),
+        (
+            rule("hosts = [\"a:\"]"),
+            "line 5, column 10: \"a:\" is no pattern for hosts; correct it: \"a:\" is not a pattern for hosts: a port",
+        ),
         ("[[http.rule]]\nname = \"n\"".to_owned(), "line 1, column 1: [[http.rule]] is no whole rule"),
         (rule("class = \"always\"\nif_any = []"), "line 6, column 10: [] can't be beside class"),
         (
@@ -125,6 +143,12 @@ fn what_is_no_rule_is_refused_with_its_place() {
     ] {
         let error = RetryTable::parse(&text).unwrap_err().to_string();
         assert!(error.starts_with(problem), "{error}\n  not\n{problem}");
+    }
+    for (text, expected) in [
+        ("[http]\nhosts = [\"localhost:9000\"]", &["no-effect"][..]),
+        ("[http]\nbase = \"storage\"\nhosts = [\"localhost:9000\"]", &[]),
+    ] {
+        assert_eq!(rules(&RetryTable::parse(text).unwrap()), expected, "{text}");
     }
     let odd = RetryTable::parse("[http]\nbasis = \"storage\"").unwrap();
     assert_eq!(rules(&odd), ["unknown-field"]);

@@ -3,6 +3,7 @@
 use tonic::{Code, Status};
 use tonic_gax::Compatibility;
 use tonic_gax::rest::{HttpRule, RestOptions, RestTransport};
+use tonic_gax_tests::generated::rest_shapes::DESCRIPTORS;
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::get_revision_request::SubMessage;
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
     MessagingClient, MessagingSettings,
@@ -150,6 +151,94 @@ async fn a_field_of_the_response_may_be_its_body_and_a_list_the_requests() {
     assert_eq!(server.lines(), expected);
 }
 
+/// The requests of a call by that rule in place of the proto's.
+async fn sent_by<T, F: Future<Output = Result<tonic::Response<T>, Status>>>(
+    method: &str,
+    rule: HttpRule,
+    call: impl FnOnce(Client) -> F,
+) -> Vec<String> {
+    let server = RestServer::by(|request| {
+        // The response to a HEAD has no body.
+        RestReply::ok(if request.method == http::Method::HEAD { "" } else { "{}" })
+    });
+    let options = options().rule(format!("rest.messaging.v1.Messaging.{method}"), rule);
+    call(client(&server, options)).await.unwrap();
+    server.lines()
+}
+
+fn revision() -> GetRevisionRequest {
+    let sub = SubMessage { subfield: text("foo"), labels: Vec::new() };
+    GetRevisionRequest { message_id: text("123456"), revision: 2, sub: Some(sub) }
+}
+
+#[tokio::test]
+async fn the_comments_rule_of_a_service_yaml_has_a_nested_field_in_its_path() {
+    let rule = HttpRule::get("/v1/messages/{message_id}/{sub.subfield}");
+    let call = |client: Client| async move { client.get_revision(revision()).await };
+    assert_eq!(sent_by("GetRevision", rule, call).await, ["GET /api/v1/messages/123456/foo?revision=2"]);
+}
+
+#[tokio::test]
+async fn the_comments_additional_binding_counts_where_the_first_does_not_fit() {
+    let rule = HttpRule::get("/v1/messages/{message_id}");
+    let rule =
+        rule.or(HttpRule::get("/v1/users/{user_id}/messages/{message_id}")).or(HttpRule::get("/v1/messages"));
+    for (user, id, expected) in [
+        ("", "123456", "GET /api/v1/messages/123456"),
+        // A server takes the user from the query, too.
+        ("me", "123456", "GET /api/v1/messages/123456?userId=me"),
+        ("me", "", "GET /api/v1/messages?userId=me"),
+    ] {
+        let request = GetByUserRequest { user_id: text(user), message_id: text(id) };
+        let call = |client: Client| async move { client.get_by_user(request).await };
+        assert_eq!(sent_by("GetByUser", rule.clone(), call).await, [expected]);
+    }
+}
+
+#[tokio::test]
+async fn a_head_has_no_body_and_neither_has_its_response() {
+    let rule = HttpRule::new("HEAD", "/v1/messages/{message_id}");
+    let call = |client: Client| async move { client.get_revision(revision()).await };
+    let query = "revision=2&sub.subfield=foo";
+    assert_eq!(sent_by("GetRevision", rule, call).await, [format!("HEAD /api/v1/messages/123456?{query}")]);
+}
+
+#[tokio::test]
+async fn a_verb_that_is_left_open_goes_by_the_body() {
+    let (get, post) = (HttpRule::new("*", "/v1/{name}"), HttpRule::new("*", "/v1/{name}").body("*"));
+    for (rule, expected) in [(get, "GET /api/v1/a?force=true"), (post, r#"POST /api/v1/a {"force":true}"#)] {
+        let request = GetNamedRequest { name: text("a"), force: true };
+        let call = |client: Client| async move { client.get_named(request).await };
+        assert_eq!(sent_by("GetNamed", rule, call).await, [expected]);
+    }
+}
+
+#[tokio::test]
+async fn literals_are_encoded_where_a_path_cannot_have_them() {
+    let rule = HttpRule::get("/v1/a b?#%2F[é]/$discovery;x@/{name}");
+    let request = GetNamedRequest { name: text("n"), force: false };
+    let call = |client: Client| async move { client.get_named(request).await };
+    assert_eq!(
+        sent_by("GetNamed", rule, call).await,
+        ["GET /api/v1/a%20b%3F%23%252F%5B%C3%A9%5D/$discovery;x@/n"]
+    );
+}
+
+#[tokio::test]
+async fn a_verb_that_takes_a_body_and_has_none_says_so() {
+    let server = RestServer::new([]);
+    let client = client(&server, options());
+    client.touch(revision()).await.unwrap();
+    client.get_revision(revision()).await.unwrap();
+    client.delete(revision()).await.unwrap();
+    client.update_all(Message { message_id: text("1"), ..message("a") }).await.unwrap();
+    let requests = server.requests();
+    let lengths: Vec<_> = requests.iter().map(|request| request.header("content-length")).collect();
+    // That of a body is the HTTP client's part.
+    assert_eq!(lengths, [Some("0"), None, None, None]);
+    assert_eq!(requests[0].header("content-type"), None);
+}
+
 /// The status of a call, and how many requests were sent.
 async fn refused<T, F: Future<Output = Result<tonic::Response<T>, Status>>>(
     options: RestOptions,
@@ -215,6 +304,29 @@ async fn a_request_needs_an_origin_and_the_clients_own_goes_first() {
     let client = client(&server, options()).with_origin(&"https://other.example:1/x/y/".parse().unwrap());
     client.get_named(named()).await.unwrap();
     assert_eq!(server.requests()[0].uri, "https://other.example:1/x/y/v1/messages/1");
+}
+
+#[test]
+fn an_origin_has_a_scheme_and_a_host() {
+    for (origin, problem) in [
+        ("localhost:8080", "has no scheme: write http://localhost:8080 or https://localhost:8080"),
+        ("/v1", "has no host: write it as https://api.example.com"),
+    ] {
+        let options = RestOptions::new().origin(origin.parse().unwrap());
+        let server = RestServer::new([]);
+        let error = RestTransport::new(server.clone(), DESCRIPTORS, options.clone()).unwrap_err().to_string();
+        assert_eq!(error, format!("the origin {origin:?} {problem}"));
+        let made = MessagingClient::rest_with_options(server, MessagingSettings::default(), options);
+        assert_eq!(made.err().map(|made| made.to_string()), Some(error));
+    }
+}
+
+#[tokio::test]
+async fn a_request_that_no_uri_can_hold_is_not_sent() {
+    let request = GetByUserRequest { user_id: "é".repeat(20_000), message_id: text("1") };
+    let result = refused(options(), |client| async move { client.get_by_user(request).await }).await;
+    let problem = "the request has no valid URI by rest.messaging.v1.Messaging.GetByUser: uri too long";
+    assert_eq!(result, (Code::InvalidArgument, problem.to_owned(), 0));
 }
 
 #[tokio::test]

@@ -5,12 +5,15 @@ use std::io::ErrorKind;
 use tonic::{Code, Request, Status};
 use tonic_gax::rest::{RestOptions, RestTransport};
 use tonic_gax::{
-    CallOptions, Code as GaxCode, Compatibility, Note, OperationError, RequestExt as _, StopReason,
+    CallOptions, Code as GaxCode, Compatibility, Note, OperationError, RequestExt as _, RetrySettings,
+    StopReason,
 };
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
     MessagingClient, MessagingSettings, MessagingStubSettings,
 };
-use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::{GetNamedRequest, Message};
+use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::{
+    GetByUserRequest, GetNamedRequest, Message,
+};
 use tonic_gax_tests::{RestReply, RestServer, Row, error_report, ms, report_of, row, rows};
 
 type Client = MessagingClient<RestTransport<RestServer>>;
@@ -50,7 +53,9 @@ async fn status_of(reply: RestReply) -> Status {
 #[tokio::test(start_paused = true)]
 async fn codes_are_those_of_the_http_status_whatever_the_body_says() {
     for (status, code) in [
+        (300, Code::Unknown),
         (400, Code::InvalidArgument),
+        (402, Code::FailedPrecondition),
         (401, Code::Unauthenticated),
         (403, Code::PermissionDenied),
         (404, Code::NotFound),
@@ -65,6 +70,10 @@ async fn codes_are_those_of_the_http_status_whatever_the_body_says() {
         (502, Code::Internal),
         (503, Code::Unavailable),
         (504, Code::DeadlineExceeded),
+        (505, Code::Internal),
+        (599, Code::Internal),
+        (600, Code::Unknown),
+        (999, Code::Unknown),
         (302, Code::Unknown),
         (304, Code::Unknown),
     ] {
@@ -86,8 +95,31 @@ async fn bodies_that_are_no_errors_leave_the_status() {
     }
     let broken = RestReply::new(403, r#"{"error":{"message":"cut"#).broken();
     assert_eq!(status_of(broken).await.code(), Code::PermissionDenied);
+    // More than is read of an error: the status is left.
+    let huge = format!(r#"{{"error":{{"message":"{}"}}}}"#, "a".repeat(300_000));
+    assert_eq!(
+        status_of(RestReply::new(429, huge).cut(10_000)).await.message(),
+        "the server replied with HTTP status 429 Too Many Requests"
+    );
     let in_array = RestReply::new(403, r#"[{"error":{"message":"in an array"}}]"#);
     assert_eq!(status_of(in_array).await.message(), "in an array");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_status_may_be_the_whole_body() {
+    // As grpc-gateway and Envoy have it.
+    let body = r#"{"code":5,"message":"no such book","details":[
+        {"@type":"type.googleapis.com/google.rpc.ResourceInfo","resourceName":"books/1"}]}"#;
+    let status = status_of(RestReply::new(404, body)).await;
+    assert_eq!((status.code(), status.message()), (Code::NotFound, "no such book"));
+    let details = RpcStatus::decode(status.details()).unwrap().details;
+    assert_eq!(details[0].type_url, "type.googleapis.com/google.rpc.ResourceInfo");
+    // The code is that of the HTTP status, here too.
+    let status = status_of(RestReply::new(409, r#"{"code":6,"message":"there is one"}"#)).await;
+    assert_eq!((status.code(), status.message()), (Code::Aborted, "there is one"));
+    // The error of an API that isn't one of Google's.
+    let status = status_of(RestReply::new(403, r#"{"message":"Forbidden"}"#)).await;
+    assert_eq!((status.code(), status.message()), (Code::PermissionDenied, "Forbidden"));
 }
 
 /// `google.rpc.Status`
@@ -157,6 +189,35 @@ async fn an_attempt_has_its_timeout_and_no_header_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn to_java_each_attempt_has_a_timer_of_its_own() {
+    // GAX_JAVA 68: no server says this, and another attempt follows by the rules of gax-java.
+    let server = RestServer::by(|_| RestReply::ok("{}").after(ms(60_000)));
+    let retry = RetrySettings::builder()
+        .initial_retry_delay(ms(200))
+        .retry_delay_multiplier(2.0)
+        .max_retry_delay(ms(500))
+        .initial_rpc_timeout(ms(1500))
+        .rpc_timeout_multiplier(2.0)
+        .max_rpc_timeout(ms(3000))
+        .total_timeout(ms(5000))
+        .jittered(false)
+        .build()
+        .unwrap();
+    let options = CallOptions::new().retry_settings(retry).retryable_codes([GaxCode::DeadlineExceeded]);
+    let request = Request::new(request()).with_call_options(options);
+    let status = client(&server, Compatibility::GaxJava).get_named(request).await.unwrap_err();
+    assert_eq!(status.code(), Code::DeadlineExceeded);
+    let report = error_report(&status);
+    let timed_out = GaxCode::DeadlineExceeded;
+    assert_eq!(
+        rows(&report),
+        [row(1, 1500, 0, 0, 1500, timed_out), row(2, 3000, 200, 1700, 4700, timed_out)]
+    );
+    assert_eq!(report.stop_reason(), Some(StopReason::TotalTimeout));
+    assert_eq!(server.requests().len(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_broken_connection_is_unavailable() {
     for kind in [ErrorKind::ConnectionRefused, ErrorKind::ConnectionReset, ErrorKind::UnexpectedEof] {
         let server = RestServer::new([RestReply::failure(kind)]);
@@ -212,6 +273,27 @@ async fn a_response_that_is_cut_counts_as_a_broken_connection() {
         let server = RestServer::new([RestReply::ok(body)]);
         let (rows, _, code) = attempts(&server, Compatibility::Documented).await;
         assert_eq!((rows[0].5, rows.len(), code), (GaxCode::Unavailable, 2, Code::Ok), "{body:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_field_as_response_is_json_by_itself() {
+    for (body, code, problem) in [
+        (r#"[{"text":"a"},"#, Code::Unavailable, "it ends too early"),
+        ("", Code::Unavailable, "it ends too early"),
+        (r#"[],"other":[]"#, Code::Internal, "it is not JSON: trailing characters"),
+        ("[]}", Code::Internal, "it is not JSON: trailing characters"),
+        (r#"[{"text":7}]"#, Code::Internal, "messages[0].text: invalid type: integer `7`"),
+        (r#"{"messages":[]}"#, Code::Internal, "messages: invalid type: map, expected a list"),
+    ] {
+        let server = RestServer::new([RestReply::ok(body)]);
+        let request = GetByUserRequest { user_id: "me".to_owned(), ..GetByUserRequest::default() };
+        let options = CallOptions::new().retryable_codes([] as [GaxCode; 0]);
+        let call =
+            client(&server, Compatibility::Documented).list(Request::new(request).with_call_options(options));
+        let status = call.await.unwrap_err();
+        let expected = format!("the response is no rest.messaging.v1.ListReply: {problem}");
+        assert!(status.code() == code && status.message().starts_with(&expected), "{body}: {status:?}");
     }
 }
 

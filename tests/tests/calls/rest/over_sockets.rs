@@ -14,7 +14,9 @@ use tonic_gax::{CallOptions, Note, OperationError, OperationReport, RequestExt a
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
     MessagingClient, MessagingSettings,
 };
-use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::{GetByUserRequest, Message};
+use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::{
+    GetByUserRequest, GetRevisionRequest, Message,
+};
 
 type Requests = Arc<Mutex<Vec<String>>>;
 
@@ -80,6 +82,34 @@ async fn streams_come_by_hyper() {
 #[tokio::test]
 async fn streams_come_by_reqwest() {
     watched(ReqwestService::without_redirects(reqwest::Client::builder()).unwrap()).await;
+}
+
+/// The request that a call of an RPC without a body makes, as a server gets it.
+async fn touched<S: HttpService>(http: S) -> String {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let origin = format!("http://{}", listener.local_addr().unwrap());
+    let server = tokio::spawn(async move {
+        let (mut connection, _) = listener.accept().await.unwrap();
+        let mut packet = vec![0; 8192];
+        let length = connection.read(&mut packet).await.unwrap();
+        let reply = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+        connection.write_all(reply).await.unwrap();
+        String::from_utf8(packet[..length].to_vec()).unwrap()
+    });
+    let request = GetRevisionRequest { message_id: "5".to_owned(), ..GetRevisionRequest::default() };
+    client(http, &origin).touch(request).await.unwrap();
+    server.await.unwrap()
+}
+
+#[tokio::test]
+async fn a_post_without_a_body_has_a_length() {
+    // Google's servers reply 411 to others.
+    let reqwest = ReqwestService::without_redirects(reqwest::Client::builder()).unwrap();
+    for request in [touched(hyper()).await, touched(reqwest).await] {
+        assert!(request.starts_with("POST /v1/messages/5:touch HTTP/1.1\r\n"), "{request}");
+        assert_eq!(request.matches("content-length: 0\r\n").count(), 1, "{request}");
+        assert!(!request.contains("transfer-encoding") && request.ends_with("\r\n\r\n"), "{request}");
+    }
 }
 
 #[tokio::test]

@@ -43,6 +43,31 @@ async fn any_2xx_is_success() {
 }
 
 #[tokio::test]
+async fn a_response_without_a_body_is_never_compressed() {
+    let blank = |status| RestReply::new(status, "").header("content-encoding", "gzip");
+    let server = RestServer::new([blank(204), blank(200), blank(200), blank(404)]);
+    let client = client(&server, RestOptions::new());
+    assert_eq!(client.get_named(request()).await.unwrap().into_inner(), Message::default());
+    client.cancel(request()).await.unwrap();
+    let user = GetByUserRequest { user_id: "me".to_owned(), ..GetByUserRequest::default() };
+    assert_eq!(client.watch(user).await.unwrap().into_inner().message().await.unwrap(), None);
+    assert_eq!(client.get_named(request()).await.unwrap_err().code(), Code::NotFound);
+}
+
+#[tokio::test]
+async fn metadata_goes_through_a_grpc_gateway() {
+    let reply = RestReply::ok("{}").header("grpc-metadata-x-own", "a").header("grpc-trailer-x-late", "b");
+    let server = RestServer::new([reply.header("grpc-message", "nothing")]);
+    let mut call = Request::new(request());
+    call.metadata_mut().insert("grpc-metadata-x-mine", "c".parse().unwrap());
+    let response = client(&server, RestOptions::new()).get_named(call).await.unwrap();
+    let of = |name: &str| response.metadata().get(name).and_then(|value| value.to_str().ok());
+    assert_eq!((of("grpc-metadata-x-own"), of("grpc-trailer-x-late")), (Some("a"), Some("b")));
+    assert_eq!(of("grpc-message"), None);
+    assert_eq!(server.requests()[0].header("grpc-metadata-x-mine"), Some("c"));
+}
+
+#[tokio::test]
 async fn headers_of_the_response_are_metadata() {
     let reply = RestReply::ok("{}").header("x-own", "a").header("x-own", "b").header("grpc-status", "5");
     let server = RestServer::new([reply]);

@@ -1,13 +1,15 @@
 //! Streams of responses: JSON arrays, wherever they are cut.
 
-use std::io::ErrorKind;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::{ErrorKind, Write as _};
 use tonic::{Code, Status};
 use tonic_gax::rest::{RestOptions, RestTransport};
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::GetByUserRequest;
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
     MessagingClient, MessagingSettings,
 };
-use tonic_gax_tests::{RestReply, RestServer};
+use tonic_gax_tests::{RestReply, RestServer, ms};
 
 fn client(server: &RestServer) -> MessagingClient<RestTransport<RestServer>> {
     let options = RestOptions::new().origin("http://example.com".parse().unwrap()).max_response_bytes(200);
@@ -44,6 +46,44 @@ async fn an_array_is_read_wherever_it_is_cut() {
     }
 }
 
+/// The texts of a stream that goes on, up to the moment from which on nothing comes.
+async fn texts_so_far(reply: RestReply) -> Vec<String> {
+    let server = RestServer::new([reply.stalled()]);
+    let request = GetByUserRequest { user_id: "me".to_owned(), message_id: String::new() };
+    let mut stream = client(&server).watch(request).await.unwrap().into_inner();
+    let mut texts = Vec::new();
+    while let Ok(next) = tokio::time::timeout(ms(1), stream.message()).await {
+        texts.push(next.unwrap().unwrap().text);
+    }
+    texts
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_are_handed_on_as_they_come() {
+    let begun = r#"[{"text":"a"},{"text":"b"},{"te"#;
+    assert_eq!(texts_so_far(RestReply::ok(begun)).await, ["a", "b"]);
+    // A server that compresses flushes after each message.
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(begun.as_bytes()).unwrap();
+    encoder.flush().unwrap();
+    let packed = encoder.get_ref().clone();
+    for length in [3, packed.len()] {
+        let reply = RestReply::ok(packed.clone()).header("content-encoding", "gzip").cut(length);
+        assert_eq!(texts_so_far(reply).await, ["a", "b"], "{length}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_compressed_stream_may_be_longer_than_its_messages_may_be() {
+    let text = format!("[{}]", [r#"{"text":"aaaaaaaaaaaaaaaaaaaaaaaaaaaa"}"#; 5000].join(","));
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(text.as_bytes()).unwrap();
+    let packed = encoder.finish().unwrap();
+    // In one piece: a few bytes become many.
+    let (texts, end, _) = watched([RestReply::ok(packed).header("content-encoding", "gzip")]).await;
+    assert_eq!((texts.len(), end.is_ok()), (5000, true), "{end:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stream_may_have_no_messages_and_no_body() {
     for body in ["", " \n", "[]", " [ ] "] {
@@ -66,6 +106,26 @@ async fn an_error_may_follow_messages() {
             assert_eq!(texts, ["a"], "{body}");
             assert_eq!((status.code(), status.message()), (Code::Unavailable, "later"), "{body}");
         }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_number_of_an_error_in_a_stream_is_a_status_or_a_code() {
+    for (number, code) in [
+        ("404", Code::NotFound),
+        // Of google.rpc.Status itself.
+        ("14", Code::Unavailable),
+        ("0", Code::Unknown),
+        ("-1", Code::Unknown),
+        ("17", Code::Unknown),
+        ("99999", Code::Unknown),
+        ("1.5", Code::Unknown),
+        ("\"x\"", Code::Unknown),
+        ("null", Code::Unknown),
+    ] {
+        let body = format!(r#"[{{"text":"a"}},{{"error":{{"code":{number}}}}}]"#);
+        let (texts, end, _) = watched([RestReply::ok(body)]).await;
+        assert_eq!((texts.len(), end.unwrap_err().code()), (1, code), "{number}");
     }
 }
 

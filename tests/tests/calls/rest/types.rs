@@ -1,7 +1,5 @@
 //! Fields of all types, in bodies, queries and paths, each as proto3's JSON has it.
 
-use proptest::prelude::{Strategy, any, proptest};
-use proptest::{collection, option};
 use prost::Message as _;
 use prost_reflect::{DescriptorPool, DynamicMessage};
 use serde_json::{Value, json};
@@ -16,9 +14,9 @@ use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_se
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::{Everything, Flat, Kind};
 use tonic_gax_tests::{RestReply, RestRequest, RestServer};
 
-type Client = EverythingServiceClient<RestTransport<RestServer>>;
+pub(super) type Client = EverythingServiceClient<RestTransport<RestServer>>;
 
-fn client(server: &RestServer) -> Client {
+pub(super) fn client(server: &RestServer) -> Client {
     EverythingServiceClient::rest(server.clone(), EverythingServiceSettings::default())
 }
 
@@ -28,7 +26,7 @@ fn echo() -> RestServer {
 }
 
 /// The request as prost-reflect itself reads it, strictly.
-fn read_strictly(request: &RestRequest) -> Everything {
+pub(super) fn read_strictly(request: &RestRequest) -> Everything {
     let pool = DescriptorPool::decode(DESCRIPTORS).unwrap();
     let kind = pool.get_message_by_name("rest.everything.v1.Everything").unwrap();
     let mut json = serde_json::Deserializer::from_slice(&request.body);
@@ -37,7 +35,7 @@ fn read_strictly(request: &RestRequest) -> Everything {
 }
 
 /// A message as it comes back, and the request that it went in.
-async fn echoed(message: Everything) -> (Everything, RestRequest) {
+pub(super) async fn echoed(message: Everything) -> (Everything, RestRequest) {
     let server = echo();
     let back = client(&server).echo(message).await.unwrap().into_inner();
     (back, server.requests().remove(0))
@@ -140,108 +138,44 @@ async fn numbers_that_are_none_go_there_and_back() {
         [(f64::NAN, "NaN"), (f64::INFINITY, "Infinity"), (f64::NEG_INFINITY, "-Infinity")]
     {
         #[expect(clippy::cast_possible_truncation, reason = "there is no number to be cut")]
-        let sent = Everything { a_double: number, a_float: number as f32, ..Everything::default() };
-        let (back, request) = echoed(sent).await;
-        assert_eq!(back.a_double.to_string(), number.to_string());
-        assert_eq!(back.a_float.to_string(), number.to_string());
-        let body: Value = serde_json::from_slice(&request.body).unwrap();
-        assert_eq!(body, json!({"aDouble": expected, "aFloat": expected}));
-    }
-}
-
-/// Any message, without what JSON has several forms of.
-fn everything() -> impl Strategy<Value = Everything> {
-    let numbers = (any::<f64>(), any::<f32>(), any::<i32>(), any::<i64>(), any::<u32>(), any::<u64>());
-    let scalars = (any::<bool>(), any::<String>(), any::<Vec<u8>>(), -3..5_i32);
-    let lists = (
-        collection::vec(any::<i64>(), 0..4),
-        collection::vec(any::<String>(), 0..4),
-        collection::vec(-3..5_i32, 0..4),
-        collection::hash_map(any::<i64>(), any::<Vec<u8>>(), 0..4),
-    );
-    let known = (
-        option::of((-62_135_596_800..253_402_300_800_i64, 0..1_000_000_000_i32)),
-        option::of(any::<i64>()),
-        option::of(any::<String>()),
-        option::of(any::<f32>()),
-        option::of(any::<String>()),
-    );
-    (numbers, scalars, lists, known).prop_map(|(numbers, scalars, lists, known)| {
-        let (a_double, a_float, an_int32, an_int64, a_uint32, a_uint64) = numbers;
-        let (a_bool, a_string, some_bytes, kind) = scalars;
-        let (numbers, texts, kinds, by_number) = lists;
-        let (moment, wrapped_number, wrapped_text, wrapped_float, maybe) = known;
-        Everything {
-            a_double,
-            a_float,
-            an_int32,
-            an_int64,
-            a_uint32,
-            a_uint64,
-            a_bool,
-            a_string,
-            some_bytes,
-            kind,
-            numbers,
-            texts,
-            kinds,
-            by_number,
-            moment: moment.map(|(seconds, nanos)| prost_types::Timestamp { seconds, nanos }),
-            wrapped_number,
-            wrapped_text,
-            wrapped_float,
-            maybe,
+        let short = number as f32;
+        let sent = Everything {
+            a_double: number,
+            a_float: short,
+            wrapped_double: Some(number),
+            wrapped_float: Some(short),
+            any: Some(prost_types::Any {
+                type_url: text("type.googleapis.com/google.protobuf.DoubleValue"),
+                value: number.encode_to_vec(),
+            }),
             ..Everything::default()
-        }
-    })
-}
-
-proptest! {
-    #[test]
-    fn any_message_is_read_by_others_and_comes_back(inner in everything(), key in any::<String>(), outer in everything()) {
-        let by_text = HashMap::from([(key, inner.clone())]);
-        let inners = vec![inner.clone(), Everything::default()];
-        let message = Everything { inner: Some(Box::new(inner)), inners, by_text, ..outer };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
-        let (back, request) = runtime.block_on(echoed(message.clone()));
-        assert_eq!(read_strictly(&request), message);
-        assert_eq!(back, message);
-    }
-
-    #[test]
-    fn any_text_comes_to_the_server_in_path_and_query(name in "[^/]+", other in any::<String>()) {
-        let is_dots = name == "." || name == "..";
-        let flat = Flat { name: format!("things/{name}"), text: other.clone(), ..Flat::default() };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        };
+        let (back, request) = echoed(sent).await;
+        assert_eq!(
+            (back.a_double.to_string(), back.a_float.to_string()),
+            (number.to_string(), number.to_string())
+        );
+        assert_eq!(back.wrapped_double.unwrap().to_string(), number.to_string());
+        assert_eq!(back.wrapped_float.unwrap().to_string(), number.to_string());
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        let any = json!({"@type": "type.googleapis.com/google.protobuf.DoubleValue", "value": expected});
+        let expected = json!({"aDouble": expected, "aFloat": expected, "wrappedDouble": expected,
+            "wrappedFloat": expected, "any": any});
+        assert_eq!(body, expected);
+        // In a query, too.
         let server = RestServer::new([]);
-        let called = runtime.block_on(async { client(&server).query(flat).await });
-        assert_eq!(called.is_err(), is_dots);
-        if !is_dots {
-            let requests = server.requests();
-            let (path, query) = (requests[0].uri.path(), requests[0].uri.query().unwrap());
-            assert_eq!(decoded(path.strip_prefix("/v1/things/").unwrap()), name);
-            let pairs = query.split('&').map(|pair| pair.split_once('=').unwrap());
-            let found = pairs.into_iter().find(|(key, _)| *key == "text").map(|(_, value)| decoded(value));
-            assert_eq!(found.unwrap_or_default(), other);
-        }
+        client(&server)
+            .misplace(Everything { wrapped_double: Some(number), ..Everything::default() })
+            .await
+            .unwrap();
+        let line = server.lines().remove(0);
+        assert!(
+            line.starts_with(
+                &format!("GET /v1/everything?wrappedDouble={number}&").replace("inf", "Infinity")
+            ),
+            "{line}"
+        );
     }
-}
-
-/// A text without percent signs, as a server would decode it.
-fn decoded(text: &str) -> String {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let Some((first, others)) = rest.split_first() {
-        assert!(first.is_ascii_alphanumeric() || b"-_.~%".contains(first), "{text}");
-        if *first == b'%' {
-            bytes.push(u8::from_str_radix(std::str::from_utf8(&others[..2]).unwrap(), 16).unwrap());
-            rest = &others[2..];
-        } else {
-            bytes.push(*first);
-            rest = others;
-        }
-    }
-    String::from_utf8(bytes).unwrap()
 }
 
 #[tokio::test]
@@ -334,6 +268,48 @@ async fn what_a_query_cannot_express_is_refused() {
 
 #[tokio::test]
 async fn what_json_cannot_express_is_refused_with_its_path() {
+    let number = prost_types::Value { kind: Some(prost_types::value::Kind::NumberValue(f64::NAN)) };
+    let free = prost_types::Struct { fields: [(text("a"), number)].into() };
+    for (message, problem) in [
+        (
+            Everything { free: Some(free), ..Everything::default() },
+            "free.a: cannot serialize non-finite double",
+        ),
+        (
+            Everything {
+                mask: Some(prost_types::FieldMask { paths: vec![text("a_1")] }),
+                ..Everything::default()
+            },
+            "mask: cannot roundtrip field name through camelcase",
+        ),
+        (
+            Everything {
+                any: Some(prost_types::Any { type_url: text("x/nobody.Knows"), value: Vec::new() }),
+                ..Everything::default()
+            },
+            "any: message 'nobody.Knows' not found",
+        ),
+        (
+            Everything {
+                duration: Some(prost_types::Duration { seconds: i64::MAX, nanos: 0 }),
+                ..Everything::default()
+            },
+            "duration: duration out of range",
+        ),
+    ] {
+        let server = echo();
+        let status = client(&server).echo(message).await.unwrap_err();
+        assert_eq!((status.code(), server.requests().len()), (Code::InvalidArgument, 0));
+        assert!(status.message().contains(problem), "{status:?}");
+    }
+    let mut deep = Everything::default();
+    for _ in 0..200 {
+        deep = Everything { inner: Some(Box::new(deep)), ..Everything::default() };
+    }
+    let server = echo();
+    let status = client(&server).echo(deep).await.unwrap_err();
+    assert_eq!((status.code(), server.requests().len()), (Code::InvalidArgument, 0));
+    assert!(status.message().contains("recursion limit"), "{status:?}");
     let late = prost_types::Timestamp { seconds: i64::MAX, nanos: 0 };
     let inner = Everything { moment: Some(late), ..Everything::default() };
     let message = Everything { inners: vec![Everything::default(), inner], ..Everything::default() };

@@ -4,8 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic::{Code, Request};
+use tonic_gax::batching::{BatchCall, Batcher};
 use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
 use tonic_gax::rest::{RestOptions, RestTransport};
+use tonic_gax::resumption::Resumption;
+use tonic_gax::settings::BatchingSettings;
 use tonic_gax::{
     CallOptions, Code as GaxCode, Hedging, OperationReport, RequestExt as _, RetryLayer, RetryTable,
 };
@@ -19,7 +22,7 @@ use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax:
     MessagingClient, MessagingSettings, MessagingStubSettings, MessagingStubSettingsBuilder,
 };
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::{
-    GetNamedRequest, Message, UpdateFieldRequest,
+    GetByUserRequest, GetNamedRequest, ListReply, Message, UpdateFieldRequest,
 };
 use tonic_gax_tests::{Recorder, RestReply, RestServer, codes, ms};
 use tower_layer::Layer as _;
@@ -71,15 +74,22 @@ async fn operations_are_polled_by_the_rules_of_the_service_yaml() {
     assert_eq!(lines[1..], ["GET /v1/builds/7"; 3].map(|line| format!("{line}{alt}")));
 }
 
+fn messaging(
+    server: &RestServer,
+    stub: MessagingStubSettingsBuilder,
+) -> MessagingClient<RestTransport<RestServer>> {
+    let settings = MessagingSettings::create(stub.build().unwrap());
+    let options = RestOptions::new().origin("http://example.com".parse().unwrap());
+    MessagingClient::rest_with_options(server.clone(), settings, options).unwrap()
+}
+
 /// How often a call is sent whose first attempt takes long, and which is hedged so.
 async fn sent<F: Future>(
     stub: MessagingStubSettingsBuilder,
     call: impl FnOnce(MessagingClient<RestTransport<RestServer>>) -> F,
 ) -> usize {
     let server = RestServer::new([RestReply::ok("{}").after(ms(1000))]);
-    let settings = MessagingSettings::create(stub.build().unwrap());
-    let options = RestOptions::new().origin("http://example.com".parse().unwrap());
-    call(MessagingClient::rest_with_options(server.clone(), settings, options).unwrap()).await;
+    call(messaging(&server, stub)).await;
     server.requests().len()
 }
 
@@ -102,6 +112,56 @@ async fn hedging_goes_by_the_verb() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn streams_that_break_are_resumed() {
+    let server = RestServer::new([
+        RestReply::ok(r#"[{"number":"1"},{"number":"2"},"#).broken(),
+        RestReply::new(503, "{}"),
+        RestReply::ok(r#"[{"number":"2"},{"number":"3"}]{"error":{"code":503,"message":"later"}}"#),
+        RestReply::ok(r#"[{"number":"4"}]"#),
+    ]);
+    let by_number = Resumption::by_position(
+        |message: &Message| message.number.unwrap_or_default(),
+        |first: &GetByUserRequest, last| GetByUserRequest { message_id: last.to_string(), ..first.clone() },
+    );
+    let mut stub = MessagingStubSettings::builder();
+    stub.watch().set_resumption(by_number);
+    let request = GetByUserRequest { user_id: "me".to_owned(), message_id: String::new() };
+    let mut stream = messaging(&server, stub).watch(request).await.unwrap().into_inner();
+    let mut numbers = Vec::new();
+    while let Some(message) = stream.message().await.unwrap() {
+        numbers.push(message.number.unwrap());
+    }
+    assert_eq!(numbers, [1, 2, 3, 4]);
+    let watch = "GET /v1/users/me/messages:watch";
+    let from = |last| format!("{watch}?messageId={last}");
+    assert_eq!(server.lines(), [watch.to_owned(), from(2), from(2), from(3)]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn elements_are_sent_in_batches() {
+    let server = RestServer::new([RestReply::new(503, "{}")]);
+    let client = messaging(&server, MessagingStubSettings::builder());
+    let call = BatchCall::rpc(move |texts: Vec<String>| {
+        let client = client.clone();
+        let messages = texts.into_iter().map(|text| Message { text, ..Message::default() }).collect();
+        async move { client.import(ListReply { messages }).await }
+    });
+    let settings = BatchingSettings::builder()
+        .element_count_threshold(2)
+        .request_byte_threshold(1000)
+        .delay_threshold(ms(100))
+        .build();
+    let batching =
+        call.no_replies().settings(settings).bytes(|text: &String| text.len() as u64).named("texts");
+    let batcher = Batcher::spawn(batching).unwrap();
+    let first = batcher.add("a".to_owned()).await.unwrap();
+    let second = batcher.add("b".to_owned()).await.unwrap();
+    first.await.unwrap();
+    second.await.unwrap();
+    assert_eq!(server.lines(), [r#"POST /v1/messages:import [{"text":"a"},{"text":"b"}]"#; 2]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn observers_and_reports_know_of_no_rest() {
     let (server, recorder) = (RestServer::new([RestReply::new(503, "{}")]), Arc::new(Recorder::default()));
     let settings = EverythingServiceSettings::default().with_observer(recorder.clone()).with_reports(true);
@@ -110,6 +170,19 @@ async fn observers_and_reports_know_of_no_rest() {
     let report = OperationReport::of(&response).unwrap();
     assert_eq!(codes(report), [GaxCode::Unavailable, GaxCode::Ok]);
     assert_eq!(report.method(), "/rest.everything.v1.EverythingService/Query");
+    let lines = recorder.take();
+    let begin_and_end: Vec<&str> =
+        lines.iter().map(String::as_str).filter(|line| !line.contains("sent")).collect();
+    assert_eq!(begin_and_end.first(), Some(&"operation_started rest.everything.v1.EverythingService/Query"));
+    assert!(begin_and_end.iter().any(|line| line.starts_with("attempt_failed 1 UNAVAILABLE")), "{lines:?}");
+    assert!(
+        begin_and_end.iter().any(|line| line.starts_with("operation_succeeded OK 2 attempts")),
+        "{lines:?}"
+    );
+    // An observer's headers go along.
+    let requests = server.requests();
+    let numbers: Vec<_> = requests.iter().map(|request| request.header("x-attempt")).collect();
+    assert_eq!(numbers, [Some("1"), Some("2")]);
     let options = CallOptions::new().timeout(Duration::from_millis(50));
     let server = RestServer::new([RestReply::ok("{}").after(ms(1000))]);
     let client = EverythingServiceClient::rest(server.clone(), EverythingServiceSettings::default());
@@ -142,6 +215,20 @@ async fn tonics_own_client_stands_on_it_with_and_without_the_layer() {
 fn descriptors_that_are_none_are_an_error() {
     let error = RestTransport::new(RestServer::new([]), b"\xff", RestOptions::new()).unwrap_err();
     assert!(error.to_string().starts_with("the descriptors are no FileDescriptorSet"), "{error}");
+}
+
+#[test]
+fn descriptors_that_are_damaged_are_an_error_or_others() {
+    let made = |bytes: &[u8]| RestTransport::new(RestServer::new([]), bytes, RestOptions::new());
+    made(DESCRIPTORS).unwrap();
+    let length = DESCRIPTORS.len();
+    for place in (0..length).step_by(length / 40) {
+        // Cut there: an error, or the files that come before. Nothing panics.
+        drop(made(&DESCRIPTORS[..place]));
+        let mut damaged = DESCRIPTORS.to_vec();
+        damaged[place] ^= 0x15;
+        drop(made(&damaged));
+    }
 }
 
 #[tokio::test(start_paused = true)]

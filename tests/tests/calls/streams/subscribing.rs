@@ -4,12 +4,13 @@
 use gax_retry::{Code, RetrySettings, StopReason};
 use std::collections::VecDeque;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::codegen::BoxStream;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::resumption::{Processed, Resume, StreamResumption};
+use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, Subscription, SubscriptionStrategy, Update};
 use tonic_gax::testing::VirtualServer as Server;
 use tonic_gax::{CallSettings, Note, OperationError, OperationOptions, RetryService};
@@ -173,6 +174,87 @@ async fn all_its_connections_are_one_operation() {
         let count = |what: &str| events.iter().filter(|event| event.contains(what)).count();
         assert_eq!(count("response_received"), 9, "{events:?}");
     }
+}
+
+/// Neither its timeouts nor its strategy, which gives its caller no message.
+#[tokio::test(start_paused = true)]
+async fn the_client_s_own_settings_of_streams_do_not_apply() {
+    struct Silent;
+    impl StreamResumption for Silent {
+        type Request = Line;
+        type Response = Line;
+        fn process(&mut self, _: &mut Line) -> Processed {
+            Processed::Skip
+        }
+        fn resume(&mut self, _: &Status) -> Resume<Line> {
+            Resume::Stop
+        }
+    }
+    let feed = Feed::new([lines([1], [Wait(700), Act::Line(2), Wait(700), down()]), lines([3, 9], [])]);
+    let server = Server::serving(TalkServer::new(feed.clone()), Script::new());
+    let own = Setup::new(settings(60_000)).talk_listening(|listen| {
+        listen.set_resumption(Resumption::new(|_: &Line| Silent));
+        listen.set_wait_timeout(ms(100)).set_idle_timeout(ms(100));
+    });
+    let client = Client::Generated(TalkClient::with_settings(server.channel(), own));
+    let mut subscription = listen(&subscriber(settings(60_000)), &client);
+    let mut numbers = Vec::new();
+    while let Some(update) = subscription.update().await.unwrap() {
+        numbers.extend(update.into_message().map(|line| line.count));
+        tokio::time::sleep(ms(500)).await;
+    }
+    assert_eq!(numbers, [1, 2, 3, 9]);
+    assert_eq!(feed.asked().iter().map(|(_, after)| *after).collect::<Vec<_>>(), [0, 2]);
+}
+
+/// Says the same over each connection.
+struct Talks;
+
+impl StreamResumption for Talks {
+    type Request = Vec<Line>;
+    type Response = Line;
+
+    fn process(&mut self, _: &mut Line) -> Processed {
+        Processed::Deliver
+    }
+
+    fn resume(&mut self, _: &Status) -> Resume<Vec<Line>> {
+        Resume::Again(vec![line(0)])
+    }
+}
+
+impl SubscriptionStrategy for Talks {
+    type Message = Line;
+}
+
+#[tokio::test(start_paused = true)]
+async fn each_connection_has_the_headers_of_a_request() {
+    let down = || Reply::messages_then_status(&[line(1)], &Status::unavailable("down"));
+    let server = Server::start(Script::at_once([down(), down(), Reply::messages(&[line(9)])]));
+    let numbers = Arc::new(AtomicU32::new(0));
+    let client = TalkClient::with_interceptor(server.channel(), move |mut request: Request<()>| {
+        let number = numbers.fetch_add(1, Ordering::Relaxed);
+        request.metadata_mut().insert("x-connection", number.into());
+        Ok(request)
+    });
+    let connect = move |opening: Opening<Vec<Line>, Line>| {
+        let attempt = opening.attempt().number();
+        let mut request = opening.into_streaming_request();
+        request.metadata_mut().insert("x-attempt", attempt.into());
+        let client = client.clone();
+        async move { client.chat(request).await }
+    };
+    let mut chat = subscriber(settings(60_000)).subscribe(vec![line(0)], Talks, connect);
+    // The server replies once a request is over.
+    chat.sender().half_close();
+    let mut numbers = Vec::new();
+    while let Some(update) = chat.update().await.unwrap() {
+        numbers.extend(update.into_message().map(|line| line.count));
+    }
+    assert_eq!(numbers, [1, 1, 9]);
+    let arrivals = server.arrivals();
+    let headers = |name| arrivals.iter().map(|arrival| arrival.header(name).unwrap()).collect::<Vec<_>>();
+    assert_eq!((headers("x-attempt"), headers("x-connection")), (vec!["1", "2", "3"], vec!["0", "1", "2"]));
 }
 
 #[tokio::test(start_paused = true)]

@@ -41,6 +41,7 @@ async fn sent<S, B, R>(
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
+    S::Future: 'static,
     B: tonic_gax::http::Replay + Default,
     R: http_body::Body,
     R::Error: Into<BoxError>,
@@ -147,6 +148,7 @@ async fn stale<S, B, R>(client: impl Fn() -> S)
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
+    S::Future: 'static,
     B: tonic_gax::http::Replay + Default,
     R: http_body::Body,
     R::Error: Into<BoxError>,

@@ -1,5 +1,12 @@
 //! Connections of our own: dead ones, endpoints that come and go, and everything in virtual time.
 
+mod ejection;
 mod endpoints;
+mod faults;
+mod http;
+mod keep_alive;
+mod lifetimes;
+mod network;
+mod proxies;
 mod silent;
 mod waiting;

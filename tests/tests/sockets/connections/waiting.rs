@@ -11,9 +11,7 @@ use tonic_gax::RetrySettings;
 use tonic_gax::connection::{Address, AddressList, ConnectBackoff, Connection, ConnectionBuilder};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::{
-    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, codes, ms, report_of,
-};
+use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, codes, ms, report_of};
 
 /// Connections that are refused: when.
 #[derive(Clone)]
@@ -139,48 +137,6 @@ async fn a_slow_server_costs_one_more_connection() {
     assert_eq!(made.load(Ordering::Relaxed), 2, "the second is given a second at least");
 }
 
-#[tokio::test(start_paused = true)]
-async fn connections_that_are_made_and_lost_leave_nothing() {
-    const ROUNDS: usize = 10_000;
-    let server = VirtualServer::start(Script::always(Reply::Serve));
-    let (connection, made) = to(&server);
-    let connection = connection.max_age(Duration::from_secs(5)).connect_lazy().unwrap();
-    let mut client = AssetServiceClient::new(connection);
-    let mut most = 0;
-    for round in 0..ROUNDS {
-        client.list_assets(ListAssetsRequest::default()).await.unwrap();
-        tokio::time::sleep(Duration::from_secs(6)).await;
-        let tasks = tokio::runtime::Handle::current().metrics().num_alive_tasks();
-        if round < 10 {
-            most = most.max(tasks);
-        } else {
-            assert!(tasks <= most, "{tasks} in round {round}, {most} before");
-        }
-    }
-    assert_eq!(made.load(Ordering::Relaxed), ROUNDS);
-}
-
-/// The interval of the next connection is doubled (gRFC A8).
-#[tokio::test(start_paused = true)]
-async fn a_server_that_finds_too_many_pings_gets_fewer() {
-    const CALM: u32 = 11;
-    let goodbye = RawFrame::GoAway { reason: CALM, taken: true };
-    let server = RawServer::start([vec![goodbye, RawFrame::Drop], Vec::new()]);
-    let connect = server.connector();
-    let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
-    let connection = Connection::to("http://server").resolver(list).connector(move |_| {
-        let io = connect();
-        async move { Ok(io.into_inner()) }
-    });
-    let http2 = tonic_gax::connection::Http2::default().keep_alive_interval(Duration::from_secs(30));
-    let mut client = AssetServiceClient::new(connection.http2(http2).connect_lazy().unwrap());
-    client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
-    let call = client.list_assets(ListAssetsRequest::default());
-    assert!(tokio::time::timeout(Duration::from_secs(600), call).await.is_err());
-    let pings: Vec<_> = server.pings().iter().map(Duration::as_secs).collect();
-    assert_eq!(pings, (1..10).map(|number| 60 * number).collect::<Vec<_>>());
-}
-
 /// The server says that the service is up after a minute, and down after two.
 #[tokio::test(start_paused = true)]
 async fn calls_go_to_servers_that_are_healthy() {
@@ -211,44 +167,4 @@ async fn a_server_that_knows_no_health_is_healthy() {
     let (connection, _) = to(&server);
     let mut client = AssetServiceClient::new(connection.health_check("").connect_lazy().unwrap());
     client.list_assets(ListAssetsRequest::default()).await.unwrap();
-}
-
-/// For clients of HTTP that speak HTTP/2.
-#[tokio::test(start_paused = true)]
-async fn http_requests_go_over_it_too() {
-    let server = VirtualServer::start(Script::always(Reply::Serve));
-    let (connection, _) = to(&server);
-    let settings = RetrySettings::builder().max_attempts(2).build().unwrap();
-    let layer = tonic_gax::HttpRetryLayer::new(&settings, [tonic_gax::Code::Unavailable]);
-    let mut client = layer.layer(connection.connect().await.unwrap());
-    let body = http_body_util::Full::new(bytes::Bytes::from_static(b"{}"));
-    let request = http::Request::post("http://elsewhere/test").body(body).unwrap();
-    let response = tower::Service::call(&mut client, request).await.unwrap();
-    assert_eq!(response.status(), 200);
-    assert_eq!(server.arrivals()[0].path, "/test");
-}
-
-/// gRPC servers want five minutes between two pings while they send nothing, and none without a call in flight.
-#[tokio::test(start_paused = true)]
-async fn servers_with_default_limits_see_no_ping_too_many_in_ten_hours() {
-    const HOUR: Duration = Duration::from_secs(3600);
-    let server = RawServer::start([Vec::new()]);
-    let connect = server.connector();
-    let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
-    let connection = Connection::to("http://server").resolver(list).connector(move |_| {
-        let io = connect();
-        async move { Ok(io.into_inner()) }
-    });
-    let http2 = tonic_gax::connection::Http2::default().keep_alive_interval(Duration::from_secs(330));
-    let mut client = AssetServiceClient::new(connection.http2(http2).connect_lazy().unwrap());
-    let call = client.list_assets(ListAssetsRequest::default());
-    assert!(tokio::time::timeout(5 * HOUR, call).await.is_err());
-    tokio::time::sleep(5 * HOUR).await;
-    let pings = server.pings();
-    assert!(pings.windows(2).all(|pair| pair[1] > pair[0] + Duration::from_secs(300)), "{pings:?}");
-    assert!(pings.len() > 45, "the connection is looked after: {pings:?}");
-    assert!(
-        pings.iter().all(|at| *at <= 5 * HOUR + Duration::from_secs(330)),
-        "none without a call: {pings:?}"
-    );
 }

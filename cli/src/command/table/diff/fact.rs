@@ -88,7 +88,7 @@ impl Fact {
 }
 
 /// All facts of a method, in the order in which changes are shown.
-pub(super) fn facts(view: &MethodView<'_>) -> [Fact; 16] {
+pub(super) fn facts(view: &MethodView<'_>) -> [Fact; 18] {
     let (place, settings) = (|field| view.origin_of(field), view.settings());
     let has_entry = view.policy.is_some();
     let (codes, only) = (view.codes(), view.only_with_server_delay());
@@ -106,6 +106,8 @@ pub(super) fn facts(view: &MethodView<'_>) -> [Fact; 16] {
     let of_hedging = json!(view.hedging().map(hedging_members));
     let of_polling = json!(view.polling().map(polling_members));
     let of_batching = json!(view.batching().map(batching_members));
+    let wait = view.policy.and_then(|policy| policy.wait_timeout());
+    let idle = view.policy.and_then(|policy| policy.idle_timeout());
     let entry = if has_entry { "yes" } else { "none" };
     let only_place = place(Field::OnlyWithServerDelay);
     let named = |codes| json!(code_names(codes));
@@ -141,6 +143,8 @@ pub(super) fn facts(view: &MethodView<'_>) -> [Fact; 16] {
             None,
         ),
         Fact::new("hedging", "hedging", of_hedging, hedged, place(Field::Hedging)),
+        Fact::new("wait_timeout_ms", "wait timeout of streams", ms(wait), limit(wait), None),
+        Fact::new("idle_timeout_ms", "idle timeout of streams", ms(idle), limit(idle), None),
         Fact::new("idempotent", "idempotent", view.idempotent().into(), idempotent, place(Field::Idempotent)),
         Fact::new("polling", "polling", of_polling, polled, None),
         Fact::new("batching", "batching", of_batching, batched, None),

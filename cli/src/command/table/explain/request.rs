@@ -35,11 +35,38 @@ impl HeaderLookup for Headers<'_> {
 
 /// The request that somebody names: by a rule's name, or by method and path, or method and URL. `None`: it is a name that no rule
 /// has.
-pub(super) fn find<'a>(http: &'a HttpTable, wanted: &'a str, headers: &Headers<'_>) -> Option<Request<'a>> {
-    match wanted.split_once(' ') {
-        Some((method, target)) => Some(of_request(http, wanted, method, target.trim(), headers)),
-        None => http.rules().find(|rule| rule.rule().name() == wanted).map(|rule| of_rule(wanted, rule)),
+pub(super) fn find<'a>(
+    http: &'a HttpTable,
+    wanted: &'a str,
+    headers: &Headers<'_>,
+) -> Result<Option<Request<'a>>, Failure> {
+    let named = || http.rules().find(|rule| rule.rule().name() == wanted).map(|rule| of_rule(wanted, rule));
+    let Some((method, target)) = wanted.split_once(' ') else { return Ok(named()) };
+    let target = target.trim();
+    match check(method, target) {
+        Ok(()) => Ok(Some(of_request(http, wanted, method, target, headers))),
+        // A name may have spaces, too.
+        Err(failure) => named().map(Some).ok_or(failure),
     }
+}
+
+/// Whether a method and a target are those of a request.
+fn check(method: &str, target: &str) -> Result<(), Failure> {
+    const LOWER: [&str; 9] = ["get", "head", "options", "trace", "put", "delete", "post", "patch", "query"];
+    let upper = method.to_ascii_uppercase();
+    if method != upper && LOWER.contains(&method.to_ascii_lowercase().as_str()) {
+        let sentence = format!("{method:?} is no method: upper and lower case differ; write {upper:?}");
+        return Err(Failure::Usage(sentence));
+    }
+    let has_host =
+        target.split_once("://").is_some_and(|(_, rest)| !rest.is_empty() && !rest.starts_with('/'));
+    if target.starts_with('/') || has_host {
+        return Ok(());
+    }
+    let sentence = format!(
+        "{target:?} is neither a path nor a URL; write /v1/things/7 or https://api.example.com/v1/things/7"
+    );
+    Err(Failure::Usage(sentence))
 }
 
 /// The error of a name that no rule has, in a table without RPCs.

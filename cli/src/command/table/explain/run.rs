@@ -83,7 +83,7 @@ pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let (tables, gapic_yaml) = (vec![Input::table(&args.table)?], args.gapic.read()?);
     let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
     if let Some(http) = table.http() {
-        if let Some(request) = request::find(http, &args.method, &Headers(&args.header)) {
+        if let Some(request) = request::find(http, &args.method, &Headers(&args.header))? {
             http::run(&table, &request, bounds, args.format)?;
             return Ok(ExitCode::SUCCESS);
         }

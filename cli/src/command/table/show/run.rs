@@ -79,7 +79,7 @@ JSON:
     \"rpc_timeout_multiplier\":..,\"max_rpc_timeout_ms\":..,\"max_server_delay_ms\":..,
     \"only_with_server_delay\":[..],
     \"hedging\":{\"delay_ms\":..,\"delay_percentile\":..,\"max_attempts\":..,\"non_fatal_codes\":[..]},
-    \"wait_for_ready\":..,
+    \"wait_for_ready\":..,\"wait_timeout_ms\":..,\"idle_timeout_ms\":..,
     \"max_request_message_bytes\":..,\"max_response_message_bytes\":..,
     \"polling\":{\"initial_delay_ms\":..,\"delay_multiplier\":..,\"max_delay_ms\":..,\"total_timeout_ms\":..},
     \"batching\":{\"element_count_threshold\":..,\"request_byte_threshold\":..,\"delay_threshold_ms\":..,

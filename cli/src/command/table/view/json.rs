@@ -129,6 +129,8 @@ impl Serialize for MethodView<'_> {
         }
         row.serialize_entry("hedging", &self.hedging().map(hedging_members))?;
         row.serialize_entry("wait_for_ready", &policy.and_then(MethodPolicy::wait_for_ready))?;
+        row.serialize_entry("wait_timeout_ms", &ms(policy.and_then(MethodPolicy::wait_timeout)))?;
+        row.serialize_entry("idle_timeout_ms", &ms(policy.and_then(MethodPolicy::idle_timeout)))?;
         let requests = policy.and_then(MethodPolicy::max_request_message_bytes);
         row.serialize_entry("max_request_message_bytes", &requests)?;
         let responses = policy.and_then(MethodPolicy::max_response_message_bytes);

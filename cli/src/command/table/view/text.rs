@@ -7,6 +7,7 @@ use gax_retry::{AttemptPlan, NoJitter};
 use gax_table::{Dialect, MethodPolicy, PolicyField};
 use gax_text::Escaped;
 use std::fmt;
+use std::time::Duration;
 
 /// How many starts of attempts are written out.
 const SHOWN: usize = 8;
@@ -65,6 +66,7 @@ fn settings(policy: MethodPolicy<'_>, dialect: Dialect) -> Grid {
 /// Settings without a line of their own, and those that nothing here acts on.
 fn others(policy: MethodPolicy<'_>) -> impl Iterator<Item = (&'static str, String)> {
     let ready = policy.wait_for_ready().map(|wait| if wait { "yes" } else { "no" }.to_owned());
+    let time = |time: Option<Duration>| time.map(|time| limit(Some(time)));
     let size = |what: &str, count: Option<u64>| count.map(|count| format!("{what} up to {}", bytes(count)));
     let requests = size("requests", policy.max_request_message_bytes());
     let sizes: Vec<String> =
@@ -72,7 +74,13 @@ fn others(policy: MethodPolicy<'_>) -> impl Iterator<Item = (&'static str, Strin
     let sizes = Some(sizes.join(", ")).filter(|sizes| !sizes.is_empty());
     let only = policy.settings().only_with_server_delay();
     let only = Some(only.to_string()).filter(|_| !only.is_empty());
-    let rows = [("only if delayed", only), ("wait for ready", ready), ("message sizes", sizes)];
+    let rows = [
+        ("only if delayed", only),
+        ("wait for ready", ready),
+        ("wait timeout", time(policy.wait_timeout())),
+        ("idle timeout", time(policy.idle_timeout())),
+        ("message sizes", sizes),
+    ];
     rows.into_iter().filter_map(|(name, value)| Some((name, value?)))
 }
 

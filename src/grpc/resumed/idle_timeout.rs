@@ -1,6 +1,7 @@
 //! Streams that their caller forgets.
 
-use crate::grpc::MessageSource;
+use super::message_source::MessageSource;
+use crate::grpc::status::Failure;
 use crate::operation::{Clock, OperationReport, Timer};
 use http::HeaderMap;
 use std::future::poll_fn;
@@ -12,32 +13,45 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tonic::Status;
 
-/// A stream that is dropped if nobody polls it for a while. A task watches it, since a stream that nobody polls can't.
+/// A stream that ends if nobody polls it for a while. A task watches it, since a stream that nobody polls can't.
 pub(crate) struct IdleTimeout<M> {
     shared: Arc<Mutex<Shared<M>>>,
     task: Option<AbortHandle>,
 }
 
 struct Shared<M> {
-    /// `None` once it was dropped.
+    /// `None` while it is polled, after a panic of its strategy, and where it could not end by itself.
     source: Option<Box<dyn MessageSource<M>>>,
-    /// Since when the caller has left it alone; `None`: it waits for a message.
+    /// Since when the caller has left it alone; `None`: it waits for a message, or there is none to come.
     idle_since: Option<Instant>,
     clock: Clock,
-    /// The caller knows that it was dropped.
-    is_over: bool,
+    /// The error of a stream that could not end by itself.
+    failure: Option<Status>,
 }
 
 impl<M> Shared<M> {
     fn left_alone(&mut self) {
         self.idle_since = Some(self.clock.now().0);
     }
+
+    /// The caller has left it alone for too long: its connection is dropped. It has its own error, unless it is between two
+    /// connections.
+    fn abandon(&mut self) {
+        self.idle_since = None;
+        if let Some(mut source) = self.source.take() {
+            if source.abandon() {
+                self.source = Some(source);
+            } else {
+                self.failure = Some(Failure::left_alone().peek());
+            }
+        }
+    }
 }
 
 impl<M: Send + 'static> IdleTimeout<M> {
     pub(crate) fn new(source: Box<dyn MessageSource<M>>, timeout: Duration) -> Self {
         let mut shared =
-            Shared { source: Some(source), idle_since: None, clock: Clock::start(), is_over: false };
+            Shared { source: Some(source), idle_since: None, clock: Clock::start(), failure: None };
         shared.left_alone();
         let shared = Arc::new(Mutex::new(shared));
         // Outside of a runtime nobody could wait.
@@ -56,7 +70,7 @@ fn lock<M>(shared: &Mutex<Shared<M>>) -> MutexGuard<'_, Shared<M>> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Waits until the stream was left alone for too long, and drops it.
+/// Waits until the stream was left alone for too long, and ends it.
 async fn watch<M>(shared: Weak<Mutex<Shared<M>>>, timeout: Duration) {
     loop {
         let ends_at = {
@@ -64,11 +78,7 @@ async fn watch<M>(shared: Weak<Mutex<Shared<M>>>, timeout: Duration) {
             let mut shared = lock(&shared);
             let now = shared.clock.now().0;
             match shared.idle_since.and_then(|since| since.checked_add(timeout)) {
-                Some(end) if now >= end => {
-                    let source = shared.source.take();
-                    drop(shared);
-                    return drop(source);
-                }
+                Some(end) if now >= end => return shared.abandon(),
                 Some(end) => Some(end),
                 None => now.checked_add(timeout),
             }
@@ -83,19 +93,13 @@ impl<M: Send + 'static> MessageSource<M> for IdleTimeout<M> {
         let mut shared = self.shared();
         shared.idle_since = None;
         let Some(mut source) = shared.source.take() else {
-            let is_new = !std::mem::replace(&mut shared.is_over, true);
-            let status = || {
-                Err(Status::aborted(
-                    "the stream was cancelled: nobody took its messages within the idle timeout",
-                ))
-            };
-            return Poll::Ready(is_new.then(status));
+            return Poll::Ready(shared.failure.take().map(Err));
         };
         drop(shared);
         let polled = source.poll_message(cx);
         let mut shared = self.shared();
         shared.source = Some(source);
-        if polled.is_ready() {
+        if let Poll::Ready(Some(Ok(_))) = polled {
             shared.left_alone();
         }
         polled

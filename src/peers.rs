@@ -2,11 +2,9 @@
 //!
 //! Without the feature `connection` there is nobody to say anything.
 
-use crate::grpc::methods::MethodConfig;
 use crate::operation::AttemptContext;
-use http::Extensions;
+use http::{Extensions, Request};
 use std::error::Error;
-use tonic::body::Body;
 
 #[cfg(feature = "connection")]
 use crate::connection::{ConnectionError, ConnectionFuture};
@@ -19,7 +17,7 @@ use std::any::Any;
 
 /// The endpoint of an attempt whose response takes its time.
 #[derive(Default)]
-pub(super) struct Origin {
+pub(crate) struct Origin {
     #[cfg(feature = "connection")]
     peer: Option<Peer>,
 }
@@ -27,15 +25,15 @@ pub(super) struct Origin {
 /// Says to the connection whether the request waits for it, and, of an attempt that is not the first, where others failed.
 #[cfg_attr(not(feature = "connection"), expect(unused_variables, reason = "nobody is addressed"))]
 #[inline]
-pub(super) fn address(
-    request: &mut http::Request<Body>,
-    config: &MethodConfig,
+pub(crate) fn address<B>(
+    request: &mut Request<B>,
+    waits: Option<bool>,
     context: &AttemptContext<'_>,
     has_others: bool,
 ) {
     #[cfg(feature = "connection")]
     {
-        if let Some(waits) = config.wait_for_ready {
+        if let Some(waits) = waits {
             request.extensions_mut().insert(WaitForReady(waits));
         }
         if has_others && let Some(failed) = FailedPeers::of(context.peers()) {
@@ -52,7 +50,7 @@ fn own<F: 'static>(future: &F) -> Option<&ConnectionFuture> {
 /// Where the attempt went whose response has come.
 #[cfg_attr(not(feature = "connection"), expect(unused_variables, reason = "nobody knows"))]
 #[inline]
-pub(super) fn origin<F: 'static>(future: &F) -> Origin {
+pub(crate) fn origin<F: 'static>(future: &F) -> Origin {
     Origin {
         #[cfg(feature = "connection")]
         peer: own(future).and_then(ConnectionFuture::peer).cloned(),
@@ -65,7 +63,7 @@ pub(super) fn origin<F: 'static>(future: &F) -> Origin {
     expect(unused_variables, clippy::needless_pass_by_value, reason = "nobody knows")
 )]
 #[inline]
-pub(super) fn record(origin: Origin, context: &mut AttemptContext<'_>) {
+pub(crate) fn record(origin: Origin, context: &mut AttemptContext<'_>) {
     #[cfg(feature = "connection")]
     if let Some(peer) = origin.peer {
         context.went_to(peer);
@@ -75,7 +73,7 @@ pub(super) fn record(origin: Origin, context: &mut AttemptContext<'_>) {
 /// Records where it went, of an attempt that has its reply, if somebody wants to know.
 #[cfg_attr(not(feature = "connection"), expect(unused_variables, reason = "nobody knows"))]
 #[inline]
-pub(super) fn record_wanted<F: 'static>(future: &F, context: &mut AttemptContext<'_>) {
+pub(crate) fn record_wanted<F: 'static>(future: &F, context: &mut AttemptContext<'_>) {
     #[cfg(feature = "connection")]
     if context.wants_peer() {
         record(origin(future), context);
@@ -85,7 +83,7 @@ pub(super) fn record_wanted<F: 'static>(future: &F, context: &mut AttemptContext
 /// Records where it went, of an attempt with a status in its response's headers.
 #[cfg_attr(not(feature = "connection"), expect(unused_variables, reason = "nobody knows"))]
 #[cold]
-pub(super) fn record_in(extensions: &Extensions, context: &mut AttemptContext<'_>) {
+pub(crate) fn record_in(extensions: &Extensions, context: &mut AttemptContext<'_>) {
     #[cfg(feature = "connection")]
     record(Origin { peer: extensions.get().cloned() }, context);
 }
@@ -93,7 +91,7 @@ pub(super) fn record_in(extensions: &Extensions, context: &mut AttemptContext<'_
 /// Records where it went, of an attempt whose connection failed.
 #[cfg_attr(not(feature = "connection"), expect(unused_variables, reason = "nobody knows"))]
 #[cold]
-pub(super) fn record_from(error: &(dyn Error + 'static), context: &mut AttemptContext<'_>) {
+pub(crate) fn record_from(error: &(dyn Error + 'static), context: &mut AttemptContext<'_>) {
     #[cfg(feature = "connection")]
     {
         let found = chain(error).find_map(<dyn Error>::downcast_ref::<ConnectionError>);
@@ -103,7 +101,7 @@ pub(super) fn record_from(error: &(dyn Error + 'static), context: &mut AttemptCo
 
 /// The attempt has used up its time without a response: its connection may be dead.
 #[cfg_attr(not(feature = "connection"), expect(unused_variables, reason = "nobody is addressed"))]
-pub(super) fn expire<F: 'static>(future: &F, context: &mut AttemptContext<'_>) {
+pub(crate) fn expire<F: 'static>(future: &F, context: &mut AttemptContext<'_>) {
     #[cfg(feature = "connection")]
     {
         record(origin(future), context);

@@ -1,0 +1,116 @@
+//! HTTP requests over connections of our own, for clients that speak HTTP/2, in virtual time.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use super::network::{Host, Network};
+use bytes::Bytes;
+use http_body_util::Full;
+use std::sync::{Arc, Mutex};
+use tonic_gax::connection::{Connection, Picker};
+use tonic_gax::http::HttpError;
+use tonic_gax::observe::{OperationInfo, OperationObserver};
+use tonic_gax::{Code, HttpRetryLayer, Note, OperationReport, RetrySettings, StartedAttempt};
+use tonic_gax_tests::{Reply, Script, VirtualServer, codes, ms};
+
+type Client = tonic_gax::http::HttpRetryService<Connection>;
+
+fn client(connection: Connection) -> Client {
+    layer().layer(connection)
+}
+
+fn layer() -> HttpRetryLayer {
+    let settings = RetrySettings::builder()
+        .initial_retry_delay(ms(10))
+        .initial_rpc_timeout(ms(1000))
+        .total_timeout(ms(60_000));
+    HttpRetryLayer::new(&settings.build().unwrap(), [Code::Unavailable, Code::DeadlineExceeded]).reports(true)
+}
+
+async fn get(client: &Client) -> Result<OperationReport, HttpError> {
+    let request = http::Request::get("http://elsewhere/test").body(Full::new(Bytes::new())).unwrap();
+    let response = client.send(request).await?;
+    assert_eq!(response.status(), 200);
+    Ok(response.extensions().get::<OperationReport>().unwrap().clone())
+}
+
+fn good() -> VirtualServer {
+    VirtualServer::start(Script::always(Reply::Serve))
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_go_to_the_target_whatever_they_name() {
+    let server = good();
+    let connection = Network::new().with(1, &server).connection(&[1]).connect().await.unwrap();
+    let report = get(&client(connection)).await.unwrap();
+    assert_eq!(report.peer(1), Some("10.0.0.1:1"), "{report}");
+    assert_eq!(server.arrivals()[0].path, "/test");
+}
+
+/// A proxy that goes silent costs a request two attempts, and later ones none.
+#[tokio::test(start_paused = true)]
+async fn a_silent_connection_costs_two_attempts() {
+    let network = Network::new();
+    let silent = VirtualServer::start(Script::of([Reply::Serve]).then_always(ms(0), Reply::Hang));
+    network.set(1, &silent);
+    let client = client(network.connection(&[1]).connect().await.unwrap());
+    get(&client).await.unwrap();
+    let server = good();
+    network.set(1, &server);
+    let report = get(&client).await.unwrap();
+    assert_eq!(codes(&report), [Code::DeadlineExceeded, Code::DeadlineExceeded, Code::Ok], "{report}");
+    assert!(report.notes().contains(&Note::ConnectionGivenUp), "{report}");
+    for _ in 0..20 {
+        assert_eq!(codes(&get(&client).await.unwrap()), [Code::Ok]);
+    }
+    assert_eq!(network.dialed(1).len(), 2);
+}
+
+/// The endpoints of attempts, as observers see them.
+#[derive(Default)]
+struct Peers(Mutex<Vec<String>>);
+
+impl OperationObserver for Peers {
+    fn attempt_peer(&self, _: &OperationInfo, attempt: StartedAttempt, peer: &str) {
+        self.0.lock().unwrap().push(format!("{} {peer}", attempt.number()));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_retry_avoids_the_endpoint_that_failed() {
+    let (good, peers) = (good(), Arc::new(Peers::default()));
+    for fault in [Reply::http(503, &[]), Reply::Reset(8), Reply::Close] {
+        let bad = VirtualServer::start(Script::always(fault));
+        let network = Network::new().with(1, &good).with(2, &bad);
+        let connection = network.connection(&[1, 2]).picker(Picker::RoundRobin).connect().await.unwrap();
+        tokio::time::sleep(ms(10)).await;
+        let client = layer().observer(peers.clone()).layer(connection);
+        peers.0.lock().unwrap().clear();
+        let mut retried = 0;
+        for _ in 0..10 {
+            let report = get(&client).await.unwrap();
+            if report.attempt_count() == 2 {
+                assert_eq!(
+                    (report.peer(1), report.peer(2)),
+                    (Some("10.0.0.2:1"), Some("10.0.0.1:1")),
+                    "{report}"
+                );
+                retried += 1;
+            }
+        }
+        assert!(retried > 0);
+        let seen = peers.0.lock().unwrap().clone();
+        assert_eq!(seen.iter().filter(|peer| *peer == "1 10.0.0.2:1").count(), retried, "{seen:?}");
+        assert_eq!(seen.iter().filter(|peer| *peer == "2 10.0.0.1:1").count(), retried, "{seen:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_a_connection_nothing_is_sent() {
+    let network = Network::new().with(2, Host::HangsUp(b""));
+    for host in [1, 2] {
+        let client = client(network.connection(&[host]).connect_lazy().unwrap());
+        let request = http::Request::post("http://elsewhere/test").body(Full::new(Bytes::new())).unwrap();
+        let error = client.send(request).await.map(drop).unwrap_err();
+        assert_eq!(codes(error.report()).last(), Some(&Code::Unavailable), "{error:?}");
+        assert_eq!(error.report().delivery(), tonic_gax::report::Delivery::NotSent, "{error:?}");
+    }
+}
