@@ -38,9 +38,9 @@ fn lock(file: &File) -> io::Result<bool> {
     use rustix::fs::{FlockOperation, flock};
     use rustix::io::Errno;
     match flock(file, FlockOperation::NonBlockingLockExclusive) {
-        Ok(()) => Ok(true),
+        // Or the file system has no locks.
+        Ok(()) | Err(Errno::NOLCK | Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => Ok(true),
         Err(Errno::WOULDBLOCK) => Ok(false),
-        Err(Errno::NOLCK | Errno::NOTSUP | Errno::NOSYS | Errno::INVAL) => Ok(true),
         Err(error) => Err(error.into()),
     }
 }

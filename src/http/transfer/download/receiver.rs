@@ -142,9 +142,9 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         }
         let rest = self.range(first.clone(), on_progress).await?;
         downloaded.transfer.bytes = first.lock().sink.offset();
-        let (sums, is_verified, version) = (rest.sums, rest.is_verified, rest.version.clone());
+        let (version, sums, is_verified) = (rest.version.clone(), rest.sums, rest.is_verified);
         downloaded.add(rest);
-        Ok(Downloaded { sums, is_verified, version, ..downloaded })
+        Ok(Downloaded { version, sums, is_verified, ..downloaded })
     }
 
     /// A range that is written to the file where it belongs.

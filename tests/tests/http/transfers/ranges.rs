@@ -1,5 +1,4 @@
 //! Downloads of several ranges at once.
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::setup::{ENDPOINT, KIB_256, Scratch, StorageClient, client, content, crc32c, without_versions};
 use http::header::{CONTENT_RANGE, HeaderValue};

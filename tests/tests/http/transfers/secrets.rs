@@ -5,7 +5,7 @@ use super::setup::{ENDPOINT, KIB_256, content, with_layer};
 use crate::observing::lines::Lines;
 use http::HeaderName;
 use http::header::{HeaderValue, LOCATION};
-use std::fmt::Debug;
+use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
 use tonic_gax::HttpRetryLayer;
 use tonic_gax::http::presets;
@@ -21,11 +21,11 @@ struct Seen(Mutex<String>);
 
 impl OperationObserver for Seen {
     fn operation_succeeded(&self, operation: &OperationInfo, summary: &OperationSummary) {
-        *self.0.lock().unwrap() += &format!("{operation:?} {} {summary:?}\n", operation.method());
+        writeln!(self.0.lock().unwrap(), "{operation:?} {} {summary:?}", operation.method()).unwrap();
     }
 
     fn operation_failed(&self, operation: &OperationInfo, summary: &OperationSummary) {
-        *self.0.lock().unwrap() += &format!("{operation:?} {} {summary:?}\n", operation.method());
+        writeln!(self.0.lock().unwrap(), "{operation:?} {} {summary:?}", operation.method()).unwrap();
     }
 }
 
@@ -38,7 +38,7 @@ fn printed(result: &Result<Uploaded, TransferError>) -> String {
             let mut all = format!("{error} {} {:?}", text(error), error.session());
             let mut source = std::error::Error::source(error);
             while let Some(inner) = source {
-                all += &format!(" {inner} {inner:?}");
+                write!(all, " {inner} {inner:?}").unwrap();
                 source = inner.source();
             }
             error.report().map_or(all.clone(), |report| format!("{all} {report} {report:?}"))
