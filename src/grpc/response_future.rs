@@ -21,8 +21,7 @@ pin_project! {
 
 impl<S: Transport> ResponseFuture<S> {
     /// The future of a call that has not begun, written where it is going to stay (bench `speed`, instructions).
-    #[expect(clippy::inline_always, reason = "to hand it on would copy it, all of it")]
-    #[inline(always)]
+    #[inline]
     pub(super) fn not_begun() -> Self {
         Self { call: Call::not_begun() }
     }

@@ -435,6 +435,10 @@ impl InProgress {
     #[cfg(feature = "connection")]
     #[cold]
     pub(super) fn went_to(&mut self, policy: &Policy, number: u32, peer: Peer) {
+        let ledger = self.operation.as_ref().and_then(Operation::notes);
+        if ledger.is_some_and(|ledger| ledger.has_peer(number, &peer)) {
+            return;
+        }
         if let Some(observed) = self.observed() {
             observed.went_to(number, &peer);
         }

@@ -151,7 +151,7 @@ impl CallSettings {
             others.wait_for_ready = self.wait_for_ready;
         }
         others.batching.clone_from(&self.batching);
-        others.stream = self.stream.over(&first.stream, others.stream);
+        others.stream = self.stream.over(&first.stream, &others.stream);
         others
     }
 

@@ -25,7 +25,7 @@ impl StreamSettings {
     }
 
     /// These over others, where they are not what they were at first. No table has a resumption.
-    pub(crate) fn over(&self, first: &Self, others: Self) -> Self {
+    pub(crate) fn over(&self, first: &Self, others: &Self) -> Self {
         let changed = |own, first, other| if own == first { other } else { own };
         Self {
             resumption: self.resumption.clone(),

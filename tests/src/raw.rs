@@ -222,7 +222,7 @@ struct Connection {
     rule: PingRule,
 }
 
-/// What grpc-go knows of a connection's pings.
+/// A connection's pings, as grpc-go remembers them.
 #[derive(Debug, Default)]
 struct PingRule {
     last: Option<Duration>,

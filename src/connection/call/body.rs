@@ -2,7 +2,7 @@
 
 use crate::connection::endpoint::InFlight;
 use crate::connection::error::ConnectionError;
-use crate::connection::pool::{Shared, Verdict};
+use crate::connection::pool::{EndpointResult, Shared};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -15,12 +15,12 @@ pub(super) struct ConnectionBody {
     body: Incoming,
     call: InFlight,
     /// Who wants to know how it ends, if endpoints are ejected.
-    judge: Option<Arc<Shared>>,
+    pool: Option<Arc<Shared>>,
 }
 
 impl ConnectionBody {
-    pub(super) fn new(body: Incoming, call: InFlight, judge: Option<Arc<Shared>>) -> Self {
-        Self { body, call, judge }
+    pub(super) fn new(body: Incoming, call: InFlight, pool: Option<Arc<Shared>>) -> Self {
+        Self { body, call, pool }
     }
 }
 
@@ -33,13 +33,15 @@ impl Body for ConnectionBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, ConnectionError>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
-        if let Some(judge) = &self.judge {
-            let verdict = match &frame {
-                Some(Ok(frame)) => frame.trailers_ref().map_or(Verdict::Open, Verdict::of_trailers),
-                Some(Err(_)) => Verdict::Bad,
-                None => Verdict::Open,
+        if let Some(pool) = &self.pool {
+            let result = match &frame {
+                Some(Ok(frame)) => {
+                    frame.trailers_ref().map_or(EndpointResult::Open, EndpointResult::of_trailers)
+                }
+                Some(Err(_)) => EndpointResult::Bad,
+                None => EndpointResult::Open,
             };
-            judge.judge(self.call.live(), verdict);
+            pool.count(self.call.live(), result);
         }
         Poll::Ready(frame.map(|frame| {
             frame.map_err(|error| {

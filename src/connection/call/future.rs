@@ -3,7 +3,7 @@
 use crate::connection::call::body::ConnectionBody;
 use crate::connection::endpoint::{Host as _, InFlight, Live};
 use crate::connection::error::ConnectionError;
-use crate::connection::pool::{Pick, Shared, Verdict, grpc_status};
+use crate::connection::pool::{EndpointResult, Pick, Shared, grpc_status};
 use crate::operation::{Clock, LostReason, Peer};
 use crate::transport::FailedPeers;
 use http::{Request, Response};
@@ -157,12 +157,12 @@ impl Future for ConnectionFuture {
                 (State::Waiting { request, .. }, _) => self.send(*request),
                 (State::Sent { call, .. }, Some(Ok(mut response))) => {
                     let status = grpc_status(response.headers());
-                    self.pool.judge(call.live(), Verdict::of_head(&response, status));
+                    self.pool.count(call.live(), EndpointResult::of_head(&response, status));
                     if status.is_some_and(|status| status != 0) {
                         response.extensions_mut().insert(call.live().peer().clone());
                     }
-                    let judge = self.pool.settings().ejection.map(|_| Arc::clone(&self.pool));
-                    let body = |body| Body::new(ConnectionBody::new(body, call, judge));
+                    let pool = self.pool.settings().ejection.map(|_| Arc::clone(&self.pool));
+                    let body = |body| Body::new(ConnectionBody::new(body, call, pool));
                     return Poll::Ready(Ok(response.map(body)));
                 }
                 (State::Sent { call, .. }, Some(Err(mut error))) => match error.take_message() {
@@ -176,7 +176,7 @@ impl Future for ConnectionFuture {
                     _ => {
                         let error = error.into_error();
                         call.live().learn_from(&error);
-                        self.pool.judge(call.live(), Verdict::Bad);
+                        self.pool.count(call.live(), EndpointResult::Bad);
                         return Poll::Ready(Err(ConnectionError::of(call.live().peer(), error)));
                     }
                 },

@@ -3,8 +3,8 @@
 use crate::connection::endpoint::{Fate, Host, Keeping, Live, Maker, State, extend, keep};
 use crate::connection::error::SharedError;
 use crate::connection::guarded::guarded;
+use crate::connection::pool::endpoint_result::EndpointResult;
 use crate::connection::pool::endpoints::{Endpoint, Endpoints};
-use crate::connection::pool::verdict::Verdict;
 use crate::connection::resolver::{Address, Resolver};
 use crate::connection::settings::{Picker, PoolSettings, Waits};
 use crate::connection::wait::{Either, before, either, moment_of};
@@ -169,11 +169,11 @@ impl Pool {
     }
 
     /// A call to that endpoint was good for it, or was not.
-    pub(crate) fn judge(&self, live: &Live, verdict: Verdict) {
-        match verdict {
-            Verdict::Good if self.settings.ejection.is_some() => live.counts().reset(),
-            Verdict::Bad => self.failed(live),
-            Verdict::Good | Verdict::Open => {}
+    pub(crate) fn count(&self, live: &Live, result: EndpointResult) {
+        match result {
+            EndpointResult::Good if self.settings.ejection.is_some() => live.counts().reset(),
+            EndpointResult::Bad => self.failed(live),
+            EndpointResult::Good | EndpointResult::Open => {}
         }
     }
 

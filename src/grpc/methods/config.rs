@@ -28,7 +28,6 @@ pub(crate) struct MethodConfig {
     pub(crate) too_large: Note,
     pub(crate) stream: StreamSettings,
     /// Whether its calls wait for a connection, where that is said.
-    #[cfg(feature = "connection")]
     pub(crate) wait_for_ready: Option<bool>,
     pub(crate) shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.
@@ -71,7 +70,6 @@ impl MethodConfig {
             max_response_buffer: limits.max_response_buffer,
             too_large: Note::ResponseTooLargeToBuffer,
             stream: settings.stream().clone(),
-            #[cfg(feature = "connection")]
             wait_for_ready: settings.wait_for_ready(),
             shared,
             example: None,

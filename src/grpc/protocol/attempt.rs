@@ -42,8 +42,7 @@ pin_project! {
 impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
     /// Makes the caller's own request that of the first attempt. `None`: `service` takes it now; otherwise what is in
     /// flight instead.
-    #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn first(
         &mut self,
         service: &mut A::Service,

@@ -48,8 +48,7 @@ type Polled = Poll<Option<Result<Frame<Bytes>, Status>>>;
 impl RequestBuffer {
     /// The message of a body that is nothing else and all there, as that of tonic's own client. Any other body is taken, and
     /// read as far as it goes.
-    #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn message_of(
         body: &mut Body,
         is_awaited: bool,

@@ -71,8 +71,7 @@ pub(crate) enum Fault {
 }
 
 /// Looks at the head of a response, which may be all there is.
-#[expect(clippy::inline_always, reason = "few heads have a status (bench `speed`, instructions)")]
-#[inline(always)]
+#[inline]
 pub(crate) fn check_head<B>(
     response: &mut http::Response<B>,
     context: &mut AttemptContext<'_>,
@@ -111,11 +110,7 @@ where
 }
 
 /// Reads on until it is known what follows from the response.
-#[expect(
-    clippy::inline_always,
-    reason = "few of its arguments are looked at where a response comes at once (bench `speed`, instructions)"
-)]
-#[inline(always)]
+#[inline]
 pub(crate) fn read(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,

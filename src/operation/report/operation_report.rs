@@ -306,6 +306,12 @@ impl Ledger {
         self.delivered.get_or_insert_default().push(attempt, messages);
     }
 
+    /// Whether it is recorded that the attempt went to that endpoint.
+    #[cfg(feature = "connection")]
+    pub(crate) fn has_peer(&self, attempt: u32, peer: &Peer) -> bool {
+        self.peers.iter().any(|(number, other)| *number == attempt && other == peer)
+    }
+
     /// That attempt went to that endpoint. The first and the last are kept, as of attempts.
     #[cfg(feature = "connection")]
     pub(crate) fn went_to(&mut self, attempt: u32, peer: Peer) {

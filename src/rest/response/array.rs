@@ -6,7 +6,7 @@ use std::ops::Range;
 /// left to those who read it.
 #[derive(Debug, Default)]
 pub(super) struct ArrayReader {
-    /// What has come, from the last place on at which more was needed.
+    /// The bytes that came, from the last place on at which more was needed.
     pub(super) buffer: Vec<u8>,
     /// The byte that is looked at next.
     at: usize,

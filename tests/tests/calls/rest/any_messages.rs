@@ -95,22 +95,20 @@ fn scalars() -> impl Strategy<Value = Everything> {
     let others = (any::<bool>(), any::<String>(), any::<Vec<u8>>(), -3..5_i32, any::<String>());
     (floats, signed, unsigned, others).prop_map(|(floats, signed, unsigned, others)| {
         let (a_double, a_float) = floats;
-        let (an_int32, an_int64, a_sint32, a_sint64, an_sfixed32, an_sfixed64) = signed;
-        let (a_uint32, a_uint64, a_fixed32, a_fixed64) = unsigned;
         let (a_bool, a_string, some_bytes, kind, odd_name) = others;
         Everything {
             a_double,
             a_float,
-            an_int32,
-            an_int64,
-            a_uint32,
-            a_uint64,
-            a_sint32,
-            a_sint64,
-            a_fixed32,
-            a_fixed64,
-            an_sfixed32,
-            an_sfixed64,
+            an_int32: signed.0,
+            an_int64: signed.1,
+            a_sint32: signed.2,
+            a_sint64: signed.3,
+            an_sfixed32: signed.4,
+            an_sfixed64: signed.5,
+            a_uint32: unsigned.0,
+            a_uint64: unsigned.1,
+            a_fixed32: unsigned.2,
+            a_fixed64: unsigned.3,
             a_bool,
             a_string,
             some_bytes,

@@ -75,7 +75,7 @@ async fn messages_are_handed_on_as_they_come() {
 
 #[tokio::test(start_paused = true)]
 async fn a_compressed_stream_may_be_longer_than_its_messages_may_be() {
-    let text = format!("[{}]", [r#"{"text":"aaaaaaaaaaaaaaaaaaaaaaaaaaaa"}"#; 5000].join(","));
+    let text = format!("[{}]", vec![r#"{"text":"aaaaaaaaaaaaaaaaaaaaaaaaaaaa"}"#; 5000].join(","));
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
     encoder.write_all(text.as_bytes()).unwrap();
     let packed = encoder.finish().unwrap();

@@ -7,14 +7,14 @@ const GRPC_STATUS: HeaderName = HeaderName::from_static("grpc-status");
 
 /// How good a response is for its endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+pub(crate) enum EndpointResult {
     Good,
     Bad,
     /// Its trailers are going to say it.
     Open,
 }
 
-impl Verdict {
+impl EndpointResult {
     /// By a response's head, with that status in it.
     pub(crate) fn of_head<B>(response: &Response<B>, status: Option<i32>) -> Self {
         match status {
@@ -51,25 +51,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn responses_are_judged() {
+    fn responses_are_classified() {
         for (http, kind, status, expected) in [
-            (200, "application/grpc", None, Verdict::Open),
-            (200, "application/grpc+proto", Some("0"), Verdict::Good),
-            (200, "application/grpc", Some("5"), Verdict::Good),
-            (200, "application/grpc", Some("14"), Verdict::Bad),
-            (200, "application/json", None, Verdict::Good),
-            (404, "application/json", None, Verdict::Good),
-            (501, "application/json", None, Verdict::Good),
-            (503, "application/json", None, Verdict::Bad),
-            (503, "application/grpc", None, Verdict::Bad),
+            (200, "application/grpc", None, EndpointResult::Open),
+            (200, "application/grpc+proto", Some("0"), EndpointResult::Good),
+            (200, "application/grpc", Some("5"), EndpointResult::Good),
+            (200, "application/grpc", Some("14"), EndpointResult::Bad),
+            (200, "application/json", None, EndpointResult::Good),
+            (404, "application/json", None, EndpointResult::Good),
+            (501, "application/json", None, EndpointResult::Good),
+            (503, "application/json", None, EndpointResult::Bad),
+            (503, "application/grpc", None, EndpointResult::Bad),
         ] {
             let mut response = Response::builder().status(http).header("content-type", kind);
             if let Some(status) = status {
                 response = response.header("grpc-status", status);
             }
             let response = response.body(()).unwrap();
-            let verdict = Verdict::of_head(&response, grpc_status(response.headers()));
-            assert_eq!(verdict, expected, "{http} {kind} {status:?}");
+            let result = EndpointResult::of_head(&response, grpc_status(response.headers()));
+            assert_eq!(result, expected, "{http} {kind} {status:?}");
         }
     }
 }
