@@ -48,7 +48,12 @@ impl StateFile {
                 self.failure("is no state of a transfer: remove it, or name another one", "it is too long")
             );
         }
-        let text = fs::read(&self.path).await.map_err(|error| self.failure("can't be read", error))?;
+        let text = match fs::read(&self.path).await {
+            Ok(text) => text,
+            // Another transfer with the same file has ended.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.failure("can't be read", error)),
+        };
         let state = serde_json::from_slice(&text);
         // The text of its error has parts of the file.
         let state = state.map_err(|error| {
