@@ -70,7 +70,7 @@ async fn a_tree_is_copied_there_and_back_through_faults() {
     assert_eq!(fs::read(to.join("a/short")).unwrap(), b"other");
 }
 
-/// What is left of a copy to or from another generation doesn't stand in the way.
+/// The state of a copy to or from another generation doesn't stand in the way.
 #[tokio::test]
 async fn an_object_that_was_replaced_since_the_copy_was_killed_is_copied() {
     let storage = StorageEmulator::start();
