@@ -143,44 +143,56 @@ async fn read_head(stream: &mut TcpStream) -> io::Result<String> {
 #[derive(Debug)]
 pub(crate) struct ProxyRule {
     pub(crate) proxy: Proxy,
-    exempt: Matcher,
-    /// Hosts that no proxy is for unless it is set for the connection itself.
-    exempts_loopback: bool,
+    /// `None`: none is exempt.
+    exempt: Option<Exempt>,
+}
+
+/// The hosts that the environment's proxy is not for.
+#[derive(Debug)]
+struct Exempt(Matcher);
+
+impl Exempt {
+    fn has(&self, host: &str) -> bool {
+        let host = without_brackets(host);
+        let ip = host.parse::<IpAddr>().ok();
+        if host.eq_ignore_ascii_case("localhost") || ip.is_some_and(|ip| ip.is_loopback()) {
+            return true;
+        }
+        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
+        let uri = Uri::builder().scheme("https").authority(host).path_and_query("/").build();
+        uri.is_ok_and(|uri| self.0.intercept(&uri).is_none())
+    }
 }
 
 impl ProxyRule {
     /// That proxy, for all hosts.
     pub(crate) fn of(text: &str) -> Result<Self, String> {
         let proxy = text.parse().map_err(|reason| format!("the proxy can't be used: {reason}"))?;
-        Ok(Self { proxy, exempt: Matcher::builder().build(), exempts_loopback: false })
+        Ok(Self { proxy, exempt: None })
     }
 
-    /// The proxy that the environment names; `None`: it names none.
-    pub(crate) fn of_environment(variable: impl Fn(&str) -> Option<String>) -> Result<Option<Self>, String> {
+    /// The proxy that the environment names for that host; `None`: it names none.
+    pub(crate) fn of_environment(
+        host: &str,
+        variable: impl Fn(&str) -> Option<String>,
+    ) -> Result<Option<Self>, String> {
         let find = |names: [&'static str; 3]| {
             names.into_iter().find_map(|name| Some((name, variable(name).filter(|value| !value.is_empty())?)))
         };
         let Some((name, text)) = find(PROXY) else { return Ok(None) };
-        let proxy = text.parse().map_err(|reason| format!("the proxy in {name} can't be used: {reason}"))?;
         let hosts = find(EXEMPT).map(|(_, hosts)| hosts).unwrap_or_default();
         // It tells hosts that are exempt: whatever is not has this proxy.
-        let exempt = Matcher::builder().all("http://proxy").no(hosts).build();
-        Ok(Some(Self { proxy, exempt, exempts_loopback: true }))
+        let exempt = Exempt(Matcher::builder().all("http://proxy").no(hosts).build());
+        if exempt.has(host) {
+            return Ok(None);
+        }
+        let proxy = text.parse().map_err(|reason| format!("the proxy in {name} can't be used: {reason}"))?;
+        Ok(Some(Self { proxy, exempt: Some(exempt) }))
     }
 
     /// Whether connections to that host go through the proxy.
     pub(crate) fn is_for(&self, host: &str) -> bool {
-        if !self.exempts_loopback {
-            return true;
-        }
-        let host = without_brackets(host);
-        let ip = host.parse::<IpAddr>().ok();
-        if host.eq_ignore_ascii_case("localhost") || ip.is_some_and(|ip| ip.is_loopback()) {
-            return false;
-        }
-        let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
-        let uri = Uri::builder().scheme("https").authority(host).path_and_query("/").build();
-        uri.is_ok_and(|uri| self.exempt.intercept(&uri).is_some())
+        self.exempt.as_ref().is_none_or(|exempt| !exempt.has(host))
     }
 }
 
@@ -193,7 +205,11 @@ mod tests {
     use super::*;
 
     fn environment(variables: &[(&str, &str)]) -> Result<Option<ProxyRule>, String> {
-        ProxyRule::of_environment(|name| {
+        environment_of("assets.test", variables)
+    }
+
+    fn environment_of(host: &str, variables: &[(&str, &str)]) -> Result<Option<ProxyRule>, String> {
+        ProxyRule::of_environment(host, |name| {
             variables.iter().find(|(other, _)| *other == name).map(|(_, value)| (*value).to_owned())
         })
     }
@@ -232,8 +248,12 @@ mod tests {
         ] {
             assert_eq!(rule.is_for(host), is_for, "{host}");
         }
-        let all = environment(&[("https_proxy", "a:1"), ("NO_PROXY", "*")]).unwrap().unwrap();
-        assert!(!all.is_for("assets.internal"));
+        assert!(environment(&[("https_proxy", "a:1"), ("NO_PROXY", "*")]).unwrap().is_none());
+        // A proxy that can't be used is no error for them.
+        let socks = [("HTTPS_PROXY", "socks5://a:1"), ("NO_PROXY", ".internal")];
+        assert!(environment_of("localhost", &socks).unwrap().is_none());
+        assert!(environment_of("v1.assets.internal", &socks).unwrap().is_none());
+        environment(&socks).unwrap_err();
         assert!(ProxyRule::of("http://a:1").unwrap().is_for("localhost"));
     }
 

@@ -31,11 +31,11 @@ impl ProxyChoice {
         let rule = match self {
             Self::None => None,
             Self::Of(uri) => Some(ProxyRule::of(uri)?),
-            Self::Environment => ProxyRule::of_environment(|name| {
+            Self::Environment => ProxyRule::of_environment(host, |name| {
                 std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
             })?,
         };
         let host_and_port = is_looked_up.then(|| format!("{host}:{port}"));
-        Ok(rule.filter(|rule| rule.is_for(host)).map(|rule| Tunnel { rule, host: host_and_port }))
+        Ok(rule.map(|rule| Tunnel { rule, host: host_and_port }))
     }
 }

@@ -6,8 +6,10 @@ use bytes::Bytes;
 use http_body_util::Full;
 use std::sync::{Arc, Mutex};
 use tonic_gax::connection::{Connection, Picker};
-use tonic_gax::http::HttpError;
+use tonic_gax::http::{HttpError, presets};
 use tonic_gax::observe::{OperationInfo, OperationObserver};
+use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use tonic_gax::transfer::Download;
 use tonic_gax::{Code, HttpRetryLayer, Note, OperationReport, RetrySettings, StartedAttempt};
 use tonic_gax_tests::{Reply, Script, VirtualServer, codes, ms};
 
@@ -113,4 +115,21 @@ async fn without_a_connection_nothing_is_sent() {
         assert_eq!(codes(error.report()).last(), Some(&Code::Unavailable), "{error:?}");
         assert_eq!(error.report().delivery(), tonic_gax::report::Delivery::NotSent, "{error:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn transfers_notice_a_silent_connection_too() {
+    let storage = StorageEmulator::start();
+    storage.put("bkt", "obj", Bytes::from(vec![7; 1000]));
+    storage.fault(StorageFault::stall().on(StorageCall::Download).times(2));
+    let network = Network::new().with(1, &storage);
+    let connection = network.connection(&[1]).connect().await.unwrap();
+    let client = HttpRetryLayer::preset(&presets::storage()).layer(connection);
+    let download = Download::of_object("http://storage.test", "bkt", "obj");
+    let (bytes, downloaded) = download.to_bytes(&client).await.unwrap();
+    assert_eq!(bytes.len(), 1000);
+    assert_eq!(network.dialed(1).len(), 2);
+    let report = downloaded.report();
+    assert!(report.notes().contains(&Note::ConnectionGivenUp), "{report}");
+    assert_eq!([1, 2, 3].map(|attempt| report.peer(attempt)), [Some("10.0.0.1:1"); 3], "{report}");
 }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tonic_gax::connection::{Address, AddressList, Connection, ConnectionBuilder};
-use tonic_gax::testing::{Pipe, Pipes};
+use tonic_gax::testing::{Pipe, Pipes, StorageEmulator};
 use tonic_gax_tests::{RawServer, VirtualClock, VirtualServer};
 
 /// A host. Where there is none, connections are refused.
@@ -24,6 +24,13 @@ pub(super) enum Host {
 impl From<&VirtualServer> for Host {
     fn from(server: &VirtualServer) -> Self {
         let pipes: Pipes = server.connector();
+        Self::Serves(Box::new(move || pipes.connect().map(hyper_util::rt::TokioIo::into_inner)))
+    }
+}
+
+impl From<&StorageEmulator> for Host {
+    fn from(storage: &StorageEmulator) -> Self {
+        let pipes = storage.connector();
         Self::Serves(Box::new(move || pipes.connect().map(hyper_util::rt::TokioIo::into_inner)))
     }
 }
