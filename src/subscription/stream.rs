@@ -9,7 +9,7 @@ use crate::subscription::strategy::SubscriptionStrategy;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tokio_stream::Stream;
 use tonic::Status;
@@ -32,7 +32,8 @@ pub struct Subscription<S: SubscriptionStrategy> {
 }
 
 pub(super) enum UpdateSource<U> {
-    Plain(Box<dyn MessageSource<U>>),
+    /// Never locked for longer than a look: a subscription can be shared between threads.
+    Plain(Mutex<Box<dyn MessageSource<U>>>),
     Watched(IdleTimeout<U>),
 }
 
@@ -63,13 +64,13 @@ impl<S: SubscriptionStrategy> Subscription<S> {
         Self { source, shared }
     }
 
-    fn source(&self) -> &dyn MessageSource<Update<S::Response>>
+    fn of_source<T>(&self, fact: impl FnOnce(&(dyn MessageSource<Update<S::Response>> + 'static)) -> T) -> T
     where
         S::Response: Send + 'static,
     {
         match &self.source {
-            UpdateSource::Plain(source) => &**source,
-            UpdateSource::Watched(source) => source,
+            UpdateSource::Plain(source) => fact(&**source.lock().unwrap_or_else(PoisonError::into_inner)),
+            UpdateSource::Watched(source) => fact(source),
         }
     }
 
@@ -105,19 +106,19 @@ impl<S: SubscriptionStrategy<Response: Send + 'static>> Subscription<S> {
     /// The metadata of the connection that was opened last.
     #[must_use]
     pub fn metadata(&self) -> MetadataMap {
-        MetadataMap::from_headers(self.source().head())
+        MetadataMap::from_headers(self.of_source(MessageSource::head))
     }
 
     /// How often it was begun [anew](Update::Restarted).
     #[must_use]
     pub fn restarts(&self) -> u64 {
-        self.source().restarts()
+        self.of_source(MessageSource::restarts)
     }
 
     /// The report, with a row for each connection, once it is over.
     #[must_use]
     pub fn report(&self) -> Option<OperationReport> {
-        self.source().report()
+        self.of_source(MessageSource::report)
     }
 }
 
@@ -127,7 +128,9 @@ impl<S: SubscriptionStrategy<Response: Send + 'static>> Stream for Subscription<
     #[inline]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         match &mut self.source {
-            UpdateSource::Plain(source) => source.poll_message(cx),
+            UpdateSource::Plain(source) => {
+                source.get_mut().unwrap_or_else(PoisonError::into_inner).poll_message(cx)
+            }
             UpdateSource::Watched(source) => source.poll_message(cx),
         }
     }

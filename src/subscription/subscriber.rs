@@ -14,7 +14,7 @@ use crate::subscription::stream::{Subscription, UpdateSource};
 use gax_retry::MethodKind;
 use std::borrow::Cow;
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use tokio_stream::Stream;
 use tonic::{Response, Status};
 
@@ -160,7 +160,7 @@ impl Subscriber {
         let source = Box::new(Source::new(protocol, config, Arc::clone(&shared)));
         let source = match stream.idle_timeout {
             Some(timeout) => UpdateSource::Watched(IdleTimeout::new(source, timeout)),
-            None => UpdateSource::Plain(source),
+            None => UpdateSource::Plain(Mutex::new(source)),
         };
         Subscription::new(source, shared)
     }

@@ -5,6 +5,7 @@ use crate::operation::OperationReport;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tokio_stream::Stream;
 use tonic::metadata::MetadataMap;
@@ -28,7 +29,8 @@ pub struct ResponseStream<M> {
 enum Source<M> {
     /// It has one connection.
     Plain(Streaming<M>),
-    Resumed(Box<dyn MessageSource<M>>),
+    /// Never locked for longer than a look: like tonic's, the stream can be shared between threads.
+    Resumed(Mutex<Box<dyn MessageSource<M>>>),
     Watched(IdleTimeout<M>),
 }
 
@@ -38,18 +40,19 @@ impl<M: Send + 'static> ResponseStream<M> {
     }
 
     pub(in crate::client) fn resumed(source: Box<dyn MessageSource<M>>) -> Self {
-        Self { source: Source::Resumed(source) }
+        Self { source: Source::Resumed(Mutex::new(source)) }
     }
 
     pub(in crate::client) fn watched(watched: IdleTimeout<M>) -> Self {
         Self { source: Source::Watched(watched) }
     }
 
-    fn source(&self) -> Option<&dyn MessageSource<M>> {
+    /// A fact of a stream that may have further connections.
+    fn of_source<T>(&self, fact: impl FnOnce(&(dyn MessageSource<M> + 'static)) -> T) -> Option<T> {
         match &self.source {
             Source::Plain(_) => None,
-            Source::Resumed(source) => Some(&**source),
-            Source::Watched(watched) => Some(watched),
+            Source::Resumed(source) => Some(fact(&**source.lock().unwrap_or_else(PoisonError::into_inner))),
+            Source::Watched(watched) => Some(fact(watched)),
         }
     }
 
@@ -70,7 +73,7 @@ impl<M: Send + 'static> ResponseStream<M> {
     pub async fn trailers(&mut self) -> Result<Option<MetadataMap>, Status> {
         let source: &mut dyn MessageSource<M> = match &mut self.source {
             Source::Plain(stream) => return stream.trailers().await,
-            Source::Resumed(source) => &mut **source,
+            Source::Resumed(source) => &mut **unlocked(source),
             Source::Watched(watched) => watched,
         };
         while let Some(message) = poll_fn(|cx| source.poll_message(cx)).await {
@@ -83,19 +86,19 @@ impl<M: Send + 'static> ResponseStream<M> {
     /// metadata of its only one.
     #[must_use]
     pub fn metadata(&self) -> Option<MetadataMap> {
-        self.source().map(|source| MetadataMap::from_headers(source.head()))
+        self.of_source(|source| MetadataMap::from_headers(source.head()))
     }
 
     /// How often the stream was begun [anew](crate::resumption::Resume::Anew): after that, messages may come once more.
     #[must_use]
     pub fn restarts(&self) -> u64 {
-        self.source().map_or(0, MessageSource::restarts)
+        self.of_source(MessageSource::restarts).unwrap_or_default()
     }
 
     /// The report of a stream that resumes, once it has ended: a row for each connection.
     #[must_use]
     pub fn report(&self) -> Option<OperationReport> {
-        self.source().and_then(MessageSource::report)
+        self.of_source(MessageSource::report).flatten()
     }
 
     /// tonic's stream.
@@ -112,6 +115,11 @@ impl<M: Send + 'static> ResponseStream<M> {
     }
 }
 
+/// Its content, of which nobody else has a reference.
+fn unlocked<T>(source: &mut Mutex<T>) -> &mut T {
+    source.get_mut().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl<M: Send + 'static> Stream for ResponseStream<M> {
     type Item = Result<M, Status>;
 
@@ -119,7 +127,7 @@ impl<M: Send + 'static> Stream for ResponseStream<M> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         match &mut self.source {
             Source::Plain(stream) => Pin::new(stream).poll_next(cx),
-            Source::Resumed(source) => source.poll_message(cx),
+            Source::Resumed(source) => unlocked(source).poll_message(cx),
             Source::Watched(watched) => watched.poll_message(cx),
         }
     }

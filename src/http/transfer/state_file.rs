@@ -1,7 +1,6 @@
 //! Files in which transfers keep what it takes to go on in another process.
 
 use crate::http::transfer::error::{Failure, TransferErrorKind};
-use gax_retry::jitter::{JitterSource as _, ThreadJitter};
 use gax_text::Escaped;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -22,6 +21,8 @@ pub(super) struct StateFile {
 
 /// The most that such a file has.
 const MOST: u64 = 1024 * 1024;
+/// How often it is written anew if other transfers write the same file meanwhile.
+const MOST_TRIES: u32 = 8;
 
 impl StateFile {
     pub(super) fn new(path: PathBuf) -> Self {
@@ -47,7 +48,12 @@ impl StateFile {
                 self.failure("is no state of a transfer: remove it, or name another one", "it is too long")
             );
         }
-        let text = fs::read(&self.path).await.map_err(|error| self.failure("can't be read", error))?;
+        let text = match fs::read(&self.path).await {
+            Ok(text) => text,
+            // Another transfer with the same file has ended.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.failure("can't be read", error)),
+        };
         let state = serde_json::from_slice(&text);
         // The text of its error has parts of the file.
         let state = state.map_err(|error| {
@@ -61,36 +67,46 @@ impl StateFile {
     /// Writes the state, all of it or nothing.
     pub(super) async fn save<T: Serialize>(&self, state: &T) -> Result<(), Failure> {
         let text = serde_json::to_vec(state).map_err(|error| self.failure("can't be written", error))?;
-        // A name that nobody else has: neither another transfer with the same file, nor a link that somebody has put there.
-        let new = beside(&self.path, &format!(".{:016x}", ThreadJitter.next_u64()));
-        let written = async {
-            let mut options = fs::OpenOptions::new();
-            options.write(true).create_new(true);
-            #[cfg(unix)]
-            options.mode(0o600);
-            let mut file = options.open(&new).await?;
-            let written = async {
-                file.write_all(&text).await?;
-                file.flush().await?;
-                file.sync_all().await?;
-                fs::rename(&new, &self.path).await
+        let mut written = Err(io::ErrorKind::AlreadyExists.into());
+        for _ in 0..MOST_TRIES {
+            written = self.write(&text).await;
+            let is_taken = |error: &io::Error| {
+                [io::ErrorKind::AlreadyExists, io::ErrorKind::NotFound].contains(&error.kind())
             };
-            let written = written.await;
-            if written.is_err() {
-                drop(fs::remove_file(&new).await);
+            if !written.as_ref().is_err_and(is_taken) {
+                break;
             }
-            written
-        };
-        written.await.map_err(|error| self.failure("can't be written", error))?;
+        }
+        written.map_err(|error| self.failure("can't be written", error))?;
         self.know(Some(text));
         Ok(())
+    }
+
+    /// Writes it under another name first. Another transfer with the same file may take that away.
+    async fn write(&self, text: &[u8]) -> io::Result<()> {
+        let new = beside(&self.path, ".new");
+        // Left by a process that was killed; or a link, which must not be followed.
+        drop(fs::remove_file(&new).await);
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        options.mode(0o600);
+        let mut file = options.open(&new).await?;
+        file.write_all(text).await?;
+        file.flush().await?;
+        file.sync_all().await?;
+        fs::rename(&new, &self.path).await
     }
 
     /// Removes the file, if it is as this transfer has read or written it last. What another one has put there is its own.
     pub(super) async fn remove(&self) -> Result<(), Failure> {
         let Some(known) = self.know(None) else { return Ok(()) };
         let removed = async {
-            if fs::read(&self.path).await? == known { fs::remove_file(&self.path).await } else { Ok(()) }
+            if fs::read(&self.path).await? != known {
+                return Ok(());
+            }
+            drop(fs::remove_file(beside(&self.path, ".new")).await);
+            fs::remove_file(&self.path).await
         };
         match removed.await {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

@@ -16,8 +16,9 @@ use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
 use tonic_gax::testing::VirtualServer;
-use tonic_gax::{CallSettings, RequestExt as _};
+use tonic_gax::{CallSettings, RequestExt as _, RetryLayer, RetryTable};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
+use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
@@ -39,11 +40,6 @@ enum Reader {
 impl Reader {
     fn is_subscription(self) -> bool {
         matches!(self, Self::SubscribedGenerated | Self::SubscribedPlain)
-    }
-
-    /// Whether it leaves a server that says nothing; a layer has no wait timeout.
-    fn leaves_silence(self) -> bool {
-        self != Self::Layered
     }
 }
 
@@ -84,7 +80,7 @@ impl Run {
         let plan = |draw: &mut Draw| {
             let end = match draw.below(100) {
                 50..75 if reader.is_subscription() => End::Good,
-                75..95 if reader.leaves_silence() => End::Silence,
+                75..95 => End::Silence,
                 95..97 => End::Fatal,
                 _ => End::Down,
             };
@@ -100,11 +96,11 @@ impl Run {
             5..8 => Reply::http(503, &[]),
             8..12 => Reply::Reset(draw.pick(&[2, 7, 8])),
             // A stream that was taken comes to nothing.
-            12..15 => Reply::GoAway { reason: 0, taken: reader.leaves_silence() && draw.percent(50) },
+            12..15 => Reply::GoAway { reason: 0, taken: draw.percent(50) },
             15..18 => Reply::Close,
             18..20 => Reply::pushback(draw.pick(&[0, 5, 300])),
-            20..23 if reader.leaves_silence() => Reply::Hang,
-            23..26 if reader.leaves_silence() => Reply::stall(),
+            20..23 => Reply::Hang,
+            23..26 => Reply::stall(),
             _ => Reply::Pass,
         };
         let last = draw.small(1, 120);
@@ -272,7 +268,14 @@ async fn read(run: &Run, reader: Reader, channel: Channel, read: &mut Read) {
             client.listen(line(0)).await.map(|response| Box::pin(response.into_inner()) as Lines)
         }
         Reader::Layered => {
-            let mut client = TonicTalkClient::new(setup.layer_with_descriptors().layer(channel));
+            // The layer leaves a silent server as its table says.
+            let table = RetryTable::builder()
+                .method("/test.talk.v1.Talk/Listen", run.settings(), Code::Unavailable)
+                .wait_timeout(ms(1000))
+                .build()
+                .unwrap();
+            let layer = RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap();
+            let mut client = TonicTalkClient::new(layer.layer(channel));
             let request = Request::new(line(0)).with_resumption(resumption);
             client.listen(request).await.map(|response| Box::pin(response.into_inner()) as Lines)
         }

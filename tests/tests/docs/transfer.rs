@@ -70,6 +70,29 @@ async fn a_tree_is_copied_there_and_back_through_faults() {
     assert_eq!(fs::read(to.join("a/short")).unwrap(), b"other");
 }
 
+/// The state of a copy to or from another generation doesn't stand in the way.
+#[tokio::test]
+async fn an_object_that_was_replaced_since_the_copy_was_killed_is_copied() {
+    let storage = StorageEmulator::start();
+    let url = storage.listen().await.unwrap();
+    let folder = folder("replaced");
+    let (from, to, state) = (folder.join("from"), folder.join("to"), folder.join("state"));
+    tree(&from);
+    let up = copy(&url, [from.to_str().unwrap(), "gs://bkt/x"], &state);
+    let down = copy(&url, ["gs://bkt/x", to.to_str().unwrap()], &state);
+    for (copy, call) in [(&up, StorageCall::Upload), (&down, StorageCall::Download)] {
+        storage.fault(StorageFault::stall().on(call).object("x/a/b/long").at(1_000_000));
+        tokio::select! {
+            () = storage.stalled() => {}
+            end = copy.run() => panic!("{end:?}"),
+        }
+        storage.put("bkt", "x/a/b/long", vec![7; 1_500_000]);
+        copy.run().await.unwrap();
+        assert_eq!(fs::read_dir(&state).unwrap().count(), 0, "no state is left");
+    }
+    assert_eq!(fs::read(to.join("a/b/long")).unwrap(), vec![7; 1_500_000]);
+}
+
 #[tokio::test]
 async fn a_name_that_leads_out_of_the_folder_is_refused() {
     let storage = StorageEmulator::start();

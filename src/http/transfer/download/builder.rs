@@ -22,6 +22,9 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::io::AsyncWrite;
 
+/// The most ranges at once, each of which may take a connection.
+const MOST_RANGES: u32 = 256;
+
 /// A download that resumes, over a client with the HTTP layer.
 ///
 /// All its requests are attempts of one operation, with the settings of that layer. Where the body breaks off, the next request asks
@@ -153,13 +156,14 @@ impl<'a> Download<'a> {
         Self { is_resumable: true, ..self }
     }
 
-    /// Receives so many ranges of [a file](Self::to_file) at once, besides the first, each of at least that many bytes: for networks
-    /// on which one connection is slow. gsutil does so from 150 MiB on. Each range is an operation of its own, with retries of its own.
+    /// Receives so many ranges of [a file](Self::to_file) at once, besides the first, each of at least that many bytes; 256 ranges at
+    /// most. It is for networks on which one connection is slow. gsutil does so from 150 MiB on. Each range is an operation of its own, with retries of its own.
     ///
     /// It makes no difference for writers and memory, nor for a [resumable](Self::resumable) download, and little for a server that
     /// knows no ranges, or names neither the length of its object nor a version. An object that is replaced meanwhile is an error.
     pub fn parallel(self, ranges: u32, least: u64) -> Self {
-        Self { parallel: (ranges > 0).then_some((u64::from(ranges), least.max(1))), ..self }
+        let ranges = u64::from(ranges.min(MOST_RANGES));
+        Self { parallel: (ranges > 0).then_some((ranges, least.max(1))), ..self }
     }
 
     /// Calls this as bytes come in. A panic of it is the caller's.
@@ -202,7 +206,8 @@ impl<'a> Download<'a> {
             if let Some(ranges) = ranges {
                 let part = file.part().to_owned();
                 let downloaded = receiver.receive_ranges(&part, ranges).await?;
-                file.finish(None).await.map_err(|failure| downloaded.failed(failure))?;
+                let finished = file.finish(None, downloaded.bytes()).await;
+                finished.map_err(|failure| downloaded.failed(failure))?;
                 return Ok(downloaded);
             }
             let progress = receiver.progress(Sink::file(file.part().to_owned(), offset, checksums));
@@ -213,7 +218,8 @@ impl<'a> Download<'a> {
             match receiver.receive(progress.clone()).await {
                 Ok(downloaded) => {
                     let opened = progress.lock().sink.take_file();
-                    file.finish(opened).await.map_err(|failure| downloaded.failed(failure))?;
+                    let finished = file.finish(opened, downloaded.bytes()).await;
+                    finished.map_err(|failure| downloaded.failed(failure))?;
                     if let Some(state) = state {
                         // A download that begins anew replaces it, should it stay.
                         drop(state.remove().await);

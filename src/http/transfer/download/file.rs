@@ -66,13 +66,16 @@ impl PartialFile {
         Ok((stored.version().is_resumable() && metadata.is_file()).then_some((stored, length)))
     }
 
-    /// Gives the file its name, now that it is whole.
-    pub(super) async fn finish(mut self, file: Option<File>) -> Result<(), Failure> {
+    /// Gives the file its name, now that it is whole and has that length.
+    pub(super) async fn finish(mut self, file: Option<File>, length: u64) -> Result<(), Failure> {
         let named = async {
-            match file {
-                Some(file) => file.sync_all().await?,
-                None => File::open(&self.part).await?.sync_all().await?,
-            }
+            let file = match file {
+                Some(file) => file,
+                None => File::options().write(true).open(&self.part).await?,
+            };
+            // A download that was dropped may have been writing still when this one began.
+            file.set_len(length).await?;
+            file.sync_all().await?;
             fs::rename(&self.part, &self.path).await
         };
         named.await.map_err(|error| failure(&self.path, error))?;

@@ -8,6 +8,7 @@ use tokio_stream::{Stream, StreamExt as _};
 use tonic::transport::Channel;
 use tonic::{Code as TonicCode, Request, Status};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
+use tonic_gax::subscription::SubscriptionStrategy;
 use tonic_gax::testing::VirtualServer as Server;
 use tonic_gax::{Note, OperationError, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
@@ -223,4 +224,17 @@ async fn a_limit_of_one_s_own_is_final_and_a_server_s_is_not() {
     let client = TalkClient::with_settings(serve(&feed), settings());
     let stream = client.listen(line(0)).await.unwrap().into_inner();
     assert_eq!(stream.map(|line| line.unwrap().count).collect::<Vec<_>>().await, [1, 2, 3]);
+}
+
+/// As tonic's stream can.
+#[test]
+fn streams_can_be_shared_between_threads() {
+    fn is_shared<T: Send + Sync>() {}
+    is_shared::<tonic::Streaming<Line>>();
+    is_shared::<tonic_gax::client::ResponseStream<Line>>();
+    is_shared::<tonic_gax::subscription::Subscription<Witness>>();
+}
+
+impl SubscriptionStrategy for Witness {
+    type Message = ();
 }

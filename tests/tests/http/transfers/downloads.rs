@@ -403,6 +403,24 @@ async fn a_target_that_can_not_be_written_is_noticed_before_anything_is_sent() {
     assert_eq!(std::fs::read_dir(folder).unwrap().count(), 0);
 }
 
+/// A write of a download that was dropped may come late.
+#[tokio::test(start_paused = true)]
+async fn what_somebody_has_written_behind_the_end_is_cut_off() {
+    for parallel in [0, 2] {
+        let storage = storage_of(SIZE);
+        let file = Scratch::new("target");
+        storage.fault(StorageFault::stall().on(StorageCall::Download).at(1000));
+        let running =
+            tokio::spawn(download().parallel(parallel, 100_000).to_file(&client(&storage), file.path()));
+        storage.stalled().await;
+        let late = std::fs::OpenOptions::new().write(true).open(file.beside(".gax-part")).unwrap();
+        late.set_len(2 * SIZE as u64).unwrap();
+        storage.disconnect();
+        running.await.unwrap().unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+    }
+}
+
 /// A download that is whole, and can't get its name, is there the next time.
 #[tokio::test(start_paused = true)]
 async fn a_name_that_can_not_be_had_loses_no_bytes() {

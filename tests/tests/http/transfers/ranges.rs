@@ -123,6 +123,15 @@ async fn ranges_of_two_objects_are_never_mixed() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn so_many_ranges_at_once_and_no_more() {
+    let (storage, file) = (storage_of(1000), Scratch::new("target"));
+    let downloaded = download().parallel(u32::MAX, 1).to_file(&client(&storage), file.path()).await.unwrap();
+    assert_eq!(std::fs::read(file.path()).unwrap(), content(1000));
+    // 999 bytes in ranges of four.
+    assert_eq!(downloaded.range_reports().len(), 250);
+}
+
+#[tokio::test(start_paused = true)]
 async fn ranges_that_are_dropped_leave_nothing() {
     let dropped = |client: &StorageClient, file: &Scratch| {
         tokio::spawn(download().parallel(3, PIECE).to_file(client, file.path()))

@@ -230,6 +230,26 @@ async fn two_uploads_with_one_state_file_make_the_object() {
     }
 }
 
+/// Neither what a process has left that was killed, nor a link that somebody has put there, gets the session.
+#[cfg(unix)]
+#[tokio::test(start_paused = true)]
+async fn the_session_goes_into_a_file_of_its_own() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for is_link in [false, true] {
+        let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
+        let (new, other) = (state.beside(".new"), state.beside("-other"));
+        std::fs::write(&other, "other").unwrap();
+        if is_link {
+            std::os::unix::fs::symlink(&other, &new).unwrap();
+        } else {
+            std::fs::write(&new, "left").unwrap();
+        }
+        begin(&storage, to_object(content(SIZE)), &state, KIB_256).await;
+        assert_eq!(std::fs::metadata(state.path()).unwrap().permissions().mode() & 0o777, 0o600);
+        assert!(!new.exists() && std::fs::read_to_string(&other).unwrap() == "other");
+    }
+}
+
 /// An upload that ends leaves the state of another one alone.
 #[tokio::test(start_paused = true)]
 async fn only_its_own_state_is_removed() {
