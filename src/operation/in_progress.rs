@@ -448,7 +448,8 @@ impl InProgress {
     /// The endpoints that attempts before went to, which have failed there.
     #[cfg(feature = "connection")]
     pub(super) fn peers(&self) -> impl Iterator<Item = &Peer> {
-        self.operation.as_ref().and_then(Operation::notes).into_iter().flat_map(Ledger::peers)
+        let ledger = self.operation.as_ref().and_then(Operation::notes);
+        ledger.into_iter().flat_map(Ledger::peers).map(|(_, peer)| peer)
     }
 
     /// Whether the report of a success says more than that the first attempt succeeded.

@@ -67,9 +67,9 @@ const LINES: [Line; 18] = [
         "1.10, 1.03",
     ),
     line(
-        "the same: bytes allocated beyond one copy of the message",
-        ("1 MiB, 3 attempts: bytes beyond one copy", ""),
-        "beyond one copy",
+        "the same: bytes allocated beside those of one raw call",
+        ("1 MiB, 3 attempts: bytes beside one raw attempt", ""),
+        "over one raw attempt",
         "4,096, 3,072",
     ),
     Line {

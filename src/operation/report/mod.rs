@@ -1,6 +1,7 @@
 //! Reports of operations: the attempts, why an operation ended, and what else is worth knowing.
 
 mod connect_problem;
+mod connections;
 mod delivered;
 mod detail;
 mod error;

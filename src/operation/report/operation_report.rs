@@ -1,5 +1,6 @@
 //! The report of an operation, and how it is written.
 
+use crate::operation::report::connections::Connections;
 use crate::operation::report::delivered::Delivered;
 use crate::operation::report::detail::Detail;
 use crate::operation::report::note::Note;
@@ -174,13 +175,13 @@ impl OperationReport {
     /// one connection are not counted.
     #[must_use]
     pub fn messages_delivered(&self) -> u64 {
-        self.ledger.delivered.as_ref().map_or(0, |delivered| delivered.messages())
+        self.ledger.messages().map_or(0, Delivered::messages)
     }
 
     /// How many of them came over the connection of that attempt, one of those that the report has.
     #[must_use]
     pub fn messages_of(&self, attempt: &Attempt) -> u64 {
-        self.ledger.delivered.as_ref().map_or(0, |delivered| delivered.of(attempt.number()))
+        self.ledger.messages().map_or(0, |delivered| delivered.of(attempt.number()))
     }
 
     /// The version of the settings that the operation began with, where they can be
@@ -194,7 +195,7 @@ impl OperationReport {
     /// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html), of attempts that were sent.
     #[must_use]
     pub fn peer(&self, attempt: u32) -> Option<&str> {
-        let found = self.ledger.peers.iter().find(|(number, _)| *number == attempt);
+        let found = self.ledger.peers().iter().find(|(number, _)| *number == attempt);
         found.map(|(_, peer)| peer.as_str())
     }
 
@@ -225,13 +226,13 @@ impl OperationReport {
         if let Some(detail) = self.detail() {
             table.line(detail);
         }
-        if !self.ledger.peers.is_empty() {
+        if !self.ledger.peers().is_empty() {
             let peers =
-                self.ledger.peers.iter().map(|(attempt, peer)| format!("{attempt} {}", peer.as_str()));
+                self.ledger.peers().iter().map(|(attempt, peer)| format!("{attempt} {}", peer.as_str()));
             table.line(&format_args!("endpoints: {}", peers.collect::<Vec<_>>().join(", ")));
         }
         table.transparent_retries(self.transparent_retries());
-        if let Some(delivered) = &self.ledger.delivered {
+        if let Some(delivered) = self.ledger.messages() {
             table.line(delivered);
         }
         if let Some(version) = self.settings_version() {
@@ -267,13 +268,10 @@ pub(crate) struct Ledger {
     pub(crate) transparent_retries: u32,
     /// How far the request got, over all attempts.
     delivery: Delivery,
-    /// The endpoints that attempts went to, where they are known.
-    peers: Vec<(u32, Peer)>,
+    connections: Option<Box<Connections>>,
     /// Of settings that can be replaced.
     pub(crate) settings_version: Option<NonZeroU64>,
     detail: Option<Detail>,
-    /// Of a stream that resumes.
-    delivered: Option<Box<Delivered>>,
     /// Few operations have any, and most of those one: a vector would be a word larger, in every operation that waits.
     notes: Box<[Note]>,
 }
@@ -286,10 +284,9 @@ impl Default for Ledger {
             not_attempted: None,
             transparent_retries: 0,
             delivery: Delivery::NotSent,
-            peers: Vec::new(),
+            connections: None,
             settings_version: None,
             detail: None,
-            delivered: None,
             notes: Box::default(),
         }
     }
@@ -303,29 +300,29 @@ impl Ledger {
 
     /// The attempt of that number has delivered so many messages of a stream.
     pub(crate) fn delivered(&mut self, attempt: u32, messages: u64) {
-        self.delivered.get_or_insert_default().push(attempt, messages);
+        self.connections.get_or_insert_default().delivered(attempt, messages);
     }
 
     /// Whether it is recorded that the attempt went to that endpoint.
     #[cfg(feature = "connection")]
     pub(crate) fn has_peer(&self, attempt: u32, peer: &Peer) -> bool {
-        self.peers.iter().any(|(number, other)| *number == attempt && other == peer)
+        self.peers().iter().any(|(number, other)| *number == attempt && other == peer)
     }
 
-    /// That attempt went to that endpoint. The first and the last are kept, as of attempts.
+    /// That attempt went to that endpoint.
     #[cfg(feature = "connection")]
     pub(crate) fn went_to(&mut self, attempt: u32, peer: Peer) {
-        self.peers.retain(|(number, _)| *number != attempt);
-        if self.peers.len() >= 64 {
-            self.peers.remove(32);
-        }
-        self.peers.push((attempt, peer));
+        self.connections.get_or_insert_default().went_to(attempt, peer);
     }
 
-    /// The endpoints that attempts went to.
-    #[cfg(feature = "connection")]
-    pub(crate) fn peers(&self) -> impl Iterator<Item = &Peer> {
-        self.peers.iter().map(|(_, peer)| peer)
+    /// The endpoints that attempts went to, by the numbers of the attempts.
+    pub(crate) fn peers(&self) -> &[(u32, Peer)] {
+        self.connections.as_deref().map_or(&[], Connections::peers)
+    }
+
+    /// The messages that a stream which resumes has delivered.
+    fn messages(&self) -> Option<&Delivered> {
+        self.connections.as_deref()?.messages()
     }
 
     /// Puts attempts that overlapped into the order in which they were sent.
