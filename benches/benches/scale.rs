@@ -165,7 +165,8 @@ impl Bench {
             rows.row([name.to_owned()].into_iter().chain(numbers));
         };
         let pace = Pace::AT_ONCE;
-        add(Raw::<Canned>::NAME, rates(|| Raw::new(Canned::new()), calls));
+        let raw = Raw::new(Canned::new());
+        add(Raw::<Canned>::NAME, rates(|| raw.clone(), calls));
         let layered = Layered::new(Canned::new(), pace);
         add(Layered::<Canned>::NAME, rates(|| layered.clone(), calls));
         let generated = Generated::new(Canned::new(), pace);
