@@ -5,7 +5,7 @@
 //! STORAGE_EMULATOR_HOST=http://localhost:9000 cargo run --example transfer -- gs://backup/2026 restored
 //! ```
 //!
-//! Without arguments it shows itself what it does: it copies some files to an emulator in this process whose connections break, is
+//! Without the variable it shows what it does: it copies some files to an emulator in this process whose connections break, is
 //! interrupted twice, and copies them back.
 //!
 //! How it survives: an object that is there with the checksum of the file is not copied again, and a transfer that was under way
