@@ -141,7 +141,7 @@ impl<T: Transport> Client<T> {
             return UnaryCall::failed(not_sent(unknown_method(), PathAndQuery::from_static("/")));
         };
         match encoded(method, request, deadline) {
-            Ok(encoded) => UnaryCall::new(self.channel.clone(), encoded),
+            Ok((encoded, reports)) => UnaryCall::new(self.channel.clone(), encoded, reports),
             Err(status) => UnaryCall::failed(not_sent(status, path_of(&method.example.uri))),
         }
     }
@@ -189,7 +189,7 @@ impl<T: Transport> Client<T> {
             resumption.of::<Req, Res>(request.get_ref()).ok_or_else(|| other_types::<Req, Res>(resumption))
         });
         let resumer = Resumer::new(strategy.transpose()?, resumption);
-        let encoded = encoded(method, request, None)?;
+        let (encoded, _) = encoded(method, request, None)?;
         let config = &encoded.method().config;
         let config = config.of_stream(resumption, config.timeout);
         let (wait_timeout, idle_timeout) = (config.stream.wait_timeout, config.stream.idle_timeout);
@@ -251,13 +251,13 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// A unary request as it is sent.
+/// A request of one message as it is sent, and whether the report of a success is wanted even where one attempt was enough.
 #[inline]
 fn encoded<Req>(
     method: &Arc<Method>,
     request: Request<Req>,
     deadline: Option<Instant>,
-) -> Result<Encoded, Status>
+) -> Result<(Encoded, bool), Status>
 where
     Req: Message + Send + Sync + 'static,
 {
@@ -267,7 +267,7 @@ where
     let mut headers = metadata.into_headers();
     let config = method.config.of_call(options.as_ref());
     let asked = options.as_ref().and_then(|options| options.report);
-    let wants_report = asked.unwrap_or_else(|| method.config.shared.options.wants_reports());
+    let reports = asked.unwrap_or_else(|| method.config.shared.options.wants_reports());
     if let Some(status) = method.config.headers.refusal(&headers) {
         return Err(status);
     }
@@ -287,7 +287,7 @@ where
     };
     let counts_attempts = method.config.headers.counts();
     let added = Added::of(headers, extensions, earlier(inbound_deadline(), deadline), counts_attempts);
-    Ok(Encoded::new(method, message, added, wants_report))
+    Ok((Encoded::new(method, message, added), reports))
 }
 
 /// Adds the parameters of a message that is going to be compressed, unless the caller has.

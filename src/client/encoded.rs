@@ -24,8 +24,6 @@ pub(super) struct Encoded {
     method: Arc<Method>,
     message: Bytes,
     added: Option<Box<Added>>,
-    /// Whether the response carries the report in any case.
-    wants_report: bool,
 }
 
 /// Headers, extensions and times that the caller adds: most calls have none.
@@ -73,18 +71,8 @@ impl Added {
 
 impl Encoded {
     #[inline]
-    pub(super) fn new(
-        method: Arc<Method>,
-        message: Bytes,
-        added: Option<Box<Added>>,
-        wants_report: bool,
-    ) -> Self {
-        Self { method, message, added, wants_report }
-    }
-
-    /// Whether the response carries the report in any case.
-    pub(super) fn wants_report(&self) -> bool {
-        self.wants_report
+    pub(super) fn new(method: Arc<Method>, message: Bytes, added: Option<Box<Added>>) -> Self {
+        Self { method, message, added }
     }
 
     pub(super) fn method(&self) -> &Method {

@@ -56,17 +56,10 @@ pin_project! {
 
 impl<T: Transport, M> UnaryCall<T, M> {
     #[inline]
-    pub(super) fn new(channel: T, encoded: Encoded) -> Self {
+    pub(super) fn new(channel: T, encoded: Encoded, reports: bool) -> Self {
         let config = Arc::clone(&encoded.method().config);
-        #[cfg(feature = "connection")]
-        let wants_report = encoded.wants_report();
-        #[cfg_attr(not(feature = "connection"), expect(unused_mut, reason = "nothing is wanted of it"))]
-        let mut driver =
-            Driver::new(GrpcProtocol::new(OwnService(channel), encoded, ReadExtent::Whole), config);
-        #[cfg(feature = "connection")]
-        if wants_report {
-            driver.want_peer();
-        }
+        let protocol = GrpcProtocol::new(OwnService(channel), encoded, ReadExtent::Whole);
+        let driver = Driver::new(protocol, config).reporting(reports);
         Self { state: State::Running { driver }, message: PhantomData }
     }
 
@@ -100,9 +93,8 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                     };
                 };
                 let observed = driver.as_mut().take_observed();
-                let has_news = driver.has_news();
-                let request = driver.as_mut().protocol().request();
-                let (codec, is_reported) = (&request.method().codec, has_news || request.wants_report());
+                let is_reported = driver.is_reported();
+                let codec = &driver.as_mut().protocol().request().method().codec;
                 let (parts, ResponseBody(BufferedBody { frames, remainder })) = good.into_parts();
                 let is_plain = observed.is_none() && !is_reported;
                 let decoded = match plain(codec, &parts, frames, &remainder) {

@@ -38,7 +38,7 @@ pin_project! {
     pub(crate) enum Call<A: ServiceHandle> {
         // It has not begun, or its request could not be read.
         Failed { status: Option<Status> },
-        Operating { #[pin] driver: Driver<GrpcProtocol<A, CapturedRequest>>, wants_report: bool },
+        Operating { #[pin] driver: Driver<GrpcProtocol<A, CapturedRequest>> },
         Passthrough { #[pin] call: Passthrough<A> },
         // Its response is a stream that resumes.
         Resumed { call: BoxCall },
@@ -80,7 +80,7 @@ impl<A: ServiceHandle> Call<A> {
             return false;
         }
         let own_config = config.of_call(options);
-        let wants_report = options
+        let reports = options
             .and_then(|options| options.report)
             .unwrap_or_else(|| config.shared.options.wants_reports());
         let resumption = options.and_then(|options| options.resumption.clone());
@@ -118,15 +118,10 @@ impl<A: ServiceHandle> Call<A> {
             *self = Self::Resumed { call: resumed(ResumedCall::new(protocol, config), idle_timeout) };
             return false;
         }
-        #[cfg_attr(not(feature = "connection"), expect(unused_mut, reason = "nothing is wanted of it"))]
-        let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config);
-        #[cfg(feature = "connection")]
-        if wants_report {
-            driver.want_peer();
-        }
+        let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config).reporting(reports);
         let has_not_begun = |call: &Self| matches!(call, Self::Failed { status: None });
-        put_without_drop(self, Self::Operating { driver, wants_report }, has_not_begun);
-        let Self::Operating { driver, .. } = self else { return false };
+        put_without_drop(self, Self::Operating { driver }, has_not_begun);
+        let Self::Operating { driver } = self else { return false };
         let Some(started) = driver.begin(bound) else { return false };
         let (protocol, config, mut context) = driver.parts();
         if resumption.is_some() {
@@ -143,7 +138,7 @@ impl<A: ServiceHandle> Call<A> {
     /// The request has been sent.
     #[inline]
     pub(crate) fn sent(&mut self, future: <A::Service as GrpcService<Body>>::Future) {
-        if let Self::Operating { driver, .. } = self {
+        if let Self::Operating { driver } = self {
             driver.sent(GrpcAttempt::Sent { future });
         }
     }
@@ -206,7 +201,7 @@ impl<A: ServiceHandle> Future for Call<A> {
         // Written where it is returned: see `Protocol::Slot`.
         let mut reply = Poll::Pending;
         match self.project() {
-            CallProj::Operating { driver, wants_report } => operate(driver, *wants_report, cx, &mut reply),
+            CallProj::Operating { driver } => operate(driver, cx, &mut reply),
             CallProj::Passthrough { call } => reply = call.poll(cx),
             CallProj::Resumed { call } => reply = call.as_mut().poll(cx),
             CallProj::Failed { status } => {
@@ -221,7 +216,6 @@ impl<A: ServiceHandle> Future for Call<A> {
 
 fn operate<A: ServiceHandle>(
     mut driver: Pin<&mut Driver<GrpcProtocol<A, CapturedRequest>>>,
-    wants_report: bool,
     cx: &mut Context<'_>,
     reply: &mut ReplySlot,
 ) {
@@ -230,8 +224,8 @@ fn operate<A: ServiceHandle>(
         Poll::Ready(Output::Failed(stop)) => *reply = Poll::Ready(driver.ended(stop)),
         Poll::Ready(Output::Reply | Output::Item) => {
             let observed = driver.as_mut().take_observed();
-            if wants_report || observed.is_some() || driver.has_news() {
-                report(driver, wants_report, observed, reply);
+            if observed.is_some() || driver.is_reported() {
+                report(driver, observed, reply);
             }
         }
     }
@@ -241,7 +235,6 @@ fn operate<A: ServiceHandle>(
 #[cold]
 fn report<A: ServiceHandle>(
     mut driver: Pin<&mut Driver<GrpcProtocol<A, CapturedRequest>>>,
-    wants_report: bool,
     observed: Option<Box<Observed>>,
     reply: &mut ReplySlot,
 ) {
@@ -251,7 +244,7 @@ fn report<A: ServiceHandle>(
         let stream = ObservedStream::new(observed, may_stream, driver.config(), driver.has_all_the_time());
         response.body_mut().observe(stream);
     }
-    if wants_report || driver.has_news() {
+    if driver.is_reported() {
         response.extensions_mut().insert(driver.report(None));
     }
 }

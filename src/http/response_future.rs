@@ -37,8 +37,6 @@ pin_project! {
     {
         #[pin]
         driver: Driver<HttpProtocol<S, B, R>>,
-        // Whether the report of a success is wanted even where one attempt was enough.
-        reports: bool,
     }
 }
 
@@ -53,13 +51,7 @@ where
 {
     pub(super) fn new(protocol: HttpProtocol<S, B, R>, config: Arc<HttpConfig>) -> Self {
         let reports = config.reports;
-        #[cfg_attr(not(feature = "connection"), expect(unused_mut, reason = "nothing is wanted of it"))]
-        let mut driver = Driver::new(protocol, config);
-        #[cfg(feature = "connection")]
-        if reports {
-            driver.want_peer();
-        }
-        Self { driver, reports }
+        Self { driver: Driver::new(protocol, config).reporting(reports) }
     }
 }
 
@@ -86,7 +78,7 @@ where
             if let Some(observed) = driver.as_mut().take_observed() {
                 observed.succeeded();
             }
-            if *this.reports || driver.has_news() {
+            if driver.is_reported() {
                 response.extensions_mut().insert(report(driver, None));
             }
             return Poll::Ready(Ok(response));

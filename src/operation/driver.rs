@@ -117,6 +117,13 @@ impl<P: Protocol> Driver<P> {
         Self { protocol, config, progress: InProgress::new(), timer: Timer::default(), stage: Stage::Unbegun }
     }
 
+    /// The operation, of which the report of a success is wanted even where one attempt was enough, or is not.
+    #[inline]
+    pub(crate) fn reporting(mut self, reports: bool) -> Self {
+        self.progress.reports = reports;
+        self
+    }
+
     /// Begins the operation now. Its first attempt is to be sent at once, and handed over by [`sent`](Self::sent). `None`:
     /// poll it; what is to be sent, if anything, is not known yet.
     #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
@@ -129,12 +136,6 @@ impl<P: Protocol> Driver<P> {
                 None
             }
         }
-    }
-
-    /// The report of a plain success says which endpoint it went to.
-    #[cfg(feature = "connection")]
-    pub(crate) fn want_peer(&mut self) {
-        self.progress.want_peer();
     }
 
     /// All that it takes to send the first attempt.
@@ -167,10 +168,10 @@ impl<P: Protocol> Driver<P> {
         Arc::clone(&self.config)
     }
 
-    /// Whether the report of a success says more than that the first attempt succeeded.
+    /// Whether the report of a success is wanted, or says more than that the first attempt succeeded.
     #[inline]
-    pub(crate) fn has_news(&self) -> bool {
-        self.progress.has_news()
+    pub(crate) fn is_reported(&self) -> bool {
+        self.progress.is_reported()
     }
 
     /// Whether the attempt with the reply may take all the time that the operation has.

@@ -32,6 +32,8 @@ pub(crate) struct InProgress {
     pub(super) number: u32,
     /// Attempts without a wait since other tasks last had their turn.
     unbroken: u8,
+    /// Whether the report of a success is wanted even where one attempt was enough.
+    pub(super) reports: bool,
     extras: Option<Box<Extras>>,
 }
 
@@ -42,9 +44,6 @@ struct Extras {
     jitter: Jitter,
     /// The operation as its observers know it, until it is closed.
     observed: Option<Box<Observed>>,
-    /// Whether the report of a plain success says which endpoint it went to.
-    #[cfg(feature = "connection")]
-    wants_peer: bool,
     /// Resolves when the request has ended that the operation's thread works for.
     request_end: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
 }
@@ -92,7 +91,7 @@ fn begun<'a>(operation: &'a mut Option<Operation<Ledger>>, policy: &Policy) -> &
 impl InProgress {
     #[inline]
     pub(crate) fn new() -> Self {
-        Self { operation: None, clock: None, number: 0, unbroken: 0, extras: None }
+        Self { operation: None, clock: None, number: 0, unbroken: 0, reports: false, extras: None }
     }
 
     /// The operation's clock starts.
@@ -417,18 +416,11 @@ impl InProgress {
         self.operation.as_ref().is_some_and(|operation| operation.has_all_the_time(policy, self.number))
     }
 
-    /// The report is wanted, whatever it says.
-    #[cfg(feature = "connection")]
-    #[cold]
-    pub(super) fn want_peer(&mut self) {
-        self.extras.get_or_insert_default().wants_peer = true;
-    }
-
     /// Whether somebody wants to know which endpoint an attempt went to that has its reply.
     #[cfg(feature = "connection")]
     #[inline]
     pub(super) fn wants_peer(&self) -> bool {
-        self.extras.is_some() || self.has_news()
+        self.extras.is_some() || self.is_reported()
     }
 
     /// That attempt went to that endpoint.
@@ -452,9 +444,15 @@ impl InProgress {
         ledger.into_iter().flat_map(Ledger::peers).map(|(_, peer)| peer)
     }
 
+    /// Whether the report of a success is wanted, or says more than that the first attempt succeeded.
+    #[inline]
+    pub(super) fn is_reported(&self) -> bool {
+        self.reports || self.has_news()
+    }
+
     /// Whether the report of a success says more than that the first attempt succeeded.
     #[inline]
-    pub(super) fn has_news(&self) -> bool {
+    fn has_news(&self) -> bool {
         self.operation.as_ref().is_some_and(|operation| operation.notes().is_some())
     }
 

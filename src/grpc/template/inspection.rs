@@ -65,15 +65,13 @@ impl<'a> Inspection<'a> {
             && extensions.len() == count
             && request.method() == Method::POST
             && request.version() == Version::HTTP_2;
-        let extra = match example {
-            Some(example) if is_of_tonic => {
+        let is_like = is_of_tonic
+            && example.is_some_and(|example| {
                 let example = example.get_or_init(|| ExampleRequest::of(request.uri(), description));
-                let is_like = example.is_like(request.uri(), description, is_watched);
-                is_like.then(|| (!extra.is_empty()).then(|| extra.into_boxed_slice()))
-            }
-            _ => None,
-        };
-        Self { options, timeout, extra, has_count }
+                example.is_like(request.uri(), description, is_watched)
+            });
+        let extra = if extra.is_empty() { None } else { Some(extra.into_boxed_slice()) };
+        Self { options, timeout, extra: is_like.then_some(extra), has_count }
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) async fn finish(driver: Driver<Fake>) -> Outcome {
         Output::Reply => None,
         Output::Item => panic!("nothing was delivered"),
     };
-    let has_news = driver.has_news();
+    let has_news = driver.is_reported();
     let report = driver.as_mut().report(stop);
     let fake = driver.as_mut().protocol();
     let (waits, alive) = (fake.waits, Arc::strong_count(&fake.alive) - 1);
