@@ -13,13 +13,13 @@ use library::Library;
 use library::v1::{GetBookRequest, LibraryServiceClient};
 use serde::Deserialize;
 use std::error::Error;
+use std::io;
 use std::net::Ipv4Addr;
 use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpListener;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Status};
 use tonic_gax::RequestExt as _;
 use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
@@ -90,14 +90,11 @@ async fn serve_tokens() -> Result<String, Box<dyn Error>> {
 }
 
 /// Serves a library to everybody who does not bring the first token; the URL.
-async fn serve_library() -> Result<String, Box<dyn Error>> {
+async fn serve_library() -> io::Result<String> {
     let check = |request: Request<()>| match request.metadata().get("authorization") {
         Some(token) if token != "Bearer token-1" => Ok(request),
         _ => Err(Status::unauthenticated("the token has been revoked")),
     };
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    let server = Server::builder().add_service(InterceptedService::new(Library::refusing(0), check));
-    tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
-    Ok(url)
+    let service = InterceptedService::new(Library::refusing(0), check);
+    library::listen(Server::builder().add_service(service)).await
 }

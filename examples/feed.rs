@@ -16,10 +16,8 @@ use std::error::Error;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tokio_stream::Stream;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
 use tonic::{Code as TonicCode, Request, Response, Status};
 use tonic_gax::resumption::{Processed, Resume, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
@@ -103,18 +101,10 @@ impl CatalogService for Catalog {
     }
 }
 
-async fn serve() -> Result<String, Box<dyn Error>> {
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    let incoming = TcpIncoming::from(listener).with_nodelay(Some(true));
-    let server = Server::builder().add_service(CatalogServiceServer::new(Catalog::default()));
-    tokio::spawn(server.serve_with_incoming(incoming));
-    Ok(url)
-}
-
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let url = serve().await?;
+    let server = Server::builder().add_service(CatalogServiceServer::new(Catalog::default()));
+    let url = library::listen(server).await?;
 
     let mut stub = CatalogServiceStubSettings::builder();
     let quick =

@@ -19,13 +19,10 @@ use library::v1::{ArchiveBooksMetadata, ArchiveBooksRequest, ArchiveBooksRespons
 use prost::Message;
 use prost_types::Any;
 use std::error::Error;
-use std::net::Ipv4Addr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::time::Duration;
-use tokio::net::TcpListener;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
 use tonic_gax::RetrySettings;
 
@@ -92,17 +89,6 @@ impl Operations for Archive {
     }
 }
 
-async fn serve() -> Result<String, Box<dyn Error>> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
-    let url = format!("http://{}", listener.local_addr()?);
-    let archive = Archive::default();
-    let server = Server::builder()
-        .add_service(ArchiveServiceServer::new(archive.clone()))
-        .add_service(OperationsServer::new(archive));
-    tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
-    Ok(url)
-}
-
 fn bar(metadata: ArchiveBooksMetadata) -> String {
     let filled = usize::try_from(20 * metadata.archived / metadata.total).unwrap_or_default();
     let (done, left) = ("#".repeat(filled), ".".repeat(20_usize.saturating_sub(filled)));
@@ -111,7 +97,11 @@ fn bar(metadata: ArchiveBooksMetadata) -> String {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let url = serve().await?;
+    let archive = Archive::default();
+    let server = Server::builder()
+        .add_service(ArchiveServiceServer::new(archive.clone()))
+        .add_service(OperationsServer::new(archive));
+    let url = library::listen(server).await?;
 
     // Polls come quickly here: by default after 5 s, 7.5 s and so on.
     let mut stub = ArchiveServiceStubSettings::builder();

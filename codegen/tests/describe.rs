@@ -4,38 +4,16 @@
 
 use gax_retry::MethodKind;
 use gax_table::{IdempotencyLevel, MethodDescription};
+use std::path::{Path, PathBuf};
 use tonic_gax_build::describe_protos;
 
-fn write(name: &str, proto: &str) -> std::path::PathBuf {
-    let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("describe").join(name);
-    std::fs::create_dir_all(folder.join("google/api")).unwrap();
-    std::fs::create_dir_all(folder.join("google/longrunning")).unwrap();
-    std::fs::write(folder.join("google/api/annotations.proto"), HTTP).unwrap();
-    std::fs::write(folder.join("google/longrunning/operations.proto"), OPERATIONS).unwrap();
+/// Writes the proto. Gives its folder, and the one of Google's.
+fn write(name: &str, proto: &str) -> [PathBuf; 2] {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("describe").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("library.proto"), proto).unwrap();
-    folder
+    [folder, PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../proto"))]
 }
-
-const HTTP: &str = r#"
-    syntax = "proto3";
-    package google.api;
-    import "google/protobuf/descriptor.proto";
-    extend google.protobuf.MethodOptions { HttpRule http = 72295728; }
-    message HttpRule {
-        oneof pattern { string get = 2; string put = 3; string post = 4; string delete = 5; string patch = 6; }
-        string body = 7;
-    }
-"#;
-
-const OPERATIONS: &str = r#"
-    syntax = "proto3";
-    package google.longrunning;
-    import "google/protobuf/descriptor.proto";
-    extend google.protobuf.MethodOptions { OperationInfo operation_info = 1049; }
-    message OperationInfo { string response_type = 1; }
-    message Operation { string name = 1; }
-    service Operations { rpc GetOperation(Operation) returns (Operation); }
-"#;
 
 const LIBRARY: &str = r#"
     syntax = "proto3";
@@ -60,8 +38,8 @@ const LIBRARY: &str = r#"
 
 #[test]
 fn methods_come_with_their_options() {
-    let folder = write("options", LIBRARY);
-    let protos = describe_protos(&["library.proto"], &[folder]).unwrap();
+    let folders = write("options", LIBRARY);
+    let protos = describe_protos(&["library.proto"], &folders).unwrap();
     let [library] = protos.services() else { panic!("{protos:?}") };
     assert_eq!(library.name(), "example.v1.Library");
     assert_eq!(protos.java_package(library.name()), Some("com.example.library.v1"));
@@ -82,9 +60,9 @@ fn methods_come_with_their_options() {
 
 #[test]
 fn services_come_in_the_order_of_the_protos_that_were_asked_for() {
-    let folder = write("order", LIBRARY);
+    let folders = write("order", LIBRARY);
     let names = |protos: &[&str]| {
-        let protos = describe_protos(protos, &[&folder]).unwrap();
+        let protos = describe_protos(protos, &folders).unwrap();
         protos.services().iter().map(|service| service.name().to_owned()).collect::<Vec<_>>()
     };
     let operations = "google/longrunning/operations.proto";
@@ -95,16 +73,16 @@ fn services_come_in_the_order_of_the_protos_that_were_asked_for() {
 
 #[test]
 fn services_of_imports_are_distinguished() {
-    let folder = write("imports", LIBRARY);
-    let protos = describe_protos(&["library.proto"], &[folder]).unwrap();
+    let folders = write("imports", LIBRARY);
+    let protos = describe_protos(&["library.proto"], &folders).unwrap();
     assert_eq!(protos.imported().len(), 1);
     assert_eq!(protos.imported()[0].name(), "google.longrunning.Operations");
 }
 
 #[test]
 fn protos_that_do_not_compile_are_refused_with_the_place() {
-    let folder = write("broken", "syntax = \"proto3\";\nmessage {");
-    let error = describe_protos(&["library.proto"], &[folder]).unwrap_err();
+    let folders = write("broken", "syntax = \"proto3\";\nmessage {");
+    let error = describe_protos(&["library.proto"], &folders).unwrap_err();
     assert!(error.is_protos());
     assert!(error.to_string().contains("library.proto:2:9"), "{error}");
 }

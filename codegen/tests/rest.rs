@@ -6,26 +6,14 @@ use prost_types::FileDescriptorSet;
 use std::path::{Path, PathBuf};
 use tonic_gax_build::{Builder, Error, Generated, configure};
 
-fn write(name: &str, proto: &str) -> PathBuf {
+/// Writes the protos. Gives their folder, and the one of Google's.
+fn write(name: &str, proto: &str) -> [PathBuf; 2] {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("rest").join(name);
-    std::fs::create_dir_all(folder.join("google/api")).unwrap();
-    std::fs::write(folder.join("google/api/annotations.proto"), HTTP).unwrap();
+    std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("other.proto"), OTHER).unwrap();
     std::fs::write(folder.join("library.proto"), proto).unwrap();
-    folder
+    [folder, PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../proto"))]
 }
-
-const HTTP: &str = r#"
-    syntax = "proto3";
-    package google.api;
-    import "google/protobuf/descriptor.proto";
-    extend google.protobuf.MethodOptions { HttpRule http = 72295728; }
-    message HttpRule {
-        oneof pattern { string get = 2; string put = 3; string post = 4; string delete = 5; string patch = 6; }
-        string body = 7;
-        repeated HttpRule additional_bindings = 11;
-    }
-"#;
 
 const OTHER: &str = r#"
     syntax = "proto3";
@@ -58,7 +46,7 @@ const LIBRARY: &str = r#"
 "#;
 
 fn generate(name: &str, proto: &str, builder: Builder) -> Result<Generated, Error> {
-    builder.generate(&["library.proto"], &[write(name, proto)])
+    builder.generate(&["library.proto"], &write(name, proto))
 }
 
 /// The descriptors in the code of a service.

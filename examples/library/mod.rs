@@ -6,4 +6,4 @@ mod server;
 
 pub(crate) use generated::google::longrunning;
 pub(crate) use generated::library::v1;
-pub(crate) use server::{Library, serve};
+pub(crate) use server::{Library, listen, serve};

@@ -9,7 +9,7 @@ use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tokio::net::TcpListener;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
+use tonic::transport::server::{Router, TcpIncoming};
 use tonic::{Request, Response, Status, Streaming};
 
 /// The books on each shelf.
@@ -95,9 +95,13 @@ impl LibraryService for Library {
 
 /// Serves a library that refuses that many calls, on a port of this machine; its URL.
 pub(crate) async fn serve(refusals: u32) -> io::Result<String> {
+    listen(Server::builder().add_service(Library::refusing(refusals))).await
+}
+
+/// Serves that on a port of this machine; its URL.
+pub(crate) async fn listen(server: Router) -> io::Result<String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let url = format!("http://{}", listener.local_addr()?);
-    let server = Server::builder().add_service(Library::refusing(refusals));
-    tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener)));
+    tokio::spawn(server.serve_with_incoming(TcpIncoming::from(listener).with_nodelay(Some(true))));
     Ok(url)
 }

@@ -385,6 +385,7 @@ fn ended<P: Protocol>(
     number: u32,
     result: AttemptResult,
 ) -> bool {
+    protocol.ending(&mut progress.context(config.as_ref(), number));
     let is_over = progress.ended(config.as_ref(), number, result);
     if !is_over && progress.is_held(number) {
         protocol.hold();

@@ -90,6 +90,10 @@ pub(crate) trait Protocol {
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult;
 
+    /// The attempt has ended, in whichever way: the last chance to write something down of it.
+    #[inline]
+    fn ending(&mut self, _context: &mut AttemptContext<'_>) {}
+
     /// A moment at which the attempt wants to be polled although nothing has happened.
     #[inline]
     fn due(&self, _attempt: &Self::Attempt) -> Option<Instant> {

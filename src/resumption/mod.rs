@@ -5,6 +5,7 @@
 //! ([`CallSettings::set_resumption`](crate::CallSettings::set_resumption)) or for one
 //! ([`RequestExt::with_resumption`](crate::RequestExt::with_resumption)).
 
+mod course;
 mod factory;
 mod over_bytes;
 mod position;
@@ -16,10 +17,9 @@ mod tests;
 mod wait;
 mod withheld;
 
+pub(crate) use course::Course;
 pub use factory::Resumption;
-pub(crate) use resumer::{Resumer, Taken};
-pub(crate) use settled::{Brought, Settled, withheld_too_much};
+pub(crate) use resumer::Resumer;
 pub use strategy::{Processed, Resume, StreamResumption};
-pub(crate) use wait::WaitTimeout;
 #[cfg(feature = "subscription")]
 pub(crate) use withheld::WithheldLimits;

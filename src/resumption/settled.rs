@@ -1,56 +1,22 @@
 //! An attempt of a stream that failed, and what its strategy makes of it.
 
-use crate::operation::Note;
+use crate::operation::{AttemptContext, Note};
 use crate::resumption::resumer::{Asked, Resumer};
 use crate::resumption::strategy::StreamResumption;
-use gax_retry::operation::{AttemptResult, RetryFact, Seen};
-use gax_retry::{Compatibility, Policy, StopReason};
+use gax_retry::operation::{AttemptResult, RetryFact};
+use gax_retry::{Policy, StopReason};
 use tonic::Status;
 
-/// How far the response of an attempt has come. Later points are greater.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Brought {
-    Nothing,
-    Headers,
-    /// Messages, of which the caller has none.
-    Messages,
-    /// Messages for the caller.
-    Delivered,
-}
-
-impl Brought {
-    /// As much as that counts by those rules, of a stream that can be taken up.
-    pub(crate) fn seen(self, compatibility: Compatibility) -> Seen {
-        match self {
-            Brought::Nothing => Seen::Nothing,
-            Brought::Delivered => Seen::Messages { resumable: true },
-            // Java counts any message as progress, whether the caller gets it or not.
-            Brought::Messages if compatibility == Compatibility::GaxJava => {
-                Seen::Messages { resumable: true }
-            }
-            Brought::Headers | Brought::Messages => Seen::Begun,
-        }
-    }
-}
-
-/// The facts of an attempt that failed, as its strategy has them.
-#[derive(Debug)]
-pub(crate) struct Settled<Q> {
-    pub(crate) result: AttemptResult,
-    /// The request of the next attempt, if one follows; `None`: that of the one before.
-    pub(crate) next: Option<Q>,
-    /// The strategy has stopped the stream.
-    pub(crate) note: Option<Note>,
-}
-
 impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M, S> {
-    /// An attempt has failed. The strategy says whether the stream is taken up, unless the policy rules that out.
+    /// An attempt has failed. The strategy says whether the stream is taken up, unless the policy rules that out. Returns the facts
+    /// as it has them, and the request of the next attempt, if one follows; `None`: that of the one before.
     pub(crate) fn settle(
         &mut self,
         policy: &Policy,
         mut result: AttemptResult,
         failure: &Status,
-    ) -> Settled<Q> {
+        context: &mut AttemptContext<'_>,
+    ) -> (AttemptResult, Option<Q>) {
         if result.retry() == RetryFact::ByCode
             && let Some(is_retryable) = self.is_retryable(failure)
         {
@@ -59,22 +25,16 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         }
         // A request that was provably not sent goes out again as it is.
         if result.resends() || !policy.permits(result) {
-            return Settled { result, next: None, note: None };
+            return (result, None);
         }
         match self.ask(failure) {
-            Asked::Again(next) => Settled { result, next, note: None },
+            Asked::Again(next) => (result, next),
             Asked::Stop => {
+                context.note(Note::NotResumed);
                 let has_delivered = self.has_delivered();
                 let reason = if has_delivered { StopReason::Committed } else { StopReason::NonRetryable };
-                let result = result.with_retry(RetryFact::No(reason));
-                Settled { result, next: None, note: Some(Note::NotResumed) }
+                (result.with_retry(RetryFact::No(reason)), None)
             }
         }
     }
-}
-
-/// More was withheld than is allowed.
-#[cold]
-pub(crate) fn withheld_too_much() -> Status {
-    Status::resource_exhausted("more of the stream was withheld than its resumption allows")
 }

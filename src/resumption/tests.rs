@@ -1,9 +1,9 @@
 //! Strategies and what they withhold, without a stream.
 
-use super::resumer::Asked;
+use super::resumer::{Asked, Taken};
 use super::strategy::{Processed, Resume, StreamResumption};
 use super::withheld::{Full, Withheld, WithheldLimits};
-use super::{Resumer, Resumption, Taken};
+use super::{Resumer, Resumption};
 use bytes::Bytes;
 use prost::Message;
 use std::any::TypeId;

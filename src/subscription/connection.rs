@@ -1,6 +1,5 @@
 //! One connection of a subscription: an attempt.
 
-use crate::resumption::Brought;
 use pin_project_lite::pin_project;
 use std::future::Future;
 use std::pin::Pin;
@@ -16,11 +15,6 @@ pin_project! {
             #[pin]
             messages: T,
             talk: Talk<M>,
-            brought: Brought,
-            // The messages that the caller got.
-            delivered: u64,
-            // It has ended well.
-            is_done: bool,
         },
         // The strategy has panicked before it said what to begin with.
         Impossible,

@@ -6,7 +6,7 @@ use crate::operation::{
     AttemptContext, ConnectProblem, Jitter, Name, Note, ObservedTransport, Observers, OperationError,
     OperationReport, Protocol, Step, earlier, time_left,
 };
-use crate::resumption::{Brought, Settled, Taken, WaitTimeout, withheld_too_much};
+use crate::resumption::Course;
 use crate::subscription::connection::{Connection, ConnectionProj, Talk};
 use crate::subscription::opening::Opening;
 use crate::subscription::shared::{Panicked, Shared};
@@ -35,7 +35,7 @@ pub(super) struct SubscriptionProtocol<S: SubscriptionStrategy, F, Fut, T> {
     name: Name,
     /// The request of the next connection.
     next: Option<S::Request>,
-    wait: WaitTimeout,
+    course: Course,
     /// The failure that the last attempt ended with.
     failure: Option<Box<Failure>>,
     /// No attempt is in flight, and one follows.
@@ -68,7 +68,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
             shared,
             name,
             next: Some(first),
-            wait: WaitTimeout::new(wait_timeout),
+            course: Course::new(wait_timeout),
             failure: None,
             is_waiting: false,
             is_abandoned: false,
@@ -118,7 +118,6 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
         &mut self,
         config: &MethodConfig,
         status: Status,
-        brought: Brought,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let is_final = notes_of(&status, context) || status.is_final();
@@ -131,7 +130,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
                 return self.hopeless(status).with_delivery(Delivery::NotSent);
             }
         }
-        let (failure, reach) = failure_of(status, brought != Brought::Nothing);
+        let (failure, reach) = failure_of(status, self.course.has_begun());
         let result = if failure.code == Code::DeadlineExceeded && time_is_up(context) {
             self.timed_out(context)
         } else {
@@ -142,7 +141,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
                 reach => result.with_delivery(reach.delivery()),
             }
         };
-        self.settled(config, result, brought, context)
+        self.settled(config, result, context)
     }
 
     /// The caller has waited for a message for too long.
@@ -150,11 +149,10 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
         &mut self,
         config: &MethodConfig,
         end: Duration,
-        brought: Brought,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let result = self.ended(Box::new(Failure::waited())).with_retry(RetryFact::Yes).with_end(end);
-        self.settled(config, result, brought, context)
+        self.settled(config, result, context)
     }
 
     /// The facts of an attempt that failed, with what the strategy makes of them.
@@ -162,11 +160,10 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
         &mut self,
         config: &MethodConfig,
         result: AttemptResult,
-        brought: Brought,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         match self.failure.as_ref().map(|failure| failure.peek()) {
-            Some(status) => self.settled_as(config, result, brought, &status, context),
+            Some(status) => self.settled_as(config, result, &status, context),
             None => result,
         }
     }
@@ -176,22 +173,18 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
         &mut self,
         config: &MethodConfig,
         result: AttemptResult,
-        brought: Brought,
         status: &Status,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let result = result.with_seen(brought.seen(config.shared.compatibility));
+        let result = result.with_seen(self.course.seen(config.shared.compatibility));
         let settled = self.shared.lock().map(|mut inner| {
             // A message is either said again by the next request, or waits for the next connection.
             inner.renew_outbox();
-            inner.resumer.settle(&config.policy, result, status)
+            inner.resumer.settle(&config.policy, result, status, context)
         });
         match settled {
-            Ok(Settled { result, next, note }) => {
+            Ok((result, next)) => {
                 self.next = next;
-                if let Some(note) = note {
-                    context.note(note);
-                }
                 result
             }
             Err(panicked) => self.panicked(panicked),
@@ -202,26 +195,18 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
     fn ended_well(
         &mut self,
         config: &MethodConfig,
-        brought: Brought,
         context: &mut AttemptContext<'_>,
-    ) -> Option<AttemptResult> {
-        let ended = self.shared.lock().map(|mut inner| {
-            let ended = inner.resumer.strategy().map_or(Ended::End, SubscriptionStrategy::ended);
-            if ended == Ended::End {
-                inner.resumer.release();
-            }
-            ended
-        });
-        match ended {
-            Ok(Ended::End) => None,
-            Ok(Ended::Reconnect) => {
-                let status = Status::unavailable("the server ended the stream");
-                let result = self.ended(Box::new(Failure::transport(status.into(), true).0));
-                let result = result.with_retry(RetryFact::Yes);
-                Some(self.settled_as(config, result, brought, &Status::ok(""), context))
-            }
-            Err(panicked) => Some(self.panicked(panicked)),
+    ) -> Result<Option<AttemptResult>, Panicked> {
+        let mut inner = self.shared.lock()?;
+        if inner.resumer.strategy().map_or(Ended::End, SubscriptionStrategy::ended) == Ended::End {
+            inner.resumer.finish(&mut self.course);
+            return Ok(None);
         }
+        drop(inner);
+        let status = Status::unavailable("the server ended the stream");
+        let result = self.ended(Box::new(Failure::transport(status.into(), true).0));
+        let result = result.with_retry(RetryFact::Yes);
+        Ok(Some(self.settled_as(config, result, &Status::ok(""), context)))
     }
 
     /// Lets the strategy say what it has to say. Pending: the server takes no more for now.
@@ -235,10 +220,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
             if !talk.is_open {
                 return Poll::Ready(Ok(()));
             }
-            let mut inner = match self.shared.lock() {
-                Ok(inner) => inner,
-                Err(panicked) => return Poll::Ready(Err(panicked)),
-            };
+            let mut inner = self.shared.lock()?;
             let said = inner.resumer.strategy().map_or(Say::Nothing, SubscriptionStrategy::say);
             match (said, inner.outbox.sender()) {
                 (Say::Message(message), Some(sender)) => talk.say(sender, message),
@@ -251,105 +233,91 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
         }
     }
 
-    /// Goes on with a connection that is open. At its end the report has how many messages came over it.
-    fn poll_connection(
-        &mut self,
-        config: &MethodConfig,
-        mut attempt: Pin<&mut Connection<Fut, T, S::Message>>,
-        context: &mut AttemptContext<'_>,
-        cx: &mut Context<'_>,
-        slot: &mut SubscriptionSlot<S::Response>,
-    ) -> Poll<Step>
-    where
-        S::Message: 'static,
-        T: Stream<Item = Result<S::Response, Status>>,
-    {
-        let step = self.poll_messages(config, attempt.as_mut(), context, cx, slot);
-        if let (Poll::Ready(Step::Ended(_)), ConnectionProj::Open { delivered, .. }) =
-            (&step, attempt.project())
-        {
-            context.ended_after(*delivered);
-        }
-        step
-    }
-
-    /// Goes on with its messages.
+    /// Goes on with the messages of a connection that is open.
     fn poll_messages(
         &mut self,
         config: &MethodConfig,
         attempt: Pin<&mut Connection<Fut, T, S::Message>>,
         context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
-        slot: &mut SubscriptionSlot<S::Response>,
-    ) -> Poll<Step>
+        slot: &mut Option<S::Response>,
+    ) -> Poll<Result<Step, Panicked>>
     where
         S::Message: 'static,
         T: Stream<Item = Result<S::Response, Status>>,
     {
-        let ConnectionProj::Open { mut messages, talk, brought, delivered, is_done } = attempt.project()
-        else {
-            return Poll::Pending;
-        };
+        let ConnectionProj::Open { mut messages, talk } = attempt.project() else { return Poll::Pending };
         loop {
-            match self.shared.lock().map(|mut inner| inner.resumer.released()) {
-                Ok(None) => {}
-                Ok(Some(message)) => {
-                    *brought = Brought::Delivered;
-                    *delivered += 1;
-                    slot.message = Some(message);
-                    return Poll::Ready(Step::Yielded);
-                }
-                Err(panicked) => return Poll::Ready(Step::Ended(self.panicked(panicked))),
+            if let Some(step) = self.shared.lock()?.resumer.next_step(&mut self.course, slot) {
+                return Poll::Ready(Ok(step));
             }
-            if *is_done {
-                return Poll::Ready(Step::Ended(AttemptResult::done()));
-            }
-            let polled = match self.poll_talk(talk, cx) {
-                Poll::Ready(Ok(())) => messages.as_mut().poll_next(cx),
-                Poll::Ready(Err(panicked)) => return Poll::Ready(Step::Ended(self.panicked(panicked))),
+            let polled = match self.poll_talk(talk, cx)? {
+                Poll::Ready(()) => messages.as_mut().poll_next(cx),
                 Poll::Pending => Poll::Pending,
             };
             let message = match polled {
                 Poll::Pending => {
-                    let Some(end) = self.wait.over(context.clock()) else { return Poll::Pending };
-                    return Poll::Ready(Step::Ended(self.waited(config, end, *brought, context)));
+                    let Some(end) = self.course.wait.over(context.clock()) else { return Poll::Pending };
+                    return Poll::Ready(Ok(Step::Ended(self.waited(config, end, context))));
                 }
-                Poll::Ready(None) => {
-                    if let Some(result) = self.ended_well(config, *brought, context) {
-                        return Poll::Ready(Step::Ended(result));
-                    }
-                    *is_done = true;
-                    continue;
-                }
+                Poll::Ready(None) => match self.ended_well(config, context)? {
+                    Some(result) => return Poll::Ready(Ok(Step::Ended(result))),
+                    None => continue,
+                },
                 Poll::Ready(Some(Err(status))) => {
-                    return Poll::Ready(Step::Ended(self.failed(config, status, *brought, context)));
+                    return Poll::Ready(Ok(Step::Ended(self.failed(config, status, context))));
                 }
                 Poll::Ready(Some(Ok(message))) => message,
             };
-            self.wait.reset();
-            *brought = (*brought).max(Brought::Messages);
+            self.course.arrived();
             talk.is_open = true;
-            let taken = self.shared.lock().map(|mut inner| {
-                let size = inner.resumer.strategy().map_or(0, |strategy| strategy.size(&message));
-                inner.resumer.take(message, size)
-            });
-            match taken {
-                Err(panicked) => return Poll::Ready(Step::Ended(self.panicked(panicked))),
-                Ok(Taken::Deliver(message)) => {
-                    *brought = Brought::Delivered;
-                    *delivered += 1;
-                    slot.message = Some(message);
-                    return Poll::Ready(Step::Yielded);
-                }
-                Ok(Taken::Kept) => {}
-                Ok(Taken::KeptForLong) => {
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                Ok(Taken::Full) => {
-                    context.note(Note::WithheldTooMuch);
-                    return Poll::Ready(Step::Ended(self.hopeless(withheld_too_much())));
-                }
+            let mut inner = self.shared.lock()?;
+            let size = inner.resumer.strategy().map_or(0, |strategy| strategy.size(&message));
+            let step = inner.resumer.step_behind(message, size, &mut self.course, context, cx, slot);
+            drop(inner);
+            match step {
+                Ok(Some(polled)) => return polled.map(Ok),
+                Ok(None) => {}
+                Err(full) => return Poll::Ready(Ok(Step::Ended(self.hopeless(full)))),
+            }
+        }
+    }
+
+    /// Goes on with an attempt.
+    fn poll_attempt(
+        &mut self,
+        config: &MethodConfig,
+        mut attempt: Pin<&mut Connection<Fut, T, S::Message>>,
+        context: &mut AttemptContext<'_>,
+        cx: &mut Context<'_>,
+        slot: &mut SubscriptionSlot<S::Response>,
+    ) -> Poll<Result<Step, Panicked>>
+    where
+        S::Message: 'static,
+        Fut: Future<Output = Result<Response<T>, Status>>,
+        T: Stream<Item = Result<S::Response, Status>>,
+    {
+        let opened = match attempt.as_mut().project() {
+            ConnectionProj::Open { .. } => {
+                return self.poll_messages(config, attempt, context, cx, &mut slot.message);
+            }
+            ConnectionProj::Impossible => return Poll::Ready(Err(Panicked)),
+            ConnectionProj::Opening { opening } => opening.poll(cx),
+        };
+        match opened {
+            Poll::Pending => {
+                let Some(end) = self.course.wait.over(context.clock()) else { return Poll::Pending };
+                Poll::Ready(Ok(Step::Ended(self.waited(config, end, context))))
+            }
+            Poll::Ready(Err(status)) => Poll::Ready(Ok(Step::Ended(self.failed(config, status, context)))),
+            Poll::Ready(Ok(response)) => {
+                let (metadata, messages, _) = response.into_parts();
+                slot.metadata = Some(metadata);
+                slot.restarts = self.shared.lock()?.resumer.restarts();
+                self.shared.set_state(SubscriptionState::Live);
+                self.course.opened();
+                attempt.set(Connection::Open { messages, talk: Talk::new() });
+                self.poll_messages(config, attempt, context, cx, &mut slot.message)
             }
         }
     }
@@ -415,7 +383,7 @@ where
         _: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
         self.is_waiting = false;
-        self.wait.reset();
+        self.course.wait.reset();
         let (Some(request), Ok(mut inner)) = (self.next.take(), self.shared.lock()) else {
             return Connection::Impossible;
         };
@@ -431,64 +399,34 @@ where
     fn poll(
         &mut self,
         config: &MethodConfig,
-        mut attempt: Pin<&mut Self::Attempt>,
+        attempt: Pin<&mut Self::Attempt>,
         context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         slot: &mut SubscriptionSlot<S::Response>,
     ) -> Poll<Step> {
         if self.is_abandoned {
-            if let ConnectionProj::Open { delivered, .. } = attempt.as_mut().project() {
-                context.ended_after(*delivered);
-            }
             return Poll::Ready(Step::Ended(self.final_failure(Failure::left_alone())));
         }
-        let opened = match attempt.as_mut().project() {
-            ConnectionProj::Open { .. } => return self.poll_connection(config, attempt, context, cx, slot),
-            ConnectionProj::Impossible => return Poll::Ready(Step::Ended(self.panicked(Panicked))),
-            ConnectionProj::Opening { opening } => opening.poll(cx),
-        };
-        match opened {
-            Poll::Pending => {
-                let Some(end) = self.wait.over(context.clock()) else { return Poll::Pending };
-                Poll::Ready(Step::Ended(self.waited(config, end, Brought::Nothing, context)))
-            }
-            Poll::Ready(Err(status)) => {
-                Poll::Ready(Step::Ended(self.failed(config, status, Brought::Nothing, context)))
-            }
-            Poll::Ready(Ok(response)) => {
-                let (metadata, messages, _) = response.into_parts();
-                slot.metadata = Some(metadata);
-                match self.shared.lock().map(|inner| inner.resumer.restarts()) {
-                    Ok(restarts) => slot.restarts = restarts,
-                    Err(panicked) => return Poll::Ready(Step::Ended(self.panicked(panicked))),
-                }
-                self.shared.set_state(SubscriptionState::Live);
-                let (talk, brought) = (Talk::new(), Brought::Headers);
-                attempt.set(Connection::Open { messages, talk, brought, delivered: 0, is_done: false });
-                self.poll_connection(config, attempt, context, cx, slot)
-            }
-        }
+        let step = self.poll_attempt(config, attempt, context, cx, slot);
+        step.map(|step| step.unwrap_or_else(|panicked| Step::Ended(self.panicked(panicked))))
     }
 
     fn expire(
         &mut self,
         config: &MethodConfig,
-        attempt: Option<Pin<&mut Self::Attempt>>,
+        _: Option<Pin<&mut Self::Attempt>>,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let brought = match attempt.map(|attempt| attempt.project()) {
-            Some(ConnectionProj::Open { brought, delivered, .. }) => {
-                context.ended_after(*delivered);
-                *brought
-            }
-            _ => Brought::Nothing,
-        };
         let result = self.timed_out(context);
-        self.settled(config, result, brought, context)
+        self.settled(config, result, context)
+    }
+
+    fn ending(&mut self, context: &mut AttemptContext<'_>) {
+        self.course.end(context);
     }
 
     fn due(&self, _: &Self::Attempt) -> Option<Instant> {
-        self.wait.due()
+        self.course.wait.due()
     }
 
     /// Its connections follow each other: two at once would be two subscriptions.

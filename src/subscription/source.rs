@@ -36,8 +36,7 @@ where
     /// How often the caller knows that the stream was begun anew.
     restarts: u64,
     /// The messages that were withheld as the stream failed, and why it did.
-    withheld: VecDeque<S::Response>,
-    failure: Option<Status>,
+    rest: VecDeque<Result<S::Response, Status>>,
     report: Option<OperationReport>,
 }
 
@@ -59,8 +58,7 @@ where
             slot: SubscriptionSlot { message: None, metadata: None, restarts: 0 },
             metadata: MetadataMap::new(),
             restarts: 0,
-            withheld: VecDeque::new(),
-            failure: None,
+            rest: VecDeque::new(),
             report: None,
         }
     }
@@ -93,10 +91,10 @@ where
             Output::Failed(stop) => {
                 let status = driver.as_mut().failed(stop);
                 self.report = OperationError::of(&status).map(|error| error.report().clone());
-                self.failure = Some(status);
                 let mut inner = self.shared.lock_anyway();
                 inner.resumer.release();
-                self.withheld = std::iter::from_fn(|| inner.resumer.released()).collect();
+                let withheld = std::iter::from_fn(|| inner.resumer.released());
+                self.rest = withheld.map(Ok).chain([Err(status)]).collect();
                 drop(inner);
                 self.shared.finish();
             }
@@ -122,8 +120,7 @@ where
                 return Poll::Ready(Some(Ok(Update::Message(message))));
             }
             if self.driver.is_none() {
-                let next = self.withheld.pop_front().map(|message| Ok(Update::Message(message)));
-                return Poll::Ready(next.or_else(|| self.failure.take().map(Err)));
+                return Poll::Ready(self.rest.pop_front().map(|next| next.map(Update::Message)));
             }
             // A new beginning is worth an update before its first message comes.
             if self.poll(cx).is_pending() && self.restarts == self.slot.restarts {

@@ -19,6 +19,7 @@ pub mod generated;
 #[cfg(doctest)]
 mod guide;
 mod http_faults;
+mod http_service;
 mod named;
 mod raw;
 mod raw_streams;
@@ -39,6 +40,7 @@ pub use caller::{Caller, Observer, Setup, Stack, delays, lasting, settings, spac
 pub use clock::{VirtualClock, ms, virtual_time};
 pub use feed::{Act, Feed, line};
 pub use http_faults::{FaultServer, HttpAct, HttpArrival, HttpScript, MemoryConnector, TEST_ID};
+pub use http_service::{HttpService, failed};
 pub use named::NamedScripted;
 pub use raw::{RawFrame, RawRequest, RawServer};
 pub use raw_streams::{RawStream, RawStreams};

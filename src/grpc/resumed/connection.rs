@@ -3,7 +3,6 @@
 use super::codec::{Measured, StreamCodec};
 use super::tapped_body::{BodyEnd, Tap, TappedBody};
 use crate::grpc::response::ResponseBody;
-use crate::resumption::Brought;
 use bytes::Bytes;
 use http::{HeaderMap, StatusCode};
 use std::pin::Pin;
@@ -23,11 +22,6 @@ pub(super) struct Connection<M> {
     pub(super) status: StatusCode,
     /// A message that came before the operation was this attempt's.
     pub(super) first: Option<Measured<M>>,
-    pub(super) brought: Brought,
-    /// The messages that the caller got.
-    pub(super) delivered: u64,
-    /// It has ended well.
-    pub(super) is_done: bool,
 }
 
 /// How a connection's messages end.
@@ -51,24 +45,7 @@ impl<M: Send + 'static> Connection<M> {
         let (head, status) = (response.headers().clone(), response.status());
         let response = response.map(|body| Body::new(TappedBody::new(body, tap.clone(), is_observed)));
         let messages = codec.open(response)?.into_inner();
-        Ok(Self {
-            messages,
-            tap,
-            is_observed,
-            head,
-            status,
-            first: None,
-            brought: Brought::Headers,
-            delivered: 0,
-            is_done: false,
-        })
-    }
-
-    /// A message goes to the caller.
-    #[inline]
-    pub(super) fn deliver(&mut self) {
-        self.brought = Brought::Delivered;
-        self.delivered += 1;
+        Ok(Self { messages, tap, is_observed, head, status, first: None })
     }
 
     /// The next message, or how they end.

@@ -13,7 +13,7 @@ use crate::operation::{
     AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, OperationReport, Protocol, Step,
     Unsendable,
 };
-use crate::resumption::{Brought, Resumer, Settled, Taken, WaitTimeout, withheld_too_much};
+use crate::resumption::{Course, Resumer};
 use gax_retry::operation::{AttemptResult, CommitPoint, RetryFact, Seen, Stop};
 use gax_retry::{Code, Delivery, SettingsError, StartedAttempt};
 use http::HeaderMap;
@@ -34,7 +34,7 @@ pub(crate) struct ResumedProtocol<A, Q, C: StreamCodec> {
     resumer: Resumer<C::Request, C::Response>,
     /// The message that the next attempt is sent, where it is not the one before.
     next: Option<bytes::Bytes>,
-    wait: WaitTimeout,
+    course: Course,
     /// One attempt is the operation's: no other is in flight.
     is_committed: bool,
     /// Nobody takes its messages any more.
@@ -68,13 +68,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         resumer: Resumer<C::Request, C::Response>,
         wait_timeout: Option<Duration>,
     ) -> Self {
-        let wait = WaitTimeout::new(wait_timeout);
         Self {
             base,
             codec,
             resumer,
             next: None,
-            wait,
+            course: Course::new(wait_timeout),
             is_committed: false,
             is_abandoned: false,
             trailers: None,
@@ -107,24 +106,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         config.policy.hedging().is_some() && !self.is_committed
     }
 
-    /// Goes on with a response that has begun. At its end the report has how many messages came over it.
+    /// Goes on with the messages of a response that has begun.
     #[inline]
-    fn poll_connection(
-        &mut self,
-        config: &MethodConfig,
-        connection: &mut Connection<C::Response>,
-        context: &mut AttemptContext<'_>,
-        cx: &mut Context<'_>,
-        slot: &mut StreamSlot<C::Response>,
-    ) -> Poll<Step> {
-        let step = self.poll_messages(config, connection, context, cx, slot);
-        if let Poll::Ready(Step::Ended(_)) = step {
-            context.ended_after(connection.delivered);
-        }
-        step
-    }
-
-    /// Goes on with its messages.
     fn poll_messages(
         &mut self,
         config: &MethodConfig,
@@ -134,13 +117,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         slot: &mut StreamSlot<C::Response>,
     ) -> Poll<Step> {
         loop {
-            if let Some(message) = self.resumer.released() {
-                connection.deliver();
-                slot.message = Some(message);
-                return Poll::Ready(Step::Yielded);
-            }
-            if connection.is_done {
-                return Poll::Ready(Step::Ended(AttemptResult::done()));
+            if let Some(step) = self.resumer.next_step(&mut self.course, &mut slot.message) {
+                return Poll::Ready(step);
             }
             let polled = connection.poll(cx);
             for data in connection.arrived() {
@@ -148,9 +126,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             }
             let Measured { message, size } = match polled {
                 Poll::Pending => {
-                    let Some(end) = self.wait.over(context.clock()) else { return Poll::Pending };
-                    let result = self.waited(config, end, connection.brought, context);
-                    return Poll::Ready(Step::Ended(result));
+                    let Some(end) = self.course.wait.over(context.clock()) else { return Poll::Pending };
+                    return Poll::Ready(Step::Ended(self.waited(config, end, context)));
                 }
                 Poll::Ready(Err(end)) => match self.ended(config, connection, end, context) {
                     Some(result) => return Poll::Ready(Step::Ended(result)),
@@ -158,28 +135,19 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
                 },
                 Poll::Ready(Ok(message)) => message,
             };
-            self.wait.reset();
-            connection.brought = connection.brought.max(Brought::Messages);
+            self.course.arrived();
             if self.competes(config) {
                 self.is_committed = true;
                 slot.head = Some(connection.head.clone());
                 connection.first = Some(Measured { message, size });
                 return Poll::Ready(Step::Committed(CommitPoint::FirstMessage));
             }
-            match self.resumer.take(message, size) {
-                Taken::Deliver(message) => {
-                    connection.deliver();
-                    slot.message = Some(message);
-                    return Poll::Ready(Step::Yielded);
-                }
-                Taken::Kept => {}
-                Taken::KeptForLong => {
-                    cx.waker().wake_by_ref();
-                    return Poll::Pending;
-                }
-                Taken::Full => {
-                    context.note(Note::WithheldTooMuch);
-                    let failure = Box::new(Failure::transport(withheld_too_much().into(), false).0);
+            let (course, slot) = (&mut self.course, &mut slot.message);
+            match self.resumer.step_behind(message, size, course, context, cx, slot) {
+                Ok(Some(polled)) => return polled,
+                Ok(None) => {}
+                Err(full) => {
+                    let failure = Box::new(Failure::transport(full.into(), false).0);
                     return Poll::Ready(Step::Ended(self.base.hopeless(config, failure, context)));
                 }
             }
@@ -200,7 +168,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             ConnectionEnd::Unreadable(status) => return Some(self.unreadable(config, status, context)),
             ConnectionEnd::Body { end: BodyEnd::Broke(status), .. } => {
                 let result = self.base.broken(config, status.into(), Seen::Headers, context);
-                return Some(self.settled(config, result, connection.brought, context));
+                return Some(self.settled(config, result, context));
             }
             ConnectionEnd::Body { end: BodyEnd::WithoutTrailers, is_whole } => (None, is_whole),
             ConnectionEnd::Body { end: BodyEnd::Trailers { trailers, is_malformed }, is_whole } => {
@@ -218,8 +186,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             }
             (Some(Code::Ok), trailers) => {
                 self.trailers = trailers;
-                self.resumer.release();
-                connection.is_done = true;
+                self.resumer.finish(&mut self.course);
                 return None;
             }
             (Some(code), trailers) => Failure::by_server(code, Some(head()), trailers.unwrap_or_default()),
@@ -230,7 +197,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             }
         };
         let result = self.base.failed(config, Box::new(failure), Seen::Headers, context);
-        Some(self.settled(config, result, connection.brought, context))
+        Some(self.settled(config, result, context))
     }
 
     /// No other attempt would read it better.
@@ -255,11 +222,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         &mut self,
         config: &MethodConfig,
         end: Duration,
-        brought: Brought,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let result = self.base.ended(config, Box::new(Failure::waited()), Seen::Headers, context);
-        self.settled(config, result.with_retry(RetryFact::Yes).with_end(end), brought, context)
+        self.settled(config, result.with_retry(RetryFact::Yes).with_end(end), context)
     }
 
     /// The facts of an attempt that failed, with what the strategy makes of them.
@@ -268,19 +234,15 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         &mut self,
         config: &MethodConfig,
         result: AttemptResult,
-        brought: Brought,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         if self.competes(config) {
             return result.with_seen(Seen::Nothing);
         }
-        let seen = brought.seen(config.shared.compatibility);
+        let seen = self.course.seen(config.shared.compatibility);
         let result = result.with_seen(seen);
         let Some(status) = self.base.failure().map(Failure::peek) else { return result };
-        let Settled { result, next, note } = self.resumer.settle(&config.policy, result, &status);
-        if let Some(note) = note {
-            context.note(note);
-        }
+        let (result, next) = self.resumer.settle(&config.policy, result, &status, context);
         match next.map(|request| self.codec.encode(request)) {
             None => result,
             Some(Ok(message)) => {
@@ -333,7 +295,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
         context: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
         self.resumer.begin();
-        self.wait.reset();
+        self.course.wait.reset();
         if let Some(message) = self.next.take() {
             self.base.request_mut().replace(message);
         }
@@ -350,23 +312,20 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
     ) -> Poll<Step> {
         if self.is_abandoned {
             let failure = Box::new(Failure::left_alone());
-            if let ResumedProj::Streaming { connection } = attempt.as_mut().project() {
-                context.ended_after(connection.delivered);
-            }
             return Poll::Ready(Step::Ended(self.base.hopeless(config, failure, context)));
         }
         let mut opening = match attempt.as_mut().project() {
             ResumedProj::Streaming { connection } => {
-                return self.poll_connection(config, connection, context, cx, slot);
+                return self.poll_messages(config, connection, context, cx, slot);
             }
             ResumedProj::Opening { attempt } => attempt,
         };
         let mut reply = Poll::Pending;
         let result = match self.base.poll(config, opening.as_mut(), context, cx, &mut reply) {
             Poll::Pending => {
-                let Some(end) = self.wait.over(context.clock()) else { return Poll::Pending };
+                let Some(end) = self.course.wait.over(context.clock()) else { return Poll::Pending };
                 let is_unsent = self.base.give_up(&opening);
-                let result = self.waited(config, end, Brought::Nothing, context);
+                let result = self.waited(config, end, context);
                 let delivery = if is_unsent { Delivery::NotSent } else { Delivery::Unknown };
                 return Poll::Ready(Step::Ended(result.with_delivery(delivery)));
             }
@@ -374,8 +333,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
             Poll::Ready(step) => return Poll::Ready(step),
         };
         let Poll::Ready(Ok(mut response)) = reply else {
-            let result = self.settled(config, result, Brought::Nothing, context);
-            return Poll::Ready(Step::Ended(result));
+            return Poll::Ready(Step::Ended(self.settled(config, result, context)));
         };
         if !self.codec.can_read(response.headers()) {
             pass_on(&mut response, Note::ResumptionUnused, context);
@@ -385,6 +343,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
         }
         match Connection::open(response, &self.codec, context.watches_transfers()) {
             Ok(connection) => {
+                self.course.opened();
                 attempt.set(ResumedAttempt::Streaming { connection: Box::new(connection) });
                 if self.competes(config) {
                     self.is_committed = config.policy.commit_point() == CommitPoint::Headers;
@@ -393,7 +352,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
                 match attempt.project() {
                     ResumedProj::Streaming { connection } => {
                         slot.head = Some(connection.head.clone());
-                        self.poll_connection(config, connection, context, cx, slot)
+                        self.poll_messages(config, connection, context, cx, slot)
                     }
                     ResumedProj::Opening { .. } => Poll::Pending,
                 }
@@ -408,21 +367,20 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
         attempt: Option<Pin<&mut Self::Attempt>>,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let (result, brought) = match attempt.map(|attempt| attempt.project()) {
-            Some(ResumedProj::Streaming { connection }) => {
-                context.ended_after(connection.delivered);
-                (self.base.timed_out(config, Seen::Headers, context), connection.brought)
-            }
-            Some(ResumedProj::Opening { attempt }) => {
-                (self.base.expire(config, Some(attempt), context), Brought::Nothing)
-            }
-            None => (self.base.expire(config, None, context), Brought::Nothing),
+        let result = match attempt.map(|attempt| attempt.project()) {
+            Some(ResumedProj::Streaming { .. }) => self.base.timed_out(config, Seen::Headers, context),
+            Some(ResumedProj::Opening { attempt }) => self.base.expire(config, Some(attempt), context),
+            None => self.base.expire(config, None, context),
         };
-        self.settled(config, result, brought, context)
+        self.settled(config, result, context)
+    }
+
+    fn ending(&mut self, context: &mut AttemptContext<'_>) {
+        self.course.end(context);
     }
 
     fn due(&self, _: &Self::Attempt) -> Option<Instant> {
-        self.wait.due()
+        self.course.wait.due()
     }
 
     fn is_hedgeable(&self, config: &MethodConfig) -> bool {

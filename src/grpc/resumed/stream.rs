@@ -29,8 +29,7 @@ struct ResumedStream<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> {
     report: Option<OperationReport>,
     passed: Option<http::Response<ResponseBody>>,
     /// The messages that were withheld as the stream failed, and why it did.
-    withheld: VecDeque<C::Response>,
-    failure: Option<Status>,
+    rest: VecDeque<Result<C::Response, Status>>,
 }
 
 impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedStream<A, Q, C> {
@@ -72,10 +71,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedStream<A, Q,
                 Poll::Ready(())
             }
             Poll::Ready(Output::Failed(stop)) => {
-                self.withheld = driver.as_mut().protocol().take_withheld().collect();
                 let status = driver.as_mut().failed(stop);
                 self.report = OperationError::of(&status).map(|error| error.report().clone());
-                self.failure = Some(status);
+                let withheld = driver.as_mut().protocol().take_withheld();
+                self.rest = withheld.map(Ok).chain([Err(status)]).collect();
                 Poll::Ready(())
             }
         }
@@ -94,8 +93,7 @@ where
                 return Poll::Ready(Some(Ok(message)));
             }
             if self.driver.is_none() {
-                let next = self.withheld.pop_front().map(Ok);
-                return Poll::Ready(next.or_else(|| self.failure.take().map(Err)));
+                return Poll::Ready(self.rest.pop_front());
             }
             // A connection by itself is nothing for the caller.
             if self.poll(cx).is_pending() {
@@ -148,8 +146,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedCall<A, Q, C
             restarts: 0,
             report: None,
             passed: None,
-            withheld: VecDeque::new(),
-            failure: None,
+            rest: VecDeque::new(),
         };
         Self { stream: Some(Box::new(stream)) }
     }
@@ -169,8 +166,8 @@ where
             self.stream = Some(stream);
             return Poll::Pending;
         }
-        if stream.withheld.is_empty()
-            && let Some(status) = stream.failure.take()
+        if stream.rest.front().is_some_and(Result::is_err)
+            && let Some(Err(status)) = stream.rest.pop_front()
         {
             return Poll::Ready(Err(status));
         }

@@ -1,6 +1,6 @@
 //! The error of a transfer.
 
-use crate::http::transfer::progress::TransferProgress;
+use crate::http::transfer::progress::TransferReport;
 use crate::http::transfer::session::UploadSession;
 use crate::operation::OperationReport;
 use crate::transport::{BoxError, chain};
@@ -59,7 +59,7 @@ pub struct TransferError(Box<Parts>);
 struct Parts {
     failure: Failure,
     report: Option<OperationReport>,
-    progress: TransferProgress,
+    transfer: TransferReport,
     session: Option<UploadSession>,
 }
 
@@ -98,7 +98,7 @@ impl Failure {
 
     /// The error of a transfer that was never an operation.
     pub(super) fn unbegun(self) -> TransferError {
-        TransferError::new(self, None, TransferProgress::default(), None)
+        TransferError::new(self, None, TransferReport { bytes: 0, resumptions: 0 }, None)
     }
 }
 
@@ -106,10 +106,10 @@ impl TransferError {
     pub(super) fn new(
         failure: Failure,
         report: Option<OperationReport>,
-        progress: TransferProgress,
+        transfer: TransferReport,
         session: Option<UploadSession>,
     ) -> Self {
-        Self(Box::new(Parts { failure, report, progress, session }))
+        Self(Box::new(Parts { failure, report, transfer, session }))
     }
 
     /// Why it failed.
@@ -146,13 +146,13 @@ impl TransferError {
     /// were written.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.0.progress.bytes
+        self.0.transfer.bytes
     }
 
     /// How often it went on after a failure.
     #[must_use]
     pub fn resumptions(&self) -> u32 {
-        self.0.progress.resumptions
+        self.0.transfer.resumptions
     }
 
     /// The session by which an upload can go on, if there still is one.

@@ -6,12 +6,10 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use tonic_gax::http::{HttpFailure, HttpRetryService, ReplayBody, ReqwestService, TransportFailure};
+use tonic_gax::http::{HttpFailure, HttpRetryService, Replay, ReplayBody, ReqwestService, TransportFailure};
 use tonic_gax::{Code, HttpRetryLayer, OperationReport, RetrySettings, StopReason};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, HttpService, ms};
 use tower_service::Service;
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 fn layer() -> HttpRetryLayer {
     let settings = RetrySettings::builder()
@@ -25,18 +23,14 @@ fn layer() -> HttpRetryLayer {
 }
 
 /// Sends a `PUT`; its status and body, and the report of either end.
-async fn put<S, B, R>(
+async fn put<S, B>(
     client: &mut HttpRetryService<S>,
     url: &str,
     body: B,
 ) -> (Option<(u16, Bytes)>, OperationReport)
 where
-    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    S::Future: 'static,
-    B: tonic_gax::http::Replay,
-    R: http_body::Body,
-    R::Error: Into<BoxError>,
+    S: HttpService<B>,
+    B: Replay,
 {
     match client.call(http::Request::put(url).body(body).unwrap()).await {
         Ok(mut response) => {

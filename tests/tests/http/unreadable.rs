@@ -5,31 +5,15 @@ use bytes::Bytes;
 use gax_retry::Attempt;
 use http_body_util::Full;
 use tonic_gax::http::{
-    HttpError, HttpFailure, HttpResponseExt, HttpRetryService, ReplayBody, ReqwestService, TransportFailure,
-    presets,
+    HttpError, HttpFailure, HttpResponseExt, ReplayBody, ReqwestService, TransportFailure, presets,
 };
 use tonic_gax::{Code, Compatibility, HttpRetryLayer, Note, StopReason};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, ms, settings};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, failed, ms, settings};
 use tower_service::Service;
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 /// Whatever can be retried is, attempts of a second, 200 ms apart.
 fn layer() -> HttpRetryLayer {
     HttpRetryLayer::new(&settings(), [Code::Unavailable, Code::Internal, Code::Unknown]).reports(true)
-}
-
-async fn failed<S, B, R>(client: &mut HttpRetryService<S>, url: &str) -> HttpError
-where
-    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    S::Future: 'static,
-    B: tonic_gax::http::Replay + Default,
-    R: http_body::Body,
-    R::Error: Into<BoxError>,
-{
-    let request = http::Request::get(url).body(B::default()).unwrap();
-    client.call(request).await.map(|response| response.status()).unwrap_err()
 }
 
 /// It ended with its first attempt, at that millisecond.
@@ -160,7 +144,7 @@ async fn what_does_not_unpack() {
     let garbage = HttpAct::status(200).with_header("content-encoding", "gzip").with_body("no gzip at all");
     let (server, url) = FaultServer::on_socket(HttpScript::always(garbage)).await;
     let mut client = layer().layer(ReqwestService::new(reqwest::Client::new()));
-    let error = failed::<_, ReplayBody, _>(&mut client, &url).await;
+    let error = failed::<_, ReplayBody>(&mut client, &url).await;
     assert_eq!(
         (error.code(), error.failure()),
         (Code::Internal, Some(TransportFailure::Unreadable)),

@@ -1,6 +1,6 @@
 //! Connections that can't be made, by TLS handshakes above all: what can't get better ends the operation and says
 //! why, in its message and in its report.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
 use gax_retry::{Code, RetrySettings, StopReason};
@@ -8,16 +8,15 @@ use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
-use tonic_gax::http::{HttpError, HttpRetryService, ReqwestService, TransportFailure};
+use tonic_gax::client::Transport;
+use tonic_gax::http::{ReqwestService, TransportFailure};
 use tonic_gax::report::ConnectProblem;
 use tonic_gax::{HttpRetryLayer, Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
-    Authority, Handshake, Setup, Stack, TlsServer, codes, error_report, lasting, report_of, reported,
+    Authority, Handshake, Setup, Stack, TlsServer, codes, error_report, failed, lasting, report_of, reported,
 };
 use tower_service::Service;
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 const DOWN: Code = Code::Unavailable;
 
@@ -72,16 +71,15 @@ fn hopeless(ours: &Authority, protocol: &str) -> Vec<(Handshake, ConnectProblem,
     ]
 }
 
-#[tokio::test(start_paused = true)]
-async fn grpc_ends_where_no_other_attempt_can_do_better() {
-    let ours = Authority::new("ours");
-    let mut servers = hopeless(&ours, "h2");
+/// Calls over such a connection end there, whichever client makes them.
+async fn grpc_ends<T: Transport + Sync>(ours: &Authority, connect: impl Fn(&TlsServer) -> T) {
+    let mut servers = hopeless(ours, "h2");
     let without_alpn = (ours.good(&[]), servers[4].1, servers[4].2);
     servers.push(without_alpn);
     for (handshake, problem, words) in servers {
         for stack in Stack::ALL {
             let server = TlsServer::start([handshake.clone()]);
-            let mut caller = stack.caller(server.channel(Some(ours.channel_tls())), &Setup::new(settings()));
+            let mut caller = stack.caller(connect(&server), &Setup::new(settings()));
             let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
             let report = error_report(&status);
             assert_eq!(status.code(), tonic::Code::Unavailable, "{problem:?}: {status}");
@@ -96,39 +94,18 @@ async fn grpc_ends_where_no_other_attempt_can_do_better() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn grpc_ends_where_no_other_attempt_can_do_better() {
+    let ours = Authority::new("ours");
+    grpc_ends(&ours, |server| server.channel(Some(ours.channel_tls()))).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn connections_of_our_own_end_there_too() {
     let ours = Authority::new("ours");
-    let mut servers = hopeless(&ours, "h2");
-    let without_alpn = (ours.good(&[]), servers[4].1, servers[4].2);
-    servers.push(without_alpn);
-    for (handshake, problem, words) in servers {
-        for stack in Stack::ALL {
-            let server = TlsServer::start([handshake.clone()]);
-            let mut caller = stack.caller(server.connection(ours.connection_tls()), &Setup::new(settings()));
-            let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
-            assert_eq!(status.code(), tonic::Code::Unavailable, "{problem:?}: {status}");
-            assert!(status.message().ends_with(words), "{problem:?}: {status}");
-            let report = error_report(&status);
-            assert_eq!(codes(&report), [DOWN], "{problem:?} {stack:?}");
-            assert_eq!(report.notes(), [Note::CannotConnect(problem)], "{stack:?}");
-            assert_eq!(server.connections(), 1, "{problem:?} {stack:?}");
-        }
-    }
+    grpc_ends(&ours, |server| server.connection(ours.connection_tls())).await;
     let server = TlsServer::start([ours.good(&["h2"])]);
     let mut caller = Stack::Layer.caller(server.connection(ours.connection_tls()), &Setup::new(settings()));
     caller.list(ListAssetsRequest::default()).await.unwrap();
-}
-
-async fn failed<S, R>(client: &mut HttpRetryService<S>, url: &str) -> HttpError
-where
-    S: Service<http::Request<Full<Bytes>>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    S::Future: 'static,
-    R: http_body::Body,
-    R::Error: Into<BoxError>,
-{
-    let request = http::Request::get(url).body(Full::default()).unwrap();
-    client.call(request).await.map(|response| response.status()).unwrap_err()
 }
 
 const URL: &str = "https://server.test/thing";
@@ -142,7 +119,7 @@ async fn http_ends_where_no_other_attempt_can_do_better() {
     servers.push(later);
     for (handshake, problem, words) in servers {
         let server = TlsServer::start([handshake]);
-        let client = server.http_client(ours.client_tls(&[&TLS12, &TLS13], &["http/1.1"]));
+        let client = server.http_client::<Full<Bytes>>(ours.client_tls(&[&TLS12, &TLS13], &["http/1.1"]));
         let error = failed(&mut layer().layer(client), URL).await;
         let report = error.report();
         assert_eq!(codes(report), [DOWN], "{problem:?}: {error}");
@@ -206,7 +183,7 @@ async fn without_a_common_version_of_tls() {
         layer().layer(client).call(http::Request::get(URL).body(Full::<Bytes>::default()).unwrap());
     assert_eq!(response.await.unwrap().status(), 200);
     let server = TlsServer::start([ours.mutual(&TLS13, &["http/1.1"])]);
-    let client = server.http_client(ours.client_tls(&[&TLS12], &["http/1.1"]));
+    let client = server.http_client::<Full<Bytes>>(ours.client_tls(&[&TLS12], &["http/1.1"]));
     let error = failed(&mut layer().layer(client), URL).await;
     assert_eq!(error.report().notes(), [Note::CannotConnect(ConnectProblem::IncompatibleTls)], "{error}");
     assert_eq!(error.failure(), Some(TransportFailure::Connect));
@@ -215,11 +192,14 @@ async fn without_a_common_version_of_tls() {
 /// `https` over a connector that doesn't speak TLS.
 #[tokio::test]
 async fn a_scheme_that_the_client_does_not_speak_is_final() {
-    let plain = Client::builder(TokioExecutor::new()).build_http();
+    let plain = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
     let reqwest = ReqwestService::new(reqwest::Client::new());
     for (error, method) in [
         (failed(&mut layer().layer(plain.clone()), "https://127.0.0.1:1/thing").await, "GET /thing"),
-        (failed(&mut layer().layer(reqwest), "https://127.0.0.1:1/thing").await, "GET /thing"),
+        (
+            failed::<_, Full<Bytes>>(&mut layer().layer(reqwest), "https://127.0.0.1:1/thing").await,
+            "GET /thing",
+        ),
         (failed(&mut layer().layer(plain), "gopher://127.0.0.1:1/thing").await, "GET /thing"),
     ] {
         let report = error.report();

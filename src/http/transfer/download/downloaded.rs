@@ -3,7 +3,7 @@
 use crate::http::transfer::checksum::Sums;
 use crate::http::transfer::download::head::Version;
 use crate::http::transfer::error::{Failure, TransferError};
-use crate::http::transfer::progress::{TransferProgress, TransferReport};
+use crate::http::transfer::progress::TransferReport;
 use crate::operation::OperationReport;
 
 /// A download that is whole, and has the checksums that its server names.
@@ -84,8 +84,6 @@ impl Downloaded {
 
     /// The error of a download that was received, and could not be finished.
     pub(super) fn failed(&self, failure: Failure) -> TransferError {
-        let TransferReport { bytes, resumptions } = self.transfer;
-        let progress = TransferProgress { bytes, total: Some(bytes), resumptions };
-        TransferError::new(failure, Some(self.report.clone()), progress, None)
+        TransferError::new(failure, Some(self.report.clone()), self.transfer, None)
     }
 }

@@ -11,7 +11,7 @@ use crate::http::transfer::download::received::SharedProgress;
 use crate::http::transfer::download::sink::{Sink, hash_file};
 use crate::http::transfer::error::{Failure, TransferError, TransferErrorKind};
 use crate::http::transfer::exchange::Boxed;
-use crate::http::transfer::progress::{TransferProgress, TransferReport};
+use crate::http::transfer::progress::TransferProgress;
 use crate::http::transfer::protocol::{OnProgress, TransferProtocol};
 use crate::http::transfer::run::{Ended, run};
 use crate::http::transfer::service::TransferService;
@@ -71,11 +71,7 @@ impl<'a, S: TransferService> Receiver<'a, S> {
                     let version = progress.position.version.clone().unwrap_or_default();
                     Ok(Downloaded { head, version, transfer, sums, is_verified, report, ranges: Vec::new() })
                 }
-                Err(failure) => {
-                    let TransferReport { bytes, resumptions } = transfer;
-                    let progress = TransferProgress { bytes, total: progress.position.total, resumptions };
-                    Err(TransferError::new(failure, Some(report), progress, None))
-                }
+                Err(failure) => Err(TransferError::new(failure, Some(report), transfer, None)),
             }
         })
     }

@@ -289,12 +289,7 @@ impl<'a> Upload<'a> {
                     let sums = parts.source.lock().sums().unwrap_or_default();
                     Ok(Uploaded { response, transfer, sums, report })
                 }
-                Err(failure) => {
-                    let total = parts.source.lock().size();
-                    let progress =
-                        TransferProgress { bytes: transfer.bytes, total, resumptions: transfer.resumptions };
-                    Err(TransferError::new(failure, Some(report), progress, parts.session()))
-                }
+                Err(failure) => Err(TransferError::new(failure, Some(report), transfer, parts.session())),
             }
         }
     }

@@ -61,9 +61,7 @@ impl UploadSession {
             let ended = run(protocol, config).await;
             match ended.result {
                 Ok(_) => Ok(()),
-                Err(failure) => {
-                    Err(TransferError::new(failure, Some(ended.report), TransferProgress::default(), None))
-                }
+                Err(failure) => Err(TransferError::new(failure, Some(ended.report), ended.transfer, None)),
             }
         }
     }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use gax_retry::Attempt;
 use http_body_util::{Empty, Full};
 use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::future::{Ready, ready};
 use std::io;
@@ -13,12 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use tokio_stream::StreamExt as _;
-use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService};
+use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, Replay, ReplayBody, ReqwestService};
 use tonic_gax::{Code, Compatibility, HttpRetryLayer, OperationReport, RetrySettings, StopReason};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, lasting, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, HttpService, RawFrame, RawServer, lasting, ms};
 use tower_service::Service;
-
-type BoxError = Box<dyn std::error::Error + Send + Sync>;
 
 const OK: Code = Code::Ok;
 const DOWN: Code = Code::Unavailable;
@@ -32,19 +31,26 @@ fn layer() -> HttpRetryLayer {
     HttpRetryLayer::new(&settings(), [DOWN]).reports(true)
 }
 
+/// For real time: a millisecond before the second attempt.
+fn quick_layer() -> HttpRetryLayer {
+    let settings = settings().to_builder().initial_retry_delay(ms(1)).build().unwrap();
+    HttpRetryLayer::new(&settings, [DOWN]).reports(true)
+}
+
+/// hyper-util's client, with connections that it keeps.
+fn pooled() -> Client<HttpConnector, Full<Bytes>> {
+    Client::builder(TokioExecutor::new()).build_http()
+}
+
 /// Sends a request without a body; the codes of its attempts, how often it was sent besides, and the report.
-async fn sent<S, B, R>(
+async fn sent<S, B>(
     client: &mut HttpRetryService<S>,
     method: &str,
     url: &str,
 ) -> (Vec<Code>, u32, OperationReport)
 where
-    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    S::Future: 'static,
-    B: tonic_gax::http::Replay + Default,
-    R: http_body::Body,
-    R::Error: Into<BoxError>,
+    S: HttpService<B>,
+    B: Replay + Default,
 {
     let request = http::Request::builder().method(method).uri(url).body(B::default()).unwrap();
     let report = match client.call(request).await {
@@ -144,14 +150,10 @@ async fn settle() {
 }
 
 /// The first reset of a connection that had been used before is nobody's failure.
-async fn stale<S, B, R>(client: impl Fn() -> S)
+async fn stale<S, B>(client: impl Fn() -> S)
 where
-    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    S::Future: 'static,
-    B: tonic_gax::http::Replay + Default,
-    R: http_body::Body,
-    R::Error: Into<BoxError>,
+    S: HttpService<B>,
+    B: Replay + Default,
 {
     let good = || HttpAct::status(200);
     for (method, acts, codes, resends) in [
@@ -170,8 +172,7 @@ where
     ] {
         let count = acts.len();
         let (_server, url) = FaultServer::on_socket(HttpScript::new(acts)).await;
-        let settings = settings().to_builder().initial_retry_delay(ms(1)).build().unwrap();
-        let mut client = HttpRetryLayer::new(&settings, [DOWN]).reports(true).layer(client());
+        let mut client = quick_layer().layer(client());
         let (first, ..) = sent(&mut client, "GET", &url).await;
         assert_eq!(first, [OK]);
         settle().await;
@@ -187,12 +188,12 @@ where
 
 #[tokio::test]
 async fn a_stale_connection_of_hyper_utils_client_costs_no_attempt() {
-    stale(|| Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>()).await;
+    stale(pooled).await;
 }
 
 #[tokio::test]
 async fn a_stale_connection_of_reqwests_client_costs_no_attempt() {
-    stale::<_, Empty<Bytes>, _>(|| ReqwestService::new(reqwest::Client::new())).await;
+    stale::<_, Empty<Bytes>>(|| ReqwestService::new(reqwest::Client::new())).await;
 }
 
 /// reqwest reports on the last hop, which need not hold for the first.
@@ -202,7 +203,7 @@ async fn a_request_that_reqwest_was_redirected_with_counts_as_carried_out() {
         let away = HttpAct::status(status).with_header("location", "http://127.0.0.1:1/");
         let (server, url) = FaultServer::on_socket(HttpScript::new([away])).await;
         let mut client = layer().layer(ReqwestService::new(reqwest::Client::new()));
-        let (codes, resends, report) = sent::<_, ReplayBody, _>(&mut client, "POST", &url).await;
+        let (codes, resends, report) = sent::<_, ReplayBody>(&mut client, "POST", &url).await;
         assert_eq!((codes, resends), (vec![DOWN], 0), "{status}: {report}");
         assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{status}");
         assert_eq!(server.arrivals().len(), 1);
@@ -211,11 +212,8 @@ async fn a_request_that_reqwest_was_redirected_with_counts_as_carried_out() {
 
 #[tokio::test]
 async fn a_post_that_reqwest_finds_no_connection_for_is_sent_again() {
-    let settings = settings().to_builder().initial_retry_delay(ms(1)).build().unwrap();
-    let mut client = HttpRetryLayer::new(&settings, [DOWN])
-        .reports(true)
-        .layer(ReqwestService::new(reqwest::Client::new()));
-    let (codes, _, report) = sent::<_, ReplayBody, _>(&mut client, "POST", "http://127.0.0.1:1/").await;
+    let mut client = quick_layer().layer(ReqwestService::new(reqwest::Client::new()));
+    let (codes, _, report) = sent::<_, ReplayBody>(&mut client, "POST", "http://127.0.0.1:1/").await;
     assert_eq!((codes, report.stop_reason()), (vec![DOWN; 5], Some(StopReason::MaxAttempts)), "{report}");
     let error =
         client.call(http::Request::post("http://127.0.0.1:1/").body(ReplayBody::empty()).unwrap()).await;
@@ -276,8 +274,7 @@ async fn a_client_that_is_closed_for_good_is_not_asked_twice() {
 #[tokio::test]
 async fn the_strategy_never_holds_for_a_stale_connection_too() {
     let (server, url) = FaultServer::on_socket(HttpScript::new([HttpAct::status(200), HttpAct::Reset])).await;
-    let http = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
-    let mut client = layer().strategy(IdempotencyStrategy::Never).layer(http);
+    let mut client = layer().strategy(IdempotencyStrategy::Never).layer(pooled());
     assert_eq!(sent(&mut client, "GET", &url).await.0, [OK]);
     settle().await;
     let (codes, resends, report) = sent(&mut client, "GET", &url).await;
@@ -334,8 +331,7 @@ async fn a_408_on_a_connection_that_was_used_before_is_a_closed_connection() {
     let twice = async |method: &str, second: HttpAct| {
         let script = HttpScript::new([HttpAct::status(200), second, HttpAct::status(201)]);
         let (server, url) = FaultServer::on_socket(script).await;
-        let http = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
-        let mut client = layer().layer(http);
+        let mut client = layer().layer(pooled());
         sent(&mut client, "GET", &url).await;
         let (codes, resends, report) = sent(&mut client, method, &url).await;
         (codes, resends, server.accepted(), report)
@@ -352,7 +348,6 @@ async fn a_408_on_a_connection_that_was_used_before_is_a_closed_connection() {
     assert_eq!((codes, resends), (vec![Code::FailedPrecondition], 0), "{report}");
     // So was the first response of a connection.
     let (_server, url) = FaultServer::on_socket(HttpScript::new([parting()])).await;
-    let http = Client::builder(TokioExecutor::new()).build_http::<Full<Bytes>>();
-    let (codes, resends, report) = sent(&mut layer().layer(http), "GET", &url).await;
+    let (codes, resends, report) = sent(&mut layer().layer(pooled()), "GET", &url).await;
     assert_eq!((codes, resends), (vec![Code::FailedPrecondition], 0), "{report}");
 }

@@ -1,9 +1,11 @@
 //! Downloads, from servers that break off and from servers that lie.
 
+use super::object::{download, layer_of, storage_of};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer, without_versions};
 use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderValue};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
+use tokio::task::JoinHandle;
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
 use tonic_gax::transfer::{Checksums, Download, TransferErrorKind, Upload};
 use tonic_gax::{HttpRetryLayer, RetrySettings, StopReason};
@@ -11,15 +13,15 @@ use tonic_gax::{HttpRetryLayer, RetrySettings, StopReason};
 const SIZE: usize = 2 * KIB_256 + 1000;
 const MIDDLE: u64 = 300_000;
 
-fn download() -> Download<'static> {
-    Download::of_object(ENDPOINT, "b", "folder/o")
-}
-
-/// An emulator that has the object, of so many bytes.
-fn storage_of(length: usize) -> StorageEmulator {
-    let storage = StorageEmulator::start();
-    storage.put("b", "folder/o", content(length));
-    storage
+/// Begins a download, of which half comes for now.
+async fn stalled<D>(storage: &StorageEmulator, download: D) -> JoinHandle<D::Output>
+where
+    D: Future<Output: Send> + Send + 'static,
+{
+    storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
+    let running = tokio::spawn(download);
+    storage.stalled().await;
+    running
 }
 
 /// The ranges that were asked for.
@@ -230,9 +232,7 @@ async fn a_download_goes_on_in_another_process() {
     let storage = storage_of(SIZE);
     let client = client(&storage);
     let file = Scratch::new("target");
-    storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
-    let running = tokio::spawn(download().resumable().to_file(&client, file.path()));
-    storage.stalled().await;
+    let running = stalled(&storage, download().resumable().to_file(&client, file.path())).await;
     let part = || std::fs::metadata(file.beside(".gax-part")).map_or(0, |metadata| metadata.len());
     while part() < MIDDLE / 2 {
         tokio::task::yield_now().await;
@@ -254,9 +254,7 @@ async fn a_download_goes_on_in_another_process() {
     assert!(last.starts_with("bytes=") && last != "bytes=0-", "{last}");
 
     // One that isn't to go on leaves nothing.
-    storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
-    let running = tokio::spawn(download().to_file(&client, file.beside("-other")));
-    storage.stalled().await;
+    let running = stalled(&storage, download().to_file(&client, file.beside("-other"))).await;
     running.abort();
     drop(running.await);
     assert!(!file.beside("-other.gax-part").exists());
@@ -268,9 +266,7 @@ async fn a_part_that_is_whole_is_only_verified() {
     let client = client(&storage);
     let file = Scratch::new("target");
     // Killed between its last byte and its name.
-    storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
-    let running = tokio::spawn(download().resumable().to_file(&client, file.path()));
-    storage.stalled().await;
+    let running = stalled(&storage, download().resumable().to_file(&client, file.path())).await;
     while !file.beside(".gax-state").exists() {
         tokio::task::yield_now().await;
     }
@@ -285,19 +281,11 @@ async fn a_part_that_is_whole_is_only_verified() {
 
 #[tokio::test(start_paused = true)]
 async fn bytes_that_come_give_fresh_retries() {
-    let settings = RetrySettings::builder()
-        .max_attempts(2)
-        .initial_retry_delay(Duration::from_secs(1))
-        .retry_delay_multiplier(2.0)
-        .max_retry_delay(Duration::from_secs(60))
-        .build()
-        .unwrap();
-    let layer = HttpRetryLayer::new(&settings, [tonic_gax::Code::Unavailable]);
     let storage = storage_of(SIZE);
     for place in 1..=9 {
         storage.fault(StorageFault::reset().on(StorageCall::Download).at(place * 50_000));
     }
-    let (bytes, downloaded) = download().to_bytes(&with_layer(&storage, &layer)).await.unwrap();
+    let (bytes, downloaded) = download().to_bytes(&with_layer(&storage, &layer_of(2))).await.unwrap();
     assert_eq!((bytes, downloaded.resumptions()), (content(SIZE), 9));
     let report = downloaded.report().to_string();
     assert!(report.contains(&format!("transfer: {SIZE} bytes, 9 resumptions")), "{report}");
@@ -372,9 +360,7 @@ async fn one_download_at_a_time_writes_a_file() {
         let client = client(&storage);
         let file = Scratch::new("target");
         let request = || if is_resumable { download().resumable() } else { download() };
-        storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
-        let running = tokio::spawn(request().to_file(&client, file.path()));
-        storage.stalled().await;
+        let running = stalled(&storage, request().to_file(&client, file.path())).await;
         for other in [request(), download(), download().parallel(2, 1000)] {
             let error = other.to_file(&client, file.path()).await.unwrap_err();
             assert_eq!(error.kind(), TransferErrorKind::Sink);
@@ -427,9 +413,7 @@ async fn a_name_that_can_not_be_had_loses_no_bytes() {
     let storage = storage_of(SIZE);
     let client = client(&storage);
     let file = Scratch::new("target");
-    storage.fault(StorageFault::stall().on(StorageCall::Download).at(MIDDLE));
-    let running = tokio::spawn(download().resumable().to_file(&client, file.path()));
-    storage.stalled().await;
+    let running = stalled(&storage, download().resumable().to_file(&client, file.path())).await;
     // Somebody makes a folder of that name.
     std::fs::create_dir(file.path()).unwrap();
     storage.disconnect();

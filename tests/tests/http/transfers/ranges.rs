@@ -1,26 +1,16 @@
 //! Downloads of several ranges at once.
 
-use super::setup::{ENDPOINT, KIB_256, Scratch, StorageClient, client, content, crc32c, without_versions};
+use super::object::{download, storage_of};
+use super::setup::{KIB_256, Scratch, StorageClient, client, content, crc32c, without_versions};
 use http::header::{CONTENT_RANGE, HeaderValue};
 use std::sync::{Arc, Mutex};
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
-use tonic_gax::transfer::{Checksums, Download, TransferErrorKind};
+use tonic_gax::testing::{StorageCall, StorageFault, StorageObject};
+use tonic_gax::transfer::{Checksums, TransferErrorKind};
 
 const SIZE: usize = 2 * KIB_256 + 1000;
 const MIDDLE: u64 = 300_000;
 /// The length of a range.
 const PIECE: u64 = 100_000;
-
-fn download() -> Download<'static> {
-    Download::of_object(ENDPOINT, "b", "folder/o")
-}
-
-/// An emulator that has the object, of so many bytes.
-fn storage_of(length: usize) -> StorageEmulator {
-    let storage = StorageEmulator::start();
-    storage.put("b", "folder/o", content(length));
-    storage
-}
 
 #[tokio::test(start_paused = true)]
 async fn ranges_at_once_are_one_file() {

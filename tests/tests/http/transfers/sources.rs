@@ -1,7 +1,8 @@
 //! Sources of uploads: of every size, and of another one than they say.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use super::setup::{ENDPOINT, KIB_256, Scratch, client, content};
+use super::object::{stored, to_object, upload_by};
+use super::setup::{KIB_256, Scratch, client, content};
 use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use std::convert::Infallible;
@@ -18,19 +19,6 @@ use tonic_gax::transfer::{Checksums, TransferErrorKind, Upload, UploadSession, U
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 
-fn to_object(source: impl Into<UploadSource>) -> Upload<'static> {
-    Upload::to_object(ENDPOINT, "b", "folder/o", source)
-}
-
-fn universal(source: impl Into<UploadSource>) -> Upload<'static> {
-    let uri = format!("{ENDPOINT}/upload/storage/v1/b/b/o?name=folder/o");
-    Upload::universal(http::Request::post(uri).body(()).unwrap(), source)
-}
-
-fn stored(storage: &StorageEmulator) -> Vec<u8> {
-    storage.object("b", "folder/o").unwrap().content().to_vec()
-}
-
 #[tokio::test(start_paused = true)]
 async fn a_size_that_is_a_multiple_of_the_chunk() {
     for (size, is_universal, is_chunked) in [KIB_256, 2 * KIB_256]
@@ -46,7 +34,7 @@ async fn a_size_that_is_a_multiple_of_the_chunk() {
             ("sized reader", UploadSource::reader(cursor()).with_size(size as u64)),
         ] {
             let storage = StorageEmulator::start();
-            let upload = if is_universal { universal(source) } else { to_object(source) };
+            let upload = upload_by(is_universal, source);
             let upload = if is_chunked { upload.chunk_size(KIB_256 as u64) } else { upload };
             let uploaded = upload.single_request_below(0).send(&client(&storage)).await.unwrap();
             assert_eq!(stored(&storage), content(size), "{name} {size} {is_universal} {is_chunked}");
@@ -64,9 +52,9 @@ async fn an_empty_object() {
     for is_universal in [false, true] {
         for source in [UploadSource::from(""), UploadSource::reader(tokio::io::empty())] {
             let storage = StorageEmulator::start();
-            let upload = if is_universal { universal(source) } else { to_object(source) };
+            let upload = upload_by(is_universal, source);
             let uploaded = upload.single_request_below(0).send(&client(&storage)).await.unwrap();
-            assert_eq!((stored(&storage), uploaded.bytes()), (vec![], 0));
+            assert_eq!((stored(&storage), uploaded.bytes()), (Bytes::new(), 0));
         }
     }
 }
@@ -79,7 +67,7 @@ async fn a_source_that_changes_its_size_makes_no_object() {
             let source = io::Cursor::new(content(SIZE));
             let source = if seekable { UploadSource::seekable(source) } else { UploadSource::reader(source) };
             let source = source.with_size(size as u64);
-            let upload = if size == 0 { universal(source) } else { to_object(source) };
+            let upload = upload_by(size == 0, source);
             let error = upload.single_request_below(0).send(&client(&storage)).await.unwrap_err();
             assert_eq!(error.kind(), TransferErrorKind::SourceChanged, "{size} {error}");
             assert_eq!(storage.names("b"), Vec::<String>::new());
@@ -104,7 +92,7 @@ async fn a_pipe_with_a_name_is_a_reader() {
     });
     let uploaded = to_object(UploadSource::file(pipe.path())).send(&client(&storage)).await.unwrap();
     writing.join().unwrap();
-    assert_eq!((stored(&storage), uploaded.bytes()), (content(SIZE).to_vec(), SIZE as u64));
+    assert_eq!((stored(&storage), uploaded.bytes()), (content(SIZE), SIZE as u64));
 }
 
 /// A source of 5 TiB, the longest object that Cloud Storage takes, of zeros.

@@ -1,25 +1,12 @@
 //! State files, by which transfers go on in another process: those that fit, and all others.
-#![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+use super::object::{download, stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c};
 use bytes::Bytes;
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{Download, TransferErrorKind, Upload, UploadSource};
+use tonic_gax::transfer::{TransferErrorKind, Upload, UploadSource};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
-
-fn to_object(source: impl Into<UploadSource>) -> Upload<'static> {
-    Upload::to_object(ENDPOINT, "b", "folder/o", source)
-}
-
-fn universal(source: impl Into<UploadSource>) -> Upload<'static> {
-    let uri = format!("{ENDPOINT}/upload/storage/v1/b/b/o?name=folder/o");
-    Upload::universal(http::Request::post(uri).body(()).unwrap(), source)
-}
-
-fn stored(storage: &StorageEmulator) -> Bytes {
-    storage.object("b", "folder/o").unwrap().content().clone()
-}
 
 /// How many uploads were started.
 fn starts(storage: &StorageEmulator) -> usize {
@@ -44,15 +31,10 @@ async fn an_upload_goes_on_in_another_process_by_its_state_file() {
         std::fs::write(file.path(), content(SIZE)).unwrap();
         let storage = StorageEmulator::start();
         let upload = || {
-            let source = UploadSource::file(file.path());
-            let upload = if is_universal { universal(source) } else { to_object(source) };
+            let upload = upload_by(is_universal, UploadSource::file(file.path()));
             upload.single_request_below(0).state_file(state.path())
         };
-        storage.fault(StorageFault::stall().on(StorageCall::Upload).at(2 * KIB_256 as u64));
-        let running = tokio::spawn(upload().send(&client(&storage)));
-        storage.stalled().await;
-        running.abort();
-        drop(running.await);
+        begin(&storage, upload(), &state, 2 * KIB_256).await;
         storage.disconnect();
         let text = std::fs::read_to_string(state.path()).unwrap();
         assert!(text.contains("\"session\":\"http://storage.test/"), "{text}");
@@ -82,11 +64,7 @@ async fn a_state_file_that_does_not_fit_is_no_use_or_an_error() {
     let storage = StorageEmulator::start();
     let upload =
         || to_object(UploadSource::file(file.path())).single_request_below(0).state_file(state.path());
-    storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
-    let running = tokio::spawn(upload().send(&client(&storage)));
-    storage.stalled().await;
-    running.abort();
-    drop(running.await);
+    begin(&storage, upload(), &state, KIB_256).await;
     // The source is another one: the upload begins anew.
     std::fs::write(file.path(), content(SIZE + 1)).unwrap();
     upload().send(&client(&storage)).await.unwrap();
@@ -103,11 +81,10 @@ async fn a_state_file_that_does_not_fit_is_no_use_or_an_error() {
 #[tokio::test(start_paused = true)]
 async fn other_bytes_of_the_same_length_begin_anew() {
     for is_universal in [false, true] {
-        let upload = |content: Bytes| if is_universal { universal(content) } else { to_object(content) };
         let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
-        begin(&storage, upload(content(SIZE)), &state, 2 * KIB_256).await;
+        begin(&storage, upload_by(is_universal, content(SIZE)), &state, 2 * KIB_256).await;
         let other = Bytes::from(vec![7; SIZE]);
-        let again = upload(other.clone()).single_request_below(0).state_file(state.path());
+        let again = upload_by(is_universal, other.clone()).single_request_below(0).state_file(state.path());
         again.send(&client(&storage)).await.unwrap();
         assert_eq!((stored(&storage) == other, starts(&storage)), (true, 2));
         assert!(!state.path().exists());
@@ -191,12 +168,11 @@ async fn a_state_file_that_can_not_be_read_or_written_is_an_error() {
     // Those of downloads have their place beside the file.
     storage.put("b", "folder/o", content(SIZE));
     std::fs::write(state.beside(".gax-state"), "{").unwrap();
-    let download = || Download::of_object(ENDPOINT, "b", "folder/o").resumable();
-    let error = download().to_file(&client(&storage), state.path()).await.unwrap_err();
+    let error = download().resumable().to_file(&client(&storage), state.path()).await.unwrap_err();
     assert_eq!(error.kind(), TransferErrorKind::StateFile);
     assert!(!state.beside(".gax-part").exists());
     std::fs::remove_file(state.beside(".gax-state")).unwrap();
-    download().to_file(&client(&storage), state.path()).await.unwrap();
+    download().resumable().to_file(&client(&storage), state.path()).await.unwrap();
 }
 
 /// Both have found the same session, or each has started one.
@@ -207,8 +183,7 @@ async fn two_uploads_with_one_state_file_make_the_object() {
         std::fs::write(file.path(), content(SIZE)).unwrap();
         let storage = StorageEmulator::start();
         let upload = || {
-            let source = UploadSource::file(file.path());
-            let upload = if is_universal { universal(source) } else { to_object(source) };
+            let upload = upload_by(is_universal, UploadSource::file(file.path()));
             upload.single_request_below(0).state_file(state.path())
         };
         if is_found {

@@ -1,38 +1,25 @@
 //! Uploads by Cloud Storage's protocol and by the universal one.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
+use super::object::{layer_of, stored, to_object, universal, upload_by};
+use super::setup::{KIB_256, Scratch, client, content, crc32c, with_layer};
 use base64::Engine as _;
 use http_body_util::Full;
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 use tonic_gax::http::{HttpRetryService, ReplayBody, presets};
 use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::transfer::{
     Checksums, TransferErrorKind, TransferService, Upload, UploadSession, UploadSource,
 };
-use tonic_gax::{HttpRetryLayer, RetrySettings, StartedAttempt, StopReason};
+use tonic_gax::{HttpRetryLayer, StartedAttempt, StopReason};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
-
-fn to_object(source: impl Into<UploadSource>) -> Upload<'static> {
-    Upload::to_object(ENDPOINT, "b", "folder/o", source)
-}
-
-fn universal(source: impl Into<UploadSource>) -> Upload<'static> {
-    let uri = format!("{ENDPOINT}/upload/storage/v1/b/b/o?name=folder/o");
-    Upload::universal(http::Request::post(uri).body(()).unwrap(), source)
-}
 
 /// The requests that have come, in short.
 fn calls(storage: &StorageEmulator) -> Vec<(StorageCall, Option<u16>)> {
     storage.arrivals().iter().map(|arrival| (arrival.call, arrival.status)).collect()
-}
-
-fn stored(storage: &StorageEmulator) -> Vec<u8> {
-    storage.object("b", "folder/o").unwrap().content().to_vec()
 }
 
 /// A source of each kind, with the same bytes.
@@ -54,7 +41,7 @@ async fn every_source_arrives_by_both_protocols_whole_or_in_chunks() {
         for chunk in [None, Some(KIB_256 as u64)] {
             for (name, source) in sources(&file) {
                 let storage = StorageEmulator::start();
-                let upload = if is_universal { universal(source) } else { to_object(source) };
+                let upload = upload_by(is_universal, source);
                 let mut upload = upload.single_request_below(0);
                 if let Some(chunk) = chunk {
                     upload = upload.chunk_size(chunk);
@@ -100,7 +87,7 @@ async fn an_upload_goes_on_after_every_fault() {
                 if what == "503 to the question" {
                     storage.fault(StorageFault::reset().on(Send).at(middle));
                 }
-                let upload = if is_universal { universal(source) } else { to_object(source) };
+                let upload = upload_by(is_universal, source);
                 let uploaded = upload.single_request_below(0).send(&client(&storage)).await;
                 let uploaded = uploaded.unwrap_or_else(|error| {
                     panic!(
@@ -148,9 +135,9 @@ async fn one_byte_that_was_persisted_is_not_sent_again() {
     {
         let storage = StorageEmulator::start().granularity(1);
         storage.fault(StorageFault::reset().on(StorageCall::Upload).at(1));
-        let upload = if is_universal { universal(content(SIZE)) } else { to_object(content(SIZE)) };
+        let upload = upload_by(is_universal, content(SIZE));
         let uploaded = upload.single_request_below(0).send(&client(&storage)).await.unwrap();
-        assert_eq!((stored(&storage), uploaded.resumptions()), (content(SIZE).to_vec(), 1));
+        assert_eq!((stored(&storage), uploaded.resumptions()), (content(SIZE), 1));
         assert!(storage.arrivals()[3].header(name).unwrap().starts_with(value));
     }
 }
@@ -163,7 +150,7 @@ async fn a_wrong_offset_is_recovered_from() {
         let storage = StorageEmulator::start();
         storage.fault(StorageFault::reset().on(StorageCall::Upload).at(KIB_256 as u64));
         storage.fault(StorageFault::claimed(claimed * KIB_256 as u64).on(StorageCall::QueryUpload));
-        let upload = if is_universal { universal(content(SIZE)) } else { to_object(content(SIZE)) };
+        let upload = upload_by(is_universal, content(SIZE));
         upload.single_request_below(0).send(&client(&storage)).await.unwrap();
         assert_eq!(stored(&storage), content(SIZE));
         assert_eq!(calls(&storage)[3], (StorageCall::Upload, Some(status)), "{is_universal} {claimed}");
@@ -173,20 +160,12 @@ async fn a_wrong_offset_is_recovered_from() {
 #[tokio::test(start_paused = true)]
 async fn progress_gives_fresh_retries() {
     // Three attempts, and eight failures of which each comes after some progress.
-    let settings = RetrySettings::builder()
-        .max_attempts(3)
-        .initial_retry_delay(Duration::from_secs(1))
-        .retry_delay_multiplier(2.0)
-        .max_retry_delay(Duration::from_secs(60))
-        .build()
-        .unwrap();
-    let layer = HttpRetryLayer::new(&settings, [tonic_gax::Code::Unavailable]);
     let storage = StorageEmulator::start();
     for place in 1..=8 {
         storage.fault(StorageFault::reset().on(StorageCall::Upload).at(place * KIB_256 as u64 + 1));
     }
     let upload = to_object(content(10 * KIB_256)).single_request_below(0);
-    let uploaded = upload.send(&with_layer(&storage, &layer)).await.unwrap();
+    let uploaded = upload.send(&with_layer(&storage, &layer_of(3))).await.unwrap();
     assert_eq!(uploaded.resumptions(), 8);
     assert_eq!(stored(&storage), content(10 * KIB_256));
 
@@ -194,7 +173,7 @@ async fn progress_gives_fresh_retries() {
     let storage = StorageEmulator::start();
     storage.fault(StorageFault::status(503).on(StorageCall::Upload).always());
     let upload = to_object(content(SIZE)).single_request_below(0);
-    let error = upload.send(&with_layer(&storage, &layer)).await.unwrap_err();
+    let error = upload.send(&with_layer(&storage, &layer_of(3))).await.unwrap_err();
     assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(503)));
     assert_eq!(error.stop_reason(), Some(StopReason::MaxAttempts));
     let sends = calls(&storage).iter().filter(|(call, _)| *call == StorageCall::Upload).count();
@@ -205,7 +184,7 @@ async fn progress_gives_fresh_retries() {
 async fn a_session_that_expires_is_started_anew_where_the_source_can_seek() {
     // By the universal protocol 410 is a session that somebody has cancelled.
     for (is_universal, status) in [(false, 404), (false, 410), (true, 404)] {
-        let upload = |source| if is_universal { universal(source) } else { to_object(source) };
+        let upload = |source| upload_by(is_universal, source);
         for chunk in [None, Some(KIB_256 as u64)] {
             let storage = StorageEmulator::start();
             storage.fault(
@@ -237,7 +216,7 @@ async fn a_session_that_was_cancelled_is_the_end() {
         let sessions = Arc::new(Mutex::new(Vec::new()));
         let known = Arc::clone(&sessions);
         storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
-        let upload = if is_universal { universal(content(SIZE)) } else { to_object(content(SIZE)) };
+        let upload = upload_by(is_universal, content(SIZE));
         let upload = upload.single_request_below(0).on_session(move |session: &UploadSession| {
             known.lock().unwrap().push(session.clone());
         });
@@ -261,7 +240,7 @@ async fn a_dropped_upload_cancels_its_session() {
     for is_universal in [false, true] {
         let storage = StorageEmulator::start();
         storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
-        let upload = if is_universal { universal(content(SIZE)) } else { to_object(content(SIZE)) };
+        let upload = upload_by(is_universal, content(SIZE));
         let running = tokio::spawn(upload.single_request_below(0).send(&client(&storage)));
         storage.stalled().await;
         assert_eq!(storage.open_uploads(), 1);
@@ -288,7 +267,7 @@ async fn an_upload_goes_on_by_its_session_alone() {
     let session = UploadSession::from_uri(&uri).unwrap();
     let source = UploadSource::reader(std::io::Cursor::new(content(SIZE)));
     let uploaded = Upload::resume(session.clone(), source).send(&client(&storage)).await.unwrap();
-    assert_eq!((stored(&storage), uploaded.resumptions()), (content(SIZE).to_vec(), 1));
+    assert_eq!((stored(&storage), uploaded.resumptions()), (content(SIZE), 1));
 
     // It is too late to cancel it: the object is there.
     let error = session.cancel(&client(&storage)).await.unwrap_err();
@@ -332,7 +311,7 @@ async fn little_goes_in_one_request_where_that_is_safe_to_retry() {
     let upload = to_object(UploadSource::reader(std::io::Cursor::new(content(1000))).with_size(1000));
     let upload = upload.query("ifGenerationMatch", "0");
     let uploaded = upload.send(&with_layer(&storage, &layer)).await.unwrap();
-    assert_eq!((stored(&storage), uploaded.report().attempt_count()), (content(1000).to_vec(), 3));
+    assert_eq!((stored(&storage), uploaded.report().attempt_count()), (content(1000), 3));
 }
 
 #[tokio::test(start_paused = true)]
@@ -410,7 +389,7 @@ async fn servers_that_claim_more_than_they_got_are_found_out() {
             let storage = StorageEmulator::start();
             storage.fault(StorageFault::claimed(claimed).on(StorageCall::Upload));
             let source = UploadSource::reader(std::io::Cursor::new(content(SIZE)));
-            let upload = if is_universal { universal(source) } else { to_object(source) };
+            let upload = upload_by(is_universal, source);
             let error = upload.chunk_size(KIB_256 as u64).send(&client(&storage)).await.unwrap_err();
             assert_eq!(error.kind(), TransferErrorKind::Malformed, "{claimed} {error}");
         }

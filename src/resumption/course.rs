@@ -1,0 +1,133 @@
+//! How far the messages of an attempt have come, and what follows from each.
+
+use crate::operation::{AttemptContext, Note, Step};
+use crate::resumption::resumer::{Resumer, Taken};
+use crate::resumption::strategy::StreamResumption;
+use crate::resumption::wait::WaitTimeout;
+use gax_retry::Compatibility;
+use gax_retry::operation::{AttemptResult, Seen};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tonic::Status;
+
+/// How far the messages of the attempt in flight have come. Of several that compete for an operation none has had a message: they
+/// share it.
+#[derive(Debug)]
+pub(crate) struct Course {
+    pub(crate) wait: WaitTimeout,
+    brought: Brought,
+    /// The messages that the caller got.
+    delivered: u64,
+    /// They have ended well.
+    is_done: bool,
+}
+
+/// Later points are greater.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Brought {
+    Nothing,
+    Headers,
+    /// Messages, of which the caller has none.
+    Messages,
+    /// Messages for the caller.
+    Delivered,
+}
+
+impl Course {
+    pub(crate) fn new(wait_timeout: Option<Duration>) -> Self {
+        let wait = WaitTimeout::new(wait_timeout);
+        Self { wait, brought: Brought::Nothing, delivered: 0, is_done: false }
+    }
+
+    /// The headers of its response have come.
+    pub(crate) fn opened(&mut self) {
+        self.brought = Brought::Headers;
+    }
+
+    /// A message has come.
+    #[inline]
+    pub(crate) fn arrived(&mut self) {
+        self.wait.reset();
+        self.brought = self.brought.max(Brought::Messages);
+    }
+
+    #[inline]
+    fn deliver<M>(&mut self, message: M, slot: &mut Option<M>) -> Step {
+        self.brought = Brought::Delivered;
+        self.delivered += 1;
+        *slot = Some(message);
+        Step::Yielded
+    }
+
+    #[cfg(feature = "subscription")]
+    pub(crate) fn has_begun(&self) -> bool {
+        self.brought != Brought::Nothing
+    }
+
+    /// As much as its response counts by those rules, of a stream that can be taken up.
+    pub(crate) fn seen(&self, compatibility: Compatibility) -> Seen {
+        match self.brought {
+            Brought::Nothing => Seen::Nothing,
+            Brought::Delivered => Seen::Messages { resumable: true },
+            // Java counts any message as progress, whether the caller gets it or not.
+            Brought::Messages if compatibility == Compatibility::GaxJava => {
+                Seen::Messages { resumable: true }
+            }
+            Brought::Headers | Brought::Messages => Seen::Begun,
+        }
+    }
+
+    /// The attempt has ended. The report has how many messages came with it.
+    #[inline]
+    pub(crate) fn end(&mut self, context: &mut AttemptContext<'_>) {
+        context.ended_after(self.delivered);
+        (self.brought, self.delivered, self.is_done) = (Brought::Nothing, 0, false);
+    }
+}
+
+impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M, S> {
+    /// The step for which no message is read: one that was released goes to the caller, or the last one has.
+    #[inline]
+    pub(crate) fn next_step(&mut self, course: &mut Course, slot: &mut Option<M>) -> Option<Step> {
+        match self.released() {
+            Some(message) => Some(course.deliver(message, slot)),
+            None => course.is_done.then(|| Step::Ended(AttemptResult::done())),
+        }
+    }
+
+    /// The step behind a message of so many bytes. `None`: the next one is read at once.
+    ///
+    /// # Errors
+    ///
+    /// It can't be withheld, and no other attempt would do better.
+    #[inline]
+    pub(crate) fn step_behind(
+        &mut self,
+        message: M,
+        size: usize,
+        course: &mut Course,
+        context: &mut AttemptContext<'_>,
+        cx: &mut Context<'_>,
+        slot: &mut Option<M>,
+    ) -> Result<Option<Poll<Step>>, Status> {
+        match self.take(message, size) {
+            Taken::Deliver(message) => Ok(Some(Poll::Ready(course.deliver(message, slot)))),
+            Taken::Kept => Ok(None),
+            Taken::KeptForLong => {
+                cx.waker().wake_by_ref();
+                Ok(Some(Poll::Pending))
+            }
+            Taken::Full => {
+                context.note(Note::WithheldTooMuch);
+                let problem = "more of the stream was withheld than its resumption allows";
+                Err(Status::resource_exhausted(problem))
+            }
+        }
+    }
+
+    /// The messages have ended well: the caller gets all that was withheld.
+    pub(crate) fn finish(&mut self, course: &mut Course) {
+        self.release();
+        course.is_done = true;
+    }
+}

@@ -1,0 +1,102 @@
+//! Messages that a subscription sends.
+
+use super::numbers::{MS, Numbers, open, read, settings};
+use super::server::{Hang, Hear, Message, Server, Wait, down, lines};
+use crate::subscription::{Subscriber, SubscriptionClosed, Update};
+use tokio::time::{sleep, timeout};
+
+#[tokio::test(start_paused = true)]
+async fn what_is_sent_goes_out_once_over_each_connection() {
+    let server = Server::new([
+        vec![Hear, Message(1), Hear, Wait(10), down()],
+        vec![Hear, Hear, Message(2), Hear, Message(3)],
+    ]);
+    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let sender = subscription.sender();
+    // Before there is a connection.
+    sender.send(50).await.unwrap();
+    assert_eq!(subscription.update().await.unwrap(), Some(Update::Message(1)));
+    sender.send(51).await.unwrap();
+    let next = tokio::spawn(async move {
+        assert_eq!(subscription.update().await.unwrap(), Some(Update::Message(2)));
+        subscription
+    });
+    // While it waits: behind what the strategy says again.
+    sleep(50 * MS).await;
+    assert_eq!(server.heard(), [50, 51]);
+    sender.send(52).await.unwrap();
+    sender.clone().send(53).await.unwrap();
+    let mut subscription = next.await.unwrap();
+    sender.half_close();
+    assert_eq!(sender.send(54).await.unwrap_err().message, 54);
+    assert_eq!(read(&mut subscription).await, (vec![3], Ok(())));
+    assert_eq!(server.opened(), [(0, vec![0]), (110, vec![1, 50, 51])]);
+    assert_eq!(server.heard(), [50, 51, 52, 53, 0]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn more_messages_wait_for_a_place() {
+    let server = Server::new([vec![Wait(100), Message(1), Wait(100), Hear, Hear, Message(2), Hang]]);
+    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let sender = subscription.sender();
+    for number in 20..36 {
+        sender.send(number).await.unwrap();
+    }
+    assert!(timeout(50 * MS, sender.send(36)).await.is_err());
+    let waiting = tokio::spawn(async move { sender.send(37).await });
+    assert_eq!(subscription.update().await.unwrap(), Some(Update::Message(1)));
+    assert!(!waiting.is_finished());
+    assert_eq!(subscription.update().await.unwrap(), Some(Update::Message(2)));
+    waiting.await.unwrap().unwrap();
+    // Another waits for a place that never comes.
+    let sender = subscription.sender();
+    let more = tokio::spawn(async move {
+        for number in 0..100 {
+            sender.send(number).await?;
+        }
+        Ok::<_, SubscriptionClosed<u64>>(())
+    });
+    tokio::task::yield_now().await;
+    drop(subscription);
+    let error = more.await.unwrap().unwrap_err();
+    assert_eq!(error.to_string(), "the subscription is over, or was half-closed: the message was not sent");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_strategy_acknowledges_and_half_closes() {
+    let server = Server::new([
+        lines([1, 901, 902, 2], [Hear, Hear, Hear, Wait(1), down()]),
+        // Half-closed again.
+        lines([903, 3], [Hear, Hear]),
+    ]);
+    let strategy = Numbers::default();
+    let mut subscription = open(&server, &Subscriber::new(&settings()), strategy);
+    let sender = subscription.sender();
+    let reading = tokio::spawn(async move { (read(&mut subscription).await, subscription) });
+    sleep(10 * MS).await;
+    sender.send(77).await.unwrap();
+    sleep(50 * MS).await;
+    sender.half_close();
+    let ((numbers, end), _) = reading.await.unwrap();
+    assert_eq!((numbers, end), (vec![1, 2, 3], Ok(())));
+    assert_eq!(server.heard(), [901, 902, 77, 0, 0]);
+
+    let server = Server::new([lines([1, 901], [Hear, Hear, Wait(1), down()]), vec![Hear]]);
+    let strategy = Numbers { half_closes: true, ..Numbers::default() };
+    let mut subscription = open(&server, &Subscriber::new(&settings()), strategy);
+    assert_eq!(read(&mut subscription).await, (vec![1], Ok(())));
+    // It has half-closed as the connection opened, so that nothing could be acknowledged.
+    assert_eq!(server.heard(), [0, 0, 0]);
+}
+
+/// A server that sends without end and takes no acknowledgement.
+#[tokio::test(start_paused = true)]
+async fn acknowledgements_that_nobody_takes_stop_the_reading() {
+    let mut settings = settings();
+    settings.set_wait_timeout(1000 * MS);
+    let server = Server::new([lines((901..=990).chain([1]), [Hang]), lines([2], [])]);
+    let mut subscription = open(&server, &Subscriber::new(&settings), Numbers::default());
+    // The first connection is left as one that keeps its caller waiting.
+    assert_eq!(read(&mut subscription).await, (vec![2], Ok(())));
+    assert_eq!(server.opened(), [(0, vec![0]), (1100, vec![0])]);
+}
