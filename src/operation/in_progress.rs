@@ -13,7 +13,6 @@ use gax_retry::operation::{
 };
 use gax_retry::{Attempt, AttemptKind, Code, Delivery, Policy, StartedAttempt, StopReason, ThreadJitter};
 use std::future::Future;
-use std::num::NonZeroU64;
 use std::pin::Pin;
 use std::task::Context;
 use std::time::Duration;
@@ -462,12 +461,9 @@ impl InProgress {
             None if !self.has_news() => self.row(policy, self.number, AttemptResult::done(), self.elapsed()),
             _ => None,
         };
-        let mut report = OperationReport::new(
-            name,
-            self.operation.as_mut().and_then(Operation::take_notes).unwrap_or_default(),
-        );
+        let ledger = self.operation.as_mut().and_then(Operation::take_notes).unwrap_or_default();
+        let mut report = OperationReport::new(name, ledger, policy.version().unwrap_or_default());
         let ledger = report.ledger_mut();
-        ledger.settings_version = policy.version().and_then(NonZeroU64::new);
         if let Some(only) = only {
             ledger.push(only, Delivery::Unknown);
         }
@@ -478,11 +474,10 @@ impl InProgress {
             ledger.sort();
         }
         if let Some(stop) = stop {
-            ledger.stop_reason = Some(stop.reason());
-            ledger.not_attempted = stop.not_attempted();
             if stop.may_be_repetition() {
                 ledger.note(Note::EarlierAttemptMayHaveSucceeded);
             }
+            report.fail(stop.reason(), stop.not_attempted());
         }
         report
     }

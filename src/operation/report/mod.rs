@@ -5,6 +5,7 @@ mod connections;
 mod delivered;
 mod detail;
 mod error;
+mod ledger;
 mod note;
 mod operation_report;
 mod peer;
@@ -18,9 +19,10 @@ pub use connect_problem::ConnectProblem;
 #[cfg(feature = "http")]
 pub(crate) use detail::Detail;
 pub use error::OperationError;
+pub(crate) use ledger::Ledger;
 pub use note::Note;
+pub(crate) use operation_report::Name;
 pub use operation_report::OperationReport;
-pub(crate) use operation_report::{Ledger, Name};
 #[cfg(feature = "connection")]
 pub(crate) use peer::Peer;
 #[cfg(feature = "http")]

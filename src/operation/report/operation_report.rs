@@ -1,11 +1,10 @@
 //! The report of an operation, and how it is written.
 
-use crate::operation::report::connections::Connections;
 use crate::operation::report::delivered::Delivered;
 use crate::operation::report::detail::Detail;
+use crate::operation::report::ledger::Ledger;
 use crate::operation::report::note::Note;
-use crate::operation::report::peer::Peer;
-use crate::operation::report::rows::{Rows, parts};
+use crate::operation::report::rows::parts;
 use gax_retry::report::AttemptTable;
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
 use gax_text::{Escaped, Human};
@@ -45,6 +44,11 @@ use std::time::Duration;
 pub struct OperationReport {
     method: Name,
     ledger: Ledger,
+    stop_reason: Option<StopReason>,
+    not_attempted: Option<NotAttempted>,
+    /// Of settings that can be replaced.
+    settings_version: Option<NonZeroU64>,
+    detail: Option<Detail>,
 }
 
 /// One line; [`Display`](fmt::Display) shows all attempts.
@@ -60,8 +64,22 @@ impl fmt::Debug for OperationReport {
 }
 
 impl OperationReport {
-    pub(crate) fn new(method: impl Into<Name>, ledger: Ledger) -> Self {
-        Self { method: method.into(), ledger }
+    /// The report of a success; `version` is that of the settings, or 0.
+    pub(crate) fn new(method: impl Into<Name>, ledger: Ledger, version: u64) -> Self {
+        let settings_version = NonZeroU64::new(version);
+        Self {
+            method: method.into(),
+            ledger,
+            stop_reason: None,
+            not_attempted: None,
+            settings_version,
+            detail: None,
+        }
+    }
+
+    /// The operation has failed, for that reason.
+    pub(crate) fn fail(&mut self, reason: StopReason, not_attempted: Option<NotAttempted>) {
+        (self.stop_reason, self.not_attempted) = (Some(reason), not_attempted);
     }
 
     /// The ledger, to be completed in its place.
@@ -71,26 +89,27 @@ impl OperationReport {
 
     /// The report of an operation without an attempt, since its request could not be made.
     pub(crate) fn unsendable(method: impl Into<Name>) -> Self {
-        let ledger = Ledger { stop_reason: Some(StopReason::NonRetryable), ..Ledger::default() };
-        Self::new(method, ledger)
+        let mut report = Self::new(method, Ledger::default(), 0);
+        report.fail(StopReason::NonRetryable, None);
+        report
     }
 
     /// This report with a transport's detail.
     #[cfg(feature = "http")]
     pub(crate) fn with_detail(mut self, detail: Detail) -> Self {
-        self.ledger.detail = Some(detail);
+        self.detail = Some(detail);
         self
     }
 
     /// The detail that a transport has added.
     pub(crate) fn detail(&self) -> Option<&Detail> {
-        self.ledger.detail.as_ref()
+        self.detail.as_ref()
     }
 
     /// The report of this operation, whose response turned out to be no message: it failed with that code after all.
     pub(crate) fn unreadable(mut self, code: Code) -> Self {
         self.ledger.attempts.unreadable(code);
-        self.ledger.stop_reason = Some(StopReason::NonRetryable);
+        self.stop_reason = Some(StopReason::NonRetryable);
         // A message that is only too long for this client breaks no rules.
         if !self.notes().contains(&Note::MessageAboveDecodingLimit) {
             self.ledger.note(Note::UnreadableResponse);
@@ -140,13 +159,13 @@ impl OperationReport {
     /// Why no further attempt was made; `None` after a success.
     #[must_use]
     pub fn stop_reason(&self) -> Option<StopReason> {
-        self.ledger.stop_reason
+        self.stop_reason
     }
 
     /// The attempt that was planned and not made, because it could only have started too late.
     #[must_use]
     pub fn not_attempted(&self) -> Option<NotAttempted> {
-        self.ledger.not_attempted
+        self.not_attempted
     }
 
     /// When the operation ended, counted from its start.
@@ -188,7 +207,7 @@ impl OperationReport {
     /// [replaced](crate::live) while a program runs; `None`: they can't.
     #[must_use]
     pub fn settings_version(&self) -> Option<u64> {
-        self.ledger.settings_version.map(NonZeroU64::get)
+        self.settings_version.map(NonZeroU64::get)
     }
 
     /// The address of the server that an attempt went to, by its number. It is known over a
@@ -256,101 +275,6 @@ impl fmt::Display for OperationReport {
         self.write_outcome(f)?;
         let table = self.table().to_string();
         write!(f, "\n{}", table.trim_end_matches('\n'))
-    }
-}
-
-/// A report being written, but for the name of its operation: that is known, and would take room while it waits.
-#[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ledger {
-    attempts: Rows,
-    pub(crate) stop_reason: Option<StopReason>,
-    pub(crate) not_attempted: Option<NotAttempted>,
-    pub(crate) transparent_retries: u32,
-    /// How far the request got, over all attempts.
-    delivery: Delivery,
-    connections: Option<Box<Connections>>,
-    /// Of settings that can be replaced.
-    pub(crate) settings_version: Option<NonZeroU64>,
-    detail: Option<Detail>,
-    /// Few operations have any, and most of those one: a vector would be a word larger, in every operation that waits.
-    notes: Box<[Note]>,
-}
-
-impl Default for Ledger {
-    fn default() -> Self {
-        Self {
-            attempts: Rows::default(),
-            stop_reason: None,
-            not_attempted: None,
-            transparent_retries: 0,
-            delivery: Delivery::NotSent,
-            connections: None,
-            settings_version: None,
-            detail: None,
-            notes: Box::default(),
-        }
-    }
-}
-
-impl Ledger {
-    pub(crate) fn push(&mut self, attempt: Attempt, delivery: Delivery) {
-        self.attempts.push(attempt);
-        self.delivery = self.delivery.max(delivery);
-    }
-
-    /// The attempt of that number has delivered so many messages of a stream.
-    pub(crate) fn delivered(&mut self, attempt: u32, messages: u64) {
-        self.connections.get_or_insert_default().delivered(attempt, messages);
-    }
-
-    /// Whether it is recorded that the attempt went to that endpoint.
-    #[cfg(feature = "connection")]
-    pub(crate) fn has_peer(&self, attempt: u32, peer: &Peer) -> bool {
-        self.peers().iter().any(|(number, other)| *number == attempt && other == peer)
-    }
-
-    /// That attempt went to that endpoint.
-    #[cfg(feature = "connection")]
-    pub(crate) fn went_to(&mut self, attempt: u32, peer: Peer) {
-        self.connections.get_or_insert_default().went_to(attempt, peer);
-    }
-
-    /// The endpoints that attempts went to, by the numbers of the attempts.
-    pub(crate) fn peers(&self) -> &[(u32, Peer)] {
-        self.connections.as_deref().map_or(&[], Connections::peers)
-    }
-
-    /// The messages that a stream which resumes has delivered.
-    fn messages(&self) -> Option<&Delivered> {
-        self.connections.as_deref()?.messages()
-    }
-
-    /// Puts attempts that overlapped into the order in which they were sent.
-    pub(crate) fn sort(&mut self) {
-        self.attempts.sort();
-    }
-
-    /// Returns whether the note is new.
-    pub(crate) fn note(&mut self, note: Note) -> bool {
-        let is_new = !self.notes.contains(&note);
-        if is_new {
-            let mut notes = std::mem::take(&mut self.notes).into_vec();
-            notes.push(note);
-            self.notes = notes.into_boxed_slice();
-        }
-        is_new
-    }
-
-    /// The attempts that are kept.
-    pub(crate) fn attempts(&self) -> &[Attempt] {
-        self.attempts.as_slice()
-    }
-
-    /// How many attempts were made.
-    pub(crate) fn attempt_count(&self) -> u32 {
-        // No more than 64 are kept.
-        let kept = u32::try_from(self.attempts().len()).unwrap_or(u32::MAX);
-        kept.saturating_add(self.attempts.left_out())
     }
 }
 

@@ -26,10 +26,12 @@ fn plan(responses: &[Response]) -> AttemptPlan {
 fn report(method: &'static str, plan: &AttemptPlan, write: impl FnOnce(&mut Ledger)) -> OperationReport {
     let mut ledger = Ledger::default();
     plan.attempts().iter().for_each(|attempt| ledger.push(attempt.clone(), Delivery::Unknown));
-    ledger.stop_reason = plan.stop_reason();
-    ledger.not_attempted = plan.not_attempted();
     write(&mut ledger);
-    OperationReport::new(Cow::Borrowed(method), ledger)
+    let mut report = OperationReport::new(Cow::Borrowed(method), ledger, 0);
+    if let Some(reason) = plan.stop_reason() {
+        report.fail(reason, plan.not_attempted());
+    }
+    report
 }
 
 #[test]
