@@ -13,7 +13,9 @@ use tonic::transport::{Channel, Endpoint};
 use tonic_gax_benches::contender::Wire;
 use tonic_gax_benches::loopback::Server;
 use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Summary, Turns, by_turns};
-use tonic_gax_benches::stream::{CannedStream, Generated, Layered, Raw, Resuming, Shape, StreamContender};
+use tonic_gax_benches::stream::{
+    CannedStream, Generated, Layered, LayeredResuming, Raw, Resuming, Shape, StreamContender,
+};
 use tonic_gax_benches::table::{Table, target};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -87,6 +89,7 @@ fn canned(runtime: &Runtime, shape: Shape) -> Vec<Lane<'_>> {
         fresh(runtime, shape, move |messages| Generated::new(of_so_many(messages))),
     ];
     if shape == Shape::Server {
+        lanes.push(fresh(runtime, shape, move |messages| LayeredResuming::new(of_so_many(messages))));
         lanes.push(fresh(runtime, shape, move |messages| Resuming::new(of_so_many(messages))));
     }
     lanes
@@ -113,6 +116,7 @@ fn over<'a>(runtime: &'a Runtime, channel: &Channel, shape: Shape) -> Vec<Lane<'
             lane(runtime, Cost::Wall, shape, Generated::new(service())),
         ];
         if shape == Shape::Server {
+            lanes.push(lane(runtime, Cost::Wall, shape, LayeredResuming::new(service())));
             lanes.push(lane(runtime, Cost::Wall, shape, Resuming::new(service())));
         }
         lanes

@@ -13,7 +13,7 @@ use tonic::codegen::{Body as HttpBody, Bytes, StdError};
 use tonic::{Request, Status};
 use tonic_gax::__private as gax;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::{CodeSet, RetryLayer, RetryService, RetrySettings};
+use tonic_gax::{CodeSet, RequestExt as _, RetryLayer, RetryService, RetrySettings};
 use tower_layer::Layer;
 
 /// A way to make calls with streams.
@@ -99,6 +99,29 @@ impl<S: Wire> StreamContender for Layered<S> {
     }
 }
 
+/// The layer under tonic's own client, whose streams of responses resume.
+#[derive(Debug, Clone)]
+pub struct LayeredResuming<S>(Layered<S>);
+
+impl<S: Wire> LayeredResuming<S> {
+    /// Over a service.
+    pub fn new(service: S) -> Self {
+        Self(Layered::new(service))
+    }
+}
+
+impl<S: Wire> StreamContender for LayeredResuming<S> {
+    const NAME: &'static str = "layer, resuming";
+
+    async fn call(&mut self, shape: Shape, messages: u32) -> Result<u64, Status> {
+        if shape != Shape::Server {
+            return self.0.call(shape, messages).await;
+        }
+        let request = Request::new(part(messages.into())).with_resumption(resumption());
+        count(self.0.0.watch(request).await?.into_inner()).await
+    }
+}
+
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
     ("no_retry_params", gax::ConstSettings::new().initial_retry_delay(Duration::ZERO).build());
@@ -168,8 +191,7 @@ pub struct Resuming<S>(Generated<S>);
 impl<S: Wire> Resuming<S> {
     /// Over a service.
     pub fn new(service: S) -> Self {
-        let resumption = Resumption::new(|first: &Part| Rest { request: first.clone() });
-        Self(Generated::with_resumption(service, Some(resumption)))
+        Self(Generated::with_resumption(service, Some(resumption())))
     }
 }
 
@@ -179,6 +201,10 @@ impl<S: Wire> StreamContender for Resuming<S> {
     async fn call(&mut self, shape: Shape, messages: u32) -> Result<u64, Status> {
         self.0.call(shape, messages).await
     }
+}
+
+fn resumption() -> Resumption {
+    Resumption::new(|first: &Part| Rest { request: first.clone() })
 }
 
 /// Asks for the messages that have not come yet.

@@ -6,6 +6,6 @@ mod server;
 mod shape;
 
 pub use canned::CannedStream;
-pub use contender::{Generated, Layered, Raw, Resuming, StreamContender};
+pub use contender::{Generated, Layered, LayeredResuming, Raw, Resuming, StreamContender};
 pub use server::Streams;
 pub use shape::{Shape, part};
