@@ -17,7 +17,7 @@ use tonic_gax::http::ReqwestService;
 use tonic_gax::rest::{HttpRule, RestOptions, RestTransport};
 use tonic_gax::{CodeSet, RetrySettings};
 use tonic_gax_benches::asset::{ListAssetsRequest, ListAssetsResponse};
-use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, by_turns};
+use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, by_turns, stay_on_one_core};
 use tonic_gax_benches::message::PATH;
 
 const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
@@ -89,6 +89,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let is_quick = std::env::args().any(|argument| argument == "--test" || argument == "--quick");
     let turns = Turns { rounds: 60, calls: 200 };
     let turns = if is_quick { turns.quick() } else { turns };
+    stay_on_one_core();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let url = serve()?;
     let http = reqwest::Client::new();

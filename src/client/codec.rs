@@ -5,6 +5,7 @@
 //! operation.
 
 use crate::body::is_one_message;
+use crate::client::erased_codec::{AnyMessage, ErasedCodec};
 use crate::grpc::{Canned, Measured, MeasuringCodec, Remainder, now};
 use crate::operation::PREFIX;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
@@ -106,15 +107,15 @@ impl Codec {
     }
 
     /// The request as tonic writes it: its headers, and its body in one piece.
-    pub(crate) fn encode_by_tonic<M: Message + Send + Sync + 'static>(
+    pub(crate) fn encode_by_tonic(
         &self,
-        request: tonic::Request<M>,
+        request: tonic::Request<Bytes>,
         path: PathAndQuery,
     ) -> Result<(http::request::Parts, Bytes), Status> {
         let taken = Taken::default();
         let mut grpc = self.tonic(taken.clone());
         {
-            let call = pin!(grpc.unary::<M, (), _>(request, path, ProstCodec::<M, ()>::default()));
+            let call = pin!(grpc.unary(request, path, ErasedCodec::reading::<()>()));
             // The service accepts the request and never responds.
             if let Poll::Ready(Err(status)) = call.poll(&mut Context::from_waker(Waker::noop())) {
                 return Err(status);
@@ -138,8 +139,20 @@ impl Codec {
         &self,
         response: http::Response<Body>,
     ) -> Result<tonic::Response<M>, Status> {
+        let response = self.decode_any_by_tonic(response, ErasedCodec::reading::<M>())?;
+        let (metadata, message, extensions) = response.into_parts();
+        let message = message.downcast::<M>();
+        let message = message.map_err(|_| Status::internal("the response has a message of another type"))?;
+        Ok(tonic::Response::from_parts(metadata, *message, extensions))
+    }
+
+    fn decode_any_by_tonic(
+        &self,
+        response: http::Response<Body>,
+        codec: ErasedCodec,
+    ) -> Result<tonic::Response<AnyMessage>, Status> {
         let mut grpc = self.tonic(Canned::new(response));
-        let call = grpc.unary(tonic::Request::new(()), Canned::path(), ProstCodec::<(), M>::default());
+        let call = grpc.unary(tonic::Request::new(Bytes::new()), Canned::path(), codec);
         now(call).map(|mut response| {
             response.metadata_mut().remove(Status::GRPC_STATUS.as_str());
             response
@@ -157,6 +170,12 @@ impl Codec {
     }
 }
 
+/// A message without a prefix, for tonic to write.
+pub(crate) fn bytes_of(message: &impl Message) -> Result<Bytes, Status> {
+    frame(message.encoded_len(), |buffer| message.encode(buffer))
+        .map_err(|error| Status::internal(error.to_string()))
+}
+
 fn nothing_sent() -> Status {
     Status::internal("the request was not written")
 }
@@ -166,7 +185,7 @@ thread_local! {
     static PAGE: RefCell<BytesMut> = RefCell::new(BytesMut::new());
 }
 
-/// Writes a frame of `length` bytes.
+/// Writes so many bytes: a frame, or a message alone.
 ///
 /// Short ones share a page with their neighbours, which is written anew once all of them are gone. A call
 /// that waits for another attempt moves off it (see `ReplayableRequest::shrink`).

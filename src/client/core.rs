@@ -1,5 +1,6 @@
 //! A generated client's inside: a channel, and what all its calls share.
 
+use crate::client::codec;
 use crate::client::codec::Codec;
 use crate::client::encoded::{Added, Encoded};
 #[cfg(feature = "longrunning")]
@@ -161,8 +162,9 @@ impl<T: Transport> Client<T> {
             }
             let mut request = request;
             if !method.codec.is_plain() {
+                let message = codec::bytes_of(request.get_ref())?;
                 let mut headers = std::mem::take(request.metadata_mut()).into_headers();
-                add_params(method, &mut headers, request.get_ref());
+                add_params(method, &mut headers, &message);
                 *request.metadata_mut() = MetadataMap::from_headers(headers);
             }
             let (mut grpc, path, request) = self.timed(method, request);
@@ -274,6 +276,7 @@ where
     let message = if codec.is_plain() {
         codec.encode(&message)?
     } else {
+        let message = codec::bytes_of(&message)?;
         add_params(method, &mut headers, &message);
         let metadata = MetadataMap::from_headers(headers);
         let request = Request::from_parts(metadata, extensions, message);
@@ -292,9 +295,9 @@ where
 
 /// Adds the parameters of a message that is going to be compressed, unless the caller has.
 #[cold]
-fn add_params(method: &Method, headers: &mut HeaderMap, message: &impl Message) {
+fn add_params(method: &Method, headers: &mut HeaderMap, message: &[u8]) {
     if method.config.headers.has_params() && !headers.contains_key(X_GOOG_REQUEST_PARAMS) {
-        let value = method.config.headers.params_of(&message.encode_to_vec());
+        let value = method.config.headers.params_of(message);
         value.and_then(|value| headers.insert(X_GOOG_REQUEST_PARAMS, value));
     }
 }

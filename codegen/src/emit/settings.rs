@@ -5,7 +5,7 @@ use super::rpc::{Operation, Rpc};
 use crate::docs::DocLines;
 use crate::names::ServiceNames;
 use gax_retry::Compatibility;
-use proc_macro2::TokenStream;
+use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
 /// `XStubSettings` and its builder.
@@ -16,8 +16,8 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
         .block([format!("They come from [`{settings}::builder`], which starts from the retry table.")]);
     let builder_docs =
         DocLines::new(format!("Makes [`{settings}`]: starts from the retry table, for one to change."));
-    let getters = accessors(runtime, rpcs, Access::Reads);
-    let setters = accessors(runtime, rpcs, Access::Changes);
+    let getters = accessors(runtime, names, rpcs, Access::Reads);
+    let setters = accessors(runtime, names, rpcs, Access::Changes);
     quote! {
         #settings_docs
         #[derive(Debug, Clone)]
@@ -105,15 +105,19 @@ enum Access {
     Changes,
 }
 
-/// The accessors of RPCs, and those of the operations that RPCs start.
-fn accessors(runtime: &TokenStream, rpcs: &[Rpc<'_>], access: Access) -> TokenStream {
+/// The accessors of RPCs, and those of the operations that RPCs start. The retry table is shown once, where settings are read.
+fn accessors(runtime: &TokenStream, names: &ServiceNames, rpcs: &[Rpc<'_>], access: Access) -> TokenStream {
     let (must_use, reference, call, operation) = match access {
         Access::Reads => (quote!(#[must_use]), quote!(&), quote!(call), quote!(operation)),
         Access::Changes => (quote!(), quote!(&mut), quote!(call_mut), quote!(operation_mut)),
     };
     let of_rpcs = rpcs.iter().map(|rpc| {
         let Rpc { index, ident, deprecated, .. } = rpc;
-        let docs = rpc.policy_docs();
+        let changed = || changed(names, &format!("`{}`", rpc.name), ident);
+        let docs = match access {
+            Access::Reads => rpc.policy_docs(),
+            Access::Changes => &changed(),
+        };
         quote! {
             #docs
             #deprecated
@@ -125,7 +129,13 @@ fn accessors(runtime: &TokenStream, rpcs: &[Rpc<'_>], access: Access) -> TokenSt
     });
     let with_operations = rpcs.iter().filter_map(|rpc| Some((rpc, rpc.operation.as_ref()?)));
     let of_operations =
-        with_operations.map(|(Rpc { deprecated, .. }, Operation { index, ident, docs, .. })| {
+        with_operations.map(|(Rpc { name, deprecated, .. }, Operation { index, ident, docs, .. })| {
+            let changed =
+                || changed(names, &format!("the long-running operations that `{name}` starts"), ident);
+            let docs = match access {
+                Access::Reads => docs,
+                Access::Changes => &changed(),
+            };
             quote! {
                 #docs
                 #deprecated
@@ -140,6 +150,14 @@ fn accessors(runtime: &TokenStream, rpcs: &[Rpc<'_>], access: Access) -> TokenSt
 
         #(#of_operations)*
     }
+}
+
+/// The docs of settings that are changed.
+fn changed(names: &ServiceNames, of: &str, accessor: &Ident) -> DocLines {
+    let accessor = accessor.to_string();
+    let accessor = accessor.trim_start_matches("r#");
+    let shown = format!("[`{}::{accessor}`]", names.stub_settings);
+    DocLines::new(format!("The settings of {of}; {shown} shows those of the retry table."))
 }
 
 /// The retry budget that a client starts with, if the table has throttling, and its documentation.

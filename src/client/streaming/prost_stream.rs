@@ -1,6 +1,6 @@
 //! Messages of a stream that resumes, by prost.
 
-use crate::client::codec::Codec;
+use crate::client::codec::{Codec, bytes_of};
 use crate::grpc::{Measured, StreamCodec};
 use bytes::Bytes;
 use http::uri::PathAndQuery;
@@ -35,7 +35,8 @@ where
         }
         // The headers, which name the compression, are those of the first request.
         let path = PathAndQuery::from_static("/");
-        self.codec.encode_by_tonic(Request::new(request), path).map(|(_, message)| message)
+        let request = Request::new(bytes_of(&request)?);
+        self.codec.encode_by_tonic(request, path).map(|(_, message)| message)
     }
 
     fn open(&self, response: http::Response<Body>) -> Result<Response<Streaming<Measured<M>>>, Status> {

@@ -347,6 +347,24 @@ async fn replies_are_read_as_proto3_allows_them() {
     assert_eq!(reply(body).await.unwrap(), expected);
 }
 
+/// The last one counts whole: lists and messages are not put together.
+#[tokio::test]
+async fn names_that_come_twice_have_the_last_value() {
+    let body = r#"{"aString":"a","inners":[{"aString":"b"},{}],"inner":{"aBool":true},"anInt32":1,
+        "inners":[{"aString":"c"}],"a_string":"d","byText":{"k":{},"l":{}},"inner":{"anInt32":2},"byText":{"k":{"aBool":true}},
+        "anInt32":null,"inner":null}"#;
+    let inner = |text: &str| Everything { a_string: text.to_owned(), ..Everything::default() };
+    let expected = Everything {
+        a_string: "d".to_owned(),
+        an_int32: 1,
+        inners: vec![inner("c")],
+        inner: Some(Box::new(Everything { an_int32: 2, ..Everything::default() })),
+        by_text: [("k".to_owned(), Everything { a_bool: true, ..Everything::default() })].into(),
+        ..Everything::default()
+    };
+    assert_eq!(reply(body).await.unwrap(), expected);
+}
+
 #[tokio::test]
 async fn replies_that_are_wrong_say_where() {
     for (body, problem) in [
