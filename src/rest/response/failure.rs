@@ -129,7 +129,7 @@ impl Failed {
 fn any(detail: &Value, pool: &DescriptorPool) -> Option<prost_types::Any> {
     let kind = pool.get_message_by_name("google.protobuf.Any")?;
     let message = json::read(&kind, detail.to_string().as_bytes()).ok()?;
-    prost_types::Any::decode(message.message()).ok()
+    message.transcode_to().ok()
 }
 
 /// `google.rpc.RetryInfo`

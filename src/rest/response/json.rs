@@ -1,13 +1,13 @@
 //! JSON as messages.
 
+use crate::operation::PREFIX;
 use crate::rest::methods::RestMethod;
 use crate::rest::problem::unreadable;
-use crate::rest::response::message_seed::MessageSeed;
-use crate::rest::response::wire::Wire;
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::StatusCode;
-use prost_reflect::{FieldDescriptor, MessageDescriptor};
-use serde::de::{DeserializeSeed as _, IgnoredAny};
+use prost::Message as _;
+use prost_reflect::{DeserializeOptions, DynamicMessage, FieldDescriptor, MessageDescriptor};
+use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::error::Category;
 use serde_path_to_error::{Path, Segment, Track};
@@ -40,7 +40,7 @@ impl Reading {
         let has_none = self.is_head || status == StatusCode::NO_CONTENT;
         let may_be_blank = has_none || self.method.output.fields().len() == 0;
         if may_be_blank && body.trim_ascii().is_empty() {
-            return self.framed(Wire::frame(0));
+            return self.framed(&DynamicMessage::new(self.method.output.clone()));
         }
         self.frame(body)
     }
@@ -60,21 +60,30 @@ impl Reading {
             let problem = format!("the response is no {}: {problem}", output.full_name());
             unreadable(problem, is_cut, self.is_java)
         })?;
-        self.framed(message)
+        self.framed(&message)
     }
 
-    fn framed(&self, wire: Wire) -> Result<Bytes, Status> {
-        wire.into_frame().ok_or_else(|| {
+    fn framed(&self, message: &DynamicMessage) -> Result<Bytes, Status> {
+        frame(message).ok_or_else(|| {
             unreadable("the response is longer than a gRPC message can be".to_owned(), false, self.is_java)
         })
     }
 }
 
-/// The frame of the message that a text is. Fields and names of enums that it doesn't know are left out.
-pub(super) fn read(kind: &MessageDescriptor, text: &[u8]) -> Result<Wire, Unread> {
+/// The message with its prefix. Its length is written last: to ask a message for it takes as long as to write it (bench `rest`).
+fn frame(message: &DynamicMessage) -> Option<Bytes> {
+    let mut frame = BytesMut::zeroed(PREFIX);
+    message.encode(&mut frame).ok()?;
+    let length = u32::try_from(frame.len() - PREFIX).ok()?;
+    frame.get_mut(1..PREFIX)?.copy_from_slice(&length.to_be_bytes());
+    Some(frame.freeze())
+}
+
+/// The message that a text is. Fields and names of enums that it doesn't know are left out.
+pub(super) fn read(kind: &MessageDescriptor, text: &[u8]) -> Result<DynamicMessage, Unread> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let mut track = Track::new();
-    let read = deserialize(kind, text.len(), serde_path_to_error::Deserializer::new(&mut json, &mut track));
+    let read = deserialize(kind, serde_path_to_error::Deserializer::new(&mut json, &mut track));
     match read {
         Ok(message) => match json.end() {
             Ok(()) => Ok(message),
@@ -98,12 +107,10 @@ fn check(text: &[u8]) -> Result<(), Unread> {
 
 fn deserialize<'de, D: serde::Deserializer<'de>>(
     kind: &MessageDescriptor,
-    length: usize,
     json: D,
-) -> Result<Wire, D::Error> {
-    let mut wire = Wire::frame(length);
-    MessageSeed { kind, wire: &mut wire }.deserialize(json)?;
-    Ok(wire)
+) -> Result<DynamicMessage, D::Error> {
+    let options = DeserializeOptions::new().deny_unknown_fields(false);
+    DynamicMessage::deserialize_with_options(kind.clone(), json, &options)
 }
 
 impl Unread {
@@ -125,13 +132,13 @@ fn is_out_of_range(error: &serde_json::Error) -> bool {
 
 /// The message of a text with the greatest float. Its usual form, 3.4028235e38, is a little more than the number itself, which
 /// prost-reflect 0.16 refuses.
-fn with_greatest_floats(kind: &MessageDescriptor, text: &[u8]) -> Option<Wire> {
+fn with_greatest_floats(kind: &MessageDescriptor, text: &[u8]) -> Option<DynamicMessage> {
     // Each is found by an error of its own, so that a server could make it take long.
     const MOST: usize = 32;
     let mut value: Value = serde_json::from_slice(text).ok()?;
     for _ in 0..MOST {
         let mut track = Track::new();
-        match deserialize(kind, text.len(), serde_path_to_error::Deserializer::new(&value, &mut track)) {
+        match deserialize(kind, serde_path_to_error::Deserializer::new(&value, &mut track)) {
             Ok(message) => return Some(message),
             Err(error) if is_out_of_range(&error) => round(&mut value, &track.path())?,
             Err(_) => return None,

@@ -6,10 +6,7 @@ mod failure;
 mod gzip;
 mod http_body;
 mod json;
-mod message_seed;
-mod scalars;
 mod stream;
-mod wire;
 
 pub use body::RestBody;
 pub(super) use failure::read_failure;
