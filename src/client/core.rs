@@ -161,7 +161,7 @@ impl<T: Transport> Client<T> {
                 return self.resumed(method, request, own.as_ref());
             }
             let mut request = request;
-            if !method.codec.is_plain() {
+            if !method.codec.is_plain() && method.config.headers.has_params() {
                 let message = codec::bytes_of(request.get_ref())?;
                 let mut headers = std::mem::take(request.metadata_mut()).into_headers();
                 add_params(method, &mut headers, &message);
