@@ -145,7 +145,7 @@ impl Bench {
         print!("{}", rows.text());
     }
 
-    /// One client in two threads, which share what its calls count.
+    /// One client in two threads, which share what its calls count; and a client of its own in each.
     fn threads(&self) {
         let calls = self.count(200_000);
         let mut rows =
@@ -171,6 +171,9 @@ impl Bench {
         add(Layered::<Canned>::NAME, rates(|| layered.clone(), calls));
         let generated = Generated::new(Canned::new(), pace);
         add(Generated::<Canned>::NAME, rates(|| generated.clone(), calls));
+        add("raw tonic client, one a thread", rates(|| Raw::new(Canned::new()), calls));
+        add("layer, one a thread", rates(|| Layered::new(Canned::new(), pace), calls));
+        add("generated client, one a thread", rates(|| Generated::new(Canned::new(), pace), calls));
         let options: [Variant; 3] = [
             ("layer with a budget of tokens", |layer| layer.retry_budget(RetryBudget::tokens(100.0, 0.1))),
             ("layer with a budget by ratio", |layer| layer.retry_budget(RetryBudget::ratio(0.1))),
