@@ -8,6 +8,7 @@ use crate::body::is_one_message;
 use crate::client::erased_codec::{AnyMessage, ErasedCodec};
 use crate::grpc::{Canned, Measured, MeasuringCodec, Remainder, now};
 use crate::operation::PREFIX;
+use crate::settings::Codec;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
 use http::uri::PathAndQuery;
 use http_body::Body as _;
@@ -19,38 +20,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker};
 use tonic::Status;
 use tonic::body::Body;
-use tonic::codec::{CompressionEncoding, Streaming};
+use tonic::codec::Streaming;
 use tonic::metadata::MetadataMap;
 use tonic_prost::ProstCodec;
 use tower_service::Service;
 
-/// tonic's own limit for what a client receives.
-const DEFAULT_MAX_DECODING: usize = 4 * 1024 * 1024;
-
-/// How messages are written and read.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Codec {
-    pub(crate) send_compressed: Option<CompressionEncoding>,
-    pub(crate) accept_compressed: Vec<CompressionEncoding>,
-    pub(crate) max_decoding: Option<usize>,
-    pub(crate) max_encoding: Option<usize>,
-}
-
 impl Codec {
-    /// Whether nothing but plain messages is sent or announced.
-    pub(crate) fn is_plain(&self) -> bool {
-        self.send_compressed.is_none() && self.accept_compressed.is_empty()
-    }
-
-    pub(crate) fn max_decoding(&self) -> usize {
-        self.max_decoding.unwrap_or(DEFAULT_MAX_DECODING)
-    }
-
-    /// The most bytes that a response of one message has.
-    pub(crate) fn longest_response(&self) -> usize {
-        self.max_decoding().saturating_add(PREFIX)
-    }
-
     /// The message with its prefix.
     #[inline]
     pub(crate) fn encode(&self, message: &impl Message) -> Result<Bytes, Status> {

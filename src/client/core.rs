@@ -1,7 +1,6 @@
 //! A generated client's inside: a channel, and what all its calls share.
 
 use crate::client::codec;
-use crate::client::codec::Codec;
 use crate::client::encoded::{Added, Encoded};
 #[cfg(feature = "longrunning")]
 use crate::client::lro::LongRunningMethods;
@@ -11,11 +10,12 @@ use crate::client::streaming::{MessageCall, ProstStream, StreamingCall, Timed};
 use crate::client::unary::UnaryCall;
 use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::grpc::{
-    GrpcProtocol, OwnService, ReadExtent, ResumedCall, ResumedProtocol, Transport, not_sent, path_of,
+    GrpcProtocol, MethodConfig, OwnService, ReadExtent, ResumedCall, ResumedProtocol, Transport, not_sent,
+    path_of,
 };
 use crate::operation::{earlier, inbound_deadline};
 use crate::resumption::{Resumer, Resumption};
-use crate::settings::{CallOptions, ClientSettings};
+use crate::settings::{CallOptions, ClientSettings, Codec};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Uri};
 use prost::Message;
@@ -142,8 +142,8 @@ impl<T: Transport> Client<T> {
             return UnaryCall::failed(not_sent(unknown_method(), PathAndQuery::from_static("/")));
         };
         match encoded(method, request, deadline) {
-            Ok((encoded, reports)) => UnaryCall::new(self.channel.clone(), encoded, reports),
-            Err(status) => UnaryCall::failed(not_sent(status, path_of(&method.example.uri))),
+            Ok((encoded, config, reports)) => UnaryCall::new(self.channel.clone(), encoded, config, reports),
+            Err(status) => UnaryCall::failed(not_sent(status, path_of(&method.example().uri))),
         }
     }
 
@@ -161,7 +161,7 @@ impl<T: Transport> Client<T> {
                 return self.resumed(method, request, own.as_ref());
             }
             let mut request = request;
-            if !method.codec.is_plain() && method.config.headers.has_params() {
+            if !method.config.codec.is_plain() && method.config.headers.has_params() {
                 let message = codec::bytes_of(request.get_ref())?;
                 let mut headers = std::mem::take(request.metadata_mut()).into_headers();
                 add_params(method, &mut headers, &message);
@@ -178,7 +178,7 @@ impl<T: Transport> Client<T> {
     /// A call whose stream resumes, or whose caller is watched.
     fn resumed<Req, Res>(
         &self,
-        method: &Arc<Method>,
+        method: &Method,
         request: Request<Req>,
         own: Option<&Resumption>,
     ) -> Result<StreamingCall<Res>, Status>
@@ -191,11 +191,10 @@ impl<T: Transport> Client<T> {
             resumption.of::<Req, Res>(request.get_ref()).ok_or_else(|| other_types::<Req, Res>(resumption))
         });
         let resumer = Resumer::new(strategy.transpose()?, resumption);
-        let (encoded, _) = encoded(method, request, None)?;
-        let config = &encoded.method().config;
+        let (encoded, config, _) = encoded(method, request, None)?;
         let config = config.of_stream(resumption, config.timeout);
         let (wait_timeout, idle_timeout) = (config.stream.wait_timeout, config.stream.idle_timeout);
-        let codec = ProstStream::<Req, Res>::new(method.codec.clone());
+        let codec = ProstStream::<Req, Res>::new(method.config.codec.clone());
         let base = GrpcProtocol::new(OwnService(self.channel.clone()), encoded, ReadExtent::Nothing);
         let protocol = ResumedProtocol::new(base, codec, resumer, wait_timeout);
         Ok(StreamingCall::resumed(ResumedCall::new(protocol, config), idle_timeout))
@@ -235,7 +234,7 @@ impl<T: Transport> Client<T> {
     fn with_method<C>(
         &self,
         index: usize,
-        call: impl FnOnce(&Arc<Method>) -> Result<C, Status>,
+        call: impl FnOnce(&Method) -> Result<C, Status>,
     ) -> Result<C, Status> {
         self.methods.load().get(index).ok_or_else(unknown_method).and_then(call)
     }
@@ -243,27 +242,29 @@ impl<T: Transport> Client<T> {
     /// tonic's client over a channel that adds the settings' deadline.
     fn timed<M>(
         &self,
-        method: &Arc<Method>,
+        method: &Method,
         mut request: Request<M>,
     ) -> (tonic::client::Grpc<Timed<T>>, PathAndQuery, Request<M>) {
-        let description = method.example.description.clone();
-        description.and_then(|description| request.extensions_mut().insert(description));
-        let timed = Timed::new(self.channel.clone(), Arc::clone(method));
-        (method.codec.tonic(timed), method.path.clone(), request)
+        if let Some(description) = method.config.example().and_then(|example| example.description.clone()) {
+            request.extensions_mut().insert(description);
+        }
+        let timed = Timed::new(self.channel.clone(), method.clone());
+        (method.config.codec.tonic(timed), method.path.clone(), request)
     }
 }
 
-/// A request of one message as it is sent, and whether the report of a success is wanted even where one attempt was enough.
+/// A request of one message as it is sent, by which settings, and whether the report of a success is wanted even where one attempt
+/// was enough.
 #[inline]
 fn encoded<Req>(
-    method: &Arc<Method>,
+    method: &Method,
     request: Request<Req>,
     deadline: Option<Instant>,
-) -> Result<(Encoded, bool), Status>
+) -> Result<(Encoded, Arc<MethodConfig>, bool), Status>
 where
     Req: Message + Send + Sync + 'static,
 {
-    let codec = &method.codec;
+    let codec = &method.config.codec;
     let (metadata, mut extensions, message) = request.into_parts();
     let options = (!extensions.is_empty()).then(|| extensions.remove::<CallOptions>()).flatten();
     let mut headers = metadata.into_headers();
@@ -284,13 +285,10 @@ where
         (headers, extensions) = (parts.headers, parts.extensions);
         message
     };
-    let method = match config {
-        None => Arc::clone(method),
-        Some(config) => method.with_config(config),
-    };
-    let counts_attempts = method.config.headers.counts();
+    let config = config.unwrap_or_else(|| Arc::clone(&method.config));
+    let counts_attempts = config.headers.counts();
     let added = Added::of(headers, extensions, earlier(inbound_deadline(), deadline), counts_attempts);
-    Ok((Encoded::new(method, message, added), reports))
+    Ok((Encoded::new(message, added), config, reports))
 }
 
 /// Adds the parameters of a message that is going to be compressed, unless the caller has.

@@ -1,9 +1,8 @@
 //! The request of a generated client, encoded once for all attempts.
 
-use crate::client::method::Method;
 use crate::grpc::{
     AttemptTimeout, ExtraHeaders, GRPC_TIMEOUT, LIKE_EXAMPLE, MethodConfig, PREVIOUS_ATTEMPTS,
-    ReplayableRequest, Template, one_frame, path_of, shrink, timeout_in, too_large,
+    ReplayableRequest, Template, one_frame, shrink, timeout_in, too_large,
 };
 use crate::operation::{Note, earlier, until};
 use crate::without_drop::put_without_drop;
@@ -12,16 +11,14 @@ use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
 use http_body::Body as _;
-use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 use tonic::body::Body;
 
-/// A message, its method, and what its caller added.
+/// A message, and what its caller added.
 #[derive(Debug)]
 pub(super) struct Encoded {
-    method: Arc<Method>,
     message: Bytes,
     added: Option<Box<Added>>,
 }
@@ -71,18 +68,14 @@ impl Added {
 
 impl Encoded {
     #[inline]
-    pub(super) fn new(method: Arc<Method>, message: Bytes, added: Option<Box<Added>>) -> Self {
-        Self { method, message, added }
-    }
-
-    pub(super) fn method(&self) -> &Method {
-        &self.method
+    pub(super) fn new(message: Bytes, added: Option<Box<Added>>) -> Self {
+        Self { message, added }
     }
 }
 
 impl ReplayableRequest for Encoded {
-    fn path(&self, _: &MethodConfig) -> PathAndQuery {
-        path_of(&self.method.example.uri)
+    fn path(&self, config: &MethodConfig) -> PathAndQuery {
+        LIKE_EXAMPLE.path(config.example())
     }
 
     #[inline]
@@ -96,8 +89,8 @@ impl ReplayableRequest for Encoded {
         too_large(&self.message, config)
     }
 
-    fn is_watched(&self) -> bool {
-        self.method.example.description.is_some()
+    fn is_watched(&self, config: &MethodConfig) -> bool {
+        config.example().is_some_and(|example| example.description.is_some())
     }
 
     fn replace(&mut self, message: Bytes) {
@@ -126,7 +119,7 @@ impl ReplayableRequest for Encoded {
             into.extensions_mut().clone_from(&added.extensions);
             template = &added.template;
         }
-        template.write(into, Some(&self.method.example), &config.headers, attempt, timeout, is_watched);
+        template.write(into, config.example(), &config.headers, attempt, timeout, is_watched);
         config.headers.write_params(into.headers_mut(), Some(&self.message));
         put_without_drop(into.body_mut(), one_frame(&self.message), Body::is_end_stream);
     }

@@ -1,7 +1,7 @@
 //! A method of a generated client.
 
-use crate::client::codec::Codec;
 use crate::grpc::{ExampleRequest, MethodConfig};
+use crate::settings::Codec;
 use gax_retry::MethodKind;
 use http::Uri;
 use http::uri::PathAndQuery;
@@ -10,22 +10,22 @@ use std::sync::Arc;
 /// A method as all its calls share it. Resolved once, when the client is made.
 #[derive(Debug, Clone)]
 pub(super) struct Method {
-    pub(super) example: ExampleRequest,
     pub(super) path: PathAndQuery,
     pub(super) kind: MethodKind,
+    /// With the request that all to the method are like.
     pub(super) config: Arc<MethodConfig>,
-    pub(super) codec: Codec,
 }
 
 impl Method {
-    /// The method for a call with a config of its own.
-    pub(super) fn with_config(&self, config: Arc<MethodConfig>) -> Arc<Self> {
-        Arc::new(Self { config, ..self.clone() })
-    }
-
     /// Whether its streams resume, or their callers are watched.
     pub(super) fn streams_by_itself(&self) -> bool {
         !self.config.stream.is_empty()
+    }
+
+    /// Where its requests go, and how tonic describes it.
+    pub(super) fn example(&self) -> ExampleRequest {
+        let example = self.config.example().cloned();
+        example.unwrap_or_else(|| ExampleRequest { uri: Uri::from(self.path.clone()), description: None })
     }
 
     /// Puts the method at an origin.
@@ -35,14 +35,16 @@ impl Method {
         let path =
             if prefix.is_empty() { Ok(self.path.clone()) } else { format!("{prefix}{}", self.path).parse() };
         parts.path_and_query = path.ok();
-        self.example.uri = Uri::from_parts(parts).unwrap_or_else(|_| origin.clone());
+        let uri = Uri::from_parts(parts).unwrap_or_else(|_| origin.clone());
+        let example = ExampleRequest { uri, ..self.example() };
+        self.config = Arc::new(MethodConfig::clone(&self.config).like(example));
     }
 
     /// Changes how messages are written and read.
     pub(super) fn set_codec(&mut self, change: impl FnOnce(&mut Codec)) {
-        change(&mut self.codec);
-        // A longer response could not be decoded anyway.
-        Arc::make_mut(&mut self.config).max_response_buffer = self.codec.longest_response();
+        let mut codec = self.config.codec.clone();
+        change(&mut codec);
+        self.config = Arc::new(MethodConfig::clone(&self.config).decoding(codec));
     }
 }
 
@@ -57,19 +59,14 @@ mod tests {
         let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
         let shared = SharedState::by(Compatibility::Documented);
         let path = PathAndQuery::from_static("/pkg.Service/Method");
-        Method {
-            example: ExampleRequest { uri: Uri::from(path.clone()), description: None },
-            path,
-            kind: MethodKind::Unary,
-            config: Arc::new(MethodConfig::new(&settings, MethodKind::Unary, shared)),
-            codec: Codec::default(),
-        }
+        let config = Arc::new(MethodConfig::new(&settings, MethodKind::Unary, shared));
+        Method { path, kind: MethodKind::Unary, config }
     }
 
     fn uri(origin: &'static str) -> String {
         let mut method = method();
         method.set_origin(&Uri::from_static(origin));
-        method.example.uri.to_string()
+        method.example().uri.to_string()
     }
 
     #[test]

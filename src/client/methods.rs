@@ -1,12 +1,11 @@
 //! The methods of a generated client.
 
-use crate::client::codec::Codec;
 use crate::client::method::Method;
 use crate::google::ClientHeaders;
 use crate::grpc::{ExampleRequest, MethodConfig, ReplayMemory, SharedState};
 use crate::live::{Loaded, Replaceable};
 use crate::operation::Observers;
-use crate::settings::{CallSettings, ClientSettings, MethodInfo};
+use crate::settings::{CallSettings, ClientSettings, Codec, MethodInfo};
 use gax_retry::RetryBudget;
 use http::Uri;
 use std::ops::Deref;
@@ -20,14 +19,14 @@ pub(super) struct Methods {
 }
 
 pub(super) struct List {
-    methods: Box<[Arc<Method>]>,
+    methods: Box<[Method]>,
     /// Where a handle's table replaces the settings.
     #[cfg(feature = "live")]
     configs: Option<Arc<Configs>>,
 }
 
 impl List {
-    fn fixed(methods: Box<[Arc<Method>]>) -> Replaceable<Self> {
+    fn fixed(methods: Box<[Method]>) -> Replaceable<Self> {
         Replaceable::fixed(Self {
             methods,
             #[cfg(feature = "live")]
@@ -37,7 +36,7 @@ impl List {
 }
 
 impl Deref for List {
-    type Target = [Arc<Method>];
+    type Target = [Method];
 
     #[inline]
     fn deref(&self) -> &Self::Target {
@@ -69,10 +68,10 @@ impl Methods {
 
     /// Changes each method, whatever its settings are.
     pub(super) fn changed(self, change: impl Fn(&mut Method)) -> Self {
-        let changed = |method: &Arc<Method>| {
-            let mut method = (**method).clone();
+        let changed = |method: &Method| {
+            let mut method = method.clone();
             change(&mut method);
-            Arc::new(method)
+            method
         };
         let list = self.list.load();
         let methods = list.iter().map(changed).collect();
@@ -96,23 +95,18 @@ struct Configs {
 
 impl Configs {
     /// By the client's own settings.
-    fn methods(&self) -> Box<[Arc<Method>]> {
-        let codec = Codec::default();
+    fn methods(&self) -> Box<[Method]> {
         let shared = self.shared(None, self.settings.table_budget.clone());
-        let method = |(info, call): (&'static MethodInfo, &CallSettings)| Method {
-            example: ExampleRequest {
+        let is_described = self.settings.method_extension;
+        let method = |(info, call): (&'static MethodInfo, &CallSettings)| {
+            let example = ExampleRequest {
                 uri: Uri::from(info.path_and_query()),
-                description: self
-                    .settings
-                    .method_extension
-                    .then(|| GrpcMethod::new(info.service(), info.name())),
-            },
-            path: info.path_and_query(),
-            kind: info.kind(),
-            config: Arc::new(config(info, &codec, call, &shared)),
-            codec: codec.clone(),
+                description: is_described.then(|| GrpcMethod::new(info.service(), info.name())),
+            };
+            let config = config(info, call, &shared).decoding(Codec::default()).like(example);
+            Method { path: info.path_and_query(), kind: info.kind(), config: Arc::new(config) }
         };
-        self.settings.stub.calls().map(method).map(Arc::new).collect()
+        self.settings.stub.calls().map(method).collect()
     }
 
     fn shared(&self, version: Option<u64>, table_budget: Option<RetryBudget>) -> Arc<SharedState> {
@@ -135,7 +129,7 @@ impl Configs {
     fn follow(
         configs: &Arc<Self>,
         handle: &crate::live::SettingsHandle,
-        methods: Box<[Arc<Method>]>,
+        methods: Box<[Method]>,
     ) -> Replaceable<List> {
         let (configs, known) = (Arc::clone(configs), configs.settings.known.clone());
         let make = move |current: &crate::live::CurrentTable, before: Option<&List>| -> List {
@@ -143,13 +137,12 @@ impl Configs {
             let shared = configs.shared(Some(current.version), current.budget.clone());
             let calls = stub.calls().zip(stub.calls_by(&current.table));
             let method =
-                |(method, ((info, _), call)): (&Arc<Method>, ((&'static MethodInfo, _), CallSettings))| {
-                    let config = config(info, &method.codec, &call, &shared);
-                    Arc::new(Method { config: Arc::new(config), ..(**method).clone() })
+                |(method, ((info, _), call)): (&Method, ((&'static MethodInfo, _), CallSettings))| {
+                    let config = config(info, &call, &shared).decoding(method.config.codec.clone());
+                    Method { config: Arc::new(config.like(method.example())), ..method.clone() }
                 };
             let mut methods: Box<[_]> = methods.iter().zip(calls).map(method).collect();
             for (method, before) in methods.iter_mut().zip(before.iter().flat_map(|before| before.iter())) {
-                let method = Arc::make_mut(method);
                 method.config =
                     Arc::new(MethodConfig::clone(&method.config).with_latencies_of(&before.config));
             }
@@ -159,12 +152,10 @@ impl Configs {
     }
 }
 
-fn config(info: &MethodInfo, codec: &Codec, call: &CallSettings, shared: &Arc<SharedState>) -> MethodConfig {
-    let config = MethodConfig::new(call, info.kind(), Arc::clone(shared));
-    let config = config.decoding(codec.longest_response()).reading(info.is_read_only());
-    let config = match info.annotations() {
+fn config(info: &MethodInfo, call: &CallSettings, shared: &Arc<SharedState>) -> MethodConfig {
+    let config = MethodConfig::new(call, info.kind(), Arc::clone(shared)).reading(info.is_read_only());
+    match info.annotations() {
         Some(annotations) => config.annotated(annotations),
         None => config,
-    };
-    if info.kind().is_unary() { config } else { config.of_one_method() }
+    }
 }

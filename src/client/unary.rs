@@ -2,12 +2,13 @@
 
 use crate::body::{BufferedBody, FrameBuffer};
 use crate::client::codec;
-use crate::client::codec::Codec;
 use crate::client::encoded::Encoded;
 use crate::grpc::{
-    CodeExt as _, GrpcProtocol, OwnService, ReadExtent, Remainder, ResponseBody, Transport, header,
+    CodeExt as _, GrpcProtocol, MethodConfig, OwnService, ReadExtent, Remainder, ResponseBody, Transport,
+    header,
 };
 use crate::operation::{Driver, Observed, OperationError, OperationReport, Output};
+use crate::settings::Codec;
 use http::HeaderName;
 use http::response::Parts;
 use pin_project_lite::pin_project;
@@ -56,8 +57,7 @@ pin_project! {
 
 impl<T: Transport, M> UnaryCall<T, M> {
     #[inline]
-    pub(super) fn new(channel: T, encoded: Encoded, reports: bool) -> Self {
-        let config = Arc::clone(&encoded.method().config);
+    pub(super) fn new(channel: T, encoded: Encoded, config: Arc<MethodConfig>, reports: bool) -> Self {
         let protocol = GrpcProtocol::new(OwnService(channel), encoded, ReadExtent::Whole);
         let driver = Driver::new(protocol, config).reporting(reports);
         Self { state: State::Running { driver }, message: PhantomData }
@@ -94,7 +94,7 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 };
                 let observed = driver.as_mut().take_observed();
                 let is_reported = driver.is_reported();
-                let codec = &driver.as_mut().protocol().request().method().codec;
+                let codec = &driver.config().codec;
                 let (parts, ResponseBody(BufferedBody { frames, remainder })) = good.into_parts();
                 let is_plain = observed.is_none() && !is_reported;
                 let decoded = match plain(codec, &parts, frames, &remainder) {

@@ -241,7 +241,8 @@ fn report<A: ServiceHandle>(
     let Poll::Ready(Ok(response)) = reply else { return };
     if let Some(observed) = observed {
         let may_stream = driver.as_mut().protocol().may_stream();
-        let stream = ObservedStream::new(observed, may_stream, driver.config(), driver.has_all_the_time());
+        let stream =
+            ObservedStream::new(observed, may_stream, Arc::clone(driver.config()), driver.has_all_the_time());
         response.body_mut().observe(stream);
     }
     if driver.is_reported() {

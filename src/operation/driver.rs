@@ -164,8 +164,9 @@ impl<P: Protocol> Driver<P> {
         self.project().protocol
     }
 
-    pub(crate) fn config(&self) -> Arc<P::Config> {
-        Arc::clone(&self.config)
+    #[inline]
+    pub(crate) fn config(&self) -> &Arc<P::Config> {
+        &self.config
     }
 
     /// Whether the report of a success is wanted, or says more than that the first attempt succeeded.

@@ -3,6 +3,7 @@
 mod call_options;
 mod call_settings;
 mod client_settings;
+mod codec;
 mod method_info;
 mod operation_call_settings;
 mod operation_options;
@@ -24,6 +25,7 @@ pub use call_settings::CallSettings;
 pub(crate) use client_settings::BufferLimits;
 #[doc(hidden)]
 pub use client_settings::ClientSettings;
+pub(crate) use codec::Codec;
 pub use gax_retry::environment::EnvironmentError;
 pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
 pub use gax_retry::{

@@ -120,11 +120,11 @@ impl<M> fmt::Debug for MessageCall<M> {
 #[derive(Debug, Clone)]
 pub(in crate::client) struct Timed<T> {
     channel: T,
-    method: Arc<Method>,
+    method: Method,
 }
 
 impl<T> Timed<T> {
-    pub(in crate::client) fn new(channel: T, method: Arc<Method>) -> Self {
+    pub(in crate::client) fn new(channel: T, method: Method) -> Self {
         Self { channel, method }
     }
 }
@@ -139,8 +139,10 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     }
 
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
-        let Method { config, kind, example, .. } = &*self.method;
-        *request.uri_mut() = example.uri.clone();
+        let Method { config, kind, .. } = &self.method;
+        if let Some(example) = config.example() {
+            *request.uri_mut() = example.uri.clone();
+        }
         let handle = OwnService(self.channel.clone());
         let method = MethodMatch { config: Arc::clone(config), kind: Some(*kind) };
         let mut call = Call::not_begun();

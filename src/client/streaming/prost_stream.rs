@@ -1,7 +1,8 @@
 //! Messages of a stream that resumes, by prost.
 
-use crate::client::codec::{Codec, bytes_of};
+use crate::client::codec::bytes_of;
 use crate::grpc::{Measured, StreamCodec};
+use crate::settings::Codec;
 use bytes::Bytes;
 use http::uri::PathAndQuery;
 use prost::Message;

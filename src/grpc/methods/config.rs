@@ -5,7 +5,7 @@ use crate::grpc::methods::shared_state::SharedState;
 use crate::grpc::template::{AttemptHeaders, ExampleRequest};
 use crate::operation::{Note, earlier, is_nested_retry};
 use crate::resumption::Resumption;
-use crate::settings::{CallOptions, CallSettings, StreamSettings};
+use crate::settings::{CallOptions, CallSettings, Codec, StreamSettings};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
 use gax_retry::operation::Repetition;
@@ -32,6 +32,8 @@ pub(crate) struct MethodConfig {
     pub(crate) shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.
     pub(crate) example: Option<OnceLock<ExampleRequest>>,
+    /// How a client that decodes messages itself writes and reads them.
+    pub(crate) codec: Codec,
     /// Whether its calls change nothing.
     is_read_only: bool,
     /// The kind of the RPCs that it is for: which of their timeouts apply.
@@ -73,6 +75,7 @@ impl MethodConfig {
             wait_for_ready: settings.wait_for_ready(),
             shared,
             example: None,
+            codec: Codec::default(),
             is_read_only: false,
             kind,
         };
@@ -80,8 +83,9 @@ impl MethodConfig {
     }
 
     /// For a client that decodes messages itself: one that is longer than its longest response could not be decoded anyway.
-    pub(crate) fn decoding(self, longest_response: usize) -> Self {
-        Self { max_response_buffer: longest_response, too_large: Note::MessageAboveDecodingLimit, ..self }
+    pub(crate) fn decoding(self, codec: Codec) -> Self {
+        let max_response_buffer = codec.longest_response();
+        Self { codec, max_response_buffer, too_large: Note::MessageAboveDecodingLimit, ..self }
     }
 
     /// For a method with annotations that its headers follow from.
@@ -103,6 +107,11 @@ impl MethodConfig {
     /// The config for one method alone, whose requests are like its first.
     pub(crate) fn of_one_method(&self) -> Self {
         Self { example: Some(OnceLock::new()), ..self.clone() }
+    }
+
+    /// The config for the method whose requests are like that one.
+    pub(crate) fn like(self, example: ExampleRequest) -> Self {
+        Self { example: Some(OnceLock::from(example)), ..self }
     }
 
     /// The request that others to the method are like, once there was one.

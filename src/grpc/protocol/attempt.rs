@@ -211,7 +211,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
             let result = match attempt.as_mut().project() {
                 AttemptProj::Ready { time, is_late } => {
                     let (time, was_late) = (*time, std::mem::replace(is_late, true));
-                    let is_watched = self.request.is_watched() && !is_bare_channel::<A::Service>();
+                    let is_watched = self.request.is_watched(config) && !is_bare_channel::<A::Service>();
                     let ready = self.handle.when_ready(cx, |service| {
                         let timeout = header(config, time, was_late, context);
                         let number = context.number();

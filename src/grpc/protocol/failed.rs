@@ -15,6 +15,7 @@ use crate::transport::Reach;
 use gax_retry::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen, Stop};
 use gax_retry::{Code, Delivery, SettingsError, StartedAttempt, StopReason};
 use std::pin::Pin;
+use std::sync::Arc;
 use tonic::Status;
 use tonic::codegen::StdError;
 
@@ -232,7 +233,7 @@ impl<P: EndsWithStatus> Driver<P> {
     #[cold]
     pub(crate) fn failed(mut self: Pin<&mut Self>, stop: Stop) -> Status {
         let report = self.as_mut().report(Some(stop));
-        let config = self.config();
+        let config = Arc::clone(self.config());
         self.protocol().status(config.policy.problem(), stop, report)
     }
 }

@@ -26,10 +26,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         &mut self.request
     }
 
-    pub(crate) fn request(&self) -> &Q {
-        &self.request
-    }
-
     /// Whether a response may be a stream of messages.
     pub(crate) fn may_stream(&self) -> bool {
         self.extent != ReadExtent::Whole

@@ -92,7 +92,7 @@ pub(crate) trait ReplayableRequest {
     }
 
     /// Whether it has anything in its extensions that somebody on the way may look at.
-    fn is_watched(&self) -> bool {
+    fn is_watched(&self, _config: &MethodConfig) -> bool {
         true
     }
 

@@ -56,7 +56,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedStream<A, Q,
                 let observed = driver.as_mut().take_observed();
                 if let Some(mut response) = self.slot.passed.take() {
                     if let Some(observed) = observed {
-                        let (config, is_last) = (driver.config(), driver.has_all_the_time());
+                        let (config, is_last) = (Arc::clone(driver.config()), driver.has_all_the_time());
                         response.body_mut().observe(ObservedStream::new(observed, true, config, is_last));
                     }
                     response.extensions_mut().insert(driver.as_mut().report(None));

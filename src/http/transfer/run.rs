@@ -48,7 +48,7 @@ impl<'a, S: TransferService, X: Exchange<'a>> Future for Running<'a, S, X> {
         if let Some(observed) = driver.as_mut().take_observed() {
             observed.succeeded();
         }
-        let (report, config) = (driver.as_mut().report(stop), driver.config());
+        let (report, config) = (driver.as_mut().report(stop), Arc::clone(driver.config()));
         let protocol = driver.as_mut().protocol();
         let transfer = protocol.exchange.summary();
         let failure = protocol.failure.take();
