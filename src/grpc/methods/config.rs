@@ -105,6 +105,7 @@ impl MethodConfig {
     }
 
     /// The config for one method alone, whose requests are like its first.
+    #[cfg(any(test, feature = "tables"))]
     pub(crate) fn of_one_method(&self) -> Self {
         Self { example: Some(OnceLock::new()), ..self.clone() }
     }
