@@ -121,6 +121,7 @@ impl Codec {
         Ok(tonic::Response::from_parts(metadata, *message, extensions))
     }
 
+    /// Of its own, so that tonic's client is compiled once.
     fn decode_any_by_tonic(
         &self,
         response: http::Response<Body>,
@@ -145,12 +146,6 @@ impl Codec {
     }
 }
 
-/// A message without a prefix, for tonic to write.
-pub(crate) fn bytes_of(message: &impl Message) -> Result<Bytes, Status> {
-    frame(message.encoded_len(), |buffer| message.encode(buffer))
-        .map_err(|error| Status::internal(error.to_string()))
-}
-
 fn nothing_sent() -> Status {
     Status::internal("the request was not written")
 }
@@ -160,7 +155,7 @@ thread_local! {
     static PAGE: RefCell<BytesMut> = RefCell::new(BytesMut::new());
 }
 
-/// Writes so many bytes: a frame, or a message alone.
+/// Writes a frame of `length` bytes.
 ///
 /// Short ones share a page with their neighbours, which is written anew once all of them are gone. A call
 /// that waits for another attempt moves off it (see `ReplayableRequest::shrink`).

@@ -1,6 +1,5 @@
 //! A generated client's inside: a channel, and what all its calls share.
 
-use crate::client::codec;
 use crate::client::encoded::{Added, Encoded};
 #[cfg(feature = "longrunning")]
 use crate::client::lro::LongRunningMethods;
@@ -10,12 +9,13 @@ use crate::client::streaming::{MessageCall, ProstStream, StreamingCall, Timed};
 use crate::client::unary::UnaryCall;
 use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::grpc::{
-    GrpcProtocol, MethodConfig, OwnService, ReadExtent, ResumedCall, ResumedProtocol, Transport, not_sent,
-    path_of,
+    GrpcProtocol, LIKE_EXAMPLE, MethodConfig, MethodMatch, OwnService, ReadExtent, ResumedCall,
+    ResumedProtocol, Transport, not_sent,
 };
 use crate::operation::{earlier, inbound_deadline};
 use crate::resumption::{Resumer, Resumption};
 use crate::settings::{CallOptions, ClientSettings, Codec};
+use bytes::Bytes;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Uri};
 use prost::Message;
@@ -143,7 +143,7 @@ impl<T: Transport> Client<T> {
         };
         match encoded(method, request, deadline) {
             Ok((encoded, config, reports)) => UnaryCall::new(self.channel.clone(), encoded, config, reports),
-            Err(status) => UnaryCall::failed(not_sent(status, path_of(&method.example().uri))),
+            Err(status) => UnaryCall::failed(not_sent(status, LIKE_EXAMPLE.path(method.config.example()))),
         }
     }
 
@@ -161,10 +161,9 @@ impl<T: Transport> Client<T> {
                 return self.resumed(method, request, own.as_ref());
             }
             let mut request = request;
-            if !method.config.codec.is_plain() && method.config.headers.has_params() {
-                let message = codec::bytes_of(request.get_ref())?;
+            if !method.config.codec.is_plain() {
                 let mut headers = std::mem::take(request.metadata_mut()).into_headers();
-                add_params(method, &mut headers, &message);
+                add_params(method, &mut headers, || request.get_ref().encode_to_vec());
                 *request.metadata_mut() = MetadataMap::from_headers(headers);
             }
             let (mut grpc, path, request) = self.timed(method, request);
@@ -248,7 +247,8 @@ impl<T: Transport> Client<T> {
         if let Some(description) = method.config.example().and_then(|example| example.description.clone()) {
             request.extensions_mut().insert(description);
         }
-        let timed = Timed::new(self.channel.clone(), method.clone());
+        let called = MethodMatch { config: Arc::clone(&method.config), kind: Some(method.kind) };
+        let timed = Timed::new(self.channel.clone(), called);
         (method.config.codec.tonic(timed), method.path.clone(), request)
     }
 }
@@ -277,8 +277,8 @@ where
     let message = if codec.is_plain() {
         codec.encode(&message)?
     } else {
-        let message = codec::bytes_of(&message)?;
-        add_params(method, &mut headers, &message);
+        let message = Bytes::from(message.encode_to_vec());
+        add_params(method, &mut headers, || &message);
         let metadata = MetadataMap::from_headers(headers);
         let request = Request::from_parts(metadata, extensions, message);
         let (parts, message) = codec.encode_by_tonic(request, method.path.clone())?;
@@ -293,9 +293,9 @@ where
 
 /// Adds the parameters of a message that is going to be compressed, unless the caller has.
 #[cold]
-fn add_params(method: &Method, headers: &mut HeaderMap, message: &[u8]) {
+fn add_params<B: AsRef<[u8]>>(method: &Method, headers: &mut HeaderMap, message: impl FnOnce() -> B) {
     if method.config.headers.has_params() && !headers.contains_key(X_GOOG_REQUEST_PARAMS) {
-        let value = method.config.headers.params_of(message);
+        let value = method.config.headers.params_of(message().as_ref());
         value.and_then(|value| headers.insert(X_GOOG_REQUEST_PARAMS, value));
     }
 }

@@ -22,12 +22,6 @@ impl Method {
         !self.config.stream.is_empty()
     }
 
-    /// Where its requests go, and how tonic describes it.
-    pub(super) fn example(&self) -> ExampleRequest {
-        let example = self.config.example().cloned();
-        example.unwrap_or_else(|| ExampleRequest { uri: Uri::from(self.path.clone()), description: None })
-    }
-
     /// Puts the method at an origin.
     pub(super) fn set_origin(&mut self, origin: &Uri) {
         let mut parts = origin.clone().into_parts();
@@ -36,8 +30,8 @@ impl Method {
             if prefix.is_empty() { Ok(self.path.clone()) } else { format!("{prefix}{}", self.path).parse() };
         parts.path_and_query = path.ok();
         let uri = Uri::from_parts(parts).unwrap_or_else(|_| origin.clone());
-        let example = ExampleRequest { uri, ..self.example() };
-        self.config = Arc::new(MethodConfig::clone(&self.config).like(example));
+        let description = self.config.example().and_then(|example| example.description.clone());
+        self.config = Arc::new(MethodConfig::clone(&self.config).like(ExampleRequest { uri, description }));
     }
 
     /// Changes how messages are written and read.
@@ -66,7 +60,7 @@ mod tests {
     fn uri(origin: &'static str) -> String {
         let mut method = method();
         method.set_origin(&Uri::from_static(origin));
-        method.example().uri.to_string()
+        method.config.example().unwrap().uri.to_string()
     }
 
     #[test]

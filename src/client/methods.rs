@@ -139,7 +139,7 @@ impl Configs {
             let method =
                 |(method, ((info, _), call)): (&Method, ((&'static MethodInfo, _), CallSettings))| {
                     let config = config(info, &call, &shared).decoding(method.config.codec.clone());
-                    Method { config: Arc::new(config.like(method.example())), ..method.clone() }
+                    Method { config: Arc::new(config.like_those_of(&method.config)), ..method.clone() }
                 };
             let mut methods: Box<[_]> = methods.iter().zip(calls).map(method).collect();
             for (method, before) in methods.iter_mut().zip(before.iter().flat_map(|before| before.iter())) {

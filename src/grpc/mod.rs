@@ -47,7 +47,7 @@ pub(crate) use status::not_sent;
 pub(crate) use status::received::value as header;
 pub(crate) use template::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};
 pub(crate) use template::{
-    AttemptTimeout, ExampleRequest, ExtraHeaders, LIKE_EXAMPLE, PREVIOUS_ATTEMPTS, Template, path_of,
+    AttemptTimeout, ExampleRequest, ExtraHeaders, LIKE_EXAMPLE, PREVIOUS_ATTEMPTS, Template,
 };
 pub(crate) use transport::OwnService;
 pub use transport::Transport;

@@ -462,7 +462,7 @@ impl InProgress {
             _ => None,
         };
         let ledger = self.operation.as_mut().and_then(Operation::take_notes).unwrap_or_default();
-        let mut report = OperationReport::new(name, ledger, policy.version().unwrap_or_default());
+        let mut report = OperationReport::new(name, ledger, policy.version());
         let ledger = report.ledger_mut();
         if let Some(only) = only {
             ledger.push(only, Delivery::Unknown);

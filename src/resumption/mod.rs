@@ -5,21 +5,21 @@
 //! ([`CallSettings::set_resumption`](crate::CallSettings::set_resumption)) or for one
 //! ([`RequestExt::with_resumption`](crate::RequestExt::with_resumption)).
 
-mod course;
 mod factory;
 mod over_bytes;
 mod position;
 mod resumer;
 mod settled;
 mod strategy;
+mod stream_progress;
 #[cfg(test)]
 mod tests;
 mod wait;
 mod withheld;
 
-pub(crate) use course::Course;
 pub use factory::Resumption;
 pub(crate) use resumer::Resumer;
 pub use strategy::{Processed, Resume, StreamResumption};
+pub(crate) use stream_progress::StreamProgress;
 #[cfg(feature = "subscription")]
 pub(crate) use withheld::WithheldLimits;

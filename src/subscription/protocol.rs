@@ -6,7 +6,7 @@ use crate::operation::{
     AttemptContext, ConnectProblem, Jitter, Name, Note, ObservedTransport, Observers, OperationError,
     OperationReport, Protocol, Step, earlier, time_left,
 };
-use crate::resumption::Course;
+use crate::resumption::StreamProgress;
 use crate::subscription::connection::{Connection, ConnectionProj, Talk};
 use crate::subscription::opening::Opening;
 use crate::subscription::shared::{Panicked, Shared};
@@ -35,7 +35,7 @@ pub(super) struct SubscriptionProtocol<S: SubscriptionStrategy, F, Fut, T> {
     name: Name,
     /// The request of the next connection.
     next: Option<S::Request>,
-    course: Course,
+    progress: StreamProgress,
     /// The failure that the last attempt ended with.
     failure: Option<Box<Failure>>,
     /// No attempt is in flight, and one follows.
@@ -68,7 +68,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
             shared,
             name,
             next: Some(first),
-            course: Course::new(wait_timeout),
+            progress: StreamProgress::new(wait_timeout),
             failure: None,
             is_waiting: false,
             is_abandoned: false,
@@ -130,7 +130,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
                 return self.hopeless(status).with_delivery(Delivery::NotSent);
             }
         }
-        let (failure, reach) = failure_of(status, self.course.has_begun());
+        let (failure, reach) = failure_of(status, self.progress.has_begun());
         let result = if failure.code == Code::DeadlineExceeded && time_is_up(context) {
             self.timed_out(context)
         } else {
@@ -176,7 +176,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
         status: &Status,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let result = result.with_seen(self.course.seen(config.shared.compatibility));
+        let result = result.with_seen(self.progress.seen(config.shared.compatibility));
         let settled = self.shared.lock().map(|mut inner| {
             // A message is either said again by the next request, or waits for the next connection.
             inner.renew_outbox();
@@ -199,7 +199,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
     ) -> Result<Option<AttemptResult>, Panicked> {
         let mut inner = self.shared.lock()?;
         if inner.resumer.strategy().map_or(Ended::End, SubscriptionStrategy::ended) == Ended::End {
-            inner.resumer.finish(&mut self.course);
+            inner.resumer.finish(&mut self.progress);
             return Ok(None);
         }
         drop(inner);
@@ -248,7 +248,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
     {
         let ConnectionProj::Open { mut messages, talk } = attempt.project() else { return Poll::Pending };
         loop {
-            if let Some(step) = self.shared.lock()?.resumer.next_step(&mut self.course, slot) {
+            if let Some(step) = self.shared.lock()?.resumer.next_step(&mut self.progress, slot) {
                 return Poll::Ready(Ok(step));
             }
             let polled = match self.poll_talk(talk, cx)? {
@@ -257,7 +257,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
             };
             let message = match polled {
                 Poll::Pending => {
-                    let Some(end) = self.course.wait.over(context.clock()) else { return Poll::Pending };
+                    let Some(end) = self.progress.wait.over(context.clock()) else { return Poll::Pending };
                     return Poll::Ready(Ok(Step::Ended(self.waited(config, end, context))));
                 }
                 Poll::Ready(None) => match self.ended_well(config, context)? {
@@ -269,11 +269,11 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
                 }
                 Poll::Ready(Some(Ok(message))) => message,
             };
-            self.course.arrived();
+            self.progress.arrived();
             talk.is_open = true;
             let mut inner = self.shared.lock()?;
             let size = inner.resumer.strategy().map_or(0, |strategy| strategy.size(&message));
-            let step = inner.resumer.step_behind(message, size, &mut self.course, context, cx, slot);
+            let step = inner.resumer.step_behind(message, size, &mut self.progress, context, cx, slot);
             drop(inner);
             match step {
                 Ok(Some(polled)) => return polled.map(Ok),
@@ -306,7 +306,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
         };
         match opened {
             Poll::Pending => {
-                let Some(end) = self.course.wait.over(context.clock()) else { return Poll::Pending };
+                let Some(end) = self.progress.wait.over(context.clock()) else { return Poll::Pending };
                 Poll::Ready(Ok(Step::Ended(self.waited(config, end, context))))
             }
             Poll::Ready(Err(status)) => Poll::Ready(Ok(Step::Ended(self.failed(config, status, context)))),
@@ -315,7 +315,7 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
                 slot.metadata = Some(metadata);
                 slot.restarts = self.shared.lock()?.resumer.restarts();
                 self.shared.set_state(SubscriptionState::Live);
-                self.course.opened();
+                self.progress.opened();
                 attempt.set(Connection::Open { messages, talk: Talk::new() });
                 self.poll_messages(config, attempt, context, cx, &mut slot.message)
             }
@@ -383,7 +383,7 @@ where
         _: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
         self.is_waiting = false;
-        self.course.wait.reset();
+        self.progress.wait.reset();
         let (Some(request), Ok(mut inner)) = (self.next.take(), self.shared.lock()) else {
             return Connection::Impossible;
         };
@@ -422,11 +422,11 @@ where
     }
 
     fn ending(&mut self, context: &mut AttemptContext<'_>) {
-        self.course.end(context);
+        self.progress.end(context);
     }
 
     fn due(&self, _: &Self::Attempt) -> Option<Instant> {
-        self.course.wait.due()
+        self.progress.wait.due()
     }
 
     /// Its connections follow each other: two at once would be two subscriptions.

@@ -1,13 +1,11 @@
 //! Calls with a stream on either side.
 
-use crate::client::method::Method;
 use crate::client::streaming::response_stream::ResponseStream;
 use crate::grpc::{Call, IdleTimeout, MessageSource, MethodMatch, OwnService, ResponseBody, Transport};
 use http::Extensions;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::body::Body;
@@ -120,11 +118,11 @@ impl<M> fmt::Debug for MessageCall<M> {
 #[derive(Debug, Clone)]
 pub(in crate::client) struct Timed<T> {
     channel: T,
-    method: Method,
+    method: MethodMatch,
 }
 
 impl<T> Timed<T> {
-    pub(in crate::client) fn new(channel: T, method: Method) -> Self {
+    pub(in crate::client) fn new(channel: T, method: MethodMatch) -> Self {
         Self { channel, method }
     }
 }
@@ -139,14 +137,12 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
     }
 
     fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
-        let Method { config, kind, .. } = &self.method;
-        if let Some(example) = config.example() {
+        if let Some(example) = self.method.config.example() {
             *request.uri_mut() = example.uri.clone();
         }
         let handle = OwnService(self.channel.clone());
-        let method = MethodMatch { config: Arc::clone(config), kind: Some(*kind) };
         let mut call = Call::not_begun();
-        if call.begin(handle, &mut self.channel, &mut request, method) {
+        if call.begin(handle, &mut self.channel, &mut request, self.method.clone()) {
             call.sent(self.channel.call(request));
         }
         call

@@ -1,6 +1,5 @@
 //! Messages of a stream that resumes, by prost.
 
-use crate::client::codec::bytes_of;
 use crate::grpc::{Measured, StreamCodec};
 use crate::settings::Codec;
 use bytes::Bytes;
@@ -36,7 +35,7 @@ where
         }
         // The headers, which name the compression, are those of the first request.
         let path = PathAndQuery::from_static("/");
-        let request = Request::new(bytes_of(&request)?);
+        let request = Request::new(Bytes::from(request.encode_to_vec()));
         self.codec.encode_by_tonic(request, path).map(|(_, message)| message)
     }
 

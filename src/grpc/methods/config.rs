@@ -115,6 +115,12 @@ impl MethodConfig {
         Self { example: Some(OnceLock::from(example)), ..self }
     }
 
+    /// The config for the method whose requests are like those of that one.
+    #[cfg(feature = "live")]
+    pub(crate) fn like_those_of(self, other: &Self) -> Self {
+        Self { example: other.example.clone(), ..self }
+    }
+
     /// The request that others to the method are like, once there was one.
     #[inline]
     pub(crate) fn example(&self) -> Option<&ExampleRequest> {

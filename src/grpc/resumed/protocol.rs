@@ -13,7 +13,7 @@ use crate::operation::{
     AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, OperationReport, Protocol, Step,
     Unsendable,
 };
-use crate::resumption::{Course, Resumer};
+use crate::resumption::{Resumer, StreamProgress};
 use gax_retry::operation::{AttemptResult, CommitPoint, RetryFact, Seen, Stop};
 use gax_retry::{Code, Delivery, SettingsError, StartedAttempt};
 use http::HeaderMap;
@@ -34,7 +34,7 @@ pub(crate) struct ResumedProtocol<A, Q, C: StreamCodec> {
     resumer: Resumer<C::Request, C::Response>,
     /// The message that the next attempt is sent, where it is not the one before.
     next: Option<bytes::Bytes>,
-    course: Course,
+    progress: StreamProgress,
     /// One attempt is the operation's: no other is in flight.
     is_committed: bool,
     /// Nobody takes its messages any more.
@@ -73,7 +73,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             codec,
             resumer,
             next: None,
-            course: Course::new(wait_timeout),
+            progress: StreamProgress::new(wait_timeout),
             is_committed: false,
             is_abandoned: false,
             trailers: None,
@@ -117,7 +117,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         slot: &mut StreamSlot<C::Response>,
     ) -> Poll<Step> {
         loop {
-            if let Some(step) = self.resumer.next_step(&mut self.course, &mut slot.message) {
+            if let Some(step) = self.resumer.next_step(&mut self.progress, &mut slot.message) {
                 return Poll::Ready(step);
             }
             let polled = connection.poll(cx);
@@ -126,7 +126,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             }
             let Measured { message, size } = match polled {
                 Poll::Pending => {
-                    let Some(end) = self.course.wait.over(context.clock()) else { return Poll::Pending };
+                    let Some(end) = self.progress.wait.over(context.clock()) else { return Poll::Pending };
                     return Poll::Ready(Step::Ended(self.waited(config, end, context)));
                 }
                 Poll::Ready(Err(end)) => match self.ended(config, connection, end, context) {
@@ -135,15 +135,15 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
                 },
                 Poll::Ready(Ok(message)) => message,
             };
-            self.course.arrived();
+            self.progress.arrived();
             if self.competes(config) {
                 self.is_committed = true;
                 slot.head = Some(connection.head.clone());
                 connection.first = Some(Measured { message, size });
                 return Poll::Ready(Step::Committed(CommitPoint::FirstMessage));
             }
-            let (course, slot) = (&mut self.course, &mut slot.message);
-            match self.resumer.step_behind(message, size, course, context, cx, slot) {
+            let (progress, slot) = (&mut self.progress, &mut slot.message);
+            match self.resumer.step_behind(message, size, progress, context, cx, slot) {
                 Ok(Some(polled)) => return polled,
                 Ok(None) => {}
                 Err(full) => {
@@ -186,7 +186,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             }
             (Some(Code::Ok), trailers) => {
                 self.trailers = trailers;
-                self.resumer.finish(&mut self.course);
+                self.resumer.finish(&mut self.progress);
                 return None;
             }
             (Some(code), trailers) => Failure::by_server(code, Some(head()), trailers.unwrap_or_default()),
@@ -239,7 +239,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         if self.competes(config) {
             return result.with_seen(Seen::Nothing);
         }
-        let seen = self.course.seen(config.shared.compatibility);
+        let seen = self.progress.seen(config.shared.compatibility);
         let result = result.with_seen(seen);
         let Some(status) = self.base.failure().map(Failure::peek) else { return result };
         let (result, next) = self.resumer.settle(&config.policy, result, &status, context);
@@ -295,7 +295,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
         context: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
         self.resumer.begin();
-        self.course.wait.reset();
+        self.progress.wait.reset();
         if let Some(message) = self.next.take() {
             self.base.request_mut().replace(message);
         }
@@ -323,7 +323,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
         let mut reply = Poll::Pending;
         let result = match self.base.poll(config, opening.as_mut(), context, cx, &mut reply) {
             Poll::Pending => {
-                let Some(end) = self.course.wait.over(context.clock()) else { return Poll::Pending };
+                let Some(end) = self.progress.wait.over(context.clock()) else { return Poll::Pending };
                 let is_unsent = self.base.give_up(&opening);
                 let result = self.waited(config, end, context);
                 let delivery = if is_unsent { Delivery::NotSent } else { Delivery::Unknown };
@@ -343,7 +343,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
         }
         match Connection::open(response, &self.codec, context.watches_transfers()) {
             Ok(connection) => {
-                self.course.opened();
+                self.progress.opened();
                 attempt.set(ResumedAttempt::Streaming { connection: Box::new(connection) });
                 if self.competes(config) {
                     self.is_committed = config.policy.commit_point() == CommitPoint::Headers;
@@ -376,11 +376,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
     }
 
     fn ending(&mut self, context: &mut AttemptContext<'_>) {
-        self.course.end(context);
+        self.progress.end(context);
     }
 
     fn due(&self, _: &Self::Attempt) -> Option<Instant> {
-        self.course.wait.due()
+        self.progress.wait.due()
     }
 
     fn is_hedgeable(&self, config: &MethodConfig) -> bool {

@@ -64,9 +64,9 @@ impl fmt::Debug for OperationReport {
 }
 
 impl OperationReport {
-    /// The report of a success; `version` is that of the settings, or 0.
-    pub(crate) fn new(method: impl Into<Name>, ledger: Ledger, version: u64) -> Self {
-        let settings_version = NonZeroU64::new(version);
+    /// The report of a success, by that version of settings that can be replaced.
+    pub(crate) fn new(method: impl Into<Name>, ledger: Ledger, version: Option<u64>) -> Self {
+        let settings_version = version.and_then(NonZeroU64::new);
         Self {
             method: method.into(),
             ledger,
@@ -89,7 +89,7 @@ impl OperationReport {
 
     /// The report of an operation without an attempt, since its request could not be made.
     pub(crate) fn unsendable(method: impl Into<Name>) -> Self {
-        let mut report = Self::new(method, Ledger::default(), 0);
+        let mut report = Self::new(method, Ledger::default(), None);
         report.fail(StopReason::NonRetryable, None);
         report
     }

@@ -27,7 +27,7 @@ fn report(method: &'static str, plan: &AttemptPlan, write: impl FnOnce(&mut Ledg
     let mut ledger = Ledger::default();
     plan.attempts().iter().for_each(|attempt| ledger.push(attempt.clone(), Delivery::Unknown));
     write(&mut ledger);
-    let mut report = OperationReport::new(Cow::Borrowed(method), ledger, 0);
+    let mut report = OperationReport::new(Cow::Borrowed(method), ledger, None);
     if let Some(reason) = plan.stop_reason() {
         report.fail(reason, plan.not_attempted());
     }

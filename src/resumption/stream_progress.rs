@@ -13,7 +13,7 @@ use tonic::Status;
 /// How far the messages of the attempt in flight have come. Of several that compete for an operation none has had a message: they
 /// share it.
 #[derive(Debug)]
-pub(crate) struct Course {
+pub(crate) struct StreamProgress {
     pub(crate) wait: WaitTimeout,
     brought: Brought,
     /// The messages that the caller got.
@@ -33,7 +33,7 @@ enum Brought {
     Delivered,
 }
 
-impl Course {
+impl StreamProgress {
     pub(crate) fn new(wait_timeout: Option<Duration>) -> Self {
         let wait = WaitTimeout::new(wait_timeout);
         Self { wait, brought: Brought::Nothing, delivered: 0, is_done: false }
@@ -88,10 +88,10 @@ impl Course {
 impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M, S> {
     /// The step for which no message is read: one that was released goes to the caller, or the last one has.
     #[inline]
-    pub(crate) fn next_step(&mut self, course: &mut Course, slot: &mut Option<M>) -> Option<Step> {
+    pub(crate) fn next_step(&mut self, progress: &mut StreamProgress, slot: &mut Option<M>) -> Option<Step> {
         match self.released() {
-            Some(message) => Some(course.deliver(message, slot)),
-            None => course.is_done.then(|| Step::Ended(AttemptResult::done())),
+            Some(message) => Some(progress.deliver(message, slot)),
+            None => progress.is_done.then(|| Step::Ended(AttemptResult::done())),
         }
     }
 
@@ -105,13 +105,13 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         &mut self,
         message: M,
         size: usize,
-        course: &mut Course,
+        progress: &mut StreamProgress,
         context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         slot: &mut Option<M>,
     ) -> Result<Option<Poll<Step>>, Status> {
         match self.take(message, size) {
-            Taken::Deliver(message) => Ok(Some(Poll::Ready(course.deliver(message, slot)))),
+            Taken::Deliver(message) => Ok(Some(Poll::Ready(progress.deliver(message, slot)))),
             Taken::Kept => Ok(None),
             Taken::KeptForLong => {
                 cx.waker().wake_by_ref();
@@ -126,8 +126,8 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
     }
 
     /// The messages have ended well: the caller gets all that was withheld.
-    pub(crate) fn finish(&mut self, course: &mut Course) {
+    pub(crate) fn finish(&mut self, progress: &mut StreamProgress) {
         self.release();
-        course.is_done = true;
+        progress.is_done = true;
     }
 }
