@@ -10,9 +10,7 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic_gax_benches::asset::ListAssetsRequest;
 use tonic_gax_benches::canned::Canned;
-use tonic_gax_benches::contender::{
-    Backon, Bare, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry,
-};
+use tonic_gax_benches::contender::{Bare, Contender, Raw, RawTimeout, Visitor, each_retrying};
 use tonic_gax_benches::measure::{Cost, Stopwatch};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
@@ -49,67 +47,63 @@ impl Bench {
 
     #[expect(clippy::unused_self, reason = "every case has the bench")]
     fn canned(&self, service: &Canned) {
-        let pace = Pace::AT_ONCE;
-        let small = message::request(message::SMALL);
-        let rows = [
-            row(Raw::new(service.clone()), &small),
-            row(RawTimeout::new(service.clone()), &small),
-            row(TowerRetry::new(service.clone(), pace), &small),
-            row(Backon::new(service.clone(), pace), &small),
-            row(Bare::new(service.clone()), &small),
-            row(Layered::new(service.clone(), pace), &small),
-            row(Generated::new(service.clone(), pace), &small),
-        ];
-        print_over(&rows, "raw", "<= +1, <= +160", "<= -8, <= -16000");
+        let mut rows = Rows::new(message::SMALL);
+        rows.visit(Raw::new(service.clone()));
+        rows.visit(RawTimeout::new(service.clone()));
+        rows.visit(Bare::new(service.clone()));
+        each_retrying(|| service.clone(), Pace::AT_ONCE, &mut rows);
+        print_over(&rows.rows, "raw", "<= +1, <= +160", "<= -8, <= -16000");
     }
 
     /// Operations that have failed once and wait for an hour, each of them a task.
     fn parked(&self) {
         let count = if self.quick { 100 } else { 100_000 };
         let service = Canned::new().failing(u32::MAX);
-        let mut table = Table::new(&["contender", "live bytes each", "processor us each", "target"]);
-        let mut park = |name: &str, parked: Parked| {
-            let target = target(name, "<= 2200, <= 3.6", "<= 1250, <= 2.0");
-            let time = format!("{:.2}", parked.micros);
-            table.row([name.to_owned(), format!("{:.0}", parked.bytes), time, target]);
+        let mut parking = Parking {
+            count,
+            table: Table::new(&["contender", "live bytes each", "processor us each", "target"]),
         };
-        let pace = Pace::PARKED;
-        park("a bare sleep", parked_sleep(count));
-        park(TowerRetry::<Canned>::NAME, parked(&TowerRetry::new(service.clone(), pace), count));
-        park(Backon::<Canned>::NAME, parked(&Backon::new(service.clone(), pace), count));
-        park(Layered::<Canned>::NAME, parked(&Layered::new(service.clone(), pace), count));
-        park(Generated::<Canned>::NAME, parked(&Generated::new(service, pace), count));
-        print!("{}", table.text());
+        parking.row("a bare sleep", parked_sleep(count));
+        each_retrying(|| service.clone(), Pace::PARKED, &mut parking);
+        print!("{}", parking.table.text());
+    }
+}
+
+/// The table of parked operations.
+struct Parking {
+    count: u32,
+    table: Table,
+}
+
+impl Parking {
+    fn row(&mut self, name: &str, parked: Parked) {
+        let target = target(name, "<= 2200, <= 3.6", "<= 1250, <= 2.0");
+        let time = format!("{:.2}", parked.micros);
+        self.table.row([name.to_owned(), format!("{:.0}", parked.bytes), time, target]);
+    }
+}
+
+impl Visitor for Parking {
+    fn visit<C: Contender>(&mut self, contender: C) {
+        let parked = parked(&contender, self.count);
+        self.row(C::NAME, parked);
     }
 }
 
 fn one_retry() {
-    let pace = Pace::AT_ONCE;
-    let small = message::request(message::SMALL);
-    let service = Canned::new().failing(1);
-    let (_, raw) = row(Raw::new(Canned::new()), &small);
-    let rows = [
-        ("two raw calls", PerCall { count: raw.count * 2, bytes: raw.bytes * 2 }),
-        row(TowerRetry::new(service.clone(), pace), &small),
-        row(Backon::new(service.clone(), pace), &small),
-        row(Layered::new(service.clone(), pace), &small),
-        row(Generated::new(service, pace), &small),
-    ];
-    print_over(&rows, "two raw calls", "<= -4", "<= -14");
+    let mut rows = Rows::new(message::SMALL);
+    let (_, raw) = row(Raw::new(Canned::new()), &rows.message);
+    rows.rows.push(("two raw calls", PerCall { count: raw.count * 2, bytes: raw.bytes * 2 }));
+    each_retrying(|| Canned::new().failing(1), Pace::AT_ONCE, &mut rows);
+    print_over(&rows.rows, "two raw calls", "<= -4", "<= -14");
 }
 
 fn large() {
-    let pace = Pace::AT_ONCE;
-    let request = message::request(message::LARGE);
-    let service = Canned::new().failing(2);
-    let rows = [
-        row(Raw::new(Canned::new()), &request),
-        row(TowerRetry::new(service.clone(), pace), &request),
-        row(Backon::new(service.clone(), pace), &request),
-        row(Layered::new(service.clone(), pace), &request),
-        row(Generated::new(service, pace), &request),
-    ];
-    let raw = rows[0].1.bytes;
+    let mut rows = Rows::new(message::LARGE);
+    rows.visit(Raw::new(Canned::new()));
+    each_retrying(|| Canned::new().failing(2), Pace::AT_ONCE, &mut rows);
+    let rows = rows.rows;
+    let raw = rows.first().map_or(0, |(_, cost)| cost.bytes);
     let mut table = Table::new(&["contender", "allocations", "bytes", "over one raw attempt", "target"]);
     for (name, PerCall { count, bytes }) in rows {
         let target = target(name, "<= 4096", "<= 3072");
@@ -161,6 +155,24 @@ impl World for FakeWorld {
 struct PerCall {
     count: i64,
     bytes: i64,
+}
+
+/// The rows of contenders that make the same calls.
+struct Rows {
+    message: ListAssetsRequest,
+    rows: Vec<Row>,
+}
+
+impl Rows {
+    fn new(size: usize) -> Self {
+        Self { message: message::request(size), rows: Vec::new() }
+    }
+}
+
+impl Visitor for Rows {
+    fn visit<C: Contender>(&mut self, contender: C) {
+        self.rows.push(row(contender, &self.message));
+    }
 }
 
 fn row<C: Contender>(mut contender: C, message: &ListAssetsRequest) -> Row {

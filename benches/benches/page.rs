@@ -11,7 +11,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     for bench in ["speed", "memory", "streams"] {
         eprintln!("{bench} ..");
         let output = Command::new(env!("CARGO"))
-            .args(["bench", "-p", "tonic-gax-benches", "--bench", bench, "--"])
+            .args(["bench", "-p", "tonic-gax-benches", "--features", "peers", "--bench", bench, "--"])
             .args(std::env::args().skip(1))
             .stderr(Stdio::inherit())
             .output()?;

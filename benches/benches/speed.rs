@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{
-    Backon, Bare, Contender, Generated, Layered, Raw, RawTimeout, TowerRetry, Untimed,
+    Bare, Contender, RETRYING, Raw, RawTimeout, Untimed, Visitor, each_retrying,
 };
 use tonic_gax_benches::loopback::Server;
 use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Summary, Turns, by_turns};
@@ -29,16 +29,18 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let bench = Bench::from_arguments(runtime);
-    bench.case("canned, ready at once", |bench| bench.canned(Canned::new(), "<= 1.12", "<= 0.60"));
+    bench.case("canned, ready at once", |bench| bench.canned(&Canned::new(), "<= 1.12", "<= 0.60"));
     bench.case("canned, pending once", |bench| {
-        bench.canned(Canned::new().pending_once(), "<= 1.18", "<= 0.65");
+        bench.canned(&Canned::new().pending_once(), "<= 1.18", "<= 0.65");
     });
     bench.case("instructions, ready at once", Bench::instructions);
-    bench.case("one retry, beside two raw calls", Bench::one_retry);
-    bench.case("1 MiB, 3 attempts, beside one raw attempt", Bench::large);
     bench.case("zero-delay retry, time on the wall", Bench::at_once);
     bench.case("schedule", Bench::schedule);
-    bench.try_case("loopback", Bench::loopback)
+    bench.try_case("loopback", Bench::loopback)?;
+    // Last, because they pause the clock.
+    bench.case("one retry, beside two raw calls", Bench::one_retry);
+    bench.case("1 MiB, 3 attempts, beside one raw attempt", Bench::large);
+    Ok(())
 }
 
 struct Bench {
@@ -76,27 +78,19 @@ impl Bench {
         by_turns(lanes, if self.quick { turns.quick() } else { turns })
     }
 
-    fn lane<C: Contender>(&self, contender: C) -> Lane<'_> {
-        Lane::calls(&self.runtime, Cost::Processor, contender, message::request(message::SMALL))
+    /// Lanes of calls with a small message: in processor time, on the bench's own clock.
+    fn lanes(&self) -> Lanes<'_> {
+        Lanes::new(&self.runtime, Cost::Processor, message::SMALL)
     }
 
-    fn canned(&self, service: Canned, layer: &str, generated: &str) {
-        let pace = Pace::AT_ONCE;
-        let lanes = vec![
-            self.lane(Raw::new(service.clone())),
-            self.lane(RawTimeout::new(service.clone())),
-            self.lane(TowerRetry::new(service.clone(), pace)),
-            self.lane(Backon::new(service.clone(), pace)),
-            self.lane(Bare::new(service.clone())),
-            self.lane(Layered::new(service.clone(), pace)),
-            self.lane(Generated::new(service, pace)),
-        ];
-        print_ratios(
-            "processor time x raw",
-            &self.by_turns(lanes, Turns { rounds: 200, calls: 2000 }),
-            layer,
-            generated,
-        );
+    fn canned(&self, service: &Canned, layer: &str, generated: &str) {
+        let mut lanes = self.lanes();
+        lanes.visit(Raw::new(service.clone()));
+        lanes.visit(RawTimeout::new(service.clone()));
+        lanes.visit(Bare::new(service.clone()));
+        each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
+        let turns = Turns { rounds: 200, calls: 2000 };
+        print_ratios("processor time x raw", &self.by_turns(lanes.all, turns), layer, generated);
     }
 
     fn instructions(&self) {
@@ -117,51 +111,33 @@ impl Bench {
         print_instructions("over two raw calls", retries, "< 0");
     }
 
+    /// On a paused clock: a library that sleeps for a delay of zero waits for a millisecond of the real one.
     fn one_retry(&self) {
-        let pace = Pace::AT_ONCE;
+        let runtime = paused();
         let service = Canned::new().failing(1);
-        let lanes = vec![
-            self.lane(Raw::new(Canned::new())).times(2).named("two raw calls"),
-            self.lane(TowerRetry::new(service.clone(), pace)),
-            self.lane(Backon::new(service.clone(), pace)),
-            self.lane(Layered::new(service.clone(), pace)),
-            self.lane(Generated::new(service, pace)),
-        ];
-        let summaries = self.by_turns(lanes, Turns { rounds: 200, calls: 1000 });
+        let mut lanes = Lanes::new(&runtime, Cost::Processor, message::SMALL);
+        lanes.add("two raw calls", 2, Raw::new(Canned::new()));
+        each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
+        let summaries = self.by_turns(lanes.all, Turns { rounds: 200, calls: 1000 });
         print_ratios("processor time x two raw calls", &summaries, "<= 0.87", "<= 0.60");
     }
 
     fn large(&self) {
-        let pace = Pace::AT_ONCE;
+        let runtime = paused();
         let service = Canned::new().failing(2);
-        let request = message::request(message::LARGE);
-        let runtime = &self.runtime;
-        let lanes = vec![
-            Lane::calls(runtime, Cost::Processor, Raw::new(Canned::new()), request.clone())
-                .named("one raw attempt"),
-            Lane::calls(runtime, Cost::Processor, TowerRetry::new(service.clone(), pace), request.clone()),
-            Lane::calls(runtime, Cost::Processor, Backon::new(service.clone(), pace), request.clone()),
-            Lane::calls(runtime, Cost::Processor, Layered::new(service.clone(), pace), request.clone()),
-            Lane::calls(runtime, Cost::Processor, Generated::new(service, pace), request),
-        ];
-        let summaries = self.by_turns(lanes, Turns { rounds: 60, calls: 20 });
+        let mut lanes = Lanes::new(&runtime, Cost::Processor, message::LARGE);
+        lanes.add("one raw attempt", 1, Raw::new(Canned::new()));
+        each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
+        let summaries = self.by_turns(lanes.all, Turns { rounds: 60, calls: 20 });
         print_ratios("processor time x one raw attempt", &summaries, "<= 1.10", "<= 1.03");
     }
 
-    /// A retry at once, with peers as their users have them: they sleep for a delay of zero too.
     fn at_once(&self) {
-        let pace = Pace { peers_sleep: true, ..Pace::AT_ONCE };
-        let (good, service) = (Canned::new(), Canned::new().failing(1));
-        let request = || message::request(message::SMALL);
-        let runtime = &self.runtime;
-        let lanes = vec![
-            Lane::calls(runtime, Cost::Wall, Raw::new(good), request()).times(2).named("two raw calls"),
-            Lane::calls(runtime, Cost::Wall, TowerRetry::new(service.clone(), pace), request()),
-            Lane::calls(runtime, Cost::Wall, Backon::new(service.clone(), pace), request()),
-            Lane::calls(runtime, Cost::Wall, Layered::new(service.clone(), pace), request()),
-            Lane::calls(runtime, Cost::Wall, Generated::new(service, pace), request()),
-        ];
-        let summaries = self.by_turns(lanes, Turns { rounds: 20, calls: 20 });
+        let service = Canned::new().failing(1);
+        let mut lanes = Lanes::new(&self.runtime, Cost::Wall, message::SMALL);
+        lanes.add("two raw calls", 2, Raw::new(Canned::new()));
+        each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
+        let summaries = self.by_turns(lanes.all, Turns { rounds: 20, calls: 20 });
         let raw = summaries.first().map_or(f64::NAN, |summary| summary.nanos);
         let mut table = Table::new(&["contender", "us a call", "us over two raw calls", "target"]);
         for summary in &summaries {
@@ -203,15 +179,14 @@ impl Bench {
         let server = Server::spawn()?;
         let endpoint = Endpoint::from_shared(server.uri().to_owned())?.tcp_nodelay(true);
         // Each has a runtime and a connection of its own: timers of one would spare another's system calls.
-        let mut runtimes = Vec::new();
-        for _ in 0..7 {
-            runtimes.push(tokio::runtime::Builder::new_current_thread().enable_all().build()?);
+        let mut connected = Vec::new();
+        for _ in 0..RETRYING + 3 {
+            let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+            let channel = runtime.block_on(endpoint.connect())?;
+            connected.push((runtime, channel));
         }
-        let channels: Vec<Channel> = (runtimes.iter())
-            .map(|runtime| runtime.block_on(endpoint.connect()))
-            .collect::<Result<_, _>>()?;
         println!(" 64 in flight");
-        let lanes = over(&runtimes, &channels, |runtime, contender| contender.concurrent(runtime));
+        let lanes = over(&connected, |runtime, contender| contender.concurrent(runtime));
         let summaries = self.by_turns(lanes, Turns { rounds: 40, calls: 6400 });
         let mut table = Table::new(&["contender", "calls/s", "calls/s x raw", "quartiles", "target"]);
         for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
@@ -222,7 +197,7 @@ impl Bench {
         }
         print!("{}", table.text());
         println!(" one at a time");
-        let lanes = over(&runtimes, &channels, |runtime, contender| contender.sequential(runtime));
+        let lanes = over(&connected, |runtime, contender| contender.sequential(runtime));
         let summaries = self.by_turns(lanes, Turns { rounds: 60, calls: 500 });
         print_ratios("client's processor time x raw", &summaries, "<= 1.05", "<= 0.97");
         Ok(())
@@ -230,22 +205,55 @@ impl Bench {
 }
 
 fn over<'a>(
-    runtimes: &'a [Runtime],
-    channels: &[Channel],
+    connected: &'a [(Runtime, Channel)],
     lane: impl Fn(&'a Runtime, Box<dyn Boxed>) -> Lane<'a>,
 ) -> Vec<Lane<'a>> {
-    const PACE: Pace = Pace::AT_ONCE;
-    let make: [fn(Channel) -> Box<dyn Boxed>; 7] = [
-        |channel| Box::new(Raw::new(channel)),
-        |channel| Box::new(RawTimeout::new(channel)),
-        |channel| Box::new(TowerRetry::new(channel, PACE)),
-        |channel| Box::new(Backon::new(channel, PACE)),
-        |channel| Box::new(Layered::new(channel, PACE)),
-        |channel| Box::new(Generated::new(channel, PACE)),
-        |channel| Box::new(Untimed::new(channel, PACE)),
-    ];
-    let places = runtimes.iter().zip(channels);
-    places.zip(make).map(|((runtime, channel), make)| lane(runtime, make(channel.clone()))).collect()
+    let mut channels = connected.iter().map(|(_, channel)| channel.clone());
+    let mut channel = || channels.next().expect("there is one for each contender");
+    let mut all = Boxes(Vec::new());
+    all.visit(Raw::new(channel()));
+    all.visit(RawTimeout::new(channel()));
+    each_retrying(&mut channel, Pace::AT_ONCE, &mut all);
+    all.visit(Untimed::new(channel(), Pace::AT_ONCE));
+    connected.iter().zip(all.0).map(|((runtime, _), contender)| lane(runtime, contender)).collect()
+}
+
+/// The lanes of contenders that make the same calls.
+struct Lanes<'a> {
+    runtime: &'a Runtime,
+    cost: Cost,
+    size: usize,
+    all: Vec<Lane<'a>>,
+}
+
+impl<'a> Lanes<'a> {
+    fn new(runtime: &'a Runtime, cost: Cost, size: usize) -> Self {
+        Self { runtime, cost, size, all: Vec::new() }
+    }
+
+    fn lane<C: Contender>(&self, contender: C) -> Lane<'a> {
+        Lane::calls(self.runtime, self.cost, contender, message::request(self.size))
+    }
+
+    /// Adds a lane by another name that takes every unit for so many.
+    fn add<C: Contender>(&mut self, name: &'static str, times: u32, contender: C) {
+        self.all.push(self.lane(contender).times(times).named(name));
+    }
+}
+
+impl Visitor for Lanes<'_> {
+    fn visit<C: Contender>(&mut self, contender: C) {
+        self.all.push(self.lane(contender));
+    }
+}
+
+/// Contenders whose lanes are chosen later.
+struct Boxes(Vec<Box<dyn Boxed>>);
+
+impl Visitor for Boxes {
+    fn visit<C: Contender>(&mut self, contender: C) {
+        self.0.push(Box::new(contender));
+    }
 }
 
 /// A contender whose lane is chosen later.
@@ -308,25 +316,23 @@ fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Dura
 }
 
 /// How many of the counted lanes make one attempt.
-const ONE_CALL: usize = 4;
+const ONE_CALL: usize = 2 + RETRYING;
 
 /// The lanes whose instructions are counted: calls that succeed at once, then calls with one retry.
 fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
-    fn lane<C: Contender>(runtime: &Runtime, contender: C) -> Lane<'_> {
-        Lane::calls(runtime, Cost::Processor, contender, message::request(message::SMALL))
-    }
-    let pace = Pace::AT_ONCE;
-    let (good, failing) = (Canned::new, || Canned::new().failing(1));
-    vec![
-        lane(runtime, Raw::new(good())),
-        lane(runtime, Bare::new(good())),
-        lane(runtime, Layered::new(good(), pace)),
-        lane(runtime, Generated::new(good(), pace)),
-        lane(runtime, Raw::new(good())).times(2).named("two raw calls"),
-        lane(runtime, TowerRetry::new(failing(), pace)),
-        lane(runtime, Layered::new(failing(), pace)),
-        lane(runtime, Generated::new(failing(), pace)),
-    ]
+    let mut lanes = Lanes::new(runtime, Cost::Processor, message::SMALL);
+    lanes.visit(Raw::new(Canned::new()));
+    lanes.visit(Bare::new(Canned::new()));
+    each_retrying(Canned::new, Pace::AT_ONCE, &mut lanes);
+    lanes.add("two raw calls", 2, Raw::new(Canned::new()));
+    each_retrying(|| Canned::new().failing(1), Pace::AT_ONCE, &mut lanes);
+    lanes.all
+}
+
+/// A runtime whose clock is paused, so that nobody waits. It makes tokio's clock slower for all of the process.
+fn paused() -> Runtime {
+    let mut builder = tokio::runtime::Builder::new_current_thread();
+    builder.enable_all().start_paused(true).build().expect("a runtime can be made")
 }
 
 /// The calls of one lane, for valgrind.

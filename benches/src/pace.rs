@@ -15,17 +15,26 @@ pub struct Pace {
     pub delay: Duration,
     /// The most attempts.
     pub attempts: u32,
-    /// Whether the peers go through tokio's timer for a delay of zero, as their users have it, or are
-    /// spared it, where only their other costs are of interest.
-    pub peers_sleep: bool,
 }
 
 impl Pace {
-    /// Five attempts at once, without a timer for anybody.
-    pub const AT_ONCE: Self = Self { delay: Duration::ZERO, attempts: 5, peers_sleep: false };
+    /// Five attempts without a delay.
+    pub const AT_ONCE: Self = Self { delay: Duration::ZERO, attempts: 5 };
 
     /// A delay that nobody waits for the end of.
-    pub const PARKED: Self = Self { delay: Duration::from_secs(3600), attempts: 5, peers_sleep: true };
+    pub const PARKED: Self = Self { delay: Duration::from_secs(3600), attempts: 5 };
+
+    /// How many attempts can follow the first one.
+    #[must_use]
+    pub fn retries(self) -> usize {
+        usize::try_from(self.attempts).unwrap_or(usize::MAX).saturating_sub(1)
+    }
+
+    /// Whether the loops of other libraries retry a status.
+    #[must_use]
+    pub fn retries_status(status: &tonic::Status) -> bool {
+        matches!(status.code(), tonic::Code::Unavailable | tonic::Code::DeadlineExceeded)
+    }
 
     /// The codes that are retried.
     #[must_use]

@@ -1,0 +1,82 @@
+//! The retry loop of `google-cloud-gax` around tonic's own client, with its own policy of what is retried.
+
+use super::attempt::attempt;
+use super::traits::{Contender, Outcome, Wire};
+use crate::asset::ListAssetsRequest;
+use crate::asset::asset_service_client::AssetServiceClient;
+use crate::pace::Pace;
+use google_cloud_gax::backoff_policy::BackoffPolicy;
+use google_cloud_gax::error::{Error, rpc};
+use google_cloud_gax::retry_loop_internal::retry_loop;
+use google_cloud_gax::retry_policy::{Aip194Strict, RetryPolicy, RetryPolicyExt as _};
+use google_cloud_gax::retry_result::RetryResult;
+use google_cloud_gax::retry_state::RetryState;
+use google_cloud_gax::retry_throttler::{RetryThrottler, SharedRetryThrottler};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tonic::{Code, Status};
+
+/// An attempt, retried as Google's own gRPC clients for Rust retry.
+#[derive(Debug, Clone)]
+pub struct GoogleGax<S> {
+    client: AssetServiceClient<S>,
+    throttler: SharedRetryThrottler,
+    policy: Arc<dyn RetryPolicy>,
+    delay: Arc<dyn BackoffPolicy>,
+}
+
+impl<S: Wire> GoogleGax<S> {
+    /// Over a service.
+    pub fn new(service: S, pace: Pace) -> Self {
+        Self {
+            client: AssetServiceClient::new(service),
+            throttler: Arc::new(Mutex::new(Unthrottled)),
+            policy: Arc::new(Aip194Strict.with_attempt_limit(pace.attempts)),
+            delay: Arc::new(Constant(pace.delay)),
+        }
+    }
+}
+
+impl<S: Wire> Contender for GoogleGax<S> {
+    const NAME: &'static str = "google-cloud-gax around the client";
+
+    async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
+        let client = self.client.clone();
+        let attempt = async move |_: Option<Duration>| {
+            attempt(&client, &message).await.map_err(|status| {
+                let code = rpc::Code::from(i32::from(status.code()));
+                Error::service(rpc::Status::default().set_code(code).set_message(status.message()))
+            })
+        };
+        let sleep = async |delay| tokio::time::sleep(delay).await;
+        let (throttler, policy, delay) = (self.throttler.clone(), self.policy.clone(), self.delay.clone());
+        retry_loop(attempt, sleep, true, throttler, policy, delay).await.map_err(|error| {
+            let code = error.status().map_or(Code::Unknown, |status| Code::from(status.code as i32));
+            Status::new(code, error.to_string())
+        })
+    }
+}
+
+/// A constant delay. Its own policies always add jitter.
+#[derive(Debug)]
+struct Constant(Duration);
+
+impl BackoffPolicy for Constant {
+    fn on_failure(&self, _: &RetryState) -> Duration {
+        self.0
+    }
+}
+
+/// Its default would refuse retries where every call fails once.
+#[derive(Debug)]
+struct Unthrottled;
+
+impl RetryThrottler for Unthrottled {
+    fn throttle_retry_attempt(&self) -> bool {
+        false
+    }
+
+    fn on_retry_failure(&mut self, _: &RetryResult) {}
+
+    fn on_success(&mut self) {}
+}
