@@ -108,3 +108,49 @@ fn the_guide_s_pictures_are_its_own() {
         }
     }
 }
+
+/// The lines of a page whose row has fewer or more cells than its table, or stands in no table.
+fn torn_rows(file: &str, text: &str) -> Vec<String> {
+    let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+    let is_rule = |line: &&str| line.starts_with('|') && line.chars().all(|letter| "|-: ".contains(letter));
+    let (mut found, mut width, mut is_code) = (Vec::new(), None, false);
+    let mut lines = text.lines().enumerate().peekable();
+    while let Some((number, line)) = lines.next() {
+        is_code ^= line.trim_start().starts_with("```");
+        if is_code || !line.starts_with('|') {
+            width = None;
+            continue;
+        }
+        let has_rule = lines.peek().is_some_and(|(_, next)| is_rule(next));
+        let is_whole = width.map_or(has_rule, |width| cells(line) == width);
+        width.get_or_insert(cells(line));
+        if !is_whole {
+            found.push(format!("{file}:{}: {line}", number + 1));
+        }
+    }
+    found
+}
+
+#[test]
+fn each_row_of_a_table_has_the_cells_of_its_head() {
+    let guide = guide().into_iter().map(|name| format!("docs/src/{name}"));
+    let fronts = PUBLISHED.iter().map(|folder| format!("{folder}README.md"));
+    let files = guide.chain(fronts).chain(PAGES.map(str::to_owned));
+    let torn: Vec<_> = files.flat_map(|file| torn_rows(&file, &read(&file).unwrap())).collect();
+    assert_eq!(torn, NOTHING);
+}
+
+#[test]
+fn a_row_that_is_torn_off_its_table_is_found() {
+    let text = "| a | b |\n| --- | --- |\n| 1 | `x \\| y` |\n| 1 | 2 | 3 |\n\n| 4 | 5 |\n| 6 | 7 |\n\n```\n| 1 |\n```\n";
+    let lines = ["a.md:4: | 1 | 2 | 3 |", "a.md:6: | 4 | 5 |"];
+    assert_eq!(torn_rows("a.md", text), lines);
+}
+
+#[test]
+fn no_page_says_that_something_is_not_there_yet() {
+    for name in guide() {
+        let text = read(&format!("docs/src/{name}")).unwrap();
+        assert!(!text.contains("not there yet"), "docs/src/{name}: say what there is, or what to do");
+    }
+}
