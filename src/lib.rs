@@ -1,4 +1,43 @@
-#![doc = include_str!("../README.md")]
+//! Retries for gRPC clients built with tonic, with settings for every RPC.
+//!
+//! A call is an *operation* of one or more *attempts*, which share one total timeout. Which codes are retried, after which delays and
+//! with which timeouts is said by a *retry table*, method by method. The [guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/SUMMARY.md)
+//! explains it; this page says where to find what.
+//!
+//! ```
+//! # #[cfg(feature = "tables")]
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+//! # let _context = runtime.enter();
+//! # let channel = tonic::transport::Endpoint::from_static("http://[::1]:50051").connect_lazy();
+//! use std::time::Duration;
+//! use tonic_gax::{Code, RetryLayer, RetrySettings, RetryTable};
+//!
+//! let settings = RetrySettings::builder().total_timeout(Duration::from_secs(10)).build()?;
+//! let table = RetryTable::builder().service("library.v1.LibraryService", settings, [Code::Unavailable]).build()?;
+//! let channel = RetryLayer::new(table).layer(channel);
+//! // LibraryServiceClient::new(channel): the client that tonic generates, with retries
+//! # drop(channel);
+//! # Ok(())
+//! # }
+//! # #[cfg(not(feature = "tables"))]
+//! # fn main() {}
+//! ```
+//!
+//! | to | use |
+//! | --- | --- |
+//! | put retries under an existing client | [`RetryLayer`] and a [`RetryTable`], from a file or in code |
+//! | generate a client that retries | the crate `tonic-gax-build`; settings: [`CallSettings`], [`client`] |
+//! | change the settings of a single call | [`CallOptions`], with [`RequestExt`] |
+//! | see what was tried, and why it ended | [`OperationReport`], [`OperationError`], [`StopReason`] |
+//! | watch all operations | [`observe`] |
+//! | replace settings while the program runs | [`live`] |
+//! | resume a stream that broke | [`resumption`] |
+//! | retry a closure | [`retry`], [`Retryer`] |
+//! | retry HTTP requests | `HttpRetryLayer` (feature `http`) |
+//! | bound a server's own calls by its callers' deadlines | [`DeadlineLayer`] |
+//!
+//! The [page on features](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/features.md) lists what each feature adds.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 #[cfg(feature = "batching")]

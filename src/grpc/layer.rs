@@ -375,6 +375,22 @@ impl RetryLayer {
         let Self { table, options, table_budget, .. } = self;
         Replaceable::fixed(Methods::new(table.clone(), None, table_budget.as_ref(), options))
     }
+
+    /// Puts retries around a service, such as a channel. [`Layer::layer`] does the same, for stacks of layers.
+    ///
+    /// ```
+    /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    /// # let _context = runtime.enter();
+    /// # let channel = tonic::transport::Endpoint::from_static("http://[::1]:50051").connect_lazy();
+    /// # let table = tonic_gax::RetryTable::builder().build()?;
+    /// let channel = tonic_gax::RetryLayer::new(table).layer(channel);
+    /// // LibraryServiceClient::new(channel)
+    /// # drop(channel);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn layer<S: CloneService>(&self, inner: S) -> RetryService<S> {
+        RetryService::new(inner, self.methods.get_or_init(|| self.methods()).clone())
+    }
 }
 
 /// Short: its table alone may have hundreds of entries.
@@ -393,6 +409,6 @@ impl<S: CloneService> Layer<S> for RetryLayer {
     type Service = RetryService<S>;
 
     fn layer(&self, inner: S) -> Self::Service {
-        RetryService::new(inner, self.methods.get_or_init(|| self.methods()).clone())
+        Self::layer(self, inner)
     }
 }

@@ -288,12 +288,3 @@ async fn the_guide_shows_what_is_printed() {
     assert_eq!(shown(PAGE).len(), printed.len());
     assert!(PAGE.contains(&format!("```text\nnote: {}\n```", Note::ConnectionGivenUp)));
 }
-
-#[tokio::test(start_paused = true)]
-async fn the_readme_shows_a_report_as_it_is_printed() {
-    let readme = include_str!("../../../README.md");
-    let (_, section) = readme.split_once("\n## The report of a failed call\n").unwrap();
-    let (_, block) = section.split_once("```text\n").unwrap();
-    let (shown, _) = block.split_once("\n```\n").unwrap();
-    assert_eq!(shown, ended_early().await);
-}

@@ -56,9 +56,10 @@ fn the_guide_lists_each_page_and_compiles_its_examples() {
 
 #[test]
 fn front_pages_work_where_there_is_no_clone() {
-    let relative: Vec<_> =
-        PUBLISHED.iter().flat_map(|folder| page(&format!("{folder}README.md")).relative()).collect();
-    assert_eq!(relative, NOTHING, "docs.rs and crates.io show this page: link to the repository's site");
+    // The first is read in a clone, or where it is published, which resolves its links. rustdoc shows the others.
+    let shown = PUBLISHED.iter().filter(|folder| !folder.is_empty());
+    let relative: Vec<_> = shown.flat_map(|folder| page(&format!("{folder}README.md")).relative()).collect();
+    assert_eq!(relative, NOTHING, "docs.rs shows this page: link to the repository's site");
 }
 
 #[test]
@@ -74,10 +75,8 @@ fn docs_rs_builds_each_crate_with_all_features_and_shows_them() {
             root.contains("#![cfg_attr(docsrs, feature(doc_cfg))]"),
             "{folder}src/lib.rs shows no features"
         );
-        assert!(
-            root.starts_with("#![doc = include_str!(\"../README.md\")]"),
-            "{folder}src/lib.rs has no front page"
-        );
+        let front = if folder.is_empty() { "//! " } else { "#![doc = include_str!(\"../README.md\")]" };
+        assert!(root.starts_with(front), "{folder}src/lib.rs has no front page");
     }
 }
 
