@@ -42,7 +42,7 @@ mod attempts;
 mod connection;
 mod fault;
 mod log;
-mod pipe;
+mod network;
 mod recording;
 mod reply;
 mod script;
@@ -50,12 +50,16 @@ mod scripted;
 mod server;
 #[cfg(feature = "storage-emulator")]
 mod storage;
-mod wire;
 
 pub use attempts::{AttemptRow, Attempts, Reported, assert_attempts};
 pub use fault::{Fault, FaultBody, FaultFuture, FaultLayer, FaultService};
 pub use log::{Arrival, Log};
-pub use pipe::Pipe;
+pub use network::{
+    ConnectionFault, Direction, FaultProxy, HttpArrival, HttpChange, HttpPeer, HttpReply, HttpScript, Pipe,
+    Pipes, RawFrame, RawRequest, RawServer, TEST_ID, TokenEndpoint, TokenReply, When, pipes,
+};
+#[cfg(feature = "connection")]
+pub use network::{Resolution, ScriptedResolver};
 pub use recording::{ParseRecordingError, Recording};
 pub use reply::{Beat, Reply};
 pub use script::{Script, Step};
@@ -63,4 +67,3 @@ pub use scripted::Scripted;
 pub use server::VirtualServer;
 #[cfg(feature = "storage-emulator")]
 pub use storage::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
-pub use wire::{Pipes, pipes};

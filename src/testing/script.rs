@@ -1,7 +1,7 @@
 //! Which reply comes when.
 
 use super::Reply;
-use super::wire::wait;
+use super::network::wait;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;

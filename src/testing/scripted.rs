@@ -1,9 +1,9 @@
 //! A gRPC service that follows a script.
 
 use super::log::Watch;
+use super::network::wait;
 use super::reply::Break;
 use super::script::Step;
-use super::wire::wait;
 use super::{Beat, Log, Reply, Script};
 use crate::operation::{Clock, Timer};
 use bytes::Bytes;

@@ -1,11 +1,11 @@
 //! The HTTP/1.1 server.
 
-use crate::SocketServer;
 use crate::chaos::{Draw, RandomHttpServer};
-use crate::http_faults::{HttpAct, serve};
+use crate::{HttpAct, HttpScript, SocketServer};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use tonic_gax::testing::HttpPeer;
 
 /// A random server over a socket: seven of ten requests get a 200.
 #[derive(Debug)]
@@ -21,10 +21,9 @@ impl HttpServer {
         let server = SocketServer::start(SocketServer::ANY_PORT, |listener, _| async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let (draw, count) = (Arc::clone(&draw), Arc::clone(&count));
-                tokio::spawn(async move {
-                    // However the connection ends, the client sees it from the other side.
-                    drop(serve(&mut stream, |_| act(&draw, &count)).await);
-                });
+                // One for each connection, so that no request is kept for ever.
+                let peer = HttpPeer::new(HttpScript::by(move |_, _| act(&draw, &count)));
+                tokio::spawn(async move { peer.serve(&mut stream).await });
             }
         });
         Self { server, arrived }

@@ -44,7 +44,7 @@ pub(crate) fn finished<S: DrawnServer>(
 pub(crate) async fn finish(run: &HttpRun) -> FinishedRun {
     let (server, connector) = FaultServer::in_memory(run.server.script());
     let witness = Witness::default();
-    let connector = RandomConnector::to(connector.pipes(), &run.connections);
+    let connector = RandomConnector::to(connector.clone(), &run.connections);
     let client = ChaosHttp::new(connector, &run.policy, &witness);
     let clock = server.clone();
     let mut made = run.start(client, move || clock.elapsed()).join_all().await;

@@ -1,13 +1,11 @@
 //! The keep-alive numbers that the guide recommends, against the limits that gRPC servers have by default.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use std::future::ready;
 use std::time::Duration;
 use tonic::transport::Endpoint;
 use tonic_gax_tests::RawServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tower::service_fn;
 
 const PAGE: &str = include_str!("../../../docs/src/connecting.md");
 const HOUR: Duration = Duration::from_secs(3600);
@@ -31,9 +29,7 @@ async fn servers_with_default_limits_take_the_recommended_pings() {
         .keep_alive_while_idle(argument("keep_alive_while_idle") == Some("true"));
     // A call that gets no reply.
     let server = RawServer::start([Vec::new()]);
-    let connect = server.connector();
-    let channel =
-        endpoint.connect_with_connector(service_fn(move |_| ready(Ok::<_, std::io::Error>(connect()))));
+    let channel = endpoint.connect_with_connector(server.connector());
     let mut client = AssetServiceClient::new(channel.await.unwrap());
     let call = client.list_assets(ListAssetsRequest::default());
     assert!(tokio::time::timeout(HOUR, call).await.is_err());

@@ -5,6 +5,7 @@ mod closed_connections;
 mod delivery;
 mod malformed;
 mod never_sent;
+mod proxy;
 mod resets;
 mod stop_reasons;
 mod unreadable;

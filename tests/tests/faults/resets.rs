@@ -219,12 +219,12 @@ fn refusing(times: u32, after: Duration, server: &RawServer) -> Channel {
         move |_: Uri| {
             let refused = left > 0;
             left = left.saturating_sub(1);
-            let connected = (!refused).then(&connect);
+            let connected = (!refused).then(|| connect.connect());
             async move {
                 if refused {
                     sleep(after).await;
                 }
-                connected.ok_or_else(|| io::Error::from(io::ErrorKind::ConnectionRefused))
+                connected.unwrap_or_else(|| Err(io::ErrorKind::ConnectionRefused.into()))
             }
         },
     ))

@@ -335,7 +335,7 @@ async fn a_body_that_http2_ends_in_silence_is_truncated() {
     let cut = || vec![RawFrame::Announce(9), RawFrame::Data, RawFrame::Reset(0)];
     for (buffer, attempts) in [(1024, 3), (0, 1)] {
         let server = RawServer::start([cut(), cut()]);
-        let connection = server.connector()();
+        let connection = server.connector().connect().unwrap();
         let (sender, connection) =
             hyper::client::conn::http2::handshake(TokioExecutor::new(), connection).await.unwrap();
         tokio::spawn(connection);

@@ -8,7 +8,9 @@ use tonic_gax::http::{
     HttpError, HttpFailure, HttpResponseExt, ReplayBody, ReqwestService, TransportFailure, presets,
 };
 use tonic_gax::{Code, Compatibility, HttpRetryLayer, Note, StopReason};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, failed, ms, settings};
+use tonic_gax_tests::{
+    FaultServer, HttpAct, HttpScript, RawFrame, RawServer, failed, http2_client, ms, settings,
+};
 use tower_service::Service;
 
 /// Whatever can be retried is, attempts of a second, 200 ms apart.
@@ -73,7 +75,7 @@ async fn the_message_says_why() {
 async fn over_http2() {
     for play in [vec![RawFrame::LongHeaders], vec![RawFrame::Headers, RawFrame::LongHeaders]] {
         let server = RawServer::start([play.clone()]);
-        let error = failed(&mut layer().layer(server.http_client::<Full<Bytes>>()), URL).await;
+        let error = failed(&mut layer().layer(http2_client::<Full<Bytes>>(server.connector())), URL).await;
         check(&error, 0, &format!("{play:?}"));
         assert_eq!(server.requests(), [1], "{play:?}");
     }
@@ -90,7 +92,7 @@ async fn a_response_that_costs_the_connection_is_final_for_the_third_time() {
         vec![RawFrame::Headers, wait, RawFrame::Garbage],
     ] {
         let server = RawServer::start([play.clone(), play.clone(), play.clone()]);
-        let error = failed(&mut layer().layer(server.http_client::<Full<Bytes>>()), URL).await;
+        let error = failed(&mut layer().layer(http2_client::<Full<Bytes>>(server.connector())), URL).await;
         let codes: Vec<_> = error.report().attempts().iter().map(Attempt::code).collect();
         assert_eq!(codes, [Code::Unavailable, Code::Unavailable, Code::Internal], "{play:?}");
         assert_eq!(error.failure(), Some(TransportFailure::Unreadable), "{play:?}");
@@ -106,7 +108,7 @@ async fn a_status_stands_whatever_comes_instead_of_its_body() {
     let server =
         RawServer::start([vec![RawFrame::HttpStatus(503), RawFrame::Wait(ms(30)), RawFrame::Garbage]]);
     let request = http::Request::get(URL).body(Full::<Bytes>::default()).unwrap();
-    let response = layer().layer(server.http_client()).call(request).await.unwrap();
+    let response = layer().layer(http2_client(server.connector())).call(request).await.unwrap();
     assert_eq!(response.status(), 200);
     let report = response.report().unwrap();
     assert_eq!(report.http().unwrap().failures(), [HttpFailure::Status(503)]);
@@ -124,7 +126,7 @@ async fn a_status_stands_whatever_comes_instead_of_its_body() {
 async fn requests_that_die_together_with_a_connection_that_we_closed_are_unavailable() {
     for last in [RawFrame::Garbage, RawFrame::ContinuationFlood] {
         let server = RawServer::start([vec![], vec![RawFrame::Headers], vec![last]]);
-        let client = layer().layer(server.http_client());
+        let client = layer().layer(http2_client(server.connector()));
         let requests = [0, 1, 2].map(|turn| {
             let mut client = client.clone();
             tokio::spawn(async move {

@@ -33,7 +33,7 @@ fn upload_of(
     let pipes = Pipes::new();
     let accepted = pipes.incoming();
     let layer = HttpRetryLayer::new(&settings, codes).reports(true);
-    (layer.layer(FaultServer::client(MemoryConnector::to(pipes))), accepted)
+    (layer.layer(FaultServer::client(pipes)), accepted)
 }
 
 fn put(body: ReplayBody) -> http::Request<ReplayBody> {

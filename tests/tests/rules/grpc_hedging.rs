@@ -11,7 +11,7 @@ use tonic_gax::{CallOptions, RequestExt as _, RetryLayer, RetryService};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::{RawFrame, RawStreams, VirtualClock, ms};
+use tonic_gax_tests::{RawFrame, RawServer, VirtualClock, ms};
 use tower_layer::Layer as _;
 
 const BASE: &str = r#""maxAttempts": 4, "hedgingDelay": "0.1s", "nonFatalStatusCodes": ["UNAVAILABLE"]"#;
@@ -22,7 +22,7 @@ const I: RawFrame = RawFrame::Status(13, None);
 const GOOD: RawFrame = RawFrame::Good;
 
 fn client(
-    server: &RawStreams,
+    server: &RawServer,
     policy: &str,
     throttling: &str,
 ) -> AssetServiceClient<RetryService<tonic::transport::Channel>> {
@@ -69,7 +69,7 @@ impl Row {
 
     async fn run(self) {
         let Self { name, policy, plays, deadline, seen, end } = self;
-        let server = RawStreams::start(plays);
+        let server = RawServer::start(plays);
         let clock = VirtualClock::start();
         let mut request = Request::new(ListAssetsRequest::default());
         if let Some(deadline) = deadline {
@@ -88,7 +88,7 @@ fn millis(time: Duration) -> u64 {
 }
 
 /// When each request came, and when it was reset, which has to be by CANCEL.
-fn requests(server: &RawStreams) -> Vec<(u64, Option<u64>)> {
+fn requests(server: &RawServer) -> Vec<(u64, Option<u64>)> {
     let requests = server.seen().into_iter().map(|request| {
         let reset = request.reset.map(|(reason, at)| {
             assert_eq!(reason, CANCEL);
@@ -205,7 +205,7 @@ async fn h15_throttled_hedges_are_withheld() {
     let throttling = r#", "retryThrottling": {"maxTokens": 4, "tokenRatio": 0.001}"#;
     // Two errors leave two of four tokens, which is not more than half.
     let plays = vec![vec![U], vec![U], vec![U], after(350, GOOD), vec![GOOD]];
-    let server = RawStreams::start(plays);
+    let server = RawServer::start(plays);
     let mut client = client(&server, BASE, throttling);
     for (code, requests) in [(Code::Unavailable, 2), (Code::Unavailable, 3), (Code::Ok, 4)] {
         let result = client.list_assets(ListAssetsRequest::default()).await;
@@ -254,7 +254,7 @@ async fn the_deadline_and_the_commit_end_all() {
 
 #[tokio::test(start_paused = true)]
 async fn to_drop_the_call_resets_every_attempt() {
-    let server = RawStreams::start([hangs(), hangs(), hangs()]);
+    let server = RawServer::start([hangs(), hangs(), hangs()]);
     let mut client = client(&server, BASE, "");
     timeout(ms(250), client.list_assets(ListAssetsRequest::default())).await.unwrap_err();
     sleep(ms(1000)).await;

@@ -10,7 +10,7 @@ use tokio::time::sleep;
 use tonic_gax::http::{HttpCallOptions, IdempotencyRule, IdempotencyTable, OperationClass};
 use tonic_gax::settings::SettingsProblem;
 use tonic_gax::{CallOptions, HttpRetryLayer, Note, OperationReport};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawStreams, delays, ms};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, delays, ms};
 use tower_service::Service as _;
 
 /// RFC 9113, section 7.
@@ -67,7 +67,7 @@ async fn the_server_sees_the_attempts_that_lost_cancelled() {
     // That of the reply is kept.
     assert_eq!((server.accepted(), server.connections()), (2, 1));
 
-    let server = RawStreams::start([vec![], vec![RawFrame::Wait(ms(20)), RawFrame::Good]]);
+    let server = RawServer::start([vec![], vec![RawFrame::Wait(ms(20)), RawFrame::Good]]);
     let client = Client::builder(TokioExecutor::new()).http2_only(true).build(server.connector());
     layer().layer(client).call(get()).await.unwrap();
     sleep(ms(1)).await;

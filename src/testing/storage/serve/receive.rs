@@ -1,9 +1,9 @@
 //! Bodies of requests, with faults at their places.
 
 use super::exchange::{Exchange, Stop};
+use crate::testing::network::wait;
 use crate::testing::storage::fault::Action;
 use crate::testing::storage::reply_body::length;
-use crate::testing::wire::wait;
 use bytes::Bytes;
 use http_body::Body;
 use http_body_util::BodyExt as _;

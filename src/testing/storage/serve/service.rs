@@ -2,12 +2,12 @@
 
 use super::exchange::{Exchange, Stop};
 use super::route::Route;
+use crate::testing::network::wait;
 use crate::testing::storage::fault::Action;
 use crate::testing::storage::reply_body::{Broken, ReplyBody};
 use crate::testing::storage::shared::Shared;
 use crate::testing::storage::state::{Protocol, Stage};
 use crate::testing::storage::wire::{Reply, Target};
-use crate::testing::wire::wait;
 use bytes::Bytes;
 use http::StatusCode;
 use http::request::Parts;

@@ -192,7 +192,7 @@ async fn an_attempt_that_failed_takes_no_message_from_the_next() {
         assert_eq!(notes(&result), [], "{stack:?}");
         assert_eq!(bodies(&server), ["1", "1 2."], "{stack:?}");
         // The rest of the first request is cancelled.
-        assert_eq!(server.seen()[0].reset, Some(CANCEL), "{stack:?}");
+        assert_eq!(server.seen()[0].reset.map(|(reason, _)| reason), Some(CANCEL), "{stack:?}");
     }
 }
 
@@ -391,7 +391,8 @@ async fn hedges_share_the_stream() {
             call.await.unwrap().unwrap();
             tokio::time::sleep(ms(1)).await;
             assert_eq!(bodies(&server), ["1 2.", "1 2."], "{stack:?}");
-            let resets: Vec<_> = server.seen().iter().map(|request| request.reset).collect();
+            let resets: Vec<_> =
+                server.seen().iter().map(|request| request.reset.map(|(reason, _)| reason)).collect();
             assert_eq!(resets, [Some(CANCEL), None], "{stack:?}");
         }
     }
@@ -417,7 +418,8 @@ async fn a_hedged_stream_that_outgrows_the_limit_has_one_attempt_left() {
         let result = call.await.unwrap();
         assert!(notes(&result).contains(&Note::StreamTooLargeToReplay), "{stack:?} {:?}", notes(&result));
         let seen = server.seen();
-        let mut seen: Vec<_> = seen.iter().map(|request| (heard(request), request.reset)).collect();
+        let mut seen: Vec<_> =
+            seen.iter().map(|request| (heard(request), request.reset.map(|(reason, _)| reason))).collect();
         seen.sort();
         assert_eq!(seen, [("1".to_owned(), Some(CANCEL)), ("1 2.".to_owned(), None)], "{stack:?}");
     }

@@ -8,7 +8,9 @@ use hyper_util::client::legacy::Client;
 use std::io;
 use tonic_gax::http::{HttpFailure, HttpRetryService, ReplayBody, TransportFailure};
 use tonic_gax::{Code, HttpRetryLayer, OperationReport, StopReason};
-use tonic_gax_tests::{FaultServer, HttpScript, MemoryConnector, RawFrame, RawServer, codes, delays, ms};
+use tonic_gax_tests::{
+    FaultServer, HttpScript, MemoryConnector, RawFrame, RawServer, codes, delays, http2_client, ms,
+};
 use tower_service::Service as _;
 
 type Http = HttpRetryService<Client<MemoryConnector, Full<Bytes>>>;
@@ -60,7 +62,7 @@ fn ends() -> Vec<Vec<RawFrame>> {
 async fn one_stream(end: Vec<RawFrame>) -> (RawServer, Http) {
     let play = [vec![RawFrame::Wait(ms(100))], end].concat();
     let server = RawServer::with_stream_limit(1, [vec![RawFrame::Good], play]);
-    let mut client = layer().layer(server.http_client());
+    let mut client = layer().layer(http2_client(server.connector()));
     assert_eq!(sent(&mut client, "GET").await.0, Some(200));
     (server, client)
 }
@@ -107,11 +109,12 @@ async fn a_request_that_waits_for_a_stream_is_not_sent_again_if_that_is_unsafe()
 #[tokio::test(start_paused = true)]
 async fn a_dead_connection_is_unavailable() {
     for hung in [vec![], vec![RawFrame::Headers]] {
-        let play = [hung, vec![RawFrame::Wait(ms(60_000))]].concat();
+        let play = [hung, vec![RawFrame::Hang]].concat();
         let server = RawServer::start([play]);
         let patient = delays(200, None).total_timeout(ms(60_000)).build().unwrap();
-        let mut client =
-            HttpRetryLayer::new(&patient, [Code::Unavailable]).reports(true).layer(server.http_client());
+        let mut client = HttpRetryLayer::new(&patient, [Code::Unavailable])
+            .reports(true)
+            .layer(http2_client(server.connector()));
         let (status, report) = sent(&mut client, "GET").await;
         assert_eq!((status, codes(&report)), (Some(200), vec![Code::Unavailable, Code::Ok]), "{report}");
         assert_eq!(server.requests(), [1, 2]);
@@ -122,7 +125,7 @@ async fn a_dead_connection_is_unavailable() {
 async fn a_body_that_fails_is_its_callers_fault() {
     let (http1, connector) = FaultServer::in_memory(HttpScript::default());
     let http2 = RawServer::start([vec![]]);
-    for client in [FaultServer::client(connector), http2.http_client()] {
+    for client in [FaultServer::client(connector), http2_client(http2.connector())] {
         let request = http::Request::put("http://server/thing").body(failing()).unwrap();
         let error = layer().layer(client).call(request).await.unwrap_err();
         assert_eq!((error.failure(), error.stop_reason()), (None, Some(StopReason::NonRetryable)), "{error}");

@@ -16,7 +16,10 @@ use std::task::{Context, Poll};
 use tokio_stream::StreamExt as _;
 use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, Replay, ReplayBody, ReqwestService};
 use tonic_gax::{Code, Compatibility, HttpRetryLayer, OperationReport, RetrySettings, StopReason};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, HttpService, RawFrame, RawServer, lasting, ms};
+use tonic_gax_tests::{
+    ConnectionFault, FaultProxy, FaultServer, HttpAct, HttpScript, HttpService, MemoryConnector, RawFrame,
+    RawServer, When, http2_client, lasting, ms,
+};
 use tower_service::Service;
 
 const OK: Code = Code::Ok;
@@ -108,7 +111,7 @@ async fn what_the_server_has_not_looked_at_is_sent_again_whatever_its_method() {
                 [(1, vec![OK], 1), (2, vec![DOWN, OK], 1), (3, vec![DOWN, DOWN, OK], 1)]
             {
                 let server = RawServer::start(vec![refusal(); times]);
-                let mut client = layer().layer(server.http_client::<Full<Bytes>>());
+                let mut client = layer().layer(http2_client::<Full<Bytes>>(server.connector()));
                 let (seen, resent, report) = sent(&mut client, method, URL).await;
                 assert_eq!((seen, resent), (codes, resends), "{method} {times}: {report}");
                 assert_eq!(server.requests().len(), times + 1, "{method}");
@@ -121,7 +124,7 @@ async fn what_the_server_has_not_looked_at_is_sent_again_whatever_its_method() {
 async fn other_resets_are_of_requests_that_may_have_been_carried_out() {
     for reason in [2, 8, 11] {
         let server = RawServer::start(vec![vec![RawFrame::Reset(reason)]]);
-        let mut client = layer().layer(server.http_client::<Full<Bytes>>());
+        let mut client = layer().layer(http2_client::<Full<Bytes>>(server.connector()));
         let (codes, resends, report) = sent(&mut client, "POST", URL).await;
         assert_eq!((codes, resends), (vec![DOWN], 0), "{reason}: {report}");
         assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
@@ -132,12 +135,13 @@ async fn other_resets_are_of_requests_that_may_have_been_carried_out() {
 #[tokio::test(start_paused = true)]
 async fn a_server_that_closes_every_connection_at_once_is_met_with_back_off() {
     for http2 in [false, true] {
-        let (connections, connector) = FaultServer::closing();
+        let (proxy, connector) = FaultProxy::in_memory(MemoryConnector::new());
+        proxy.always([ConnectionFault::Close(When::Start)]);
         let mut builder = Client::builder(TokioExecutor::new());
         let client = builder.http2_only(http2).build::<_, Full<Bytes>>(connector);
         let (codes, resends, report) = sent(&mut layer().layer(client), "POST", URL).await;
         assert_eq!((codes, resends), (vec![DOWN; 5], 15), "{report}");
-        assert_eq!(connections.load(Ordering::SeqCst), 20);
+        assert_eq!(proxy.accepted(), 20);
         assert_eq!(report.elapsed(), ms(800));
     }
 }

@@ -108,7 +108,11 @@ async fn a_message_over_the_limit_ends_hedging() {
     sender.send(lines[1].clone()).unwrap();
     tokio::time::sleep(ms(500)).await;
     let sent = lines.map(|line| written(&line));
-    let mut seen: Vec<_> = server.seen().into_iter().map(|request| (request.reset, request.body)).collect();
+    let mut seen: Vec<_> = server
+        .seen()
+        .into_iter()
+        .map(|request| (request.reset.map(|(reason, _)| reason), request.body))
+        .collect();
     seen.sort();
     // 8 is CANCEL.
     assert!(seen == [(None, sent.concat()), (Some(8), sent[0].clone())], "{}", seen.len());

@@ -37,8 +37,8 @@ impl From<&StorageEmulator> for Host {
 
 impl From<&RawServer> for Host {
     fn from(server: &RawServer) -> Self {
-        let connect = server.connector();
-        Self::Serves(Box::new(move || Ok(connect().into_inner())))
+        let pipes = server.connector();
+        Self::Serves(Box::new(move || pipes.connect().map(hyper_util::rt::TokioIo::into_inner)))
     }
 }
 

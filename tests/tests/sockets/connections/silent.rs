@@ -9,8 +9,8 @@ use tonic_gax::{Code, Note, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{
-    Assets, Log, NamedScripted, Reply, Script, Setup, SilentProxy, SocketServer, Stack, codes, report_of,
-    reported,
+    Assets, ConnectionFault, FaultProxy, Log, NamedScripted, Reply, Script, Setup, SocketServer, Stack, When,
+    codes, report_of, reported,
 };
 
 /// Why connections were lost.
@@ -45,13 +45,13 @@ const TWO_LOST: [Code; 3] = [Code::DeadlineExceeded, Code::DeadlineExceeded, Cod
 async fn a_half_open_connection_costs_an_operation_two_attempts_and_later_ones_none() {
     for stack in Stack::ALL {
         let server = server(Script::always(Reply::Serve));
-        let proxy = SilentProxy::start(server.address()).await;
+        let (proxy, address) = FaultProxy::listen(server.address()).await.unwrap();
         let losses = Arc::new(Losses::default());
-        let connection = Connection::to(format!("http://{}", proxy.address())).observer(losses.clone());
+        let connection = Connection::to(format!("http://{}", address)).observer(losses.clone());
         let mut caller = stack.caller(connection.connect().await.unwrap(), &setup(500));
         let first = caller.list(reported(ListAssetsRequest::default())).await;
         assert_eq!(codes(&report_of(&first)), OK, "{stack:?}");
-        proxy.go_silent();
+        proxy.now(&ConnectionFault::HalfOpen(When::Start));
         let lost = report_of(&caller.list(reported(ListAssetsRequest::default())).await);
         assert_eq!(codes(&lost), TWO_LOST, "{stack:?}");
         assert_eq!(lost.notes(), [Note::ConnectionGivenUp], "{stack:?}");
@@ -67,11 +67,11 @@ async fn a_half_open_connection_costs_an_operation_two_attempts_and_later_ones_n
 #[tokio::test]
 async fn the_rule_can_be_switched_off() {
     let server = server(Script::always(Reply::Serve));
-    let proxy = SilentProxy::start(server.address()).await;
-    let connection = Connection::to(format!("http://{}", proxy.address())).silent_attempts(None);
+    let (proxy, address) = FaultProxy::listen(server.address()).await.unwrap();
+    let connection = Connection::to(format!("http://{}", address)).silent_attempts(None);
     let mut caller = Stack::Layer.caller(connection.connect().await.unwrap(), &setup(100));
     caller.list(ListAssetsRequest::default()).await.unwrap();
-    proxy.go_silent();
+    proxy.now(&ConnectionFault::HalfOpen(When::Start));
     let ending =
         tokio::time::timeout(Duration::from_secs(2), caller.list(ListAssetsRequest::default())).await;
     assert!(ending.is_err(), "every attempt goes into the dead connection");

@@ -1,6 +1,6 @@
 //! Connections over memory.
 
-use super::Pipe;
+use super::pipe::Pipe;
 use crate::operation::{Clock, Timer};
 use http::Uri;
 use hyper_util::rt::TokioIo;
@@ -50,6 +50,8 @@ struct Queue {
     is_closed: bool,
     /// Nobody connects any more.
     is_over: bool,
+    /// How many connections are refused.
+    refusals: u32,
 }
 
 impl Maker {
@@ -85,21 +87,29 @@ impl Pipes {
     }
 
     /// The server's ends of the connections, as they are made. It ends once the connector is dropped with all its clones,
-    /// those in channels included. Dropping it refuses all that follow.
+    /// those in channels included. Dropping it refuses all that follow, until there is another one.
     pub fn incoming(&self) -> impl Stream<Item = io::Result<DuplexStream>> + Send + Unpin + use<> {
+        self.maker.queue().is_closed = false;
         Incoming { queue: Arc::clone(&self.maker.queue) }
+    }
+
+    /// Refuses so many connections from now on.
+    pub fn refuse(&self, connections: u32) {
+        self.maker.queue().refusals = connections;
     }
 
     /// The client's end of a new connection.
     ///
     /// # Errors
     ///
-    /// Nobody accepts any more: the connection is refused.
+    /// Nobody accepts any more, or [`refuse`](Self::refuse) says so: the connection is refused.
     pub fn connect(&self) -> io::Result<TokioIo<Pipe<DuplexStream>>> {
         const PIPE: usize = 64 * 1024;
         let (near, far) = tokio::io::duplex(PIPE);
         let mut queue = self.maker.queue();
-        if queue.is_closed {
+        let refuses = queue.refusals > 0;
+        queue.refusals = queue.refusals.saturating_sub(1);
+        if queue.is_closed || refuses {
             return Err(io::Error::from(io::ErrorKind::ConnectionRefused));
         }
         queue.made.push_back(far);
@@ -159,7 +169,7 @@ impl Drop for Incoming {
 }
 
 /// Even a wait of nothing would take a turn of the runtime.
-pub(super) async fn wait(time: Duration) {
+pub(in crate::testing) async fn wait(time: Duration) {
     if time.is_zero() {
         return;
     }
