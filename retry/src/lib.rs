@@ -28,7 +28,7 @@ pub mod stored;
 #[cfg(feature = "strategy")]
 pub mod strategy;
 
-pub use batching::{BatchingSettings, LimitExceeded};
+pub use batching::{BatchingSettings, BatchingSettingsBuilder, LimitExceeded};
 pub use budget::RetryBudget;
 pub use code::{Code, CodeSet, ParseCodeError};
 pub use compatibility::Compatibility;

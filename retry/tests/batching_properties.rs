@@ -37,8 +37,8 @@ fn fact() -> impl Strategy<Value = Fact> {
 
 prop_compose! {
     fn policy()(
-        elements in 0_u64..6,
-        bytes in 0_u64..40,
+        elements in 1_u64..6,
+        bytes in 1_u64..40,
         delay in prop_oneof![Just(Duration::ZERO), (1_u32..50).prop_map(|ms| MS * ms), Just(Duration::MAX)],
         more in proptest::option::of((1_u64..10, 1_u64..60)),
         beyond in prop_oneof![

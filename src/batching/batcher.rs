@@ -8,7 +8,7 @@ use crate::batching::shared::Shared;
 use crate::batching::state::{Entered, State};
 use crate::batching::totals::BatcherTotals;
 use crate::batching::waiting::Waiting;
-use gax_retry::batching::BatchingPolicy;
+use gax_retry::batching::{BatchingPolicy, ElementSize};
 use std::fmt;
 use std::sync::Arc;
 use tokio::runtime::Handle;
@@ -115,11 +115,14 @@ impl<T, R, E> Batcher<T, R, E> {
     ///
     /// # Cancel safety
     ///
-    /// Dropped while the element waits for room, it is not sent, and dropped.
+    /// Dropped before it returns, it drops the element, which is not sent. The one exception is a batch that got the element and was
+    /// sent before the caller was polled again.
     pub async fn add(&self, element: T) -> Result<ElementFuture<R, E>, AddError<T>> {
         match self.shared().add(element) {
             Entered::Now(result) => result,
-            Entered::Waits(ticket, receiver) => Waiting { shared: self.shared(), ticket, receiver }.await,
+            Entered::Waits(ticket, receiver) => {
+                Waiting { shared: self.shared(), ticket: Some(ticket), receiver }.await
+            }
         }
     }
 
@@ -165,6 +168,13 @@ impl<T, R, E> Batcher<T, R, E> {
     /// batches in flight are dropped; servers may have carried them out.
     pub fn abort(&self) {
         self.shared().abort();
+    }
+
+    /// The entries and bytes of the elements that were taken and have no reply yet, such as after a [`close`](Self::close) that
+    /// its caller did not wait for to the end. Elements that wait for room are not among them.
+    #[must_use]
+    pub fn outstanding(&self) -> ElementSize {
+        self.shared().outstanding()
     }
 
     /// Counts of batches and elements that have ended.

@@ -1,7 +1,8 @@
 //! How a batch is sent.
 
 use crate::batching::description::Batching;
-use crate::batching::outcome::{BoxFuture, Ended};
+use crate::batching::element::ElementFailure;
+use crate::batching::outcome::{BoxFuture, Ended, Replies, one_each};
 use crate::closure::{Retryable, Retryer};
 use crate::operation::{OperationError, OperationReport};
 use gax_retry::StartedAttempt;
@@ -22,7 +23,7 @@ pub(crate) struct Outcome<M, E> {
 /// How a batch is sent: by a closure or an RPC, which gets its elements. Each batch is one operation.
 ///
 /// How its reply is split among the elements makes a [`Batching`] of it: [`replies_in_order`](Self::replies_in_order),
-/// [`split`](Self::split) or [`no_replies`](Self::no_replies).
+/// [`split_entries`](Self::split_entries), [`split`](Self::split) or [`no_replies`](Self::no_replies).
 pub struct BatchCall<T, M, E> {
     send: SendElements<T, M, E>,
 }
@@ -74,10 +75,43 @@ where
     /// some elements may fail although the batch didn't. Another number of results fails all elements with
     /// [`WrongReplies`](super::ElementFailure::WrongReplies).
     #[must_use]
-    pub fn split<R, S>(mut self, split: S) -> Batching<T, R, E>
+    pub fn split<R, S>(self, split: S) -> Batching<T, R, E>
     where
         R: 'static,
         S: Fn(M, &[ElementSize]) -> Vec<Result<R, E>> + Send + Sync + 'static,
+    {
+        self.answered(move |reply, sizes| one_each(split(reply, sizes), sizes.len(), None))
+    }
+
+    /// The reply has a list with an item for each entry, where elements are requests with several
+    /// [entries](Batching::entries): `list` takes it out of the reply, and `reply` makes that of an element of its items. A list of
+    /// another length fails all elements with [`WrongReplies`](super::ElementFailure::WrongReplies).
+    #[must_use]
+    pub fn split_entries<I, R>(
+        self,
+        list: impl Fn(M) -> Vec<I> + Send + Sync + 'static,
+        reply: impl Fn(Vec<I>) -> R + Send + Sync + 'static,
+    ) -> Batching<T, R, E>
+    where
+        R: 'static,
+    {
+        self.answered(move |message, sizes| {
+            let items = list(message);
+            let counts = sizes.iter().map(|size| usize::try_from(size.elements()).unwrap_or(usize::MAX));
+            let entries = counts.clone().fold(0, usize::saturating_add);
+            if items.len() != entries {
+                let failure = ElementFailure::WrongReplies { elements: entries, replies: items.len() };
+                return Err((failure, None));
+            }
+            let mut items = items.into_iter();
+            Ok(counts.map(|count| Ok(reply(items.by_ref().take(count).collect()))).collect())
+        })
+    }
+
+    fn answered<R, S>(mut self, split: S) -> Batching<T, R, E>
+    where
+        R: 'static,
+        S: Fn(M, &[ElementSize]) -> Replies<R, E> + Send + Sync + 'static,
     {
         let split = Arc::new(split);
         Batching::new(Box::new(move |elements, sizes| {
@@ -85,7 +119,12 @@ where
             Box::pin(async move {
                 let Outcome { result, report } = call.await;
                 let has_failed = result.is_err();
-                Ended { replies: result.map(|reply| split(reply, &sizes)), has_failed, report }
+                let failed = |error| Err((ElementFailure::Batch, error));
+                Ended {
+                    replies: result.map_or_else(failed, |reply| split(reply, &sizes)),
+                    has_failed,
+                    report,
+                }
             })
         }))
     }

@@ -1,7 +1,7 @@
 //! How elements are batched.
 
-use crate::batching::element::ElementReader;
-use crate::batching::outcome::{Ended, SendBatch};
+use crate::batching::element::{ElementFailure, ElementReader};
+use crate::batching::outcome::{Ended, SendBatch, one_each};
 use crate::operation::{Observers, OperationObserver};
 use gax_retry::BatchingSettings;
 use gax_retry::batching::{BatchingRules, ElementSize};
@@ -127,7 +127,8 @@ where
     E: Send + 'static,
 {
     /// Splits the error of a batch by a closure, which gets the size of each element and returns a result for each: for servers
-    /// that say in an error which entries failed. `None`: all of them did.
+    /// that say in an error which entries failed. `None`: all of them did. Another number of results fails all elements with
+    /// [`WrongReplies`](super::ElementFailure::WrongReplies), and the batch's error as its cause.
     #[must_use]
     pub fn split_failure<S>(mut self, split: S) -> Self
     where
@@ -139,7 +140,10 @@ where
             Box::pin(async move {
                 let Ended { replies, has_failed, report } = call.await;
                 let replies = match replies {
-                    Err(Some(error)) => split(&error, &sizes).ok_or(Some(error)),
+                    Err((ElementFailure::Batch, Some(error))) => match split(&error, &sizes) {
+                        Some(replies) => one_each(replies, sizes.len(), Some(error)),
+                        None => Err((ElementFailure::Batch, Some(error))),
+                    },
                     replies => replies,
                 };
                 Ended { replies, has_failed, report }

@@ -51,7 +51,7 @@ impl<T, R, E> BatchDriver<T, R, E> {
         let BegunBatch { ready, elements, sizes, throttled } = batch;
         if let Some(observers) = &self.shared.observers {
             let waited = self.shared.since(ready.opened());
-            let info = BatchInfo::new(&self.shared.name, elements.len(), ready, waited, throttled);
+            let info = BatchInfo::new(&self.shared.name, &sizes, ready.trigger(), waited, throttled);
             observers.each(|observer| observer.batch_sent(&info));
         }
         let guard = Arc::clone(&self.guard);

@@ -1,5 +1,6 @@
 //! How the call of a batch ends.
 
+use crate::batching::element::ElementFailure;
 use crate::operation::OperationReport;
 use gax_retry::batching::ElementSize;
 use std::future::Future;
@@ -8,9 +9,18 @@ use std::sync::Arc;
 
 pub(crate) type BoxFuture<V> = Pin<Box<dyn Future<Output = V> + Send>>;
 
-/// The result of a batch, with a reply for each element.
+/// A reply for each element of a batch, or why there is none, with the batch's own error.
+pub(crate) type Replies<R, E> = Result<Vec<Result<R, E>>, (ElementFailure, Option<E>)>;
+
+/// These replies, if each element has one. `error` is the batch's own.
+pub(crate) fn one_each<R, E>(replies: Vec<Result<R, E>>, elements: usize, error: Option<E>) -> Replies<R, E> {
+    let failure = ElementFailure::WrongReplies { elements, replies: replies.len() };
+    if replies.len() == elements { Ok(replies) } else { Err((failure, error)) }
+}
+
+/// The result of a batch.
 pub(crate) struct Ended<R, E> {
-    pub(crate) replies: Result<Vec<Result<R, E>>, Option<E>>,
+    pub(crate) replies: Replies<R, E>,
     pub(crate) has_failed: bool,
     pub(crate) report: Option<OperationReport>,
 }

@@ -6,7 +6,7 @@ use crate::batching::outcome::Ended;
 use crate::batching::state::{Aftermath, Entered, Phase, State, Turn};
 use crate::batching::totals::BatcherTotals;
 use crate::operation::{Clock, Observers};
-use gax_retry::batching::{BatchId, Ticket};
+use gax_retry::batching::{BatchId, ElementSize, Ticket};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
@@ -108,6 +108,10 @@ impl<T, R, E> Shared<T, R, E> {
 
     pub(super) fn abort(&self) {
         self.change(State::abort);
+    }
+
+    pub(super) fn outstanding(&self) -> ElementSize {
+        self.change(|state, _, _| state.outstanding())
     }
 
     pub(super) fn totals(&self) -> BatcherTotals {

@@ -11,7 +11,8 @@ use tokio::sync::oneshot;
 /// Waits until the batcher has taken the element or refuses it. Dropped before that, it takes the element with it.
 pub(crate) struct Waiting<'a, T, R, E> {
     pub(crate) shared: &'a Shared<T, R, E>,
-    pub(crate) ticket: Ticket,
+    /// `None`: it has been told what became of the element.
+    pub(crate) ticket: Option<Ticket>,
     pub(crate) receiver: oneshot::Receiver<AddResult<T, R, E>>,
 }
 
@@ -20,7 +21,10 @@ impl<T, R, E> Future for Waiting<'_, T, R, E> {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         match Pin::new(&mut self.receiver).poll(cx) {
-            Poll::Ready(Ok(result)) => Poll::Ready(result),
+            Poll::Ready(Ok(result)) => {
+                self.ticket = None;
+                Poll::Ready(result)
+            }
             // Whoever has the element says what becomes of it: the sender is not dropped before.
             Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
         }
@@ -29,6 +33,8 @@ impl<T, R, E> Future for Waiting<'_, T, R, E> {
 
 impl<T, R, E> Drop for Waiting<'_, T, R, E> {
     fn drop(&mut self) {
-        self.shared.withdraw(self.ticket);
+        if let Some(ticket) = self.ticket {
+            self.shared.withdraw(ticket);
+        }
     }
 }

@@ -29,7 +29,8 @@ pub(crate) use codec::Codec;
 pub use gax_retry::environment::EnvironmentError;
 pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
 pub use gax_retry::{
-    BatchingSettings, Environment, IntoCodes, LimitExceeded, MethodKind, ParseCodeError, Policy,
+    BatchingSettings, BatchingSettingsBuilder, Environment, IntoCodes, LimitExceeded, MethodKind,
+    ParseCodeError, Policy,
 };
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;

@@ -27,21 +27,16 @@ fn batching(runtime: &TokenStream, rpc: &Rpc<'_>) -> Option<TokenStream> {
     let RpcBatching { index, ident, full_name, descriptor } = rpc.batching.as_ref()?;
     let batched = field(descriptor.batched_field());
     let discriminators = descriptor.discriminator_fields().map(field);
-    let replies = if let Some(subresponse) = descriptor.subresponse_field() {
+    let split = if let Some(subresponse) = descriptor.subresponse_field() {
         let subresponse = field(subresponse);
         quote! {
-            let mut entries = response.#subresponse.into_iter();
-            let mut reply = |size: &#runtime::batching::ElementSize| {
-                let count = usize::try_from(size.elements()).unwrap_or(usize::MAX);
-                #response { #subresponse: entries.by_ref().take(count).collect(), ..Default::default() }
-            };
-            sizes.iter().map(|size| Ok(reply(size))).collect()
+            .split_entries(
+                |response: #response| response.#subresponse,
+                |entries| #response { #subresponse: entries, ..Default::default() },
+            )
         }
     } else {
-        quote! {
-            drop(response);
-            sizes.iter().map(|_| Ok(#response::default())).collect()
-        }
+        quote!(.split(|_: #response, sizes| sizes.iter().map(|_| Ok(Default::default())).collect()))
     };
     let docs = format!(
         "Batches requests of `{name}`, as the retry table says: the start of a [`Batcher`](#runtime::batching::Batcher)."
@@ -68,7 +63,7 @@ fn batching(runtime: &TokenStream, rpc: &Rpc<'_>) -> Option<TokenStream> {
                 requests.for_each(|mut request| merged.#batched.append(&mut request.#batched));
                 client.#call(merged)
             })
-            .split(|response: #response, sizes| { #replies })
+            #split
             .entries(|request: &#request| u64::try_from(request.#batched.len()).unwrap_or(u64::MAX))
             .bytes(|request: &#request| {
                 u64::try_from(::prost::Message::encoded_len(request)).unwrap_or(u64::MAX)

@@ -142,6 +142,17 @@ impl<K: Ord + Clone> Batches<K> {
         }
     }
 
+    /// An element of that size, which had waited before it was accepted, is out of its batch again: the program has not begun to
+    /// send that, and forgets the element. A batch that is empty then is due as before, and ends without being sent.
+    pub fn take_back(&mut self, batch: BatchId, size: ElementSize, now: Duration) {
+        if let Some(found) = self.unfinished.get_mut(&batch) {
+            found.sum = found.sum.minus(size.into());
+            self.flow.release(size.into());
+            self.expire(now);
+            self.admit(now);
+        }
+    }
+
     /// A batch that was sent has ended, with whatever result. Its elements are not outstanding any more.
     pub fn ended(&mut self, batch: BatchId, now: Duration) {
         if self.unfinished.get(&batch).is_some_and(|batch| batch.stage == Stage::Sent) {

@@ -49,30 +49,32 @@ impl BatchingPolicy {
     ///
     /// # Errors
     ///
-    /// A limit on what may be outstanding is zero or below the threshold for a batch, which could then never fill up. Where
-    /// the limits are [ignored](LimitExceeded::Ignore), they may be anything.
+    /// A threshold is zero. A limit on what may be outstanding is zero or below the threshold for a batch, which could then never
+    /// fill up; where the limits are [ignored](LimitExceeded::Ignore), they may be anything.
     pub fn new(settings: BatchingSettings, rules: BatchingRules) -> Result<Self, SettingsError> {
         let mut problems = Vec::new();
-        if settings.limit_exceeded() != LimitExceeded::Ignore {
-            let limits = [
-                (
-                    ("max_outstanding_elements", settings.max_outstanding_elements()),
-                    ("element_count_threshold", settings.element_count_threshold()),
-                ),
-                (
-                    ("max_outstanding_bytes", settings.max_outstanding_bytes()),
-                    ("request_byte_threshold", settings.request_byte_threshold()),
-                ),
-            ];
-            for ((field, limit), (threshold_field, threshold)) in limits {
-                let Some(limit) = limit else { continue };
-                if limit == 0 || limit < threshold {
-                    let reason = match threshold {
-                        0 => "must be at least 1".to_owned(),
-                        _ => format!("must not be below {threshold_field} ({threshold})"),
-                    };
+        let limits_count = settings.limit_exceeded() != LimitExceeded::Ignore;
+        let limits = [
+            (
+                ("max_outstanding_elements", settings.max_outstanding_elements()),
+                ("element_count_threshold", settings.element_count_threshold()),
+            ),
+            (
+                ("max_outstanding_bytes", settings.max_outstanding_bytes()),
+                ("request_byte_threshold", settings.request_byte_threshold()),
+            ),
+        ];
+        for ((field, limit), (threshold_field, threshold)) in limits {
+            if threshold == 0 {
+                problems.push(SettingsProblem::new(threshold_field, "0", "must be at least 1"));
+            }
+            match limit.filter(|_| limits_count) {
+                Some(0) => problems.push(SettingsProblem::new(field, "0", "must be at least 1")),
+                Some(limit) if limit < threshold && threshold != u64::MAX => {
+                    let reason = format!("must not be below {threshold_field} ({threshold})");
                     problems.push(SettingsProblem::new(field, limit.to_string(), reason));
                 }
+                _ => {}
             }
         }
         SettingsError::check_batching(problems)?;

@@ -14,7 +14,7 @@ use std::time::Duration;
 ///
 /// static BATCHING: BatchingSettings =
 ///     BatchingSettings::builder().element_count_threshold(100).delay_threshold(Duration::from_millis(10)).build();
-/// assert_eq!(BATCHING.request_byte_threshold(), 1);
+/// assert_eq!(BATCHING.request_byte_threshold(), u64::MAX);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BatchingSettings {
@@ -27,11 +27,12 @@ pub struct BatchingSettings {
 }
 
 impl BatchingSettings {
-    /// Starts from no limits: each element is sent at once.
+    /// Starts from no thresholds, no limits and no delay: each element is sent at once. With a delay, a batch is sent because of the
+    /// thresholds that are set and of its age.
     pub const fn builder() -> BatchingSettingsBuilder {
         BatchingSettingsBuilder(Self {
-            element_count_threshold: 1,
-            request_byte_threshold: 1,
+            element_count_threshold: u64::MAX,
+            request_byte_threshold: u64::MAX,
             delay_threshold: Duration::ZERO,
             max_outstanding_elements: None,
             max_outstanding_bytes: None,
@@ -39,13 +40,13 @@ impl BatchingSettings {
         })
     }
 
-    /// A batch with this many elements is sent.
+    /// A batch with this many elements is sent; `u64::MAX`: there is no such threshold.
     #[must_use]
     pub fn element_count_threshold(&self) -> u64 {
         self.element_count_threshold
     }
 
-    /// A batch with this many bytes is sent.
+    /// A batch with this many bytes is sent; `u64::MAX`: there is no such threshold.
     #[must_use]
     pub fn request_byte_threshold(&self) -> u64 {
         self.request_byte_threshold
@@ -83,11 +84,11 @@ pub struct BatchingSettingsBuilder(BatchingSettings);
 
 impl BatchingSettingsBuilder {
     const_setters! {
-        /// A batch with this many elements is sent.
+        /// A batch with this many elements is sent: at least 1.
         element_count_threshold(elements: u64) = elements;
-        /// A batch with this many bytes is sent.
+        /// A batch with this many bytes is sent: at least 1.
         request_byte_threshold(bytes: u64) = bytes;
-        /// A batch whose first element is this old is sent.
+        /// A batch whose first element is this old is sent. Default: zero, so that each element is sent at once.
         delay_threshold(delay: Duration) = delay;
         /// How many elements may be waiting for their reply.
         max_outstanding_elements(elements: u64) = Some(elements);

@@ -15,9 +15,9 @@ pub enum ElementFailure {
     Batch,
     /// Its batch did not fail, or not as a whole: this is the error of the element alone.
     Element,
-    /// The reply was split into another number of replies than the batch has elements.
+    /// There is another number of replies than the batch has elements.
     WrongReplies {
-        /// How many elements the batch has.
+        /// How many elements the batch has, or entries where it is these that have replies.
         elements: usize,
         /// How many replies there were.
         replies: usize,
@@ -96,7 +96,8 @@ impl<E: fmt::Display> fmt::Display for ElementError<E> {
             ElementFailure::WrongReplies { elements, replies } => {
                 write!(
                     f,
-                    "the batch of {elements} elements has {replies} replies: correct how its reply is split"
+                    "the batch of {elements} elements has {replies} replies: the server left some out, or its reply is split \
+                     wrongly"
                 )?;
             }
             ElementFailure::Panicked => f.write_str("the call of the element's batch panicked")?,

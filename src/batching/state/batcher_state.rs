@@ -54,6 +54,8 @@ struct Contents<T, R, E> {
     elements: Vec<T>,
     sizes: Vec<ElementSize>,
     replies: Vec<Reply<R, E>>,
+    /// Those of elements that waited for room.
+    tickets: Vec<Option<Ticket>>,
     throttled: Duration,
 }
 
@@ -112,6 +114,10 @@ impl<T, R, E> State<T, R, E> {
         self.totals
     }
 
+    pub(crate) fn outstanding(&self) -> ElementSize {
+        self.decisions.outstanding()
+    }
+
     /// How many elements were taken and not sent.
     pub(crate) fn unsent(&self) -> usize {
         self.unsent.values().map(|contents| contents.elements.len()).sum()
@@ -130,7 +136,7 @@ impl<T, R, E> State<T, R, E> {
     ) -> Entered<T, R, E> {
         let size = new.size();
         let entered = match self.decisions.add(new, now) {
-            Added::Accepted(batch) => Entered::Now(Ok(self.put(batch, element, size, Duration::ZERO))),
+            Added::Accepted(batch) => Entered::Now(Ok(self.put(batch, element, size, None))),
             Added::Refused(refusal) => Entered::Now(Err(self.refused(element, refusal))),
             Added::Held(ticket) => {
                 let (result, receiver) = oneshot::channel();
@@ -151,7 +157,7 @@ impl<T, R, E> State<T, R, E> {
     ) -> AddResult<T, R, E> {
         let size = new.size();
         let result = match self.decisions.try_add(new, now) {
-            Ok(batch) => Ok(self.put(batch, element, size, Duration::ZERO)),
+            Ok(batch) => Ok(self.put(batch, element, size, None)),
             Err(refusal) => Err(self.refused(element, refusal)),
         };
         self.step(now, after);
@@ -163,11 +169,22 @@ impl<T, R, E> State<T, R, E> {
         AddError::new(element, if is_gone { AddRefusal::TaskGone } else { refusal.into() })
     }
 
-    /// An element that waits for room is not to be added, if it still waits.
+    /// An element that waits for room is not to be added, or taken out again if its batch was not begun.
     pub(crate) fn withdraw(&mut self, ticket: Ticket, now: Duration, after: &mut Aftermath<T, R, E>) {
         if let Some(held) = self.held.remove(&ticket) {
             after.dropped.push(held.element);
             self.decisions.withdraw(ticket, now);
+            self.step(now, after);
+        }
+        let taken = self.unsent.iter_mut().find_map(|(id, contents)| {
+            let place = contents.tickets.iter().position(|other| *other == Some(ticket))?;
+            contents.tickets.remove(place);
+            drop(contents.replies.remove(place));
+            Some((*id, contents.elements.remove(place), contents.sizes.remove(place)))
+        });
+        if let Some((batch, element, size)) = taken {
+            after.dropped.push(element);
+            self.decisions.take_back(batch, size, now);
             self.step(now, after);
         }
     }
@@ -234,7 +251,8 @@ impl<T, R, E> State<T, R, E> {
         }
         let unsent = self.end_unsent(ElementFailure::TaskGone, now, after);
         after.dropped.extend(unsent);
-        for replies in std::mem::take(&mut self.in_flight).into_values() {
+        for (batch, replies) in std::mem::take(&mut self.in_flight) {
+            self.decisions.ended(batch, now);
             self.end_all(replies, ElementFailure::TaskGone, after);
         }
         after.flushed.extend(self.flushes.drain(..).map(|(_, sender)| sender));
@@ -263,9 +281,15 @@ impl<T, R, E> State<T, R, E> {
         self.driver = Some(driver.clone());
         self.step(now, after);
         let mut begun = Vec::new();
-        for ready in self.ready.drain(..) {
+        while let Some(ready) = self.ready.pop_front() {
             let Some(contents) = self.unsent.remove(&ready.id()) else { continue };
-            let Contents { elements, sizes, replies, throttled } = contents;
+            if contents.elements.is_empty() {
+                // All that it had were taken out again.
+                self.decisions.ended(ready.id(), now);
+                self.step(now, after);
+                continue;
+            }
+            let Contents { elements, sizes, replies, throttled, .. } = contents;
             self.in_flight.insert(ready.id(), replies);
             begun.push(BegunBatch { ready, elements, sizes: sizes.into(), throttled });
         }
@@ -281,7 +305,7 @@ impl<T, R, E> State<T, R, E> {
         batch: BatchId,
         element: T,
         size: ElementSize,
-        throttled: Duration,
+        held: Option<(Ticket, Duration)>,
     ) -> ElementFuture<R, E> {
         let (reply, future) = ElementFuture::pair();
         self.newest = self.newest.max(Some(batch));
@@ -289,11 +313,14 @@ impl<T, R, E> State<T, R, E> {
             elements: Vec::new(),
             sizes: Vec::new(),
             replies: Vec::new(),
+            tickets: Vec::new(),
             throttled: Duration::ZERO,
         });
         contents.elements.push(element);
         contents.sizes.push(size);
         contents.replies.push(reply);
+        contents.tickets.push(held.map(|(ticket, _)| ticket));
+        let throttled = held.map_or(Duration::ZERO, |(_, throttled)| throttled);
         contents.throttled = contents.throttled.saturating_add(throttled);
         future
     }
@@ -304,7 +331,8 @@ impl<T, R, E> State<T, R, E> {
             match self.decisions.next(now) {
                 BatchAction::Accept(ticket, batch) => {
                     if let Some(Held { element, size, since, result }) = self.held.remove(&ticket) {
-                        let future = self.put(batch, element, size, now.saturating_sub(since));
+                        let held = Some((ticket, now.saturating_sub(since)));
+                        let future = self.put(batch, element, size, held);
                         after.results.push((result, Ok(future)));
                     }
                 }

@@ -16,7 +16,7 @@ pub(crate) fn results<R, E>(ended: Option<Ended<R, E>>, elements: usize) -> Vec<
         std::iter::repeat_with(|| Err(error.clone())).take(elements).collect()
     };
     match replies {
-        Ok(replies) if replies.len() == elements => {
+        Ok(replies) => {
             let result = |result| match result {
                 Ok(value) => Ok(Batched::new(value, Arc::clone(&batch))),
                 Err(own) => {
@@ -26,7 +26,6 @@ pub(crate) fn results<R, E>(ended: Option<Ended<R, E>>, elements: usize) -> Vec<
             };
             replies.into_iter().map(result).collect()
         }
-        Ok(replies) => failed(ElementFailure::WrongReplies { elements, replies: replies.len() }, None),
-        Err(cause) => failed(ElementFailure::Batch, cause),
+        Err((failure, cause)) => failed(failure, cause),
     }
 }

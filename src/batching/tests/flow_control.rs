@@ -1,5 +1,6 @@
 //! Elements that wait for room, and what they hold.
 
+use super::results::Seen;
 use super::server::{MS, Server, of_elements};
 use crate::batching::{AddRefusal, BatchCall, Batcher, BatchingRules, OutstandingLimit};
 use crate::closure::Retryer;
@@ -40,6 +41,37 @@ async fn one_who_goes_away_while_waiting_is_not_sent_and_holds_nobody_up() {
         (first.await.unwrap().into_value(), &*server.seen()),
         (1, &["0 a".to_owned(), "10 c".to_owned()][..])
     );
+}
+
+/// Room comes, and before the caller has heard of it, it goes away.
+#[tokio::test(start_paused = true)]
+async fn one_who_goes_away_once_there_is_room_is_taken_back_until_the_batch_is_sent() {
+    for others in [&[][..], &["other"][..]] {
+        let server = Server::new();
+        let settings = of_elements(2).max_outstanding_elements(2).limit_exceeded(LimitExceeded::Block);
+        let seen = Arc::new(Seen::default());
+        let batching = server.batching(settings).rules(BatchingRules::Reached).observer(seen.clone());
+        let batcher = Batcher::spawn(batching).unwrap();
+        let first = [batcher.try_add("a").unwrap(), batcher.try_add("b").unwrap()];
+        let mut gone = Box::pin(batcher.add("gone"));
+        assert!(futures_util::poll!(&mut gone).is_pending());
+        sleep(11 * MS).await;
+        // Its batch is open, and nobody has told it so far.
+        assert_eq!((batcher.totals().batches(), batcher.outstanding().elements()), (1, 1));
+        let others: Vec<_> = others.iter().map(|word| batcher.try_add(word).unwrap()).collect();
+        drop(gone);
+        assert_eq!(batcher.outstanding().elements(), others.len() as u64);
+        let totals = batcher.close().await;
+        assert_eq!(totals.elements(), 2 + others.len() as u64);
+        let expected = if others.is_empty() { &["0 a b"][..] } else { &["0 a b", "11 other"] };
+        assert_eq!(server.seen(), expected);
+        for element in first.into_iter().chain(others) {
+            element.await.unwrap();
+        }
+        let sizes: Vec<_> = seen.0.lock().unwrap().clone();
+        assert_eq!(sizes.len(), expected.len());
+        assert!(sizes[1..].iter().all(|line| line.starts_with("batcher (1, 1, 0)")), "{sizes:?}");
+    }
 }
 
 /// Elsewhere elements whose futures were cancelled are never counted back, so that shutdown hangs.

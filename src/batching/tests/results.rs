@@ -85,8 +85,43 @@ async fn another_number_of_replies_fails_all_elements() {
     batcher.close().await;
     let error = a.await.unwrap_err();
     assert_eq!(error.failure(), ElementFailure::WrongReplies { elements: 2, replies: 1 });
-    assert_eq!(error.to_string(), "the batch of 2 elements has 1 replies: correct how its reply is split");
+    let text =
+        "the batch of 2 elements has 1 replies: the server left some out, or its reply is split wrongly";
+    assert_eq!(error.to_string(), text);
     assert_eq!(b.await.unwrap_err().failure(), error.failure());
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_error_that_is_split_wrongly_stays_the_cause() {
+    let server = Server::new();
+    let batching = server.batching(of_elements(9)).split_failure(|_, _| Some(Vec::new()));
+    let batcher = Batcher::spawn(batching).unwrap();
+    let fail = batcher.try_add("fail").unwrap();
+    batcher.close().await;
+    let error = fail.await.unwrap_err();
+    assert_eq!(error.failure(), ElementFailure::WrongReplies { elements: 1, replies: 0 });
+    assert_eq!(error.cause().unwrap().message(), "broken");
+}
+
+#[tokio::test(start_paused = true)]
+async fn entries_have_a_reply_each_or_none_has() {
+    // A list of so many items, whatever was sent.
+    let sent = async |count: usize| {
+        let call = BatchCall::rpc(move |_: Vec<u64>| async move { Ok(Response::new(vec![7_u8; count])) });
+        let batching = call.split_entries(|list| list, |items| items.len()).entries(|entries| *entries);
+        let batcher = Batcher::spawn(batching.settings(of_elements(9).build())).unwrap();
+        let elements = [1, 3, 0].map(|entries| batcher.try_add(entries).unwrap());
+        batcher.close().await;
+        let mut replies = Vec::new();
+        for element in elements {
+            replies.push(element.await.map(|reply| *reply.value()).map_err(|error| error.failure()));
+        }
+        replies
+    };
+    assert_eq!(sent(4).await, [Ok(1), Ok(3), Ok(0)]);
+    for replies in [0, 3, 5] {
+        assert_eq!(sent(replies).await, [Err(ElementFailure::WrongReplies { elements: 4, replies }); 3]);
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -118,7 +153,7 @@ async fn an_rpc_gets_the_elements_by_value_and_its_error_is_the_status() {
 }
 
 #[derive(Default)]
-struct Seen(Mutex<Vec<String>>);
+pub(super) struct Seen(pub(super) Mutex<Vec<String>>);
 
 impl OperationObserver for Seen {
     fn batch_sent(&self, batch: &BatchInfo<'_>) {

@@ -1,14 +1,14 @@
 //! A batch that is sent, in numbers.
 
-use gax_retry::batching::{BatchTrigger, ReadyBatch};
+use gax_retry::batching::{BatchTrigger, ElementSize};
 use std::time::Duration;
 
 /// A batch that a batcher sends.
 #[derive(Debug, Clone)]
 pub struct BatchInfo<'a> {
     batcher: &'a str,
-    elements: usize,
-    ready: ReadyBatch,
+    sizes: &'a [ElementSize],
+    trigger: BatchTrigger,
     waited: Duration,
     throttled: Duration,
 }
@@ -16,12 +16,12 @@ pub struct BatchInfo<'a> {
 impl<'a> BatchInfo<'a> {
     pub(crate) fn new(
         batcher: &'a str,
-        elements: usize,
-        ready: ReadyBatch,
+        sizes: &'a [ElementSize],
+        trigger: BatchTrigger,
         waited: Duration,
         throttled: Duration,
     ) -> Self {
-        Self { batcher, elements, ready, waited, throttled }
+        Self { batcher, sizes, trigger, waited, throttled }
     }
 
     /// The name of the batcher.
@@ -33,19 +33,19 @@ impl<'a> BatchInfo<'a> {
     /// How many elements were added to it.
     #[must_use]
     pub fn elements(&self) -> usize {
-        self.elements
+        self.sizes.len()
     }
 
     /// How many entries they have; one each, unless the batcher [counts them](crate::batching::Batching::entries).
     #[must_use]
     pub fn entries(&self) -> u64 {
-        self.ready.size().elements()
+        self.sizes.iter().fold(0, |sum, size| sum.saturating_add(size.elements()))
     }
 
     /// How many bytes they have; none, unless the batcher [counts them](crate::batching::Batching::bytes).
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.ready.size().bytes()
+        self.sizes.iter().fold(0, |sum, size| sum.saturating_add(size.bytes()))
     }
 
     /// How long its first element has waited in it.
@@ -63,6 +63,6 @@ impl<'a> BatchInfo<'a> {
     /// Why it is sent.
     #[must_use]
     pub fn trigger(&self) -> BatchTrigger {
-        self.ready.trigger()
+        self.trigger
     }
 }

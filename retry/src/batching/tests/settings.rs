@@ -37,13 +37,21 @@ fn limits_at_the_thresholds_are_fine_and_none_has_to_be_set() {
     let at = settings().element_count_threshold(10).max_outstanding_elements(10).limit_exceeded(Block);
     assert_eq!(problems(at.build()), None);
     assert_eq!(problems(settings().limit_exceeded(Block).build()), None);
+    // Without a threshold a batch need not fill up.
+    let free = BatchingSettings::builder().max_outstanding_elements(9).max_outstanding_bytes(9);
+    assert_eq!(problems(free.limit_exceeded(Block).build()), None);
 }
 
 #[test]
 fn a_limit_of_zero_lets_nothing_pass() {
-    let zero = settings().element_count_threshold(0).max_outstanding_elements(0).limit_exceeded(Block);
+    let zero = settings().max_outstanding_elements(0).limit_exceeded(Block);
     assert_eq!(
         problems(zero.build()).as_deref(),
         Some("batching settings are not valid: max_outstanding_elements is 0, but must be at least 1")
     );
+    // With thresholds of 0 each element is a batch as with 1: somebody meant something else.
+    let zero = settings().element_count_threshold(0).request_byte_threshold(0);
+    let text = "batching settings are not valid: element_count_threshold is 0, but must be at least 1; \
+                request_byte_threshold is 0, but must be at least 1";
+    assert_eq!(problems(zero.build()).as_deref(), Some(text));
 }

@@ -1,7 +1,7 @@
 //! When batches are sent: thresholds and delays, by both rules.
 
 use super::by_hand::{ByHand, MS, settings};
-use crate::batching::ElementSize;
+use crate::batching::{BatchingSettings, ElementSize};
 use std::time::Duration;
 
 const FOUR: ElementSize = ElementSize::of_bytes(4);
@@ -21,6 +21,9 @@ fn in_code_the_element_that_would_exceed_a_threshold_sends_the_batch_before_it()
         by_elements,
         ["0 send 1: a b c (elements)", "0 send 2: d e f (elements)", "0 send 3: g (close)"]
     );
+    // A threshold that was left out is none.
+    let set = BatchingSettings::builder().element_count_threshold(3).delay_threshold(MS);
+    assert_eq!(seven(ByHand::exceeded(set)), by_elements);
     let by_bytes = seven(ByHand::exceeded(settings().request_byte_threshold(10)));
     assert_eq!(
         by_bytes,
@@ -48,8 +51,8 @@ fn reaching_a_threshold_sends_by_a_descriptor_and_not_in_code() {
 }
 
 #[test]
-fn in_code_thresholds_of_zero_let_each_element_go_alone_and_one_add_late() {
-    let none = settings().element_count_threshold(0).request_byte_threshold(0);
+fn in_code_thresholds_of_one_let_each_element_go_alone_and_one_add_late() {
+    let none = settings().element_count_threshold(1).request_byte_threshold(1);
     assert_eq!(
         ByHand::exceeded(none).add("a b c").close().log(),
         ["0 send 1: a (elements)", "0 send 2: b (elements)", "0 send 3: c (close)"]

@@ -1,5 +1,6 @@
 //! Headers, ids and credentials that Google's servers expect of every call.
 
+mod batching;
 mod client_headers;
 mod credentials;
 mod endpoints;
