@@ -151,8 +151,12 @@ impl ServiceEndpoint {
                 "is no domain; write one such as googleapis.com",
             ));
         }
-        let service = self.default_host.strip_suffix(GOOGLE).filter(|service| service.ends_with('.'));
-        Ok(service.map_or_else(|| self.default_host.clone(), |service| format!("{service}{universe}")))
+        let (name, port) = self
+            .default_host
+            .find(':')
+            .map_or((&*self.default_host, ""), |colon| self.default_host.split_at(colon));
+        let service = name.strip_suffix(GOOGLE).filter(|service| service.ends_with('.'));
+        Ok(service.map_or_else(|| self.default_host.clone(), |service| format!("{service}{universe}{port}")))
     }
 }
 
@@ -243,6 +247,8 @@ mod tests {
         assert_eq!(shown(&private), "https://private.u.example/ as cloudasset.u.example");
         let google = other.address("private.googleapis.com");
         assert_eq!(shown(&google), "https://private.googleapis.com/ as private.googleapis.com");
+        let with_port = ServiceEndpoint::new("pubsub.googleapis.com:443").universe_domain("u.example");
+        assert_eq!(shown(&with_port), "https://pubsub.u.example:443/ as pubsub.u.example:443");
         let own = ServiceEndpoint::new("library.example.com").universe_domain("u.example");
         assert_eq!(shown(&own), "https://library.example.com/ as library.example.com");
     }
