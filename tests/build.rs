@@ -47,7 +47,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .out_dir(&rest)
         .include_file("mod.rs")
         .generate_default_stubs(true)
-        .compile_protos(&["rest/messaging.proto", "rest/everything.proto"], &[shared, "proto"])?;
+        .compile_protos(
+            &["rest/messaging.proto", "rest/everything.proto", "google/longrunning/operations.proto"],
+            &[shared, "proto"],
+        )?;
     tonic_gax_build::configure()
         .retry_table(format!("{shared}/library/v1/library_grpc_service_config.json"))
         .build_rest(true)

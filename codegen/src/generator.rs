@@ -2,17 +2,18 @@
 
 use crate::descriptors::full_name;
 use crate::emit::Emitter;
-use crate::generator_config::GeneratorConfig;
+use crate::generator_config::{GeneratorConfig, TonicCode};
 use crate::operation_types;
 use crate::page_items::ResolvedItems;
-use prost_build::Service;
+use prost_build::{Service, ServiceGenerator};
 use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Generates tonic's code for a service, as it is, and ours at the end of its package: only then are the
 /// services known that are mixed into it.
 pub(crate) struct Generator {
-    tonic: Box<dyn prost_build::ServiceGenerator>,
+    tonic: tonic_prost_build::Builder,
+    generators: HashMap<TonicCode, Box<dyn ServiceGenerator>>,
     emitter: Emitter,
     config: Rc<GeneratorConfig>,
     /// Every service as prost sees it, in the order in which it comes to them, and by name its place.
@@ -23,12 +24,12 @@ pub(crate) struct Generator {
 
 impl Generator {
     pub(crate) fn new(
-        tonic: Box<dyn prost_build::ServiceGenerator>,
+        tonic: tonic_prost_build::Builder,
         emitter: Emitter,
         config: Rc<GeneratorConfig>,
     ) -> Self {
         let (services, places, pages) = (Vec::new(), HashMap::new(), ResolvedItems::default());
-        Self { tonic, emitter, config, services, places, pages }
+        Self { tonic, generators: HashMap::new(), emitter, config, services, places, pages }
     }
 
     fn service(&self, name: &str) -> Option<&Service> {
@@ -36,7 +37,7 @@ impl Generator {
     }
 }
 
-impl prost_build::ServiceGenerator for Generator {
+impl ServiceGenerator for Generator {
     fn generate(&mut self, service: Service, buf: &mut String) {
         if self.pages.take(&self.config.pages, &service) {
             return;
@@ -44,20 +45,18 @@ impl prost_build::ServiceGenerator for Generator {
         let name = full_name(&service.package, &service.proto_name);
         let Some(code) = self.config.service(&name) else { return };
         self.places.insert(name, self.services.len());
-        if code.tonic {
-            self.tonic.generate(operation_types::without(service.clone()), buf);
+        let TonicCode { client, server } = code.tonic;
+        if client || server {
+            let tonic = || self.tonic.clone().build_client(client).build_server(server).service_generator();
+            let generator = self.generators.entry(code.tonic).or_insert_with(tonic);
+            generator.generate(operation_types::without(service.clone()), buf);
         }
         self.services.push(service);
         // A package without any code before its end would be left out.
         buf.push('\n');
     }
 
-    fn finalize(&mut self, buf: &mut String) {
-        self.tonic.finalize(buf);
-    }
-
     fn finalize_package(&mut self, package: &str, buf: &mut String) {
-        self.tonic.finalize_package(package, buf);
         for service in self.services.iter().filter(|service| service.package == package) {
             let name = full_name(package, &service.proto_name);
             let gax = self.config.service(&name).and_then(|code| code.gax.as_ref());

@@ -6,7 +6,7 @@ use crate::join::{JoinedService, join};
 use crate::message_fields::unfit_field;
 use crate::names::{ServiceNames, service_names};
 use crate::page_items::PageItems;
-use gax_table::{Finding, RetryTable, ServiceDescription, ServiceYaml, Severity, TableError};
+use gax_table::{Finding, MissingMixin, RetryTable, ServiceDescription, ServiceYaml, Severity, TableError};
 use heck::ToSnakeCase as _;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -31,10 +31,16 @@ pub(crate) struct GeneratorConfig {
 /// The code of a service.
 #[derive(Debug)]
 pub(crate) struct ServiceCode {
-    /// Whether tonic's own code is generated.
-    pub(crate) tonic: bool,
+    pub(crate) tonic: TonicCode,
     /// Settings and client.
     pub(crate) gax: Option<(ServiceNames, JoinedService)>,
+}
+
+/// Which of tonic's own code is generated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub(crate) struct TonicCode {
+    pub(crate) client: bool,
+    pub(crate) server: bool,
 }
 
 /// The options that it depends on, beside table and descriptors.
@@ -44,10 +50,10 @@ pub(crate) struct GeneratorOptions<'a> {
     pub(crate) requested: Option<&'a HashSet<String>>,
     /// Protos whose Rust types exist elsewhere, such as `.google.cloud.asset.v1`.
     pub(crate) extern_paths: &'a [String],
-    /// Whether tonic's client or server is generated.
-    pub(crate) tonic: bool,
-    /// Whether tonic's client is.
-    pub(crate) client: bool,
+    /// Which of tonic's code is generated, where it compiles.
+    pub(crate) tonic: TonicCode,
+    /// Whether tonic's client has `connect`.
+    pub(crate) transport: bool,
     /// Which methods of other services are mixed into those that were asked for.
     pub(crate) service_yaml: Option<&'a ServiceYaml>,
 }
@@ -81,6 +87,7 @@ impl GeneratorConfig {
         let (requested, imported): (Vec<&ProtoService>, Vec<&ProtoService>) =
             descriptors.services.iter().partition(|service| options.is_requested(service));
         let requested: Vec<ServiceDescription> = requested.into_iter().map(described).collect();
+        let missing = options.service_yaml.map(|yaml| yaml.missing_mixins(&requested)).unwrap_or_default();
         let requested = match options.service_yaml {
             Some(yaml) => yaml.mix_in(requested),
             None => requested,
@@ -118,14 +125,16 @@ impl GeneratorConfig {
             unusable: Vec::new(),
             clashes: unfit,
         };
+        config.clashes.extend(missing.iter().map(MissingMixin::finding));
         for service in &descriptors.services {
-            let tonic = options.tonic && !options.is_extern(service);
+            let tonic = if options.is_extern(service) {
+                TonicCode::default()
+            } else {
+                compiling(service, options, &mut config.clashes)
+            };
             let gax = gax.remove(service.full_name.as_str());
-            if tonic {
-                config.clashes.extend(clashes(service));
-                config.clashes.extend(options.client.then(|| taken(service)).into_iter().flatten());
-            }
-            if tonic || gax.is_some() || mixed_in.contains(service.full_name.as_str()) {
+            if tonic != TonicCode::default() || gax.is_some() || mixed_in.contains(service.full_name.as_str())
+            {
                 config.files.insert(service.file.clone());
             }
             config.services.insert(service.full_name.clone(), ServiceCode { tonic, gax });
@@ -135,7 +144,10 @@ impl GeneratorConfig {
         let all = all
             .map(|service| gets_gax.get(&service.full_name).cloned().unwrap_or_else(|| described(service)));
         let all: Vec<ServiceDescription> = all.collect();
-        config.unknown = one_per_service(table.unknown_names(&all));
+        let mut unknown = table.unknown_names(&all);
+        // Such a name is right.
+        unknown.retain(|finding| !missing.iter().any(|mixin| mixin.explains(finding)));
+        config.unknown = one_per_service(unknown);
         config.unusable = table.unusable_entries(&all);
         config
     }
@@ -149,10 +161,20 @@ impl GeneratorConfig {
         self.mixed_in.contains(service)
     }
 
+    /// The services of which clients are generated.
+    pub(crate) fn clients(&self) -> impl Iterator<Item = &JoinedService> {
+        self.services.values().filter_map(|code| code.gax.as_ref()).map(|(_, joined)| joined)
+    }
+
+    /// The first package, by name, that has a client.
+    pub(crate) fn first_client_package(&self) -> Option<&str> {
+        let names = self.clients().map(JoinedService::name);
+        names.map(|name| name.rsplit_once('.').map_or("", |(package, _)| package)).min()
+    }
+
     /// Whether a client that is generated calls that method.
     pub(crate) fn calls(&self, service: &str, method: &str) -> bool {
-        let joined = self.services.values().filter_map(|code| code.gax.as_ref());
-        let mut methods = joined.flat_map(|(_, joined)| &joined.methods);
+        let mut methods = self.clients().flat_map(|joined| &joined.methods);
         methods.any(|own| own.service == service && own.name == method)
     }
 
@@ -184,24 +206,51 @@ fn unfit_descriptors(descriptors: &Descriptors, service: &mut JoinedService) -> 
     found
 }
 
-/// RPCs of a service for which tonic writes two functions of one name.
-fn clashes(service: &ProtoService) -> Vec<Finding> {
+/// The code of tonic's that compiles, with a finding for what is left out.
+fn compiling(
+    service: &ProtoService,
+    options: &GeneratorOptions<'_>,
+    findings: &mut Vec<Finding>,
+) -> TonicCode {
+    let TonicCode { mut client, mut server } = options.tonic;
+    let mut clash = |what: String, left_out: &str, help: &'static str| {
+        let message = format!("{what}, so that {} has none of {left_out}", service.full_name);
+        findings.push(Finding::new("clashing-methods", Severity::Warning, message).with_help(help));
+    };
     let mut functions: HashMap<String, &str> = HashMap::new();
-    let mut clashes = Vec::new();
     for method in &service.methods {
         let function = method.name.to_snake_case();
-        if let Some(first) = functions.get(&function) {
-            let message = format!(
-                "{} and {} of {} are both {function} in Rust, so that tonic's own client and server don't compile",
-                first, method.name, service.full_name
-            );
-            let help = "rename one of the two, or generate neither tonic's client nor its server";
-            clashes.push(Finding::new("clashing-methods", Severity::Warning, message).with_help(help));
-        } else {
-            functions.insert(function, &method.name);
+        if let Some(first) = functions.get(&function).filter(|_| client || server) {
+            let what =
+                format!("{first} and {} of {} are both {function} in Rust", method.name, service.full_name);
+            clash(what, "tonic's own client and server", "rename one of the two");
+            (client, server) = (false, false);
         }
+        functions.insert(function, &method.name);
     }
-    clashes
+    let taken = FUNCTIONS_OF_CLIENTS.iter().filter(|function| options.transport || **function != "connect");
+    if let Some((function, name)) =
+        taken.filter(|_| client).find_map(|function| functions.get_key_value(*function))
+    {
+        let what = format!(
+            "{name} of {} is {function} in Rust, as is a function of tonic's own client",
+            service.full_name
+        );
+        clash(
+            what,
+            "that client",
+            "rename it, or call it by the client that retries, which has another name for it",
+        );
+        client = false;
+    }
+    // Type parameters that tonic bounds by the trait of the service.
+    if server && matches!(&*service.name, "T" | "B") {
+        let what =
+            format!("the service {} is named like a type parameter of tonic's own server", service.full_name);
+        clash(what, "that server", "rename the service");
+        server = false;
+    }
+    TonicCode { client, server }
 }
 
 /// The functions that tonic's own client has for itself.
@@ -215,22 +264,6 @@ const FUNCTIONS_OF_CLIENTS: [&str; 8] = [
     "max_decoding_message_size",
     "max_encoding_message_size",
 ];
-
-/// RPCs of a service whose function tonic's own client has already.
-fn taken(service: &ProtoService) -> Vec<Finding> {
-    let methods = service.methods.iter().map(|method| (&method.name, method.name.to_snake_case()));
-    let taken = methods.filter(|(_, function)| FUNCTIONS_OF_CLIENTS.contains(&function.as_str()));
-    let finding = |(name, function): (&String, String)| {
-        let message = format!(
-            "{name} of {} is {function} in Rust, which tonic's own client has already, so that it doesn't compile",
-            service.full_name
-        );
-        let help =
-            "rename it, or don't generate tonic's client: the one that retries calls it by another name";
-        Finding::new("clashing-methods", Severity::Warning, message).with_help(help)
-    };
-    taken.map(finding).collect()
-}
 
 /// The names of services, in their order.
 fn names(descriptors: &Descriptors, services: &[&ProtoService]) -> Vec<ServiceNames> {
@@ -296,15 +329,15 @@ mod tests {
         let options = GeneratorOptions {
             requested: Some(&requested),
             extern_paths: &extern_paths,
-            tonic: true,
-            client: true,
+            tonic: TonicCode { client: true, server: true },
+            transport: true,
             service_yaml: None,
         };
         let table = RetryTable::parse(table).unwrap();
         let config = GeneratorConfig::new(&descriptors, &MethodOptions::default(), &table, &options);
         ["own.Own", "other.v1.Other"].map(|name| {
             let service = config.service(name).unwrap();
-            (service.tonic, service.gax.is_some())
+            (service.tonic.client && service.tonic.server, service.gax.is_some())
         })
     }
 

@@ -222,7 +222,9 @@ fn messages_and_tonics_code_are_tonics_own() {
         for file in ours.files() {
             let theirs = std::fs::read_to_string(directory.join(file.name())).unwrap();
             let mine = file.content().replace("#[allow(clippy::all, reason = \"generated\")]\n", "");
-            assert_eq!(without_gax(&mine), without_gax(&theirs), "{}", file.name());
+            // Edges has RPCs with which tonic's client doesn't compile.
+            let theirs = without_gax(&theirs).into_iter().filter(|item| !item.contains("mod edges_client "));
+            assert!(without_gax(&mine).into_iter().eq(theirs), "{}", file.name());
         }
     }
     std::fs::remove_dir_all(&directory).unwrap();
@@ -265,7 +267,7 @@ fn attributes_and_comments_are_the_users() {
     let generated = generate(builder, "edge.proto", DATA);
     let content = content(&generated, "edge.v1.rs");
     assert_eq!(content.matches("#[derive(Marked)]").count(), 1);
-    assert_eq!(content.matches("#[cfg(client)]").count(), 2);
+    assert_eq!(content.matches("#[cfg(client)]").count(), 1);
     assert!(!content.contains("edges_server"));
     assert!(!content.contains("Replies at once"));
     assert!(content.contains("Calls `Ping`."));

@@ -163,6 +163,22 @@ fn a_mixin_has_to_be_among_the_protos() {
     let library = module(content(&generated, "mixed.v1.rs"), "library_gax");
     assert_eq!(methods(&library).len(), 6);
     assert!(content(&generated, "google.cloud.location.rs").is_empty());
+    // One warning for each, and none about the names that the table has for their methods.
+    let findings: Vec<String> = generated.findings().iter().map(ToString::to_string).collect();
+    let of = |methods: &str, service: &str, file: &str| {
+        format!(
+            "warning[missing-mixin]: the service YAML mixes in {methods} of {service}, whose proto is not among those to \
+             compile, so that clients don't have them; add {file} to the protos"
+        )
+    };
+    assert_eq!(
+        findings,
+        [
+            of("CancelOperation, GetOperation, ListOperations", "google.longrunning.Operations", OPERATIONS),
+            of("GetLocation, ListLocations", "google.cloud.location.Locations", LOCATIONS),
+            of("GetIamPolicy, SetIamPolicy, TestIamPermissions", "google.iam.v1.IAMPolicy", POLICIES),
+        ]
+    );
 }
 
 #[test]

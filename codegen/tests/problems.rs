@@ -212,8 +212,9 @@ fn errors_print_names_and_texts_escaped() {
 fn rpcs_of_one_function_are_reported() {
     let folder = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("clashing");
     std::fs::create_dir_all(&folder).unwrap();
-    let proto = "syntax = 'proto3'; package a.v1; message M {} service S { \
-                 rpc GetFoo(M) returns (M); rpc get_foo(M) returns (M); rpc New(M) returns (M); }";
+    let proto = "syntax = 'proto3'; package a.v1; message M {} \
+                 service Both { rpc GetFoo(M) returns (M); rpc get_foo(M) returns (M); rpc New(M) returns (M); } \
+                 service Client { rpc Connect(M) returns (M); } service T { rpc Get(M) returns (M); }";
     std::fs::write(folder.join("clashing.proto"), proto).unwrap();
     let reported = |builder: Builder| {
         let generated = builder.generate(&["clashing.proto"], &[&folder]).unwrap();
@@ -222,15 +223,29 @@ fn rpcs_of_one_function_are_reported() {
     assert_eq!(
         reported(configure()),
         [
-            "warning[clashing-methods]: GetFoo and get_foo of a.v1.S are both get_foo in Rust, so that tonic's own client \
-          and server don't compile; rename one of the two, or generate neither tonic's client nor its server",
-            "warning[clashing-methods]: New of a.v1.S is new in Rust, which tonic's own client has already, so that it \
-          doesn't compile; rename it, or don't generate tonic's client: the one that retries calls it by another name"
+            "warning[clashing-methods]: GetFoo and get_foo of a.v1.Both are both get_foo in Rust, so that a.v1.Both has none of \
+          tonic's own client and server; rename one of the two",
+            "warning[clashing-methods]: Connect of a.v1.Client is connect in Rust, as is a function of tonic's own client, so \
+          that a.v1.Client has none of that client; rename it, or call it by the client that retries, which has another name for it",
+            "warning[clashing-methods]: the service a.v1.T is named like a type parameter of tonic's own server, so that a.v1.T \
+          has none of that server; rename the service"
         ]
     );
-    assert_eq!(reported(configure().build_client(false)).len(), 1, "the server has no such function");
+    assert_eq!(reported(configure().build_client(false)).len(), 2, "the server has no such function");
+    assert_eq!(
+        reported(configure().build_transport(false)).len(),
+        2,
+        "and the client has none without a channel"
+    );
     let without = configure().build_client(false).build_server(false);
     assert_eq!(reported(without), [""; 0]);
+    // Nothing is left out but the code that doesn't compile.
+    let generated = configure().generate(&["clashing.proto"], &[&folder]).unwrap();
+    let code = generated.files()[0].content();
+    let modules = ["both", "client", "t"].map(|name| {
+        ["client", "server", "gax"].map(|kind| code.contains(&format!("pub mod {name}_{kind} ")))
+    });
+    assert_eq!(modules, [[false, false, true], [false, true, true], [true, false, true]]);
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The descriptors that clients over REST have with them.
+//! The descriptors that the clients over REST of a build share.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use prost::Message as _;
@@ -49,21 +49,10 @@ fn generate(name: &str, proto: &str, builder: Builder) -> Result<Generated, Erro
     builder.generate(&["library.proto"], &write(name, proto))
 }
 
-/// The descriptors in the code of a service.
-fn descriptors(code: &str, service: &str) -> FileDescriptorSet {
-    let file = syn::parse_file(code).unwrap();
-    let module = file.items.iter().find_map(|item| match item {
-        syn::Item::Mod(module) if module.ident == service => module.content.as_ref(),
-        _ => None,
-    });
-    let value = module.unwrap().1.iter().find_map(|item| match item {
-        syn::Item::Static(item) if item.ident == "REST" => Some(&*item.expr),
-        _ => None,
-    });
-    let syn::Expr::Call(call) = value.unwrap() else { unreachable!("it is made by a call") };
-    let Some(syn::Expr::Lit(syn::ExprLit { lit: syn::Lit::ByteStr(bytes), .. })) = call.args.last() else {
-        unreachable!("the last argument are bytes")
-    };
+/// The descriptors that the clients of a build share.
+fn descriptors(generated: &Generated) -> FileDescriptorSet {
+    let file = generated.files().iter().find(|file| file.name() == "example.v1-rest.rs").unwrap();
+    let bytes = syn::parse_str::<syn::LitByteStr>(file.content().lines().nth(1).unwrap()).unwrap();
     FileDescriptorSet::decode(bytes.value().as_slice()).unwrap()
 }
 
@@ -77,10 +66,9 @@ fn clients_over_rest_are_made_where_they_are_asked_for() {
 }
 
 #[test]
-fn descriptors_have_what_a_service_needs_and_no_more() {
+fn descriptors_have_all_messages_of_a_build_and_the_methods_that_clients_call() {
     let generated = generate("needed", LIBRARY, configure().build_rest(true)).unwrap();
-    let code = generated.files().iter().find(|file| file.name() == "example.v1.rs").unwrap();
-    let set = descriptors(code.content(), "library_gax");
+    let set = descriptors(&generated);
     let described: Vec<_> = set
         .file
         .iter()
@@ -92,17 +80,28 @@ fn descriptors_have_what_a_service_needs_and_no_more() {
             (file.name(), file.dependency.join(" "), names.join(" "))
         })
         .collect();
-    let time = "google/protobuf/timestamp.proto".to_owned();
+    let text = str::to_owned;
     assert_eq!(
         described,
         [
-            ("other.proto", time, "Used Kind".to_owned()),
-            ("library.proto", "other.proto".to_owned(), "Book Page Library".to_owned()),
+            ("google/api/http.proto", text(""), text("HttpRule CustomHttpPattern")),
+            (
+                "google/api/annotations.proto",
+                text("google/api/http.proto google/protobuf/descriptor.proto"),
+                text("")
+            ),
+            ("other.proto", text("google/protobuf/timestamp.proto"), text("Used Unused Kind UnusedKind")),
+            (
+                "library.proto",
+                text("google/api/annotations.proto other.proto"),
+                text("Book Page Unused Library Others")
+            ),
         ]
     );
     assert!(set.file.iter().all(|file| file.source_code_info.is_none()));
-    let others = descriptors(code.content(), "others_gax");
-    assert_eq!(others.file.len(), 1);
+    // All clients of the build take them from one place.
+    let code = generated.files().iter().find(|file| file.name() == "example.v1.rs").unwrap().content();
+    assert_eq!(code.matches(r#"include!("example.v1-rest.rs")"#).count(), 2);
 }
 
 #[test]
@@ -162,7 +161,7 @@ http:
 ";
     let builder = configure().build_rest(true).service_yaml_text("library.yaml", yaml);
     let generated = generate("yaml", LIBRARY, builder).unwrap();
-    let code = generated.files().iter().find(|file| file.name() == "example.v1.rs").unwrap().content();
+    let code = generated.files().iter().find(|file| file.name() == "example.v1-rest.rs").unwrap().content();
     assert!(
         code.contains("/v2/plain") && code.contains("/v2/{name}") && !code.contains("/v1/{name=books/*}")
     );

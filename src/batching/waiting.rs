@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 /// Waits until the batcher has taken the element or refuses it. Dropped before that, it takes the element with it.
 pub(crate) struct Waiting<'a, T, R, E> {
     pub(crate) shared: &'a Shared<T, R, E>,
-    /// `None`: it has been told what became of the element.
+    /// `None`: the result has been returned.
     pub(crate) ticket: Option<Ticket>,
     pub(crate) receiver: oneshot::Receiver<AddResult<T, R, E>>,
 }

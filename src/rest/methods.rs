@@ -2,19 +2,21 @@
 
 use crate::google::descriptor_set::{FileSet, full_name};
 use crate::rest::error::RestError;
-use crate::rest::error_details::add_error_details;
 use crate::rest::http_rule::HttpRule;
+use crate::rest::messages::add_error_details;
+use crate::rest::options::Encoded;
 use crate::rest::request::Binding;
 use http::Uri;
 use prost::Message;
 use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor};
-use std::collections::HashMap;
+use prost_types::FileDescriptorProto;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// The RPCs of descriptors, by their gRPC path without the leading slash.
 #[derive(Debug, Clone)]
 pub(super) struct Methods {
-    by_path: HashMap<Box<str>, Arc<RestMethod>>,
+    by_path: Arc<HashMap<Box<str>, Arc<RestMethod>>>,
     pool: DescriptorPool,
 }
 
@@ -34,38 +36,43 @@ pub(crate) struct RestMethod {
 }
 
 impl Methods {
-    /// The RPCs of an encoded `FileDescriptorSet`.
-    pub(super) fn new(encoded: &[u8]) -> Result<Self, RestError> {
+    /// The RPCs of an encoded `FileDescriptorSet`. Others have more messages.
+    pub(super) fn new(encoded: &[u8], others: &[Encoded]) -> Result<Self, RestError> {
         let wrong = |error: &dyn std::fmt::Display| {
             RestError::new(format!("the descriptors are no FileDescriptorSet with all imports: {error}"))
         };
         let options = FileSet::decode(encoded).map_err(|error| wrong(&error))?;
-        let set = prost_types::FileDescriptorSet::decode(encoded).map_err(|error| wrong(&error))?;
+        let mut files: Vec<FileDescriptorProto> = DescriptorPool::global()
+            .files()
+            .filter(|file| file.name().starts_with("google/protobuf/"))
+            .map(|file| file.file_descriptor_proto().clone())
+            .collect();
+        let mut known: HashSet<String> = files.iter().map(|file| file.name().to_owned()).collect();
+        for encoded in std::iter::once(encoded).chain(others.iter().map(|other| &*other.0)) {
+            let set = prost_types::FileDescriptorSet::decode(encoded).map_err(|error| wrong(&error))?;
+            files.extend(set.file.into_iter().filter(|file| known.insert(file.name().to_owned())));
+        }
         let mut pool = DescriptorPool::new();
-        let known = DescriptorPool::global();
-        let known = known.files().filter(|file| is_well_known(file.name()));
-        let known = known.map(|file| file.file_descriptor_proto().clone());
-        let own = set.file.into_iter().filter(|file| !is_well_known(file.name()));
-        pool.add_file_descriptor_protos(known.chain(own)).map_err(|error| wrong(&error))?;
+        pool.add_file_descriptor_protos(files).map_err(|error| wrong(&error))?;
         add_error_details(&mut pool).map_err(|error| wrong(&error))?;
-        let mut methods = Self { by_path: HashMap::new(), pool };
+        let mut by_path = HashMap::new();
         for file in &options.file {
             for service in &file.service {
                 let service_name = full_name(file.package(), service.name());
                 let host = service.options.as_ref().and_then(|options| options.default_host.as_deref());
                 let origin = host.and_then(|host| format!("https://{host}").parse().ok());
-                let Some(described) = methods.pool.get_service_by_name(&service_name) else { continue };
+                let Some(described) = pool.get_service_by_name(&service_name) else { continue };
                 for method in described.methods() {
                     let own = service.method.iter().find(|own| own.name() == method.name());
                     let rule = own.and_then(|own| own.options.as_ref()?.http.as_ref());
                     let rule = rule.and_then(HttpRule::of);
                     let method = RestMethod::new(&method, origin.clone(), rule.as_ref())?;
                     let path = format!("{service_name}/{}", described_name(&method));
-                    methods.by_path.insert(path.into(), Arc::new(method));
+                    by_path.insert(path.into(), Arc::new(method));
                 }
             }
         }
-        Ok(methods)
+        Ok(Self { by_path: Arc::new(by_path), pool })
     }
 
     /// The RPC of a gRPC path without the leading slash.
@@ -75,9 +82,13 @@ impl Methods {
 
     /// Puts these rules in place of those that the protos have.
     pub(super) fn with_rules(mut self, rules: &[(String, HttpRule)]) -> Result<Self, RestError> {
+        if rules.is_empty() {
+            return Ok(self);
+        }
+        let by_path = Arc::make_mut(&mut self.by_path);
         for (name, rule) in rules {
             let path = name.rsplit_once('.').map(|(service, method)| format!("{service}/{method}"));
-            let method = path.and_then(|path| self.by_path.get_mut(path.as_str()));
+            let method = path.and_then(|path| by_path.get_mut(path.as_str()));
             let Some(method) = method else {
                 return Err(RestError::of_rule(name, "the descriptors have no RPC of that name"));
             };
@@ -137,11 +148,6 @@ fn bindings(
     let all = std::iter::once(rule).chain(&rule.additional);
     let binding = |rule| Binding::new(rule, input, output);
     all.map(binding).collect::<Result<_, _>>().map_err(|problem| RestError::of_rule(name, problem))
-}
-
-/// Whether everybody has that file.
-fn is_well_known(file: &str) -> bool {
-    file.starts_with("google/protobuf/")
 }
 
 #[cfg(test)]

@@ -5,10 +5,10 @@
 //! and know nothing of it. The page *REST* of the guide has the rules.
 
 mod error;
-mod error_details;
 mod headers;
 mod http_rule;
 mod http_service;
+mod messages;
 mod methods;
 mod options;
 mod problem;

@@ -4,6 +4,8 @@ use crate::rest::error::RestError;
 use crate::rest::http_rule::HttpRule;
 use gax_retry::Compatibility;
 use http::Uri;
+use std::fmt;
+use std::sync::Arc;
 
 /// Options of a [`RestTransport`](crate::rest::RestTransport).
 ///
@@ -18,6 +20,7 @@ use http::Uri;
 /// | [`max_response_bytes`](Self::max_response_bytes) | 16 MiB |
 /// | [`compatibility`](Self::compatibility) | that of the client's settings; else [`Compatibility::Documented`] |
 /// | [`rule`](Self::rule) | those of the protos |
+/// | [`descriptors`](Self::descriptors) | those of all protos of the client's build |
 #[derive(Debug, Clone)]
 #[must_use = "options do nothing until a transport is made with them"]
 pub struct RestOptions {
@@ -30,6 +33,18 @@ pub struct RestOptions {
     /// `None`: as the client has it.
     pub(super) compatibility: Option<Compatibility>,
     pub(super) rules: Vec<(String, HttpRule)>,
+    pub(super) descriptors: Vec<Encoded>,
+}
+
+/// An encoded `FileDescriptorSet`.
+#[derive(Clone)]
+pub(super) struct Encoded(pub(super) Arc<[u8]>);
+
+/// Short: how long it is.
+impl fmt::Debug for Encoded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bytes", self.0.len())
+    }
 }
 
 impl Default for RestOptions {
@@ -42,6 +57,7 @@ impl Default for RestOptions {
             max_response_bytes: 16 * 1024 * 1024,
             compatibility: None,
             rules: Vec::new(),
+            descriptors: Vec::new(),
         }
     }
 }
@@ -91,6 +107,13 @@ impl RestOptions {
     /// The rule of an RPC, such as `google.longrunning.Operations.GetOperation`, in place of its proto's.
     pub fn rule(mut self, method: impl Into<String>, rule: HttpRule) -> Self {
         self.rules.push((method.into(), rule));
+        self
+    }
+
+    /// Descriptors of more messages, as an encoded `FileDescriptorSet` with all imports: for what a `google.protobuf.Any` may hold
+    /// and the protos of the client's build don't define. Files that are in both are those of the build.
+    pub fn descriptors(mut self, encoded: impl Into<Arc<[u8]>>) -> Self {
+        self.descriptors.push(Encoded(encoded.into()));
         self
     }
 

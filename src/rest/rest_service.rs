@@ -1,39 +1,43 @@
-//! The descriptors of a generated client.
+//! The descriptors of generated clients.
 
 use crate::rest::error::RestError;
 use crate::rest::methods::Methods;
 use crate::rest::options::RestOptions;
 use crate::rest::transport::RestTransport;
 use crate::settings::ClientSettings;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
-/// The descriptors of a generated client, for generated code. They are decoded when the first client is made.
+/// The descriptors of a generated client's build, for generated code.
 #[derive(Debug)]
 pub struct RestService {
     default_host: Option<&'static str>,
     descriptors: &'static [u8],
-    methods: OnceLock<Result<Methods, RestError>>,
 }
 
+type Build = (&'static [u8], Result<Methods, RestError>);
+
+/// The RPCs of each build, decoded when the first client of the build was made. All its clients share them.
+static BUILDS: Mutex<Vec<Build>> = Mutex::new(Vec::new());
+
 impl RestService {
-    /// The service at that host, if it is one of Google's, that these are the descriptors of, with all that its messages need.
+    /// A service at that host, if it is one of Google's, and the descriptors of its build.
     #[must_use]
     pub const fn new(default_host: Option<&'static str>, descriptors: &'static [u8]) -> Self {
-        Self { default_host, descriptors, methods: OnceLock::new() }
+        Self { default_host, descriptors }
     }
 
     /// A transport, and the settings that are left over it. If there is something wrong with the descriptors, all calls end with
     /// that.
     pub fn client<S>(&self, http: S, settings: ClientSettings) -> (RestTransport<S>, ClientSettings) {
         let options = RestOptions::new();
-        self.of(http, settings, options, self.methods().clone())
+        self.of(http, settings, options, self.methods())
     }
 
     /// As [`client`](Self::client), with options.
     ///
     /// # Errors
     ///
-    /// A rule among the options can't be used, or their origin has no scheme or no host.
+    /// A rule or descriptors among the options can't be used, or their origin has no scheme or no host.
     pub fn client_with<S>(
         &self,
         http: S,
@@ -41,7 +45,12 @@ impl RestService {
         options: RestOptions,
     ) -> Result<(RestTransport<S>, ClientSettings), RestError> {
         options.check()?;
-        let methods = self.methods().clone()?.with_rules(&options.rules)?;
+        let methods = if options.descriptors.is_empty() {
+            self.methods()
+        } else {
+            Methods::new(self.descriptors, &options.descriptors)
+        };
+        let methods = methods?.with_rules(&options.rules)?;
         Ok(self.of(http, settings, options, Ok(methods)))
     }
 
@@ -66,7 +75,13 @@ impl RestService {
         (RestTransport::of(http, methods, options), settings)
     }
 
-    fn methods(&self) -> &Result<Methods, RestError> {
-        self.methods.get_or_init(|| Methods::new(self.descriptors))
+    fn methods(&self) -> Result<Methods, RestError> {
+        let mut builds = BUILDS.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, methods)) = builds.iter().find(|(descriptors, _)| *descriptors == self.descriptors) {
+            return methods.clone();
+        }
+        let methods = Methods::new(self.descriptors, &[]);
+        builds.push((self.descriptors, methods.clone()));
+        methods
     }
 }

@@ -28,9 +28,9 @@ use tower_service::Service;
 ///
 /// * The path has the fields that its template names, the body those that the rule says, the query all others that are set. JSON
 ///   has lower camel names, enums by name.
-/// * Any 2xx is success. Else the code is that of the HTTP status ([`Code::from_http_status`]); message and details are those of a
-///   `google.rpc.Status` in the body. `Retry-After` becomes a `google.rpc.RetryInfo`.
-/// * A stream of responses is a JSON array, whose elements are handed on as they come. An error may follow it.
+/// * Any 2xx is success. Else code, message and details are those of a `google.rpc.Status` in the body; without a code there it is
+///   that of the HTTP status ([`Code::from_http_status`]). `Retry-After` becomes a `google.rpc.RetryInfo`.
+/// * A stream of responses is a JSON array, or one object after the other, which are handed on as they come. An error may follow.
 /// * A connection that fails is `UNAVAILABLE`, a response that can't be read `INTERNAL`, and final; see
 ///   [`RestOptions::compatibility`].
 /// * What can't be sent ends the call before anything is: RPCs with a stream of requests and those without a rule
@@ -86,7 +86,7 @@ impl<S> RestTransport<S> {
     /// The bytes are no descriptors, a rule can't be used, or the origin has no scheme or no host.
     pub fn new(http: S, descriptors: &[u8], options: RestOptions) -> Result<Self, RestError> {
         options.check()?;
-        let methods = Methods::new(descriptors)?.with_rules(&options.rules)?;
+        let methods = Methods::new(descriptors, &options.descriptors)?.with_rules(&options.rules)?;
         Ok(Self::of(http, Ok(methods), options))
     }
 
@@ -220,7 +220,8 @@ impl Shared {
         let (mut parts, body) = response.into_parts();
         let bytes = HttpBytes::new::<S>(&parts.headers, body, reading.is_java);
         let body = if !parts.status.is_success() {
-            let failed = read_failure(parts.status, &parts.headers, bytes.ok(), methods.pool()).await;
+            let (body, is_java) = (bytes.ok(), reading.is_java);
+            let failed = read_failure(parts.status, &parts.headers, body, methods.pool(), is_java).await;
             parts.headers = failed.into_headers(grpc_headers(parts.headers));
             RestBody::default()
         } else if reading.method.streams_responses {

@@ -36,7 +36,7 @@ pub use model::{HttpPolicy, HttpRule, HttpTable};
 #[cfg(feature = "json")]
 pub use read::TableReader;
 #[cfg(feature = "yaml")]
-pub use read::{AutoPopulatedField, ServiceYaml, YamlHttpRule};
+pub use read::{AutoPopulatedField, MissingMixin, ServiceYaml, YamlHttpRule};
 pub use routing::{
     HttpBinding, MessageFields, PathGrammar, PathTemplate, PathVariable, ProtoField, RequestParam,
     RoutingError, http_params, routing_params,

@@ -5,7 +5,6 @@ mod options;
 mod place;
 mod proto_fields;
 mod protos;
-mod reachable;
 mod request_ids;
 mod rest;
 

@@ -1,20 +1,16 @@
-//! The descriptors that clients over REST have with them: of their services, all that these need, and no more.
+//! The descriptors that the clients over REST of a build share: all messages, and the RPCs that are called.
 
 use super::annotations::HTTP;
 use super::options::{HttpRule, MethodOptions, ServiceOptions};
 use super::place::place_of;
 use super::proto_fields::ProtoFields;
-use super::reachable::Types;
 use crate::Error;
 use crate::descriptors::full_name;
 use crate::join::JoinedService;
 use gax_table::{ServiceYaml, YamlHttpRule};
 use prost::Message;
-use prost_types::{
-    DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet, MethodDescriptorProto,
-    ServiceDescriptorProto,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorSet, ServiceDescriptorProto};
+use std::collections::{HashMap, HashSet};
 
 /// The service that long-running operations are polled by.
 const OPERATIONS: &str = "google.longrunning.Operations";
@@ -23,7 +19,6 @@ const OPERATIONS: &str = "google.longrunning.Operations";
 #[derive(Debug)]
 pub(crate) struct RestDescriptors {
     set: FileDescriptorSet,
-    types: Types,
     options: MethodOptions,
     yaml: Option<ServiceYaml>,
 }
@@ -50,6 +45,8 @@ struct RestFile {
     enum_type: Vec<EnumDescriptorProto>,
     #[prost(message, repeated, tag = "6")]
     service: Vec<RestService>,
+    #[prost(int32, repeated, packed = "false", tag = "10")]
+    public_dependency: Vec<i32>,
     #[prost(string, tag = "12")]
     syntax: String,
 }
@@ -101,7 +98,7 @@ impl RestDescriptors {
         yaml: Option<&ServiceYaml>,
         is_wanted: impl Fn(&str, &str) -> bool,
     ) -> Result<Self, Error> {
-        let rest = Self { types: Types::of(set), set: set.clone(), options, yaml: yaml.cloned() };
+        let rest = Self { set: set.clone(), options, yaml: yaml.cloned() };
         let fields = ProtoFields::of(set);
         for file in &set.file {
             for (number, service) in file.service.iter().enumerate() {
@@ -124,66 +121,40 @@ impl RestDescriptors {
         Ok(rest)
     }
 
-    /// Those that a service's client needs, encoded.
-    pub(crate) fn of_service(&self, joined: &JoinedService) -> Vec<u8> {
-        let mut methods: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
-        for method in &joined.methods {
+    /// Those of these services' clients, encoded.
+    pub(crate) fn encode<'a>(&self, services: impl Iterator<Item = &'a JoinedService>) -> Vec<u8> {
+        let mut methods: HashMap<&str, HashSet<&str>> = HashMap::new();
+        for method in services.flat_map(|joined| &joined.methods) {
             methods.entry(&method.service).or_default().insert(&method.name);
-        }
-        if joined.methods.iter().any(|method| method.polling.is_some()) {
-            let polled = ["GetOperation", "CancelOperation", "DeleteOperation", "WaitOperation"];
-            methods.entry(OPERATIONS).or_default().extend(polled);
-        }
-        let (mut files, mut roots) = (BTreeMap::new(), Vec::new());
-        for (index, file) in self.set.file.iter().enumerate() {
-            for service in &file.service {
-                let name = full_name(file.package(), service.name());
-                let Some(wanted) = methods.get(name.as_str()) else { continue };
-                let wanted: Vec<&MethodDescriptorProto> =
-                    service.method.iter().filter(|method| wanted.contains(method.name())).collect();
-                let types = wanted.iter().flat_map(|method| [method.input_type(), method.output_type()]);
-                let types: Vec<String> = types.map(str::to_owned).collect();
-                let own: &mut (RestFile, BTreeSet<usize>) =
-                    files.entry(index).or_insert_with(|| (empty(file), BTreeSet::new()));
-                own.1.extend(self.types.files(&types));
-                own.0.service.push(self.service(&name, service, &wanted));
-                roots.extend(types);
-                // The types of operations are in an Any, and nothing but an option names them.
-                let operations = wanted.iter().filter_map(|method| {
-                    let types = self.options.operation_types(&name, method.name())?;
-                    Some([types.response, types.metadata])
-                });
-                let package = file.package();
-                roots.extend(operations.flatten().filter_map(|name| self.types.named(&name, package)));
+            if method.polling.is_some() {
+                let polled = ["GetOperation", "CancelOperation", "DeleteOperation", "WaitOperation"];
+                methods.entry(OPERATIONS).or_default().extend(polled);
             }
         }
-        for (unit, needs) in self.types.reachable(roots) {
-            let Some(file) = self.set.file.get(unit.file).filter(|file| !is_well_known(file)) else {
-                continue;
-            };
-            let (own, dependencies) =
-                files.entry(unit.file).or_insert_with(|| (empty(file), BTreeSet::new()));
-            dependencies.extend(needs);
-            let messages = file.message_type.iter().filter(|message| message.name() == unit.name);
-            own.message_type.extend(messages.cloned().map(bare));
-            own.enum_type.extend(file.enum_type.iter().filter(|one| one.name() == unit.name).cloned());
-        }
-        let file = files.into_iter().map(|(index, (mut file, dependencies))| {
-            let others = dependencies.into_iter().filter(|other| *other != index);
-            let names = others.filter_map(|other| Some(self.set.file.get(other)?.name().to_owned()));
-            file.dependency = names.collect();
-            file
+        // Everybody has the files of protobuf itself.
+        let files = self.set.file.iter().filter(|file| !file.name().starts_with("google/protobuf/"));
+        let file = files.map(|file| {
+            let service = file.service.iter().filter_map(|service| {
+                let name = full_name(file.package(), service.name());
+                Some(self.service(&name, service, methods.get(name.as_str())?))
+            });
+            RestFile {
+                name: file.name().to_owned(),
+                package: file.package().to_owned(),
+                dependency: file.dependency.clone(),
+                public_dependency: file.public_dependency.clone(),
+                message_type: file.message_type.iter().cloned().map(bare).collect(),
+                enum_type: file.enum_type.clone(),
+                service: service.collect(),
+                syntax: file.syntax.clone().unwrap_or_else(|| "proto2".to_owned()),
+            }
         });
         RestSet { file: file.collect() }.encode_to_vec()
     }
 
-    fn service(
-        &self,
-        name: &str,
-        service: &ServiceDescriptorProto,
-        methods: &[&MethodDescriptorProto],
-    ) -> RestService {
-        let method = methods.iter().map(|method| RestMethod {
+    fn service(&self, name: &str, service: &ServiceDescriptorProto, wanted: &HashSet<&str>) -> RestService {
+        let methods = service.method.iter().filter(|method| wanted.contains(method.name()));
+        let method = methods.map(|method| RestMethod {
             name: method.name().to_owned(),
             input_type: method.input_type().to_owned(),
             output_type: method.output_type().to_owned(),
@@ -202,21 +173,6 @@ impl RestDescriptors {
 
     fn yaml_rule(&self, service: &str, method: &str) -> Option<&YamlHttpRule> {
         self.yaml.as_ref().and_then(|yaml| yaml.http_rule(service, method))
-    }
-}
-
-/// Everybody has these.
-fn is_well_known(file: &FileDescriptorProto) -> bool {
-    file.name().starts_with("google/protobuf/")
-}
-
-/// A file with nothing in it.
-fn empty(file: &FileDescriptorProto) -> RestFile {
-    RestFile {
-        name: file.name().to_owned(),
-        package: file.package().to_owned(),
-        syntax: file.syntax.clone().unwrap_or_else(|| "proto2".to_owned()),
-        ..RestFile::default()
     }
 }
 

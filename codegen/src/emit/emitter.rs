@@ -1,6 +1,6 @@
 //! The options that the code of all services depends on.
 
-use crate::describe::{Annotations, RequestIds, RestDescriptors};
+use crate::describe::{Annotations, RequestIds};
 use gax_retry::Compatibility;
 use gax_table::RetryThrottling;
 use proc_macro2::TokenStream;
@@ -22,8 +22,8 @@ pub(crate) struct Emitter {
     pub(crate) annotations: Annotations,
     /// The fields of requests that clients fill.
     pub(crate) request_ids: RequestIds,
-    /// The descriptors of clients over REST; `None`: there are no such clients.
-    pub(crate) rest: Option<RestDescriptors>,
+    /// The file with the descriptors of clients over REST; `None`: there are no such clients.
+    pub(crate) rest: Option<String>,
     /// Services and methods whose comments are left out, by full name.
     pub(crate) disable_comments: HashSet<String>,
 }

@@ -3,20 +3,21 @@
 use super::emitter::Emitter;
 use crate::join::JoinedService;
 use crate::names::ServiceNames;
-use proc_macro2::{Literal, TokenStream};
+use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-/// The descriptors of a service and the functions that make its client over REST, where they are asked for.
+/// The descriptors of a build and the functions that make its client over REST, where they are asked for.
 pub(super) fn rest(emitter: &Emitter, names: &ServiceNames, joined: &JoinedService) -> Option<TokenStream> {
-    let descriptors = Literal::byte_string(&emitter.rest.as_ref()?.of_service(joined));
+    let descriptors = emitter.rest.as_deref()?;
     let host = emitter.annotations.host(joined.name());
     let host = host.map_or_else(|| quote!(None), |host| quote!(Some(#host)));
     let runtime = &emitter.runtime;
     let client = format_ident!("{}", names.client);
     let settings = format_ident!("{}", names.settings);
     Some(quote! {
-        /// The service, its messages and its HTTP rules, as an encoded `FileDescriptorSet`.
-        static REST: #runtime::__private::RestService = #runtime::__private::RestService::new(#host, #descriptors);
+        /// The services, messages and HTTP rules of the build, as an encoded `FileDescriptorSet`.
+        static REST: #runtime::__private::RestService =
+            #runtime::__private::RestService::new(#host, include!(#descriptors));
 
         impl<S: #runtime::rest::HttpService> #client<#runtime::rest::RestTransport<S>> {
             /// A client over HTTP and JSON, by the protos' `google.api.http` rules: the same calls, with the same settings. RPCs

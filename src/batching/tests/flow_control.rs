@@ -56,7 +56,7 @@ async fn one_who_goes_away_once_there_is_room_is_taken_back_until_the_batch_is_s
         let mut gone = Box::pin(batcher.add("gone"));
         assert!(futures_util::poll!(&mut gone).is_pending());
         sleep(11 * MS).await;
-        // Its batch is open, and nobody has told it so far.
+        // Its batch is open, and its caller has not been polled since.
         assert_eq!((batcher.totals().batches(), batcher.outstanding().elements()), (1, 1));
         let others: Vec<_> = others.iter().map(|word| batcher.try_add(word).unwrap()).collect();
         drop(gone);

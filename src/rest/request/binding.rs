@@ -1,13 +1,13 @@
 //! One way in which an RPC is reached over HTTP.
 
 use crate::rest::http_rule::HttpRule;
+use crate::rest::messages::{make_writable, restore_json};
 use crate::rest::request::floats::Floats;
 use crate::rest::request::path::{BoundPath, Mismatch};
 use crate::rest::request::query::Query;
 use bytes::Bytes;
 use http::Method;
 use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, SerializeOptions, Value};
-use serde::Serialize;
 
 /// One way in which an RPC is reached over HTTP.
 #[derive(Debug, Clone)]
@@ -103,7 +103,7 @@ impl Binding {
         }
         let mut query = Query::default();
         let body = match &self.body {
-            BodyFields::Rest => Some(json(&others)?),
+            BodyFields::Rest => Some(json(&mut others)?),
             BodyFields::One(field) => {
                 let body = field_json(message, field)?;
                 others.clear_field(field);
@@ -123,33 +123,37 @@ impl Binding {
 }
 
 /// The JSON of a message.
-fn json(message: &DynamicMessage) -> Result<Bytes, Unfit> {
+fn json(message: &mut DynamicMessage) -> Result<Bytes, Unfit> {
+    if make_writable(message) {
+        let mut json = write(message, serde_json::value::Serializer)?;
+        restore_json(&mut json);
+        return Ok(json.to_string().into());
+    }
     let mut text = Vec::new();
-    write(message, &SerializeOptions::new(), &mut serde_json::Serializer::new(&mut text))?;
+    write(message, &mut serde_json::Serializer::new(&mut text))?;
     Ok(text.into())
 }
 
-fn write<S: serde::Serializer>(
-    message: &DynamicMessage,
-    options: &SerializeOptions,
-    serializer: S,
-) -> Result<S::Ok, Unfit> {
+fn write<S: serde::Serializer>(message: &DynamicMessage, serializer: S) -> Result<S::Ok, Unfit> {
     let mut track = serde_path_to_error::Track::new();
     let tracked = serde_path_to_error::Serializer::new(serializer, &mut track);
-    let written = message.serialize_with_options(Floats(tracked), options);
+    let written = message.serialize_with_options(Floats(tracked), &SerializeOptions::new());
     written.map_err(|error| Unfit::Message(format!("{}: {error}", track.path())))
 }
 
 /// The JSON of a field.
 fn field_json(message: &DynamicMessage, field: &FieldDescriptor) -> Result<Bytes, Unfit> {
-    let value = message.get_field(field);
-    if let Value::Message(inner) = &*value {
+    let mut value = message.get_field(field).into_owned();
+    if let Value::Message(inner) = &mut value {
         return json(inner);
     }
     let mut alone = DynamicMessage::new(field.parent_message().clone());
-    alone.set_field(field, value.into_owned());
-    let options = SerializeOptions::new();
-    let all = write(&alone, &options, serde_json::value::Serializer)?;
+    alone.set_field(field, value);
+    let is_mended = make_writable(&mut alone);
+    let mut all = write(&alone, serde_json::value::Serializer)?;
+    if is_mended {
+        restore_json(&mut all);
+    }
     let found = all.get(field.json_name()).cloned();
     let found = found.unwrap_or_else(|| match field.kind() {
         _ if field.is_list() => serde_json::Value::Array(Vec::new()),
@@ -159,8 +163,5 @@ fn field_json(message: &DynamicMessage, field: &FieldDescriptor) -> Result<Bytes
         Kind::Enum(kind) => kind.default_value().name().into(),
         _ => 0.into(),
     });
-    let mut text = Vec::new();
-    let written = found.serialize(&mut serde_json::Serializer::new(&mut text));
-    written.map_err(|error| Unfit::Message(error.to_string()))?;
-    Ok(text.into())
+    Ok(found.to_string().into())
 }

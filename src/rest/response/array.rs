@@ -1,9 +1,9 @@
-//! The elements of a JSON array that comes in pieces.
+//! The elements of a JSON array, or objects one after the other, that come in pieces.
 
 use std::ops::Range;
 
-/// Finds the elements of a JSON array in bytes that come in pieces, wherever these are cut. What an element is like inside is
-/// left to those who read it.
+/// Finds the elements of a JSON array, or objects without one, in bytes that come in pieces, wherever these are cut. What an element
+/// is like inside is left to those who read it.
 #[derive(Debug, Default)]
 pub(super) struct ArrayReader {
     /// The bytes that came, from the last place on at which more was needed.
@@ -22,12 +22,23 @@ enum State {
     First,
     /// After a comma.
     Next,
-    /// In an element that began there: how deep, in brackets and braces, and whether in a text and behind a backslash.
-    Element { start: usize, depth: usize, in_text: bool, is_escaped: bool },
+    /// In an element that began there: how deep, in brackets and braces, whether in a text and behind a backslash, and whether it
+    /// stands outside of the array: before or behind it.
+    Element { start: usize, depth: usize, in_text: bool, is_escaped: bool, outside: Option<Outside> },
     /// After an element.
     Between,
+    /// After an object that stands where the array should begin.
+    Objects,
     /// After the array.
     End,
+}
+
+/// Where an object outside of an array stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Outside {
+    /// In place of the array.
+    InPlace,
+    Behind,
 }
 
 /// The next thing in the bytes.
@@ -35,8 +46,8 @@ enum State {
 pub(super) enum NextPart {
     /// An element, whose bytes can be taken.
     Element(Vec<u8>),
-    /// An object that stands outside of the array: before or after it.
-    Outside(Vec<u8>),
+    /// An object that stands outside of an array.
+    Outside(Outside, Vec<u8>),
     /// More bytes are needed.
     More,
 }
@@ -51,16 +62,16 @@ impl ArrayReader {
         self.state == State::Start && self.buffer.trim_ascii().is_empty()
     }
 
-    /// Whether the array is over.
+    /// Whether nothing need follow: the array is over, or there is none and an object has ended.
     pub(super) fn is_over(&self) -> bool {
-        self.state == State::End
+        matches!(self.state, State::End | State::Objects)
     }
 
     /// Looks for the next element.
     pub(super) fn next(&mut self) -> Result<NextPart, NoArray> {
         while let Some(&byte) = self.buffer.get(self.at) {
             self.at += 1;
-            if let State::Element { start, depth, in_text, is_escaped } = &mut self.state {
+            if let State::Element { start, depth, in_text, is_escaped, outside } = &mut self.state {
                 let is_bare = *depth == 0 && !*in_text;
                 match byte {
                     _ if *is_escaped => *is_escaped = false,
@@ -73,14 +84,14 @@ impl ArrayReader {
                     b',' | b']' | b' ' | b'\t' | b'\r' | b'\n' if is_bare => {
                         self.at -= 1;
                         let range = *start..self.at;
-                        return Ok(self.element(range));
+                        return Ok(self.element(range, None));
                     }
                     _ => continue,
                 }
                 let is_closed = *depth == 0 && !*in_text && matches!(byte, b'}' | b']' | b'"');
                 if is_closed {
-                    let range = *start..self.at;
-                    return Ok(self.element(range));
+                    let (range, outside) = (*start..self.at, *outside);
+                    return Ok(self.element(range, outside));
                 }
                 continue;
             }
@@ -91,15 +102,16 @@ impl ArrayReader {
                 (State::Start, b'[') => State::First,
                 (State::First | State::Between, b']') => State::End,
                 (State::Between, b',') => State::Next,
-                (State::Start | State::End, b'{') => return Ok(self.outside()),
+                (State::Start | State::Objects, b'{') => self.begin(Some(Outside::InPlace)),
+                (State::End, b'{') => self.begin(Some(Outside::Behind)),
                 (State::First | State::Next, byte) if !matches!(byte, b',' | b']' | b'}' | b':') => {
-                    self.at -= 1;
-                    State::Element { start: self.at, depth: 0, in_text: false, is_escaped: false }
+                    self.begin(None)
                 }
                 (_, byte) => {
                     let place = match self.state {
                         State::Start => "where its array should begin",
                         State::End => "behind its array",
+                        State::Objects => "between its objects",
                         _ => "between the elements of its array",
                     };
                     return Err(NoArray(format!("it has {:?} {place}", char::from(byte))));
@@ -110,10 +122,22 @@ impl ArrayReader {
         Ok(NextPart::More)
     }
 
+    /// An element begins with the byte that was looked at last.
+    fn begin(&mut self, outside: Option<Outside>) -> State {
+        self.at -= 1;
+        State::Element { start: self.at, depth: 0, in_text: false, is_escaped: false, outside }
+    }
+
     /// An element that has ended.
-    fn element(&mut self, range: Range<usize>) -> NextPart {
-        self.state = State::Between;
-        NextPart::Element(self.buffer.get(range).unwrap_or_default().to_vec())
+    fn element(&mut self, range: Range<usize>, outside: Option<Outside>) -> NextPart {
+        let bytes = self.buffer.get(range).unwrap_or_default().to_vec();
+        let (state, part) = match outside {
+            None => (State::Between, NextPart::Element(bytes)),
+            Some(Outside::InPlace) => (State::Objects, NextPart::Outside(Outside::InPlace, bytes)),
+            Some(Outside::Behind) => (State::End, NextPart::Outside(Outside::Behind, bytes)),
+        };
+        self.state = state;
+        part
     }
 
     /// Drops all but the element that has begun: once for all that came together, and not for each of its elements.
@@ -124,13 +148,6 @@ impl ArrayReader {
         };
         self.buffer.drain(..first);
         self.at -= first;
-    }
-
-    /// All that comes from the object on.
-    fn outside(&mut self) -> NextPart {
-        let object = self.buffer.split_off(self.at - 1);
-        self.at = self.buffer.len();
-        NextPart::Outside(object)
     }
 }
 
@@ -147,8 +164,8 @@ mod tests {
             loop {
                 match reader.next() {
                     Ok(NextPart::Element(element)) => elements.push(text_of(element)),
-                    Ok(NextPart::Outside(object)) => {
-                        return (elements, format!("outside {}", text_of(object)));
+                    Ok(NextPart::Outside(place, object)) => {
+                        elements.push(format!("{place:?} {}", text_of(object)));
                     }
                     Ok(NextPart::More) => break,
                     Err(NoArray(problem)) => return (elements, problem),
@@ -194,12 +211,7 @@ mod tests {
             for number in 0..PARTS.len().pow(4) {
                 let digits = (0..4).map(|place| number / PARTS.len().pow(place) % PARTS.len());
                 let text = begin.to_owned() + &digits.map(|digit| PARTS[digit]).collect::<String>();
-                // The object outside is all that has come of it.
-                let read = |length| {
-                    let (elements, end) = read(&text, length);
-                    (elements, if end.starts_with("outside") { "outside".to_owned() } else { end })
-                };
-                assert_eq!(read(1), read(text.len().max(1)), "{text}");
+                assert_eq!(read(&text, 1), read(&text, text.len().max(1)), "{text}");
             }
         }
     }
@@ -218,8 +230,11 @@ mod tests {
             ("[1,]", 1, "it has ']' between the elements of its array"),
             (r#"["a" "b"]"#, 1, "it has '\"' between the elements of its array"),
             ("<html>", 0, "it has '<' where its array should begin"),
-            (r#"{"error":{}}"#, 0, r#"outside {"error":{}}"#),
-            (r#"[1] {"error":{}}"#, 1, r#"outside {"error":{}}"#),
+            (r#"{"error":{}}"#, 1, "over"),
+            (r#"[1] {"error":{}}"#, 2, "over"),
+            ("{}\n{\"a\":{}}\n", 2, "over"),
+            ("{}{", 1, "cut"),
+            ("{},{}", 1, "it has ',' between its objects"),
         ] {
             let (found, found_end) = read(text, text.len().max(1));
             assert_eq!((found.len(), &*found_end), (count, end), "{text}");

@@ -25,13 +25,14 @@ pub(crate) struct Failed {
     details: Vec<prost_types::Any>,
 }
 
-/// The error of a response without success. Its code is that of the HTTP status; message and details are the body's, if that is the
-/// JSON of a `google.rpc.Status`.
+/// The error of a response without success. Code, message and details are the body's, if that is the JSON of a `google.rpc.Status`.
+/// Without a code there, and always by gax-java's rules, the HTTP status decides.
 pub(crate) async fn read_failure(
     status: StatusCode,
     headers: &HeaderMap,
     body: Option<HttpBytes>,
     pool: &DescriptorPool,
+    is_java: bool,
 ) -> Failed {
     // Enough for what a server has to say.
     const LONGEST: usize = 256 * 1024;
@@ -45,7 +46,10 @@ pub(crate) async fn read_failure(
         error_of(&mut text).or_else(|| error_of(text.get_mut(0)?))
     });
     let mut failed = match error {
-        Some(error) => Failed::read(code, &error, pool),
+        Some(error) => {
+            let own = if is_java { None } else { own_code(&error) };
+            Failed::read(own.unwrap_or(code), &error, pool)
+        }
         None => Failed { code: code.number(), ..Failed::default() },
     };
     if failed.message.is_empty() {
@@ -71,22 +75,28 @@ fn error_in(text: &mut Value) -> Option<Value> {
     text.get_mut("error").map(Value::take).filter(Value::is_object)
 }
 
+/// The gRPC code that an error names: by a word in `status`, as Google's APIs do, or as a number in `code`, as `google.rpc.Status` has
+/// it. No HTTP status of an error is that low.
+fn own_code(error: &Value) -> Option<Code> {
+    let named = error.get("status").and_then(Value::as_str).and_then(|name| name.parse().ok());
+    named.or_else(|| number_in(error)).filter(|code| *code != Code::Ok)
+}
+
+fn number_in(error: &Value) -> Option<Code> {
+    Code::try_from(i32::try_from(error.get("code")?.as_i64()?).ok()?).ok()
+}
+
 impl Failed {
-    /// The error that ends a stream; `None`: the object is none.
-    pub(super) fn in_stream(text: &[u8], pool: &DescriptorPool) -> Option<Self> {
+    /// The error that ends a stream; `None`: the object is none. A message may get a field `error`, so that only an object with
+    /// nothing else is an error.
+    pub(super) fn in_stream(text: &[u8], pool: &DescriptorPool, is_java: bool) -> Option<Self> {
         let mut text = serde_json::from_slice::<Value>(text).ok()?;
-        let error = error_in(&mut text)?;
-        let number = error.get("code").and_then(Value::as_i64);
-        // It is an HTTP status in Google's JSON, and a code where a proxy wrote google.rpc.Status down.
-        let code =
-            number.map_or(Code::Unknown, |number| match (i32::try_from(number), u16::try_from(number)) {
-                (Ok(code @ 0..=16), _) => Code::from_wire(code),
-                (_, Ok(status)) => Code::from_http_status(status),
-                _ => Code::Unknown,
-            });
-        // An error is none that says OK.
-        let code = if code == Code::Ok { Code::Unknown } else { code };
-        Some(Self::read(code, &error, pool))
+        let is_alone = text.as_object()?.len() == 1;
+        let error = error_in(&mut text).filter(|error| is_alone && error.get("code").is_some())?;
+        let of_http = || u16::try_from(error.get("code")?.as_i64()?).ok().map(Code::from_http_status);
+        let own = if is_java { number_in(&error) } else { own_code(&error) };
+        let code = own.or_else(of_http).filter(|code| *code != Code::Ok);
+        Some(Self::read(code.unwrap_or(Code::Unknown), &error, pool))
     }
 
     fn read(code: Code, error: &Value, pool: &DescriptorPool) -> Self {

@@ -1,6 +1,7 @@
 //! JSON as messages.
 
 use crate::operation::PREFIX;
+use crate::rest::messages::{make_readable, restore_empty};
 use crate::rest::methods::RestMethod;
 use crate::rest::problem::unreadable;
 use bytes::{Bytes, BytesMut};
@@ -89,11 +90,10 @@ pub(super) fn read(kind: &MessageDescriptor, text: &[u8]) -> Result<DynamicMessa
             Ok(()) => Ok(message),
             Err(error) => Err(Unread::new(&error, None)),
         },
-        Err(error) if is_out_of_range(&error) => {
-            let problem = Unread::new(&error, Some(&track.path()));
-            with_greatest_floats(kind, text).ok_or(problem)
+        Err(error) => {
+            let problem = || Err(Unread::new(&error, Some(&track.path())));
+            read_mended(kind, text).unwrap_or_else(problem)
         }
-        Err(error) => Err(Unread::new(&error, Some(&track.path()))),
     }
 }
 
@@ -130,18 +130,25 @@ fn is_out_of_range(error: &serde_json::Error) -> bool {
     error.to_string().starts_with("float value out of range")
 }
 
-/// The message of a text with the greatest float. Its usual form, 3.4028235e38, is a little more than the number itself, which
-/// prost-reflect 0.16 refuses.
-fn with_greatest_floats(kind: &MessageDescriptor, text: &[u8]) -> Option<DynamicMessage> {
-    // Each is found by an error of its own, so that a server could make it take long.
+/// The message of a text that prost-reflect 0.16 refuses and need not: with an Any whose type is missing or unknown, or with the
+/// greatest float, whose usual form, 3.4028235e38, is a little more than the number itself. `None`: there is no such thing in it.
+fn read_mended(kind: &MessageDescriptor, text: &[u8]) -> Option<Result<DynamicMessage, Unread>> {
+    // Each float is found by an error of its own, so that a server could make it take long.
     const MOST: usize = 32;
     let mut value: Value = serde_json::from_slice(text).ok()?;
+    let mut is_mended = make_readable(&mut value, kind);
     for _ in 0..MOST {
         let mut track = Track::new();
         match deserialize(kind, serde_path_to_error::Deserializer::new(&value, &mut track)) {
-            Ok(message) => return Some(message),
-            Err(error) if is_out_of_range(&error) => round(&mut value, &track.path())?,
-            Err(_) => return None,
+            Ok(mut message) => {
+                restore_empty(&mut message);
+                return Some(Ok(message));
+            }
+            Err(error) if is_out_of_range(&error) => {
+                round(&mut value, &track.path())?;
+                is_mended = true;
+            }
+            Err(error) => return is_mended.then(|| Err(Unread::new(&error, Some(&track.path())))),
         }
     }
     None

@@ -1,7 +1,7 @@
 //! Streams of responses.
 
 use crate::rest::problem::{too_long, unreadable};
-use crate::rest::response::array::{ArrayReader, NextPart, NoArray};
+use crate::rest::response::array::{ArrayReader, NextPart, NoArray, Outside};
 use crate::rest::response::failure::Failed;
 use crate::rest::response::http_body::HttpBytes;
 use crate::rest::response::json::Reading;
@@ -9,11 +9,12 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use http_body::Frame;
 use prost_reflect::DescriptorPool;
+use serde_json::Value;
 use std::fmt;
 use std::task::{Context, Poll, ready};
 use tonic::Status;
 
-/// The elements of a JSON array as gRPC messages, in the order in which they come.
+/// The elements of a JSON array, or objects one after the other, as gRPC messages in the order in which they come.
 pub(crate) struct StreamBody {
     bytes: HttpBytes,
     array: ArrayReader,
@@ -24,11 +25,9 @@ pub(crate) struct StreamBody {
     progress: Progress,
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Progress {
     Reading,
-    /// The server has begun to say why the stream failed.
-    Failing(Vec<u8>),
     /// The body has ended.
     Ended,
     Over,
@@ -53,52 +52,66 @@ impl StreamBody {
 
     pub(super) fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Item> {
         loop {
-            match &mut self.progress {
-                Progress::Over => return Poll::Ready(None),
-                Progress::Failing(error) => {
-                    let more = ready!(self.bytes.poll_append(cx, error, self.limit));
-                    if !matches!(more, Ok(true)) || error.len() > self.limit {
-                        let error = std::mem::take(error);
-                        return Poll::Ready(self.failed(&error));
-                    }
-                }
-                Progress::Reading | Progress::Ended => {
-                    match self.array.next() {
-                        Ok(NextPart::Element(element)) => return Poll::Ready(self.element(&element)),
-                        Ok(NextPart::Outside(error)) if self.progress == Progress::Ended => {
-                            return Poll::Ready(self.failed(&error));
-                        }
-                        Ok(NextPart::Outside(error)) => {
-                            self.progress = Progress::Failing(error);
-                            continue;
-                        }
-                        Ok(NextPart::More) => {}
-                        Err(NoArray(problem)) => return Poll::Ready(self.broken(&problem, false)),
-                    }
-                    if self.progress == Progress::Ended {
-                        return Poll::Ready(self.end());
-                    }
-                    if self.array.buffer.len() > self.limit {
-                        return Poll::Ready(self.over(Some(Err(too_long(self.limit)))));
-                    }
-                    match ready!(self.bytes.poll_append(cx, &mut self.array.buffer, self.limit)) {
-                        Ok(true) => {}
-                        Ok(false) => self.progress = Progress::Ended,
-                        Err(status) => return Poll::Ready(self.over(Some(Err(status)))),
-                    }
-                }
+            if self.is_over() {
+                return Poll::Ready(None);
+            }
+            match self.array.next() {
+                Ok(NextPart::Element(element)) => return Poll::Ready(self.element(&element)),
+                Ok(NextPart::Outside(place, object)) => return Poll::Ready(self.outside(place, &object)),
+                Ok(NextPart::More) => {}
+                Err(NoArray(problem)) => return Poll::Ready(self.broken(&problem, false)),
+            }
+            if self.progress == Progress::Ended {
+                return Poll::Ready(self.end());
+            }
+            if self.array.buffer.len() > self.limit {
+                return Poll::Ready(self.over(Some(Err(too_long(self.limit)))));
+            }
+            match ready!(self.bytes.poll_append(cx, &mut self.array.buffer, self.limit)) {
+                Ok(true) => {}
+                Ok(false) => self.progress = Progress::Ended,
+                Err(status) => return Poll::Ready(self.over(Some(Err(status)))),
             }
         }
     }
 
     /// The message of an element, or the error that stands in its place.
     fn element(&mut self, element: &[u8]) -> Item {
+        if self.has("error") {
+            self.message(element)
+        } else {
+            self.failed(element).or_else(|| self.message(element))
+        }
+    }
+
+    /// Behind an array stands an error. In place of one stand messages (of Envoy), each as `result` (of grpc-gateway), or an error.
+    fn outside(&mut self, place: Outside, object: &[u8]) -> Item {
+        let failed = self.failed(object);
+        if failed.is_some() {
+            return failed;
+        }
+        if place == Outside::Behind {
+            return self.broken("it has an object outside of its array that is no error", false);
+        }
+        let result = || {
+            let mut object = serde_json::from_slice::<Value>(object).ok()?;
+            let is_alone = object.as_object().is_some_and(|object| object.len() == 1);
+            Some(object.get_mut("result").filter(|_| is_alone)?.take().to_string())
+        };
+        match if self.has("result") { None } else { result() } {
+            Some(result) => self.message(result.as_bytes()),
+            None => self.message(object),
+        }
+    }
+
+    /// Whether messages have that field.
+    fn has(&self, field: &str) -> bool {
+        self.reading.method.output.get_field_by_json_name(field).is_some()
+    }
+
+    fn message(&mut self, element: &[u8]) -> Item {
         if element.len() > self.limit {
             return self.over(Some(Err(too_long(self.limit))));
-        }
-        let has_error = self.reading.method.output.get_field_by_json_name("error").is_some();
-        if !has_error && let Some(failed) = Failed::in_stream(element, &self.pool) {
-            return self.over(Some(Ok(Frame::trailers(failed.into_headers(HeaderMap::new())))));
         }
         match self.reading.frame(element) {
             Ok(frame) => Some(Ok(Frame::data(frame))),
@@ -106,12 +119,10 @@ impl StreamBody {
         }
     }
 
-    /// The error that stands outside of the array.
-    fn failed(&mut self, error: &[u8]) -> Item {
-        match Failed::in_stream(error, &self.pool) {
-            Some(failed) => self.over(Some(Ok(Frame::trailers(failed.into_headers(HeaderMap::new()))))),
-            None => self.broken("it has an object outside of its array that is no error", false),
-        }
+    /// The error that an object is; `None`: it is none.
+    fn failed(&mut self, object: &[u8]) -> Item {
+        let failed = Failed::in_stream(object, &self.pool, self.reading.is_java)?;
+        self.over(Some(Ok(Frame::trailers(failed.into_headers(HeaderMap::new())))))
     }
 
     /// The end of the body.
@@ -122,7 +133,7 @@ impl StreamBody {
             trailers.insert(Status::GRPC_STATUS, HeaderValue::from_static("0"));
             return self.over(Some(Ok(Frame::trailers(trailers))));
         }
-        self.broken("it ends within its array", true)
+        self.broken("it ends too early", true)
     }
 
     fn broken(&mut self, problem: &str, is_cut: bool) -> Item {

@@ -16,4 +16,4 @@ mod toml_form;
 
 pub use reader::TableReader;
 #[cfg(feature = "yaml")]
-pub use service_yaml::{AutoPopulatedField, ServiceYaml, YamlHttpRule};
+pub use service_yaml::{AutoPopulatedField, MissingMixin, ServiceYaml, YamlHttpRule};

@@ -72,6 +72,10 @@ pub(crate) struct GenerateArgs {
     #[arg(long, help_heading = "Code")]
     pub(super) no_transport: bool,
 
+    /// Add clients over HTTP and JSON, which need the feature "rest" of tonic-gax
+    #[arg(long, help_heading = "Code")]
+    pub(super) rest: bool,
+
     /// Directory for the code; created if it doesn't exist
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: PathBuf,

@@ -54,7 +54,8 @@ fn generate(args: &GenerateArgs, inputs: Inputs) -> Result<Generated, Error> {
         .deny_unknown_methods(args.deny_unknown_methods)
         .build_client(!args.no_client)
         .build_server(!args.no_server)
-        .build_transport(!args.no_transport);
+        .build_transport(!args.no_transport)
+        .build_rest(args.rest);
     for table in inputs.tables {
         builder = builder.retry_table_text(table.name, table.content);
     }

@@ -1,8 +1,9 @@
 //! The services that clients are made for, with what is mixed into them.
 
 use super::ServiceYaml;
-use crate::{MethodDescription, ServiceDescription};
+use crate::{Finding, MethodDescription, ServiceDescription, Severity};
 use std::cmp::Reverse;
+use std::collections::BTreeSet;
 
 /// The services that can be mixed in.
 const MIXINS: [&str; 3] =
@@ -38,6 +39,21 @@ impl ServiceYaml {
             .collect()
     }
 
+    /// The mixins of which the YAML names methods and which are not among these services, though some are that would get them.
+    #[must_use]
+    pub fn missing_mixins(&self, services: &[ServiceDescription]) -> Vec<MissingMixin> {
+        let is_there = |mixin: &str| services.iter().any(|service| service.name() == mixin);
+        let have_hosts = services.iter().any(|service| !MIXINS.contains(&service.name()));
+        let missing =
+            MIXINS.into_iter().filter(|mixin| have_hosts && self.apis.contains(*mixin) && !is_there(mixin));
+        let named = missing.map(|service| {
+            let methods =
+                self.selectors.iter().filter_map(|name| name.strip_prefix(service)?.strip_prefix('.'));
+            MissingMixin { service, methods: methods.map(str::to_owned).collect() }
+        });
+        named.filter(|mixin| !mixin.methods.is_empty()).collect()
+    }
+
     /// The service with the methods that are selected.
     fn selection(&self, service: ServiceDescription) -> ServiceDescription {
         let package = service.name().rsplit_once('.').map_or("", |(package, _)| package);
@@ -49,5 +65,43 @@ impl ServiceYaml {
             selection.methods.contains(&name)
         });
         methods.cloned().fold(ServiceDescription::new(service.name()), ServiceDescription::with_method)
+    }
+}
+
+/// A service whose methods a service YAML mixes into others, and whose proto was not given.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MissingMixin {
+    service: &'static str,
+    methods: BTreeSet<String>,
+}
+
+impl MissingMixin {
+    /// A warning that names the methods, the service and the proto to add.
+    #[must_use]
+    pub fn finding(&self) -> Finding {
+        let file = match self.service {
+            "google.longrunning.Operations" => "google/longrunning/operations.proto",
+            "google.cloud.location.Locations" => "google/cloud/location/locations.proto",
+            _ => "google/iam/v1/iam_policy.proto",
+        };
+        let methods: Vec<&str> = self.methods.iter().map(String::as_str).collect();
+        let message = format!(
+            "the service YAML mixes in {} of {}, whose proto is not among those to compile, so that clients don't have them",
+            methods.join(", "),
+            self.service
+        );
+        Finding::new("missing-mixin", Severity::Warning, message)
+            .with_help(format!("add {file} to the protos"))
+    }
+
+    /// Whether a table's name is unknown because this is missing.
+    #[must_use]
+    pub fn explains(&self, unknown: &Finding) -> bool {
+        let Some((service, method)) = unknown.name().and_then(|name| name.rsplit_once('/')) else {
+            return false;
+        };
+        unknown.rule().starts_with("unknown-")
+            && (service == self.service || unknown.rule() == "unknown-method")
+            && self.methods.contains(method)
     }
 }

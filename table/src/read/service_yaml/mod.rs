@@ -9,4 +9,5 @@ mod tests;
 
 pub use auto_populated::AutoPopulatedField;
 pub use http_rule::YamlHttpRule;
+pub use mix_in::MissingMixin;
 pub use read::ServiceYaml;

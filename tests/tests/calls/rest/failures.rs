@@ -44,14 +44,18 @@ async fn call(client: &Client) -> Result<tonic::Response<Message>, Status> {
 
 /// The status that a call of one attempt ends with.
 async fn status_of(reply: RestReply) -> Status {
+    status_by(reply, Compatibility::Documented).await
+}
+
+async fn status_by(reply: RestReply, compatibility: Compatibility) -> Status {
     let server = RestServer::new([reply]);
-    let client = client(&server, Compatibility::Documented);
+    let client = client(&server, compatibility);
     let options = CallOptions::new().retryable_codes([] as [GaxCode; 0]);
     client.get_named(Request::new(request()).with_call_options(options)).await.unwrap_err()
 }
 
 #[tokio::test(start_paused = true)]
-async fn codes_are_those_of_the_http_status_whatever_the_body_says() {
+async fn codes_are_those_of_the_http_status_where_the_body_names_none() {
     for (status, code) in [
         (300, Code::Unknown),
         (400, Code::InvalidArgument),
@@ -77,9 +81,39 @@ async fn codes_are_those_of_the_http_status_whatever_the_body_says() {
         (302, Code::Unknown),
         (304, Code::Unknown),
     ] {
-        let body = r#"{"error":{"code":418,"message":"so it is","status":"DATA_LOSS"}}"#;
-        let got = status_of(RestReply::new(status, body).header("grpc-status", "0")).await;
+        for (name, compatibility) in [
+            ("NEW", Compatibility::Documented),
+            ("OK", Compatibility::Documented),
+            ("DATA_LOSS", Compatibility::GaxJava),
+        ] {
+            let body = format!(r#"{{"error":{{"code":418,"message":"so it is","status":"{name}"}}}}"#);
+            let reply = RestReply::new(status, body).header("grpc-status", "0");
+            let got = status_by(reply, compatibility).await;
+            assert_eq!((got.code(), got.message()), (code, "so it is"), "{status} {name}");
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_code_that_the_body_names_takes_precedence_over_the_http_status() {
+    for (status, name, code) in [
+        (409, "ALREADY_EXISTS", Code::AlreadyExists),
+        (400, "FAILED_PRECONDITION", Code::FailedPrecondition),
+        (400, "OUT_OF_RANGE", Code::OutOfRange),
+        (500, "UNKNOWN", Code::Unknown),
+        (500, "DATA_LOSS", Code::DataLoss),
+        (502, "UNAVAILABLE", Code::Unavailable),
+    ] {
+        let body = format!(r#"{{"error":{{"code":{status},"message":"so it is","status":"{name}"}}}}"#);
+        let got = status_of(RestReply::new(status, body)).await;
         assert_eq!((got.code(), got.message()), (code, "so it is"), "{status}");
+    }
+    // As over gRPC, it decides whether another attempt follows.
+    for (name, count) in [("UNAVAILABLE", 2), ("INTERNAL", 1)] {
+        let body = format!(r#"{{"error":{{"code":500,"status":"{name}"}}}}"#);
+        let server = RestServer::new([RestReply::new(500, body)]);
+        let (rows, ..) = attempts(&server, Compatibility::Documented).await;
+        assert_eq!(rows.len(), count, "{name}");
     }
 }
 
@@ -114,9 +148,10 @@ async fn a_status_may_be_the_whole_body() {
     assert_eq!((status.code(), status.message()), (Code::NotFound, "no such book"));
     let details = RpcStatus::decode(status.details()).unwrap().details;
     assert_eq!(details[0].type_url, "type.googleapis.com/google.rpc.ResourceInfo");
-    // The code is that of the HTTP status, here too.
-    let status = status_of(RestReply::new(409, r#"{"code":6,"message":"there is one"}"#)).await;
-    assert_eq!((status.code(), status.message()), (Code::Aborted, "there is one"));
+    let exists = || RestReply::new(409, r#"{"code":6,"message":"there is one"}"#);
+    let status = status_of(exists()).await;
+    assert_eq!((status.code(), status.message()), (Code::AlreadyExists, "there is one"));
+    assert_eq!(status_by(exists(), Compatibility::GaxJava).await.code(), Code::Aborted);
     // The error of an API that isn't one of Google's.
     let status = status_of(RestReply::new(403, r#"{"message":"Forbidden"}"#)).await;
     assert_eq!((status.code(), status.message()), (Code::PermissionDenied, "Forbidden"));
@@ -146,8 +181,12 @@ async fn details_are_those_of_the_body() {
     assert_eq!((details.code, &*details.message), (7, "größer"));
     let types: Vec<&str> =
         details.details.iter().map(|any| any.type_url.rsplit('/').next().unwrap()).collect();
-    assert_eq!(types, ["google.rpc.ErrorInfo", "rest.messaging.v1.Message", "google.rpc.BadRequest"]);
-    let own = Message::decode(&*details.details[1].value).unwrap();
+    let ours = "rest.messaging.v1.Message";
+    assert_eq!(types, ["google.rpc.ErrorInfo", "google.protobuf.Struct", ours, "google.rpc.BadRequest"]);
+    // Of a type that the client doesn't know there is the JSON.
+    let unknown = prost_types::Struct::decode(&*details.details[1].value).unwrap();
+    assert_eq!(unknown.fields.keys().collect::<Vec<_>>(), ["@type", "a"]);
+    let own = Message::decode(&*details.details[2].value).unwrap();
     assert_eq!(own.text, "one of ours");
     assert!(status_of(RestReply::new(403, "{}")).await.details().is_empty());
 }

@@ -94,7 +94,7 @@ async fn a_stream_may_have_no_messages_and_no_body() {
 
 #[tokio::test(start_paused = true)]
 async fn an_error_may_follow_messages() {
-    let error = r#"{"error":{"code":503,"message":"later","status":"INTERNAL"}}"#;
+    let error = r#"{"error":{"code":500,"message":"later","status":"UNAVAILABLE"}}"#;
     for body in [
         format!(r#"[{{"text":"a"}}]{error}"#),
         format!(r#"[{{"text":"a"}},{error}]"#),
@@ -148,7 +148,7 @@ async fn an_error_before_the_first_message_is_retried() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_breaks_off_says_how() {
     for (reply, code, message) in [
-        (RestReply::ok(r#"[{"text":"a"},{"te"#), Code::Unavailable, "it ends within its array"),
+        (RestReply::ok(r#"[{"text":"a"},{"te"#), Code::Unavailable, "it ends too early"),
         (RestReply::ok(r#"[{"text":"a"}"#).broken(), Code::Unavailable, "connection reset"),
         (RestReply::ok(r#"[{"text":"a"},{"text":7}]"#), Code::Internal, "text: invalid type: integer `7`"),
         (RestReply::ok(r#"[{"text":"a"}]["#), Code::Internal, "it has '[' behind its array"),
@@ -172,12 +172,46 @@ async fn a_stream_that_breaks_off_says_how() {
 
 #[tokio::test(start_paused = true)]
 async fn what_is_no_stream_is_final() {
-    for (body, problem) in
-        [("<html>", "it has '<' where its array should begin"), (r#"{"text":"a"}"#, "no error")]
-    {
+    for (body, problem) in [
+        ("<html>", "it has '<' where its array should begin"),
+        (r#"{"text":"a"},{}"#, "it has ',' between its objects"),
+    ] {
         let (_, end, count) = watched([RestReply::ok(body)]).await;
         let status = end.unwrap_err();
         assert_eq!((status.code(), count), (Code::Internal, 1));
         assert!(status.message().contains(problem), "{status:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_field_error_in_a_message_is_no_error() {
+    // The server has a field that this client doesn't know yet.
+    for field in [r#""error":{"code":5}"#, r#""error":"none""#] {
+        let body = format!(r#"[{{"text":"a",{field}}},{{{field},"text":"b"}},{{"error":{{"reason":"c"}}}}]"#);
+        let (texts, end, _) = watched([RestReply::ok(body)]).await;
+        assert_eq!(texts, ["a", "b", ""], "{end:?}");
+        end.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn objects_may_come_one_after_the_other() {
+    // As grpc-gateway and Envoy stream.
+    let gateway = "{\"result\":{\"text\":\"a\"}}\n{\"result\":{\"text\":\"b\"}}\n";
+    let envoy = "{\"text\":\"a\"}\n{\"text\":\"b\"}";
+    let error = r#"{"error":{"code":14,"message":"later"}}"#;
+    for body in [gateway, envoy] {
+        for length in [1, 7, 1000] {
+            let (texts, end, _) = watched([RestReply::ok(body).cut(length)]).await;
+            assert_eq!(texts, ["a", "b"], "{body}: {end:?}");
+            end.unwrap();
+            let (texts, end, _) = watched([RestReply::ok(format!("{body}{error}")).cut(length)]).await;
+            assert_eq!((texts.len(), end.unwrap_err().code()), (2, Code::Unavailable), "{body}");
+        }
+        assert_eq!(texts_so_far(RestReply::ok(body)).await, ["a", "b"]);
+        let (texts, end, _) = watched([RestReply::ok(format!("{body}{{\"te"))]).await;
+        let status = end.unwrap_err();
+        assert_eq!((texts.len(), status.code()), (2, Code::Unavailable));
+        assert!(status.message().contains("it ends too early"), "{status:?}");
     }
 }

@@ -382,7 +382,8 @@ async fn replies_that_are_wrong_say_where() {
         (r#"{"byNumber":{"x":""}}"#, "byNumber: invalid digit found in string"),
         (r#"{"moment":"yesterday"}"#, "moment: "),
         (r#"{"duration":5}"#, "duration: invalid type: integer `5`"),
-        (r#"{"any":{"@type":"type.googleapis.com/nobody.Knows"}}"#, "any: message 'nobody.Knows' not found"),
+        (r#"{"any":{"a":1}}"#, "any: expected '@type' field"),
+        (r#"{"any":{},"aBool":1}"#, "aBool: invalid type: integer `1`, expected a boolean"),
         (r#"{"choiceText":"a","choiceNumber":1}"#, "multiple fields provided for oneof 'choice'"),
     ] {
         let status = reply(body).await.unwrap_err();
@@ -392,6 +393,45 @@ async fn replies_that_are_wrong_say_where() {
             "{body}: {status:?}"
         );
     }
+}
+
+/// Messages without a type, of a type that no descriptors have, and of one that none of the service's own messages need.
+#[tokio::test]
+async fn an_any_of_any_type_is_read_and_sent_as_it_was() {
+    let body = json!({
+        "any": {},
+        "inner": {"any": {"@type": "type.googleapis.com/nobody.Knows", "a": [{"@type": 1.5}, {}], "b": {}}},
+        "inners": [
+            {"any": {"@type": "type.googleapis.com/google.api.CustomHttpPattern", "kind": "LOCK"}},
+            {"any": {"@type": "type.googleapis.com/rest.everything.v1.Everything", "any": {"@type": "nobody/Knows"}}},
+        ],
+        "byText": {"k": {"any": {}}},
+        "free": {"any": {"@type": "nobody/Knows"}, "empty": {}},
+    });
+    let server = RestServer::by({
+        let body = body.to_string();
+        move |_| RestReply::ok(body.clone())
+    });
+    let client = client(&server);
+    let read = client.echo(Everything::default()).await.unwrap().into_inner();
+    assert_eq!(read.any, Some(prost_types::Any::default()));
+    let unknown = read.inner.clone().unwrap().any.unwrap();
+    assert_eq!(unknown.type_url, "type.googleapis.com/google.protobuf.Struct");
+    let fields = prost_types::Struct::decode(unknown.value.as_slice()).unwrap().fields;
+    let name = prost_types::value::Kind::StringValue(text("type.googleapis.com/nobody.Knows"));
+    assert_eq!(fields["@type"].kind, Some(name));
+    let any = |place: usize| read.inners[place].any.clone().unwrap();
+    assert_eq!(any(0).type_url, "type.googleapis.com/google.api.CustomHttpPattern");
+    let nested = Everything::decode(any(1).value.as_slice()).unwrap();
+    assert_eq!(nested.any.unwrap().type_url, "type.googleapis.com/google.protobuf.Struct");
+    client.echo(read).await.unwrap();
+    // An Any inside an Any of a known type is written as it is there.
+    let mut expected = body;
+    let inner =
+        json!({"@type": "type.googleapis.com/google.protobuf.Struct", "value": {"@type": "nobody/Knows"}});
+    expected["inners"][1]["any"]["any"] = inner;
+    let sent: Value = serde_json::from_slice(&server.requests()[1].body).unwrap();
+    assert_eq!(sent, expected);
 }
 
 #[tokio::test]

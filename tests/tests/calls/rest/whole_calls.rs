@@ -6,7 +6,8 @@ use std::time::Duration;
 use tonic::{Code, Request};
 use tonic_gax::batching::{BatchCall, Batcher};
 use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
-use tonic_gax::rest::{RestOptions, RestTransport};
+use tonic_gax::longrunning::{ListOperationsRequest, OperationsClient};
+use tonic_gax::rest::{HttpRule, RestOptions, RestTransport};
 use tonic_gax::resumption::Resumption;
 use tonic_gax::settings::BatchingSettings;
 use tonic_gax::{
@@ -72,6 +73,26 @@ async fn operations_are_polled_by_the_rules_of_the_service_yaml() {
     let alt = "?$alt=json%3Benum-encoding%3Dint";
     assert_eq!(lines[0], format!("POST /v1/things/1:build{alt} {{}}"));
     assert_eq!(lines[1..], ["GET /v1/builds/7"; 3].map(|line| format!("{line}{alt}")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn one_operation_of_an_unknown_type_does_not_hide_the_others() {
+    let server = RestServer::new([RestReply::ok(
+        r#"{"operations":[
+            {"name":"builds/1","metadata":{}},
+            {"name":"builds/2","done":true,"response":{"@type":"type.googleapis.com/nobody.Knows","a":1}},
+            {"name":"builds/3","done":true,"error":{"code":5,"details":[{"@type":"nobody/Knows"}]}}]}"#,
+    )]);
+    let options = RestOptions::new()
+        .origin("http://example.com".parse().unwrap())
+        .rule("google.longrunning.Operations.ListOperations", HttpRule::get("/v1/builds"));
+    let transport = RestTransport::new(server, DESCRIPTORS, options).unwrap();
+    let client = OperationsClient::new(transport);
+    let listed = client.list_operations(ListOperationsRequest::default()).await.unwrap().into_inner();
+    let names: Vec<&str> = listed.operations.iter().map(|operation| &*operation.name).collect();
+    assert_eq!(names, ["builds/1", "builds/2", "builds/3"]);
+    let metadata = listed.operations[0].metadata.clone().unwrap();
+    assert_eq!((&*metadata.type_url, metadata.value.len()), ("", 0));
 }
 
 fn messaging(
