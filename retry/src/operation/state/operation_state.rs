@@ -328,7 +328,7 @@ impl State {
         result: AttemptResult,
         world: &mut impl World,
     ) {
-        self.polls.failed();
+        self.polls.failed(result.progress);
         self.closed.ended(result.retry == RetryFact::ClosedByUs, self.started);
         let is_at_limit = result.timed_out && policy.ends_with(ended, bound);
         let server_delay = policy.heeded(result.server_delay());

@@ -28,15 +28,18 @@ impl Polls {
         &mut self.state(policy).progress
     }
 
-    /// An attempt failed, so that the next reply does not follow the last one.
-    pub(super) fn failed(&mut self) {
+    /// An attempt failed, so that the next reply does not follow the last one. With progress polls begin anew.
+    pub(super) fn failed(&mut self, has_progress: bool) {
+        if has_progress {
+            self.0 = None;
+        }
         if let Some(state) = &mut self.0 {
             state.is_idle = false;
         }
     }
 
     /// A reply said that what was asked for is not done. A second one in a row that wants another attempt at once, without
-    /// any progress, gets one later.
+    /// any progress, gets one later. Progress resets the number of polls, not their back-off: a server may wait before it replies.
     pub(super) fn not_done(
         &mut self,
         policy: &Policy,
@@ -44,6 +47,9 @@ impl Polls {
         has_progress: bool,
     ) -> (&mut PollState, Next) {
         let state = self.state(policy);
+        if has_progress {
+            state.count = 0;
+        }
         let is_idle = next == Next::Now && !has_progress;
         let next = if is_idle && state.is_idle { Next::Later } else { next };
         state.is_idle = is_idle;

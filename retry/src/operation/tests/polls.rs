@@ -189,6 +189,25 @@ fn progress_begins_back_off_anew() {
     assert_eq!(operation.ends(failed).until(700 * MS), ["700 retry 7"]);
 }
 
+/// A download behind two redirects: of each resumption the second redirect is a poll that waits, and bytes come behind it.
+#[test]
+fn progress_begins_the_count_of_polls_anew() {
+    let (redirect, broken) = (AttemptResult::not_done(Next::Now), unavailable().with_progress(true));
+    let mut operation = ByHand::begin(&documented());
+    operation.send();
+    let mut redirected_twice = |end: AttemptResult| {
+        operation.ends(redirect).send();
+        let wait = operation.ends(redirect).wait();
+        operation.after(wait).send();
+        operation.ends(end).after(if end == broken { 100 * MS } else { Duration::ZERO }).send();
+        wait.as_millis()
+    };
+    assert_eq!([broken; 10].map(&mut redirected_twice), [100; 10]);
+    // A long-running operation whose server waits has progress, too.
+    let part = redirect.with_progress(true);
+    assert_eq!([part; 6].map(redirected_twice), [100, 200, 400, 800, 1000, 1000]);
+}
+
 /// The RPC timeout of a poll grows with polls, however far the retries before it have come.
 #[test]
 fn polls_and_retries_have_each_their_rpc_timeout() {
