@@ -167,15 +167,24 @@ impl<R, M> LongRunning<R, M> {
     ///
     /// # Errors
     ///
-    /// The first call failed. To await the handle gives the same error.
+    /// The first call failed. To await the handle gives the same error. Or the operation is over and the server has given it no name: the
+    /// handle has its result.
     ///
     /// # Cancel safety
     ///
     /// It is cancel safe: the call that starts the operation goes on when the handle is polled again.
     pub async fn started(&mut self) -> Result<&str, LongRunningError> {
         while self.known.name.is_empty() && poll_fn(|cx| self.poll_reply(cx)).await.is_some() {}
-        match &self.result {
-            Some(Err(error @ LongRunningError::NotStarted(_))) => Err(error.clone()),
+        let nameless = self.report.as_ref().filter(|_| self.known.name.is_empty());
+        match (&self.result, nameless) {
+            (Some(Err(error @ LongRunningError::NotStarted(_))), _) => Err(error.clone()),
+            (_, Some(report)) => {
+                let status =
+                    Status::failed_precondition("the server gave the operation no name: await its result");
+                let end =
+                    LongRunningEnd::new("", self.known.operation.as_ref(), Some(status), report.clone());
+                Err(LongRunningError::NotStarted(end))
+            }
             _ => Ok(&self.known.name),
         }
     }

@@ -37,6 +37,19 @@ async fn what_does_not_start_says_so_each_time() {
     assert!(matches!(export.await, Err(LongRunningError::NotStarted(_))));
 }
 
+/// One that was done at once may have no name to be taken up by.
+#[tokio::test(start_paused = true)]
+async fn an_operation_without_a_name_has_its_result_alone() {
+    let mut nameless = exported();
+    nameless.name.clear();
+    let server = server(replies(&nameless), [fails(tonic::Code::Internal)]);
+    let mut export = client(&server).export_assets_operation(request());
+    for _ in 0..2 {
+        assert!(matches!(export.started().await, Err(LongRunningError::NotStarted(_))));
+    }
+    export.await.unwrap();
+}
+
 /// The process that started it is gone, and of each three polls the server fails one.
 #[tokio::test(start_paused = true)]
 async fn another_process_finishes_what_one_has_started() {
