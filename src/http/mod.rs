@@ -11,6 +11,8 @@ mod request;
 mod reqwest;
 mod response;
 mod response_future;
+#[cfg(any(feature = "rest", feature = "transfer"))]
+pub(crate) mod segments;
 mod service;
 mod shared_state;
 #[cfg(feature = "serde")]

@@ -5,7 +5,7 @@ use crate::http::response::OpenBody;
 use crate::http::transfer::activity::Activity;
 use crate::http::transfer::error::Failure;
 use crate::http::transfer::progress::{TransferProgress, TransferReport};
-use crate::operation::Timer;
+use crate::operation::{Note, Timer};
 use crate::transport::BoxError;
 use bytes::{Bytes, BytesMut};
 use gax_retry::Code;
@@ -29,6 +29,11 @@ pub(super) trait Exchange<'a>: Send {
 
     /// The operation's name.
     fn name(&self) -> &str;
+
+    /// A fact that its requests don't show, for the report.
+    fn note(&self) -> Option<Note> {
+        None
+    }
 
     /// Makes the next request ready.
     fn prepare(&mut self, activity: &Arc<Activity>) -> Boxed<'a, Prepared<Self::Step>>;

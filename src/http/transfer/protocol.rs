@@ -154,7 +154,11 @@ impl<'a, S: Clone, X: Exchange<'a>> TransferProtocol<'a, S, X> {
                 *reply = Some(*response);
                 AttemptResult::done()
             }
-            Ending::NotDone { progress } => AttemptResult::not_done(Next::Now).with_progress(progress),
+            Ending::NotDone { progress } => {
+                // A failure before the progress is not why the transfer ends later.
+                self.failure = self.failure.take().filter(|_| !progress);
+                AttemptResult::not_done(Next::Now).with_progress(progress)
+            }
             Ending::Failed { failure, class, progress } => self.failed(config, failure, class, progress),
         }
     }
@@ -250,6 +254,9 @@ where
         _: StartedAttempt,
         context: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
+        if let Some(note) = self.exchange.note() {
+            context.note(note);
+        }
         let activity = Activity::begin(context.clock());
         TransferAttempt { stage: Stage::Preparing(self.exchange.prepare(&activity)), activity }
     }

@@ -1,5 +1,6 @@
 //! The request that a transfer begins with.
 
+use crate::http::segments::has_dots;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use crate::transport::BoxError;
 use http::header::{AUTHORIZATION, COOKIE, PROXY_AUTHORIZATION};
@@ -23,22 +24,23 @@ impl TransferRequest {
         Self { request, failure: None }
     }
 
-    /// A request about the objects of a bucket, or one of them, by the JSON API.
-    pub(super) fn to_object(
-        method: Method,
-        endpoint: &str,
-        path: &str,
-        bucket: &str,
-        name: Option<&str>,
-    ) -> Self {
-        let bucket = utf8_percent_encode(bucket, RESERVED);
-        let object =
-            name.map_or_else(String::new, |name| format!("/{}", utf8_percent_encode(name, RESERVED)));
-        let uri = format!("{}{path}/b/{bucket}/o{object}", endpoint.trim_end_matches('/'));
+    /// A request about an object, by the JSON API: its name is in the path, or in the query if it is `POST`.
+    pub(super) fn to_object(method: Method, endpoint: &str, path: &str, bucket: &str, name: &str) -> Self {
+        let encoded = [bucket, name].map(|part| utf8_percent_encode(part, RESERVED));
+        let [bucket_in_path, name_in_path] = &encoded;
+        let folder = format!("{}{path}/b/{bucket_in_path}/o", endpoint.trim_end_matches('/'));
+        let uri = match method {
+            Method::POST => format!("{folder}?name={name_in_path}"),
+            _ => format!("{folder}/{name_in_path}"),
+        };
         let mut request = Self::new(Request::new(()), method);
         match uri.parse() {
             Ok(uri) => *request.request.uri_mut() = uri,
             Err(error) => request.invalidate("the endpoint is no URI", error),
+        }
+        if has_dots(bucket) || has_dots(name) {
+            let why = "clients and proxies would take such a part out";
+            request.invalidate("the name of the bucket or of the object has a part that is `.` or `..`", why);
         }
         request
     }
@@ -124,13 +126,8 @@ mod tests {
 
     #[test]
     fn names_are_encoded() {
-        let request = TransferRequest::to_object(
-            Method::GET,
-            "https://s.test/",
-            "/storage/v1",
-            "b",
-            Some("a/\u{fc} b?c"),
-        );
+        let request =
+            TransferRequest::to_object(Method::GET, "https://s.test/", "/storage/v1", "b", "a/\u{fc} b?c");
         let request = request.query("alt", "media").query("x", "1&2");
         let parts = request.into_parts().unwrap();
         assert_eq!(parts.uri, "https://s.test/storage/v1/b/b/o/a%2F%C3%BC%20b%3Fc?alt=media&x=1%262");
@@ -143,7 +140,10 @@ mod tests {
             of("/relative"),
             of("https://s.test/").header("a b", "c"),
             of("https://s.test/").header("a", "b\nc"),
-            TransferRequest::to_object(Method::GET, "not a URI", "/", "b", None),
+            TransferRequest::to_object(Method::GET, "not a URI", "/", "b", "o"),
+            TransferRequest::to_object(Method::GET, "https://s.test", "/", "b", ".."),
+            TransferRequest::to_object(Method::POST, "https://s.test", "/", "b", "a/./b"),
+            TransferRequest::to_object(Method::GET, "https://s.test", "/", "..", "o"),
         ] {
             let failure = request.into_parts().unwrap_err();
             assert_eq!(failure.kind, TransferErrorKind::Invalid);

@@ -23,6 +23,8 @@ pub(super) struct StateFile {
 const MOST: u64 = 1024 * 1024;
 /// How often it is written anew if other transfers write the same file meanwhile.
 const MOST_TRIES: u32 = 8;
+/// The end of the name under which it is written: one that only transfers use.
+const NEW: &str = ".gax-new";
 
 impl StateFile {
     pub(super) fn new(path: PathBuf) -> Self {
@@ -64,6 +66,16 @@ impl StateFile {
         Ok(Some(state))
     }
 
+    /// Whether nobody but its owner can write the file, as far as the system says.
+    pub(super) async fn is_private(&self) -> bool {
+        #[cfg(unix)]
+        if let Ok(metadata) = fs::metadata(&self.path).await {
+            use std::os::unix::fs::PermissionsExt as _;
+            return metadata.permissions().mode() & 0o022 == 0;
+        }
+        true
+    }
+
     /// Writes the state, all of it or nothing.
     pub(super) async fn save<T: Serialize>(&self, state: &T) -> Result<(), Failure> {
         let text = serde_json::to_vec(state).map_err(|error| self.failure("can't be written", error))?;
@@ -84,7 +96,7 @@ impl StateFile {
 
     /// Writes it under another name first. Another transfer with the same file may take that away.
     async fn write(&self, text: &[u8]) -> io::Result<()> {
-        let new = beside(&self.path, ".new");
+        let new = beside(&self.path, NEW);
         // Left by a process that was killed; or a link, which must not be followed.
         drop(fs::remove_file(&new).await);
         let mut options = fs::OpenOptions::new();
@@ -105,7 +117,7 @@ impl StateFile {
             if fs::read(&self.path).await? != known {
                 return Ok(());
             }
-            drop(fs::remove_file(beside(&self.path, ".new")).await);
+            drop(fs::remove_file(beside(&self.path, NEW)).await);
             fs::remove_file(&self.path).await
         };
         match removed.await {

@@ -54,6 +54,8 @@ pub enum Note {
     ResumptionUnused,
     /// Attempts in a row have used up their RPC timeouts without a byte from the server: a new connection is made for the next.
     ConnectionGivenUp,
+    /// The state file of an upload can be written by others than its owner: the upload began anew.
+    StateFileIgnored,
     /// No connection can be made, for that reason.
     CannotConnect(ConnectProblem),
 }
@@ -86,6 +88,7 @@ impl fmt::Display for Note {
             Note::ConnectionGivenUp => {
                 "attempts timed out and the server was silent: the connection was given up"
             }
+            Note::StateFileIgnored => "others than its owner can write the state file: ignored",
             Note::CannotConnect(problem) => return problem.fmt(f),
         })
     }

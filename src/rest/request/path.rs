@@ -1,5 +1,6 @@
 //! Paths of requests, by the template of their rule.
 
+use crate::http::segments::has_dots;
 use crate::rest::request::field_path::FieldPath;
 use crate::rest::request::scalar;
 use gax_table::{PathGrammar, PathTemplate};
@@ -99,8 +100,7 @@ impl Variable {
         let value = self.field.value(message);
         let text = value.and_then(|value| scalar::text(&value, &self.field.leaf().kind()));
         let text = text.transpose().map_err(Mismatch)?.unwrap_or_default();
-        // Clients and proxies would take these out, and with them the segment before.
-        if text.split('/').any(|segment| matches!(segment, "." | "..")) {
+        if has_dots(&text) {
             return Err(Mismatch(format!("{field} is {text:?}, which has a segment of dots alone")));
         }
         let is_one_segment = matches!(pattern, [only] if only == "*");

@@ -86,7 +86,7 @@ impl<'a> Download<'a> {
     /// A download of an object of Cloud Storage, by its JSON API. The endpoint is `https://storage.googleapis.com` or an emulator.
     /// Without a [generation](Self::generation) the first response says which it is.
     pub fn of_object(endpoint: &str, bucket: &str, name: &str) -> Self {
-        let request = TransferRequest::to_object(Method::GET, endpoint, "/storage/v1", bucket, Some(name));
+        let request = TransferRequest::to_object(Method::GET, endpoint, "/storage/v1", bucket, name);
         Self { has_generations: true, ..Self::of(request.query("alt", "media")) }
     }
 

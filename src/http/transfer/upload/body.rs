@@ -9,6 +9,7 @@ use http_body::{Body, Frame, SizeHint};
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::{Context, Poll, ready};
 
 /// Pieces in memory, and what is read of the source behind them as the connection takes it.
@@ -17,6 +18,8 @@ pub(super) struct UploadBody {
     source: Option<Lent>,
     left: u64,
     activity: Arc<Activity>,
+    /// The place of its end in the source, and the place behind the last byte that a connection has taken of that.
+    reach: Option<(u64, Arc<AtomicU64>)>,
 }
 
 /// The source, as far as this body may read it.
@@ -29,14 +32,19 @@ impl UploadBody {
     /// A body of these pieces.
     pub(super) fn of(pieces: VecDeque<Bytes>, activity: &Arc<Activity>) -> Self {
         let left = pieces.iter().map(|piece| piece.len() as u64).sum();
-        Self { pieces, source: None, left, activity: Arc::clone(activity) }
+        Self { pieces, source: None, left, activity: Arc::clone(activity), reach: None }
     }
 
     /// A body of so many bytes of a source that stands where they begin.
     pub(super) fn streamed(source: &SharedSource, bytes: u64, activity: &Arc<Activity>) -> Self {
         let lease = source.lock().lend();
         let source = Some(Lent { source: source.clone(), lease });
-        Self { pieces: VecDeque::new(), source, left: bytes, activity: Arc::clone(activity) }
+        Self { pieces: VecDeque::new(), source, left: bytes, activity: Arc::clone(activity), reach: None }
+    }
+
+    /// The body, which ends at that place of the source, and says how much of it was taken.
+    pub(super) fn reaching(self, end: u64, reach: &Arc<AtomicU64>) -> Self {
+        Self { reach: Some((end, Arc::clone(reach))), ..self }
     }
 
     pub(super) fn len(&self) -> u64 {
@@ -74,6 +82,9 @@ impl Body for UploadBody {
         let next = ready!(self.poll_next(cx));
         if let Some(Ok(data)) = &next {
             self.left = self.left.saturating_sub(data.len() as u64);
+            if let Some((end, reach)) = &self.reach {
+                reach.fetch_max(end.saturating_sub(self.left), Ordering::Relaxed);
+            }
             self.activity.sent(data.len());
         }
         Poll::Ready(next.map(|data| data.map(Frame::data)))

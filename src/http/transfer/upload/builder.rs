@@ -12,20 +12,22 @@ use crate::http::transfer::service::TransferService;
 use crate::http::transfer::session::{Dialect, GRANULARITY, UploadSession};
 use crate::http::transfer::state_file::StateFile;
 use crate::http::transfer::upload::cancel::Abandoned;
+use crate::http::transfer::upload::dialects::storage::with_upload_type;
 use crate::http::transfer::upload::exchange::{OnSession, UploadExchange};
 use crate::http::transfer::upload::options::UploadOptions;
 use crate::http::transfer::upload::parts::{UploadParts, UploadState};
 use crate::http::transfer::upload::plan::Plan;
 use crate::http::transfer::upload::reading::SharedSource;
 use crate::http::transfer::upload::source::UploadSource;
-use crate::http::transfer::upload::storage::with_upload_type;
 use crate::http::transfer::upload::uploaded::Uploaded;
+use crate::operation::Note;
 use crate::settings::CallOptions;
 use bytes::Bytes;
+use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue};
 use std::fmt;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// The longest source that is sent in one request, unless said: as gsutil has it.
@@ -117,10 +119,11 @@ impl<'a> Upload<'a> {
     }
 
     /// An upload to an object of Cloud Storage, by its JSON API. The endpoint is `https://storage.googleapis.com` or an emulator.
+    /// Names that are `.` or `..`, or have such a part between slashes, are refused.
     pub fn to_object(endpoint: &str, bucket: &str, name: &str, source: impl Into<UploadSource>) -> Self {
         let request =
-            TransferRequest::to_object(http::Method::POST, endpoint, "/upload/storage/v1", bucket, None);
-        Self::of(request.query("name", name), Dialect::Storage, source.into())
+            TransferRequest::to_object(http::Method::POST, endpoint, "/upload/storage/v1", bucket, name);
+        Self::of(request, Dialect::Storage, source.into())
     }
 
     /// An upload by Cloud Storage's protocol that begins with this request. Its method becomes `POST`, and `uploadType` is
@@ -148,7 +151,7 @@ impl<'a> Upload<'a> {
     }
 
     /// Adds a header. It goes along with every request of the upload to the same origin, conditions (`If-..`) with the first alone.
-    /// A session in another place gets no credentials.
+    /// A session in another place gets no credentials. `Content-Type` is the [type of the content](Self::content_type).
     pub fn header(
         self,
         name: impl TryInto<HeaderName, Error: Into<http::Error>>,
@@ -200,7 +203,9 @@ impl<'a> Upload<'a> {
 
     /// Keeps the session in that file, so that the same upload goes on when this process is gone; it is removed at the end.
     /// The session is a secret: only the file's owner can read it. If the source has another size, a file was changed meanwhile,
-    /// or bytes in memory have another checksum, the upload begins anew. Of other sources only the size is compared.
+    /// or bytes in memory have another checksum, the upload begins anew, and so it does with another content type, other metadata or
+    /// conditions. Of other sources only the size is compared. A file that somebody but its owner can write is ignored, with the note
+    /// [`StateFileIgnored`](crate::Note::StateFileIgnored). It is written as `PATH.gax-new` first.
     ///
     /// A file of another request is an error ([`StateFile`](TransferErrorKind::StateFile)), and so is one that has no state of an
     /// upload, or can't be written: then nothing of the source is sent. It stays after a failure with which the upload can go on
@@ -243,36 +248,37 @@ impl<'a> Upload<'a> {
             let Self { request, dialect, session, source, metadata, content_type, chunk_size, .. } = self;
             let mut request = request.into_parts().map_err(Failure::unbegun)?;
             let config = shared.config_for(&mut request);
+            // A header of that name speaks of the content, too.
+            let content_type = content_type.or(request.headers.remove(CONTENT_TYPE));
             let options = UploadOptions { request, metadata, content_type, chunk_size };
             options.check(self.checksums).map_err(Failure::unbegun)?;
             let source = SharedSource::open(source, self.checksums).await.map_err(Failure::unbegun)?;
             let state = self.state_file.map(StateFile::new);
             let is_resumed = session.is_some();
-            let session = match (session, &state) {
+            let (session, note) = match (session, &state) {
                 (None, Some(state)) => {
                     stored(state, dialect, &options, &source).await.map_err(Failure::unbegun)?
                 }
-                (session, _) => session,
+                (session, _) => (session, None),
             };
             let plan = if session.is_some() {
                 Plan::resumed(!is_resumed)
             } else {
-                Plan::new(
-                    dialect == Dialect::Storage && is_single(&config, &options, &source, self.single_below),
-                )
+                let is_single =
+                    dialect == Dialect::Storage && is_single(&config, &options, &source, self.single_below);
+                Plan::new(is_single, state.is_some())
             };
             let goes_on = is_resumed || state.is_some() || self.on_session.is_some();
-            let session = Mutex::new(session);
-            let parts = UploadParts { options, dialect, can_start: !is_resumed, source, session, state };
+            let parts = UploadParts::new((options, dialect), !is_resumed, source, session, state);
             let parts = Arc::new(parts);
             let mut abandoned = Abandoned::new(service.clone(), &parts, !goes_on);
             let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
-            let exchange = UploadExchange::new(&parts, plan, self.on_session);
+            let exchange = UploadExchange::new(&parts, plan, self.on_session, note);
             let protocol =
                 TransferProtocol::new((service, spare), shared, exchange, idle_timeout, self.on_progress);
             let Ended { result, report, transfer } = run(protocol, config).await;
             abandoned.disarm();
-            let is_spent = result.as_ref().err().is_some_and(|failure| parts.is_spent(failure));
+            let is_spent = result.is_err() && parts.is_spent();
             if is_spent {
                 parts.set_session(None);
             }
@@ -287,7 +293,7 @@ impl<'a> Upload<'a> {
             match result {
                 Ok(response) => {
                     let sums = parts.source.lock().sums().unwrap_or_default();
-                    Ok(Uploaded { response, transfer, sums, report })
+                    Ok(Uploaded { response, transfer, sums, is_verified: parts.is_verified(), report })
                 }
                 Err(failure) => Err(TransferError::new(failure, Some(report), transfer, parts.session())),
             }
@@ -295,19 +301,22 @@ impl<'a> Upload<'a> {
     }
 }
 
-/// The session in a state file, if it is one of this upload and the source is as it was.
+/// The session in a state file, if it would make the object of this upload, and what is to be noted of the file.
 async fn stored(
     state: &StateFile,
     dialect: Dialect,
     options: &UploadOptions,
     source: &SharedSource,
-) -> Result<Option<UploadSession>, Failure> {
-    let Some(stored) = state.load::<UploadState>().await? else { return Ok(None) };
+) -> Result<(Option<UploadSession>, Option<Note>), Failure> {
+    let Some(stored) = state.load::<UploadState>().await? else { return Ok((None, None)) };
     if stored.dialect != dialect || stored.request != options.request.uri.to_string() {
         return Err(state.of_another());
     }
-    let is_same = stored.is_of(&source.lock());
-    Ok(stored.session().filter(|_| is_same))
+    if !state.is_private().await {
+        return Ok((None, Some(Note::StateFileIgnored)));
+    }
+    let is_same = stored.is_of(options, &source.lock());
+    Ok((stored.session().filter(|_| is_same), None))
 }
 
 /// Whether all of it goes into one request: it is short, and the request safe to retry.

@@ -8,12 +8,12 @@ use crate::http::transfer::origin::hide_secrets;
 use crate::http::transfer::progress::{TransferProgress, TransferReport};
 use crate::http::transfer::protocol::ended_early;
 use crate::http::transfer::session::UploadSession;
+use crate::http::transfer::upload::completion::ServerObject;
 use crate::http::transfer::upload::parts::UploadParts;
 use crate::http::transfer::upload::plan::{Ask, Decision, Plan, Reply, Step};
-use bytes::Bytes;
+use crate::operation::Note;
 use gax_retry::Code;
 use gax_retry::http::HttpFailure;
-use http::HeaderMap;
 use std::sync::Arc;
 
 /// A program's callback for sessions.
@@ -25,12 +25,18 @@ pub(super) struct UploadExchange<'a> {
     plan: Plan,
     name: String,
     on_session: Option<OnSession<'a>>,
-    /// The response to one request whose precondition did not hold.
-    conflict: Option<http::Response<Bytes>>,
+    note: Option<Note>,
+    /// Why it is in doubt whether the object is made.
+    doubt: Option<(Code, Failure)>,
 }
 
 impl<'a> UploadExchange<'a> {
-    pub(super) fn new(parts: &Arc<UploadParts>, plan: Plan, on_session: Option<OnSession<'a>>) -> Self {
+    pub(super) fn new(
+        parts: &Arc<UploadParts>,
+        plan: Plan,
+        on_session: Option<OnSession<'a>>,
+        note: Option<Note>,
+    ) -> Self {
         let request = &parts.options.request;
         // Even the path of a session's URI may be a secret.
         let name = if parts.can_start {
@@ -38,61 +44,87 @@ impl<'a> UploadExchange<'a> {
         } else {
             "resume an upload".to_owned()
         };
-        Self { parts: Arc::clone(parts), plan, name, on_session, conflict: None }
+        Self { parts: Arc::clone(parts), plan, name, on_session, note, doubt: None }
     }
 
-    /// The object that is there may be the one that a request made whose reply was lost.
-    fn recognised(&mut self, received: Received) -> Ending {
-        let own = self.parts.source.lock().sums().unwrap_or_default();
-        let server = server_sums(&received.head.headers, &received.content);
-        match self.conflict.take() {
-            Some(conflict) if !own.has_common(server) || own.difference(server).is_some() => {
-                Ending::last(Code::FailedPrecondition, Failure::status(conflict))
-            }
-            _ => self.verified(received),
+    /// The consequence of a response that was read to its end, as far as that matters.
+    fn decided(&mut self, step: Step, reply: Reply, received: Received) -> Ending {
+        let (mut reach, mut reply, mut unproven) = (self.parts.reach(), reply, None);
+        if may_be_last(reply) {
+            let object = ServerObject::of(&received.head.headers, &received.content);
+            let coverage = self.plan.coverage(step, reach);
+            unproven = self.parts.completion((step, reply), object, coverage).failure();
+            reply = if unproven.is_some() { Reply::Unproven } else { Reply::Finished };
+            reach.size = reach.size.or(object.bytes);
         }
-    }
-
-    /// The object that is there before its last byte was sent is the one that another process made of the same session.
-    fn early(&mut self, received: Received, size: Option<u64>) -> Ending {
-        let own = self.parts.source.lock().sums().unwrap_or_default();
-        let server = server_sums(&received.head.headers, &received.content);
-        if own.has_common(server) && own.difference(server).is_none() {
-            self.plan.done(size);
-            return self.verified(received);
-        }
-        let problem = "the server finished the upload before its last byte was sent";
-        Ending::last(Code::Internal, Failure::malformed(problem).with_response(received.into_response()))
-    }
-
-    /// Compares what the server says of the object with the source.
-    fn verified(&self, received: Received) -> Ending {
-        let (sums, size) = {
-            let source = self.parts.source.lock();
-            (source.sums().unwrap_or_default(), source.size())
-        };
+        let decision = self.plan.replied(step, reply, reach);
         let response = received.into_response();
-        let resource = serde_json::from_slice::<serde_json::Value>(response.body()).unwrap_or_default();
-        let server = server_sums(response.headers(), response.body());
-        let length = resource.get("size").and_then(|size| size.as_str()?.parse().ok().or(size.as_u64()));
-        let problem = match sums.difference(server) {
-            Some(name) => format!("the {name} of the object on the server is not that of the source"),
-            None => match (length, size) {
-                (Some(length), Some(size)) if length != size => {
-                    format!("the object on the server has {length} bytes, and the source {size}")
+        let status = response.status();
+        let code = Code::from_http_status(status.as_u16());
+        let failed = |failure, class| Ending::Failed { failure, class, progress: false };
+        match decision {
+            Decision::Done => Ending::Done(Box::new(response)),
+            Decision::NotDone { progress } => {
+                self.doubt = match (reply, unproven) {
+                    (_, Some((code, failure))) => Some((code, failure.with_response(response))),
+                    (Reply::Conflict, None) => Some((Code::FailedPrecondition, Failure::status(response))),
+                    _ => None,
+                };
+                if let Reply::Persisted(bytes) = reply {
+                    self.parts.source.lock().drop_before(bytes);
                 }
-                _ => return Ending::Done(Box::new(response)),
-            },
-        };
-        let failure = Failure::new(TransferErrorKind::ChecksumMismatch, problem).with_response(response);
-        Ending::last(Code::DataLoss, failure)
+                Ending::NotDone { progress }
+            }
+            Decision::Unproven => {
+                let found =
+                    unproven.unwrap_or_else(|| (code, Failure::malformed("the response proves nothing")));
+                // An object that is another one is no news: why it was looked for is.
+                let doubt = self.doubt.take().filter(|_| step == Step::Look);
+                let (code, failure) = doubt.unwrap_or((found.0, found.1.with_response(response)));
+                failed(failure, Class::Never(code))
+            }
+            Decision::NothingPersisted => {
+                let problem = "the server kept nothing of what it was sent";
+                let failure = Failure::new(TransferErrorKind::Status, problem).with_response(response);
+                failed(failure, Class::Always(Code::Unavailable))
+            }
+            Decision::Anew => {
+                self.parts.set_session(None);
+                failed(Failure::status(response), Class::Always(Code::NotFound))
+            }
+            Decision::NoWayBack => {
+                let problem = "the server has lost bytes that the source can't read again";
+                let failure = Failure::new(TransferErrorKind::Source, problem).with_response(response);
+                failed(failure, Class::Never(Code::DataLoss))
+            }
+            Decision::Cancelled => {
+                self.parts.set_session(None);
+                let failure = Failure::new(TransferErrorKind::Cancelled, "the upload was cancelled");
+                failed(failure.with_response(response), Class::Never(Code::Cancelled))
+            }
+            Decision::Corrupted { anew } => {
+                self.parts.set_session(None);
+                let problem = "the server refused the bytes: their checksum is not that of the source";
+                let failure =
+                    Failure::new(TransferErrorKind::ChecksumMismatch, problem).with_response(response);
+                let class = if anew { Class::Always } else { Class::Never };
+                failed(failure, class(Code::DataLoss))
+            }
+            Decision::Failed => {
+                failed(Failure::status(response), Class::As(HttpFailure::Status(status.as_u16())))
+            }
+            Decision::Recoverable => failed(Failure::status(response), Class::Always(code)),
+            Decision::Refused => failed(Failure::status(response), Class::Never(code)),
+            Decision::Malformed(problem) => {
+                failed(Failure::malformed(problem).with_response(response), Class::Never(Code::Internal))
+            }
+        }
     }
 }
 
-/// The checksums of the object, by a response's headers or by the resource in it.
-fn server_sums(headers: &HeaderMap, content: &[u8]) -> Sums {
-    let resource = serde_json::from_slice(content).unwrap_or_default();
-    Sums::in_headers(headers).or(Sums::in_resource(&resource))
+/// Whether completion has to be proved by what else a response has.
+fn may_be_last(reply: Reply) -> bool {
+    matches!(reply, Reply::Finished | Reply::Unproven)
 }
 
 impl<'a> Exchange<'a> for UploadExchange<'a> {
@@ -100,6 +132,10 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
 
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn note(&self) -> Option<Note> {
+        self.note
     }
 
     fn prepare(&mut self, activity: &Arc<Activity>) -> Boxed<'a, Prepared<Step>> {
@@ -112,7 +148,7 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
                 Ask::Single => parts.single(&activity).await,
                 Ask::Look => parts.look(&activity),
                 Ask::Start => parts.start(&activity),
-                Ask::Query => parts.query(&activity),
+                Ask::Query { confirms } => parts.query(confirms, &activity),
                 Ask::Send { from } => parts.send(from, &activity).await,
             }
         })
@@ -127,11 +163,9 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
         let parts = Arc::clone(&self.parts);
         Box::pin(async move {
             let (content, end) = body.collect().await;
-            let is_whole = matches!(end, End::Whole);
-            let done = match parts.reply(step, &head) {
+            let done = match parts.reply(step, &head, &content) {
                 Reply::Started => parts.started(&head.headers).await,
-                Reply::Finished if is_whole => {
-                    body.release_request();
+                Reply::Finished if ServerObject::of(&head.headers, &content).sums != Sums::default() => {
                     parts.source.hash_to_end().await
                 }
                 _ => Ok(()),
@@ -146,83 +180,29 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
     }
 
     fn received(&mut self, step: Step, received: Received) -> Ending {
-        let reply = self.parts.reply(step, &received.head);
+        let reply = self.parts.reply(step, &received.head, &received.content);
         let end = match received.end {
             End::Failed(failure) => return Ending::last(Code::FailedPrecondition, failure),
             end => end,
         };
         let received = Received { end: End::Whole, ..received };
         // Any other response is whole with its head.
-        if reply == Reply::Finished
+        if may_be_last(reply)
             && let Some(early) = ended_early(end, false)
         {
             self.plan.lost(Some(step));
             return early;
         }
-        let (size, lowest) = {
-            let source = self.parts.source.lock();
-            (source.size(), source.lowest())
-        };
         if let (Reply::Started, Some(on_session), Some(session)) =
             (reply, &mut self.on_session, self.parts.session())
         {
             on_session(&session);
         }
-        let status = received.head.status.as_u16();
-        let class = Class::As(HttpFailure::Status(status));
-        let response = |kind, problem: &'static str, received: Received| {
-            Failure::new(kind, problem).with_response(received.into_response())
-        };
-        match self.plan.replied(step, reply, size, lowest) {
-            Decision::Done if step == Step::Look => self.recognised(received),
-            Decision::Done => self.verified(received),
-            Decision::Early => self.early(received, size),
-            Decision::NotDone { progress } => {
-                if reply == Reply::Conflict {
-                    self.conflict = Some(received.into_response());
-                }
-                if let Reply::Persisted(bytes) = reply {
-                    self.parts.source.lock().drop_before(bytes);
-                }
-                Ending::NotDone { progress }
-            }
-            Decision::NothingPersisted => {
-                let failure = response(
-                    TransferErrorKind::Status,
-                    "the server kept nothing of what it was sent",
-                    received,
-                );
-                Ending::Failed { failure, class: Class::Always(Code::Unavailable), progress: false }
-            }
-            Decision::Anew => {
-                self.parts.set_session(None);
-                let failure = Failure::status(received.into_response());
-                Ending::Failed { failure, class: Class::Always(Code::NotFound), progress: false }
-            }
-            Decision::NoWayBack => {
-                let problem = "the server has lost bytes that the source can't read again";
-                let failure = response(TransferErrorKind::Source, problem, received);
-                Ending::last(Code::DataLoss, failure)
-            }
-            Decision::Cancelled => {
-                self.parts.set_session(None);
-                let failure = response(TransferErrorKind::Cancelled, "the upload was cancelled", received);
-                Ending::last(Code::Cancelled, failure)
-            }
-            Decision::Failed => {
-                Ending::Failed { failure: Failure::status(received.into_response()), class, progress: false }
-            }
-            Decision::Recoverable => {
-                let class = Class::Always(Code::from_http_status(status));
-                Ending::Failed { failure: Failure::status(received.into_response()), class, progress: false }
-            }
-            Decision::Refused => {
-                Ending::last(Code::from_http_status(status), Failure::status(received.into_response()))
-            }
-            Decision::Malformed(problem) => {
-                Ending::last(Code::Internal, response(TransferErrorKind::Malformed, problem, received))
-            }
+        let ending = self.decided(step, reply, received);
+        if let Ending::Failed { failure, .. } = &ending {
+            self.parts.failed(failure);
         }
+        ending
     }
 
     fn lost(&mut self, step: Option<Step>) -> (bool, Option<Failure>) {

@@ -3,14 +3,14 @@
 mod body;
 mod builder;
 mod cancel;
+mod completion;
+mod dialects;
 mod exchange;
 mod options;
 mod parts;
 mod plan;
 mod reading;
 mod source;
-mod storage;
-mod universal;
 mod uploaded;
 
 pub use builder::Upload;

@@ -5,21 +5,23 @@ use crate::http::transfer::activity::Activity;
 use crate::http::transfer::checksum::Sums;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use crate::http::transfer::exchange::Prepared;
-use crate::http::transfer::origin::headers_for;
+use crate::http::transfer::origin::{headers_for, is_same_origin};
 use crate::http::transfer::session::{Dialect, MOST_GRANULARITY, UploadSession};
 use crate::http::transfer::state_file::StateFile;
 use crate::http::transfer::upload::body::UploadBody;
+use crate::http::transfer::upload::completion::{Completion, Coverage, Evidence, ServerObject};
+use crate::http::transfer::upload::dialects::{storage, universal};
 use crate::http::transfer::upload::options::UploadOptions;
-use crate::http::transfer::upload::plan::{Reply, Step, extent};
+use crate::http::transfer::upload::plan::{Reach, Reply, Step, extent};
 use crate::http::transfer::upload::reading::{PIECE, SharedSource, SourceReader};
-use crate::http::transfer::upload::{storage, universal};
 use bytes::Bytes;
 use gax_retry::jitter::{JitterSource as _, ThreadJitter};
 use http::header::CONTENT_LENGTH;
 use http::request::Builder;
-use http::{HeaderMap, Request, Uri};
+use http::{HeaderMap, Request, StatusCode, Uri};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The chunks of sources that can't seek, unless said.
@@ -32,8 +34,13 @@ pub(super) struct UploadParts {
     /// Whether the request is there that starts a session; otherwise the session is all that is known.
     pub(super) can_start: bool,
     pub(super) source: SharedSource,
-    pub(super) session: Mutex<Option<UploadSession>>,
+    session: Mutex<Option<UploadSession>>,
     pub(super) state: Option<StateFile>,
+    /// The place behind the last byte of the source that a connection has taken.
+    sent: Arc<AtomicU64>,
+    /// Whether the last failure of the session says that it is of no use any more.
+    is_spent: AtomicBool,
+    is_verified: AtomicBool,
 }
 
 /// An upload in a state file.
@@ -42,8 +49,14 @@ pub(super) struct UploadState {
     /// The request that started the session.
     pub(super) request: String,
     pub(super) dialect: Dialect,
+    /// The object as that request described it, in short.
+    #[serde(default)]
+    start: String,
     session: String,
     control: Option<String>,
+    /// The origins that the server named for the two.
+    #[serde(default)]
+    origins: Vec<String>,
     granularity: u64,
     size: Option<u64>,
     modified: Option<u64>,
@@ -55,23 +68,48 @@ pub(super) struct UploadState {
 impl UploadState {
     /// The session in it; `None`: there is none that can be used.
     pub(super) fn session(&self) -> Option<UploadSession> {
+        let origins: Vec<Uri> = self.origins.iter().filter_map(|origin| origin.parse().ok()).collect();
+        let uri = |text: &String| {
+            text.parse().ok().filter(|uri| origins.iter().any(|origin| is_same_origin(origin, uri)))
+        };
         let control = match &self.control {
-            Some(control) => Some(control.parse().ok()?),
+            Some(control) => Some(uri(control)?),
             None => None,
         };
         let granularity = self.granularity.clamp(1, MOST_GRANULARITY);
-        Some(UploadSession { dialect: self.dialect, uri: self.session.parse().ok()?, control, granularity })
+        Some(UploadSession { dialect: self.dialect, uri: uri(&self.session)?, control, granularity })
     }
 
-    /// Whether the source is as it was, as far as that is known.
-    pub(super) fn is_of(&self, source: &SourceReader) -> bool {
+    /// Whether it would make the same object: the source is as it was, as far as that is known, and the start would say the same.
+    pub(super) fn is_of(&self, options: &UploadOptions, source: &SourceReader) -> bool {
         let hash = Sums::in_text(self.hash.iter().map(String::as_str));
         let differs = source.sums().is_some_and(|sums| sums.difference(hash).is_some());
-        self.size == source.size() && self.modified == source.modified() && !differs
+        let is_same_source = self.size == source.size() && self.modified == source.modified() && !differs;
+        is_same_source && self.start == options.fingerprint()
     }
 }
 
 impl UploadParts {
+    pub(super) fn new(
+        (options, dialect): (UploadOptions, Dialect),
+        can_start: bool,
+        source: SharedSource,
+        session: Option<UploadSession>,
+        state: Option<StateFile>,
+    ) -> Self {
+        Self {
+            options,
+            dialect,
+            can_start,
+            source,
+            session: Mutex::new(session),
+            state,
+            sent: Arc::default(),
+            is_spent: AtomicBool::new(false),
+            is_verified: AtomicBool::new(false),
+        }
+    }
+
     pub(super) fn session(&self) -> Option<UploadSession> {
         self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -80,15 +118,64 @@ impl UploadParts {
         *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
     }
 
-    pub(super) fn reply(&self, step: Step, head: &http::response::Parts) -> Reply {
+    pub(super) fn reach(&self) -> Reach {
+        let can_look = self.can_look();
+        let source = self.source.lock();
+        let sent = self.sent.load(Ordering::Relaxed);
+        Reach { size: source.size(), lowest: source.lowest(), sent, can_look }
+    }
+
+    pub(super) fn reply(&self, step: Step, head: &http::response::Parts, content: &[u8]) -> Reply {
         let uri = &self.options.request.uri;
-        match self.dialect {
-            Dialect::Storage => match storage::reply(step, uri, head.status, &head.headers) {
-                Reply::Conflict if !self.can_look() => Reply::Failed,
-                reply => reply,
-            },
-            Dialect::Universal => universal::reply(step, uri, head.status, &head.headers),
+        let reply = match self.dialect {
+            Dialect::Storage => storage::reply(step, uri, head.status, &head.headers),
+            Dialect::Universal => return universal::reply(step, uri, head.status, &head.headers),
+        };
+        let brings_bytes = !matches!(step, Step::Start | Step::Look);
+        match reply {
+            Reply::Failed | Reply::Conflict if brings_bytes && self.is_corrupted(head.status, content) => {
+                Reply::Corrupted
+            }
+            reply => reply,
         }
+    }
+
+    /// Whether a refusal is one of the checksums that were sent: a precondition has the same status.
+    fn is_corrupted(&self, status: StatusCode, content: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(content).to_ascii_lowercase();
+        let names_checksum = ["crc32c", "md5"].iter().any(|name| text.contains(name));
+        [400, 412].contains(&status.as_u16()) && names_checksum && self.source.lock().sums().is_some()
+    }
+
+    /// Whether a success proves the end of the upload.
+    pub(super) fn completion(
+        &self,
+        (step, reply): (Step, Reply),
+        object: ServerObject,
+        coverage: Coverage,
+    ) -> Completion {
+        let is_confirmation = match step {
+            Step::Query { confirms } => confirms,
+            Step::Single => !self.can_look(),
+            _ => false,
+        };
+        let source = self.source.lock();
+        let completion = Completion::of(&Evidence {
+            is_final: reply == Reply::Finished,
+            needs_object: self.dialect == Dialect::Storage,
+            is_confirmation,
+            object,
+            sums: source.sums().unwrap_or_default(),
+            size: source.size(),
+            coverage,
+        });
+        self.is_verified.store(completion == Completion::Verified, Ordering::Relaxed);
+        completion
+    }
+
+    /// Whether the object that the upload has made was seen to have a checksum of the source.
+    pub(super) fn is_verified(&self) -> bool {
+        self.is_verified.load(Ordering::Relaxed)
     }
 
     /// A session has started: it is kept, also for another process.
@@ -98,25 +185,30 @@ impl UploadParts {
             Dialect::Storage => storage::session(uri, headers),
             Dialect::Universal => universal::session(uri, headers),
         };
-        if let (Some(state), Some(session)) = (&self.state, &session) {
-            let (size, modified, sums) = {
-                let source = self.source.lock();
-                (source.size(), source.modified(), source.sums())
-            };
-            let upload = UploadState {
-                request: uri.to_string(),
-                dialect: session.dialect,
-                session: session.uri.to_string(),
-                control: session.control.as_ref().map(Uri::to_string),
-                granularity: session.granularity,
-                size,
-                modified,
-                hash: sums.and_then(Sums::header),
-            };
-            state.save(&upload).await?;
-        }
-        self.set_session(session);
-        Ok(())
+        self.sent.store(0, Ordering::Relaxed);
+        self.is_spent.store(false, Ordering::Relaxed);
+        // It is handed over with the error if it can't be written.
+        self.set_session(session.clone());
+        let (Some(state), Some(session)) = (&self.state, &session) else { return Ok(()) };
+        let (size, modified, sums) = {
+            let source = self.source.lock();
+            (source.size(), source.modified(), source.sums())
+        };
+        let uris = [Some(&session.uri), session.control.as_ref()];
+        let origin = |uri: &Uri| Some(format!("{}://{}", uri.scheme()?, uri.authority()?));
+        let upload = UploadState {
+            request: uri.to_string(),
+            dialect: session.dialect,
+            start: self.options.fingerprint(),
+            session: session.uri.to_string(),
+            control: session.control.as_ref().map(Uri::to_string),
+            origins: uris.into_iter().flatten().filter_map(origin).collect(),
+            granularity: session.granularity,
+            size,
+            modified,
+            hash: sums.and_then(Sums::header),
+        };
+        state.save(&upload).await
     }
 
     /// The request with the caller's headers and that body.
@@ -147,7 +239,9 @@ impl UploadParts {
         let sums = self.source.lock().sums();
         let boundary = format!("gax-{:016x}{:016x}", ThreadJitter.next_u64(), ThreadJitter.next_u64());
         let (request, pieces) = storage::single(&self.options, content, sums, &boundary);
-        Ok((Step::Single, self.finished(request, UploadBody::of(pieces, activity))?))
+        let body = UploadBody::of(pieces, activity);
+        let end = body.len();
+        Ok((Step::Single, self.finished(request, body.reaching(end, &self.sent))?))
     }
 
     /// All of a short source.
@@ -215,7 +309,7 @@ impl UploadParts {
             Dialect::Storage => storage::send(&session, from, to, total, sums.filter(|_| is_last)),
             Dialect::Universal => universal::send(&session, from, is_last),
         };
-        Ok((Step::Send { from, to, total }, self.of_session(request, body)?))
+        Ok((Step::Send { from, to, total }, self.of_session(request, body.reaching(to, &self.sent))?))
     }
 
     pub(super) fn start(&self, activity: &Arc<Activity>) -> Prepared<Step> {
@@ -244,22 +338,28 @@ impl UploadParts {
         storage::resource(&self.options).is_some() && self.source.lock().sums().is_some()
     }
 
-    pub(super) fn query(&self, activity: &Arc<Activity>) -> Prepared<Step> {
+    pub(super) fn query(&self, confirms: bool, activity: &Arc<Activity>) -> Prepared<Step> {
         let session = self.session().ok_or_else(no_session)?;
         let request = match self.dialect {
-            Dialect::Storage => storage::query(&session, self.source.lock().size()),
+            Dialect::Storage => storage::query(&session, self.source.lock().size(), confirms),
             Dialect::Universal => universal::query(&session),
         };
-        Ok((Step::Query, self.of_session(request, UploadBody::of(VecDeque::new(), activity))?))
+        Ok((Step::Query { confirms }, self.of_session(request, UploadBody::of(VecDeque::new(), activity))?))
     }
 
-    /// Whether the session is of no use after that failure: the server has made another object of it, or refuses to make one.
-    pub(super) fn is_spent(&self, failure: &Failure) -> bool {
+    /// An attempt failed so: the session is of no use any more where the server has made another object of it, or refuses to make one.
+    pub(super) fn failed(&self, failure: &Failure) {
         let refused = failure.response.as_ref().is_some_and(|response| {
             let is_active = self.dialect == Dialect::Universal && universal::is_active(response.headers());
             [400, 404, 410, 412].contains(&response.status().as_u16()) && !is_active
         });
-        refused || matches!(failure.kind, TransferErrorKind::Cancelled | TransferErrorKind::ChecksumMismatch)
+        let is_over =
+            matches!(failure.kind, TransferErrorKind::Cancelled | TransferErrorKind::ChecksumMismatch);
+        self.is_spent.store(refused || is_over, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.is_spent.load(Ordering::Relaxed)
     }
 
     /// The request that cancels the session; `None`: there is none.

@@ -1,5 +1,7 @@
 //! The next request of an upload, and what follows from a response: data in, decision out.
 
+use crate::http::transfer::upload::completion::Coverage;
+
 /// The purpose of a request of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Step {
@@ -9,8 +11,8 @@ pub(super) enum Step {
     Look,
     /// A session.
     Start,
-    /// How much the server has.
-    Query,
+    /// How much the server has. `confirms`: a reply proved nothing about the end of the upload.
+    Query { confirms: bool },
     /// The bytes from one place up to another. With the last of them the total is known.
     Send { from: u64, to: u64, total: Option<u64> },
 }
@@ -21,7 +23,9 @@ pub(super) enum Ask {
     Single,
     Look,
     Start,
-    Query,
+    Query {
+        confirms: bool,
+    },
     /// Some or all of the bytes from there on.
     Send {
         from: u64,
@@ -35,14 +39,18 @@ pub(super) enum Reply {
     Started,
     /// The server has that many bytes from the beginning on, and wants more.
     Persisted(u64),
-    /// The object is made.
+    /// The object is made, by what status and headers say.
     Finished,
+    /// It is a success, and does not say that the object is made.
+    Unproven,
     /// There is no such session, or not any more.
     Gone,
     /// The session was cancelled.
     Cancelled,
     /// A precondition does not hold.
     Conflict,
+    /// The server has refused to make an object whose checksum is not that of the source.
+    Corrupted,
     /// It failed, and whether it is retried is the layer's to say.
     Failed,
     /// It failed, and the session goes on.
@@ -58,18 +66,20 @@ pub(super) enum Reply {
 pub(super) enum Decision {
     /// The upload is whole.
     Done,
-    /// The object is made before its last byte was sent: by another process, if it has the source's checksum.
-    Early,
     /// There is more to do, and nothing went wrong.
     NotDone { progress: bool },
+    /// Nothing proves that the upload is whole.
+    Unproven,
     /// Of what was sent the server has nothing. That is no progress, but a failure to be retried.
     NothingPersisted,
-    /// The session is gone, and another one can be started.
+    /// The session or the object is gone, and another one can be made.
     Anew,
     /// The session is gone, or has lost bytes, and the source can't go back there.
     NoWayBack,
     /// The session was cancelled.
     Cancelled,
+    /// The bytes were corrupted on their way. `anew`: they are sent once more.
+    Corrupted { anew: bool },
     /// It failed, and whether it is retried is the layer's to say.
     Failed,
     /// It failed, and is retried.
@@ -80,47 +90,85 @@ pub(super) enum Decision {
     Malformed(&'static str),
 }
 
-/// Whether one request is enough, and how far that has come.
+/// The source as far as it is known, and how much of it was sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Single {
-    /// There is a session.
-    No,
-    /// It is to be sent.
-    Yes,
-    /// It was lost, and may have made the object.
-    Lost,
-    /// There is an object, which it may have made.
-    Conflict,
+pub(super) struct Reach {
+    pub(super) size: Option<u64>,
+    /// The first byte that the source can still send.
+    pub(super) lowest: u64,
+    /// The place behind the last byte that a connection has taken: the server can't have more of it.
+    pub(super) sent: u64,
+    /// Whether the object can be looked for, and recognised by its checksum.
+    pub(super) can_look: bool,
 }
+
+/// How far it has come with the requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// One request is enough.
+    Single,
+    /// It was lost, and may have made the object.
+    SingleLost,
+    /// There may be an object that it has made.
+    Look,
+    /// There is no session.
+    Start,
+    /// There is a session.
+    Session,
+    /// There is one, whose last reply proved nothing.
+    Doubt,
+}
+
+/// Who else may have sent bytes of the upload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    /// Nobody.
+    None,
+    /// Another process that has found the session in the state file.
+    Possible,
+    /// Such a process has.
+    Some,
+    /// The one that this process goes on for.
+    Before,
+}
+
+/// How many sessions in a row are started and lost before one of them has more than any before.
+const MAX_FRUITLESS: u32 = 3;
 
 /// How far an upload has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Plan {
-    single: Single,
+    stage: Stage,
     /// Whether it is known how a session is started.
     can_start: bool,
-    has_session: bool,
     /// How many bytes the server has, if that is known.
     at: Option<u64>,
-    /// The most that it has ever had.
+    /// The most that it has had by this session.
     best: u64,
-    /// The place behind the last byte that was ever sent; `None`: another process may have sent some.
-    sent: Option<u64>,
+    /// The most that it has had by a session which was lost.
+    best_lost: Option<u64>,
+    /// The sessions that were started and lost since with no more than that.
+    fruitless: u32,
+    others: Others,
+    /// Whether all of it was sent once more since it was corrupted on its way.
+    is_sent_again: bool,
     /// Whether something went wrong since bytes were sent last.
     is_interrupted: bool,
     pub(super) resumptions: u32,
 }
 
 impl Plan {
-    /// An upload that begins.
-    pub(super) fn new(is_single: bool) -> Self {
+    /// An upload that begins. `is_shared`: another process can find its session.
+    pub(super) fn new(is_single: bool, is_shared: bool) -> Self {
         Self {
-            single: if is_single { Single::Yes } else { Single::No },
+            stage: if is_single { Stage::Single } else { Stage::Start },
             can_start: true,
-            has_session: false,
             at: None,
             best: 0,
-            sent: Some(0),
+            best_lost: None,
+            fruitless: 0,
+            others: if is_shared { Others::Possible } else { Others::None },
+            is_sent_again: false,
             is_interrupted: false,
             resumptions: 0,
         }
@@ -128,16 +176,18 @@ impl Plan {
 
     /// An upload that goes on by a session of another process. `can_start`: if it is gone, another one can be started.
     pub(super) fn resumed(can_start: bool) -> Self {
-        Self { can_start, has_session: true, sent: None, is_interrupted: true, ..Self::new(false) }
+        let (stage, others) = (Stage::Session, Others::Before);
+        Self { can_start, stage, others, is_interrupted: true, ..Self::new(false, false) }
     }
 
     pub(super) fn next(&self) -> Ask {
-        match (self.single, self.at) {
-            (Single::Yes | Single::Lost, _) => Ask::Single,
-            (Single::Conflict, _) => Ask::Look,
-            (Single::No, _) if !self.has_session => Ask::Start,
-            (Single::No, None) => Ask::Query,
-            (Single::No, Some(from)) => Ask::Send { from },
+        match (self.stage, self.at) {
+            (Stage::Single | Stage::SingleLost, _) => Ask::Single,
+            (Stage::Look, _) => Ask::Look,
+            (Stage::Start, _) => Ask::Start,
+            (Stage::Doubt, _) => Ask::Query { confirms: true },
+            (Stage::Session, None) => Ask::Query { confirms: false },
+            (Stage::Session, Some(from)) => Ask::Send { from },
         }
     }
 
@@ -148,13 +198,6 @@ impl Plan {
         }
     }
 
-    /// The server may have the bytes up to that place.
-    fn sent(&mut self, step: Option<Step>) {
-        if let Some(Step::Send { to, .. }) = step {
-            self.sent = self.sent.map(|sent| sent.max(to));
-        }
-    }
-
     /// The bytes that the server has, as far as it has said so.
     pub(super) fn persisted(&self) -> u64 {
         self.at.unwrap_or(self.best)
@@ -162,51 +205,75 @@ impl Plan {
 
     /// A request has no response: the server may have any part of it.
     pub(super) fn lost(&mut self, step: Option<Step>) {
-        self.sent(step);
         self.at = None;
         if step == Some(Step::Single) {
-            self.single = Single::Lost;
+            self.stage = Stage::SingleLost;
         }
         if let Some(Step::Send { .. } | Step::Single) = step {
             self.is_interrupted = true;
         }
     }
 
-    /// A request has that response. `lowest` is the first byte that the source can still send, `size` the number of all.
-    pub(super) fn replied(&mut self, step: Step, reply: Reply, size: Option<u64>, lowest: u64) -> Decision {
-        self.sent(Some(step));
+    /// How much of the source the server can have when that request has its response.
+    pub(super) fn coverage(&self, step: Step, reach: Reach) -> Coverage {
+        let is_whole = match (self.others, step) {
+            // Another object may be as long.
+            (_, Step::Look) => false,
+            (Others::Some, _) => return Coverage::Unknown,
+            (Others::Before, Step::Query { .. }) => true,
+            (Others::Before, Step::Send { to, total, .. }) => total == Some(to),
+            _ => reach.size.is_some_and(|size| reach.sent >= size),
+        };
+        if is_whole { Coverage::Whole } else { Coverage::Partial }
+    }
+
+    /// A request has that response.
+    pub(super) fn replied(&mut self, step: Step, reply: Reply, reach: Reach) -> Decision {
         match (step, reply) {
             (Step::Start, Reply::Started) => {
-                self.has_session = true;
-                self.at = Some(0);
+                (self.stage, self.at) = (Stage::Session, Some(0));
                 // To start sessions again and again is no progress.
                 Decision::NotDone { progress: false }
             }
-            (Step::Single | Step::Query | Step::Look, Reply::Finished) => self.done(size),
-            (Step::Single, Reply::Conflict) if self.single == Single::Lost => {
-                self.single = Single::Conflict;
+            (Step::Start, Reply::Finished | Reply::Unproven) => {
+                Decision::Malformed("the server did not name a session")
+            }
+            (_, Reply::Finished) => {
+                self.best = reach.size.unwrap_or(self.best);
+                self.at = Some(self.best);
+                Decision::Done
+            }
+            (_, Reply::Unproven) => self.doubts(step, reach),
+            (Step::Single, Reply::Conflict) if self.stage == Stage::SingleLost && reach.can_look => {
+                self.stage = Stage::Look;
                 Decision::NotDone { progress: false }
             }
-            (Step::Send { to, total, .. }, Reply::Finished) => {
-                if total == Some(to) {
-                    self.done(total)
-                } else {
-                    Decision::Early
-                }
+            (Step::Query { .. } | Step::Send { .. }, Reply::Persisted(bytes)) => {
+                self.persisted_at(step, bytes, reach)
             }
-            (Step::Query | Step::Send { .. }, Reply::Persisted(bytes)) => {
-                self.persisted_at(step, bytes, size, lowest)
+            (Step::Look, Reply::Gone) => {
+                self.stage = Stage::Single;
+                Decision::Anew
             }
-            (Step::Query | Step::Send { .. }, Reply::Gone) => {
+            (Step::Query { .. } | Step::Send { .. }, Reply::Gone) => {
                 self.lost(Some(step));
-                if !self.can_start {
+                if self.best_lost.is_none_or(|lost| self.best > lost) {
+                    (self.best_lost, self.fruitless) = (Some(self.best), 0);
+                } else {
+                    self.fruitless += 1;
+                }
+                if !self.can_start || self.fruitless >= MAX_FRUITLESS {
                     return Decision::Refused;
                 }
-                if lowest > 0 {
-                    return Decision::NoWayBack;
-                }
-                (self.has_session, self.sent) = (false, Some(0));
-                Decision::Anew
+                self.anew(reach).unwrap_or(Decision::Anew)
+            }
+            (Step::Single, Reply::Corrupted) => {
+                Decision::Corrupted { anew: !std::mem::replace(&mut self.is_sent_again, true) }
+            }
+            (_, Reply::Corrupted) => {
+                let anew = self.can_start && !self.is_sent_again && self.anew(reach).is_none();
+                self.is_sent_again = true;
+                Decision::Corrupted { anew }
             }
             (_, Reply::Cancelled) => Decision::Cancelled,
             (_, Reply::Failed | Reply::Gone | Reply::Conflict) => {
@@ -222,30 +289,46 @@ impl Plan {
             (Step::Single | Step::Look | Step::Start, Reply::Persisted(_)) => {
                 Decision::Malformed("the server wants more of an upload that has no session")
             }
-            (Step::Start, Reply::Finished) => Decision::Malformed("the server did not name a session"),
             (_, Reply::Started) => Decision::Malformed("the server started a session that nobody asked for"),
         }
     }
 
-    /// The server has all of it.
-    pub(super) fn done(&mut self, size: Option<u64>) -> Decision {
-        self.best = size.unwrap_or(self.best);
-        self.at = Some(self.best);
-        Decision::Done
+    /// A reply does not prove that the upload is whole: that is asked for, once.
+    fn doubts(&mut self, step: Step, reach: Reach) -> Decision {
+        self.stage = match step {
+            Step::Query { confirms: false } | Step::Send { .. } => Stage::Doubt,
+            Step::Single if reach.can_look => Stage::Look,
+            _ => return Decision::Unproven,
+        };
+        self.at = None;
+        self.is_interrupted |= matches!(step, Step::Send { .. });
+        Decision::NotDone { progress: false }
     }
 
-    fn persisted_at(&mut self, step: Step, bytes: u64, size: Option<u64>, lowest: u64) -> Decision {
-        let most = match (size, self.sent) {
-            (Some(size), Some(sent)) => Some(size.min(sent)),
-            (size, sent) => size.or(sent),
-        };
-        if most.is_some_and(|most| bytes > most) {
+    /// All of it is sent by another session, unless the source can't go back to its begin.
+    fn anew(&mut self, reach: Reach) -> Option<Decision> {
+        if reach.lowest > 0 {
+            return Some(Decision::NoWayBack);
+        }
+        (self.stage, self.at, self.best, self.is_interrupted) = (Stage::Start, None, 0, true);
+        if self.others != Others::None {
+            self.others = Others::Possible;
+        }
+        None
+    }
+
+    fn persisted_at(&mut self, step: Step, bytes: u64, reach: Reach) -> Decision {
+        let is_beyond = bytes > reach.sent && matches!(self.others, Others::None | Others::Possible);
+        if reach.size.is_some_and(|size| bytes > size) || is_beyond && self.others == Others::None {
             return Decision::Malformed("the server claims to have more bytes than it was sent");
         }
-        self.at = Some(bytes);
+        if is_beyond {
+            self.others = Others::Some;
+        }
+        (self.stage, self.at) = (Stage::Session, Some(bytes));
         let progress = bytes > self.best;
         self.best = self.best.max(bytes);
-        if bytes < lowest {
+        if bytes < reach.lowest {
             return Decision::NoWayBack;
         }
         match step {
@@ -271,193 +354,4 @@ pub(super) fn extent(from: u64, size: u64, granularity: u64, chunk: Option<u64>,
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const SIZE: u64 = 1000;
-
-    fn send(from: u64, to: u64) -> Step {
-        Step::Send { from, to, total: (to == SIZE).then_some(SIZE) }
-    }
-
-    /// A plan with a session, of which the server has so many bytes.
-    fn at(bytes: u64) -> Plan {
-        let mut plan = Plan::new(false);
-        assert_eq!(plan.next(), Ask::Start);
-        assert_eq!(
-            plan.replied(Step::Start, Reply::Started, Some(SIZE), 0),
-            Decision::NotDone { progress: false }
-        );
-        assert_eq!(plan.next(), Ask::Send { from: 0 });
-        if bytes > 0 {
-            let decision = plan.replied(send(0, bytes), Reply::Persisted(bytes), Some(SIZE), 0);
-            assert_eq!(decision, Decision::NotDone { progress: true });
-        }
-        plan
-    }
-
-    #[test]
-    fn a_failure_is_followed_by_a_question_and_by_what_is_missing() {
-        let mut plan = at(256);
-        plan.sends();
-        plan.lost(Some(send(256, SIZE)));
-        assert_eq!(plan.next(), Ask::Query);
-        // The question fails as well.
-        plan.lost(Some(Step::Query));
-        assert_eq!(plan.next(), Ask::Query);
-        let decision = plan.replied(Step::Query, Reply::Persisted(512), Some(SIZE), 0);
-        assert_eq!((decision, plan.next()), (Decision::NotDone { progress: true }, Ask::Send { from: 512 }));
-        assert_eq!(plan.resumptions, 0);
-        plan.sends();
-        assert_eq!(plan.resumptions, 1);
-        assert_eq!(plan.replied(send(512, SIZE), Reply::Finished, Some(SIZE), 0), Decision::Done);
-        assert_eq!(plan.persisted(), SIZE);
-    }
-
-    #[test]
-    fn a_lost_final_reply_is_found_by_the_question() {
-        let mut plan = at(256);
-        plan.sends();
-        plan.lost(Some(send(256, SIZE)));
-        assert_eq!(plan.replied(Step::Query, Reply::Finished, Some(SIZE), 0), Decision::Done);
-    }
-
-    #[test]
-    fn a_chunk_of_which_nothing_was_persisted_failed() {
-        let mut plan = at(256);
-        let decision = plan.replied(send(256, 512), Reply::Persisted(256), Some(SIZE), 0);
-        assert_eq!((decision, plan.next()), (Decision::NothingPersisted, Ask::Send { from: 256 }));
-        // A server that loses bytes is believed, which is no progress until it has more than ever.
-        let decision = plan.replied(Step::Query, Reply::Persisted(1), Some(SIZE), 0);
-        assert_eq!((decision, plan.next()), (Decision::NotDone { progress: false }, Ask::Send { from: 1 }));
-        let decision = plan.replied(send(1, 512), Reply::Persisted(200), Some(SIZE), 0);
-        assert_eq!(decision, Decision::NotDone { progress: false });
-        let decision = plan.replied(send(200, 512), Reply::Persisted(257), Some(SIZE), 0);
-        assert_eq!(decision, Decision::NotDone { progress: true });
-        // Of what the source can't send again nothing may get lost.
-        assert_eq!(plan.replied(Step::Query, Reply::Persisted(256), Some(SIZE), 257), Decision::NoWayBack);
-    }
-
-    #[test]
-    fn all_bytes_persisted_and_no_object_is_finished_by_an_empty_request() {
-        let mut plan = at(SIZE);
-        assert_eq!(plan.next(), Ask::Send { from: SIZE });
-        let decision = plan.replied(send(SIZE, SIZE), Reply::Persisted(SIZE), Some(SIZE), 0);
-        assert_eq!(decision, Decision::NothingPersisted);
-        assert_eq!(plan.replied(send(SIZE, SIZE), Reply::Finished, Some(SIZE), 0), Decision::Done);
-    }
-
-    #[test]
-    fn a_session_that_is_gone_is_started_anew_where_the_source_can_go_back() {
-        for step in [Step::Query, send(256, 512)] {
-            let mut plan = at(256);
-            assert_eq!(
-                (plan.replied(step, Reply::Gone, Some(SIZE), 0), plan.next()),
-                (Decision::Anew, Ask::Start)
-            );
-            assert_eq!(plan.replied(step, Reply::Gone, Some(SIZE), 1), Decision::NoWayBack);
-        }
-        let mut plan = Plan::new(false);
-        assert_eq!(plan.replied(Step::Start, Reply::Gone, Some(SIZE), 0), Decision::Failed);
-        // Of a session alone nobody knows how it was started.
-        assert_eq!(Plan::resumed(false).replied(Step::Query, Reply::Gone, Some(SIZE), 0), Decision::Refused);
-    }
-
-    #[test]
-    fn servers_that_lie_are_found_out() {
-        let malformed = |decision| matches!(decision, Decision::Malformed(_));
-        // More than was sent, or than there is.
-        let mut plan = at(256);
-        assert!(malformed(plan.replied(send(256, 512), Reply::Persisted(513), Some(SIZE), 0)));
-        assert!(malformed(Plan::resumed(true).replied(
-            Step::Query,
-            Reply::Persisted(SIZE + 1),
-            Some(SIZE),
-            0
-        )));
-        assert_eq!(
-            Plan::resumed(true).replied(Step::Query, Reply::Persisted(SIZE + 1), None, 0),
-            Decision::NotDone { progress: true }
-        );
-        // An object before its last byte.
-        assert_eq!(at(256).replied(send(256, 512), Reply::Finished, Some(SIZE), 0), Decision::Early);
-        assert!(malformed(Plan::new(false).replied(Step::Start, Reply::Finished, Some(SIZE), 0)));
-        assert!(malformed(Plan::new(false).replied(Step::Start, Reply::Persisted(0), Some(SIZE), 0)));
-        assert!(malformed(at(0).replied(Step::Query, Reply::Started, Some(SIZE), 0)));
-        assert!(malformed(at(0).replied(Step::Query, Reply::Malformed("no"), Some(SIZE), 0)));
-    }
-
-    #[test]
-    fn one_request_is_enough_for_little() {
-        let mut plan = Plan::new(true);
-        assert_eq!(plan.next(), Ask::Single);
-        assert_eq!(plan.replied(Step::Single, Reply::Failed, Some(3), 0), Decision::Failed);
-        plan.lost(Some(Step::Single));
-        assert_eq!(plan.next(), Ask::Single);
-        assert_eq!(plan.replied(Step::Single, Reply::Finished, Some(3), 0), Decision::Done);
-        assert_eq!(plan.persisted(), 3);
-    }
-
-    #[test]
-    fn a_precondition_that_failed_because_the_object_was_made() {
-        // Nothing was lost: it is somebody else's object.
-        let mut plan = Plan::new(true);
-        assert_eq!(plan.replied(Step::Single, Reply::Conflict, Some(3), 0), Decision::Failed);
-        let mut plan = Plan::new(true);
-        plan.lost(Some(Step::Single));
-        assert_eq!(
-            plan.replied(Step::Single, Reply::Conflict, Some(3), 0),
-            Decision::NotDone { progress: false }
-        );
-        assert_eq!(plan.next(), Ask::Look);
-        plan.lost(Some(Step::Look));
-        assert_eq!(plan.next(), Ask::Look);
-        assert_eq!(plan.replied(Step::Look, Reply::Finished, Some(3), 0), Decision::Done);
-    }
-
-    /// The longest object of Cloud Storage has 5 TiB.
-    #[test]
-    fn the_longest_object() {
-        const TIB_5: u64 = 5 << 40;
-        const GRANULARITY: u64 = 256 * 1024;
-        let mut plan = Plan::resumed(true);
-        let decision = plan.replied(Step::Query, Reply::Persisted(TIB_5 - 10), Some(TIB_5), 0);
-        assert_eq!(
-            (decision, plan.next()),
-            (Decision::NotDone { progress: true }, Ask::Send { from: TIB_5 - 10 })
-        );
-        let last = Step::Send { from: TIB_5 - 10, to: TIB_5, total: Some(TIB_5) };
-        assert_eq!(plan.replied(last, Reply::Finished, Some(TIB_5), 0), Decision::Done);
-        assert_eq!(plan.persisted(), TIB_5);
-        assert_eq!(extent(0, TIB_5, GRANULARITY, None, true), TIB_5 - GRANULARITY);
-        assert_eq!(extent(TIB_5 - GRANULARITY, TIB_5, GRANULARITY, None, true), TIB_5);
-        assert_eq!(extent(1, TIB_5, GRANULARITY, Some(GRANULARITY), true), 1 + GRANULARITY);
-        assert_eq!(extent(u64::MAX - 1, u64::MAX, GRANULARITY, Some(GRANULARITY), true), u64::MAX);
-    }
-
-    #[test]
-    fn how_far_a_request_goes() {
-        for ((from, size, chunk, last_is_apart), end) in [
-            ((0, 1000, None, false), 1000),
-            ((0, 1000, None, true), 900),
-            ((900, 1000, None, true), 1000),
-            ((950, 1000, None, true), 1000),
-            ((0, 900, None, true), 800),
-            ((0, 100, None, true), 100),
-            ((0, 1, None, true), 1),
-            ((0, 0, None, true), 0),
-            ((0, 1000, Some(300), true), 300),
-            ((600, 1000, Some(300), true), 900),
-            ((700, 1000, Some(300), true), 900),
-            ((50, 1000, None, true), 950),
-            ((900, 1000, Some(300), true), 1000),
-            ((700, 1000, Some(300), false), 1000),
-        ] {
-            assert_eq!(
-                extent(from, size, 100, chunk, last_is_apart),
-                end,
-                "{from} {size} {chunk:?} {last_is_apart}"
-            );
-        }
-    }
-}
+mod tests;

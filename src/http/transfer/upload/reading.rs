@@ -143,18 +143,18 @@ impl SharedSource {
         poll_fn(|cx| self.lock().poll_fill(from, to, cx)).await
     }
 
-    /// Reads what has not been read yet, for the checksums of the whole.
+    /// Reads what has not been read yet, for the checksums of the whole. A source that can't seek is not waited for: nobody knows when
+    /// the rest of it comes.
     pub(super) async fn hash_to_end(&self) -> Result<(), Failure> {
-        let (is_needed, can_seek, hashed) = {
-            let reader = self.lock();
-            (reader.hasher.is_needed(), reader.can_seek(), reader.hasher.bytes())
+        let hashed = {
+            let mut reader = self.lock();
+            if !reader.hasher.is_needed() || !reader.can_seek() || reader.sums().is_some() {
+                return Ok(());
+            }
+            // The rest of the request's body is not needed any more.
+            reader.lend();
+            reader.hasher.bytes()
         };
-        if !is_needed {
-            return Ok(());
-        }
-        if !can_seek {
-            return self.fill(u64::MAX, u64::MAX).await;
-        }
         self.seek(hashed).await?;
         while !self.next(PIECE).await?.is_empty() {}
         Ok(())

@@ -5,17 +5,19 @@ use crate::http::transfer::progress::TransferReport;
 use crate::operation::OperationReport;
 use bytes::Bytes;
 
-/// An upload that is whole: the server has made the object, and its checksums are those of the source.
+/// An upload that is whole: the server has made the object. Whether its checksum was compared with that of the source,
+/// [`is_verified`](Self::is_verified) says.
 #[derive(Debug)]
 pub struct Uploaded {
     pub(super) response: http::Response<Bytes>,
     pub(super) transfer: TransferReport,
     pub(super) sums: Sums,
+    pub(super) is_verified: bool,
     pub(super) report: OperationReport,
 }
 
 impl Uploaded {
-    /// The final response: of Cloud Storage the resource of the object, as JSON.
+    /// The response that proved the end: of Cloud Storage the resource of the object, as JSON.
     #[must_use]
     pub fn response(&self) -> &http::Response<Bytes> {
         &self.response
@@ -49,6 +51,13 @@ impl Uploaded {
     #[must_use]
     pub fn md5(&self) -> Option<[u8; 16]> {
         self.sums.md5
+    }
+
+    /// Whether a checksum that the server named for the object was compared with the source's. It isn't where the server names none,
+    /// the upload has [no checksums](crate::transfer::Checksums::NONE), or the source is a reader whose last bytes another process sent.
+    #[must_use]
+    pub fn is_verified(&self) -> bool {
+        self.is_verified
     }
 
     /// The requests that it took, as attempts of one operation.

@@ -2,6 +2,7 @@
 
 mod downloads;
 mod emulator;
+mod endings;
 mod object;
 mod ranges;
 mod secrets;

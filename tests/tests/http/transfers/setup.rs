@@ -34,12 +34,18 @@ pub(super) fn http2_client(storage: &StorageEmulator) -> StorageClient {
 
 /// A client whose server names no version of its objects.
 pub(super) fn without_versions(storage: &StorageEmulator) -> HttpRetryService<impl TransferService> {
+    without_headers(storage, &["x-goog-generation", "etag"])
+}
+
+/// A client behind a gateway that drops headers of responses.
+pub(super) fn without_headers(
+    storage: &StorageEmulator,
+    names: &'static [&str],
+) -> HttpRetryService<impl TransferService> {
     let client: Client<Pipes, ReplayBody> = Client::builder(TokioExecutor::new()).build(storage.connector());
     let client = tower::ServiceBuilder::new()
-        .map_response(|mut response: http::Response<hyper::body::Incoming>| {
-            for name in ["x-goog-generation", "etag"] {
-                response.headers_mut().remove(name);
-            }
+        .map_response(move |mut response: http::Response<hyper::body::Incoming>| {
+            names.iter().for_each(|name| drop(response.headers_mut().remove(*name)));
             response
         })
         .service(client);

@@ -3,6 +3,7 @@
 use super::object::{download, stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c};
 use bytes::Bytes;
+use tonic_gax::Note;
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::transfer::{TransferErrorKind, Upload, UploadSource};
 
@@ -96,7 +97,7 @@ async fn other_bytes_of_the_same_length_begin_anew() {
 async fn the_state_of_a_session_that_is_spent_is_removed() {
     for (fault, kind) in [
         // The server has noticed, or says so afterwards.
-        (StorageFault::corrupt(1234), TransferErrorKind::Status),
+        (StorageFault::corrupt(1234).times(2), TransferErrorKind::ChecksumMismatch),
         (StorageFault::status(412), TransferErrorKind::Status),
         (StorageFault::status(400), TransferErrorKind::Status),
     ] {
@@ -164,6 +165,9 @@ async fn a_state_file_that_can_not_be_read_or_written_is_an_error() {
     assert_eq!(error.kind(), TransferErrorKind::StateFile);
     assert!(error.to_string().contains("none/state can't be written"), "{error}");
     assert!(storage.arrivals().iter().all(|arrival| arrival.call == StorageCall::StartUpload));
+    // The program can cancel it, or go on with it.
+    error.session().unwrap().cancel(&client(&storage)).await.unwrap();
+    assert_eq!(storage.open_uploads(), 0);
 
     // Those of downloads have their place beside the file.
     storage.put("b", "folder/o", content(SIZE));
@@ -205,23 +209,109 @@ async fn two_uploads_with_one_state_file_make_the_object() {
     }
 }
 
-/// Neither what a process has left that was killed, nor a link that somebody has put there, gets the session.
+/// Neither what a process has left that was killed, nor a link that somebody has put there, gets the session. A file beside it that has
+/// another name stays.
 #[cfg(unix)]
 #[tokio::test(start_paused = true)]
 async fn the_session_goes_into_a_file_of_its_own() {
     use std::os::unix::fs::PermissionsExt as _;
-    for is_link in [false, true] {
-        let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
-        let (new, other) = (state.beside(".new"), state.beside("-other"));
-        std::fs::write(&other, "other").unwrap();
-        if is_link {
-            std::os::unix::fs::symlink(&other, &new).unwrap();
-        } else {
-            std::fs::write(&new, "left").unwrap();
+    for (end, stays) in [(".gax-new", false), (".new", true)] {
+        for is_link in [false, true] {
+            let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
+            let (new, other) = (state.beside(end), state.beside("-other"));
+            std::fs::write(&other, "other").unwrap();
+            if is_link {
+                std::os::unix::fs::symlink(&other, &new).unwrap();
+            } else {
+                std::fs::write(&new, "other").unwrap();
+            }
+            let upload = || to_object(content(SIZE));
+            begin(&storage, upload(), &state, KIB_256).await;
+            assert_eq!(std::fs::metadata(state.path()).unwrap().permissions().mode() & 0o777, 0o600);
+            upload().state_file(state.path()).send(&client(&storage)).await.unwrap();
+            assert_eq!(std::fs::read_to_string(&other).unwrap(), "other");
+            assert_eq!(std::fs::read_to_string(&new).ok().as_deref(), stays.then_some("other"));
+            assert!(!state.path().exists());
         }
+    }
+}
+
+/// The session of another type, other metadata or another condition would make another object.
+#[tokio::test(start_paused = true)]
+async fn what_the_start_says_of_the_object_is_compared() {
+    let upload = || to_object(content(SIZE)).content_type("text/plain").header("authorization", "Bearer one");
+    for (change, started) in [
+        (upload().header("x-goog-api-client", "later"), 1),
+        (to_object(content(SIZE)).content_type("text/plain").header("authorization", "Bearer two"), 1),
+        (upload().content_type("image/jpeg"), 2),
+        (upload().metadata(r#"{"contentLanguage":"de"}"#), 2),
+        (upload().header("x-goog-if-generation-match", "7"), 2),
+        (upload().header("x-goog-meta-a", "b"), 2),
+    ] {
+        let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
+        begin(&storage, upload(), &state, KIB_256).await;
+        let what = format!("{change:?}");
+        change.single_request_below(0).state_file(state.path()).send(&client(&storage)).await.unwrap();
+        assert_eq!((starts(&storage), stored(&storage)), (started, content(SIZE)), "{what}");
+    }
+}
+
+/// Whoever can write it could send the bytes anywhere.
+#[cfg(unix)]
+#[tokio::test(start_paused = true)]
+async fn a_state_file_that_somebody_else_can_write_is_ignored() {
+    use std::os::unix::fs::PermissionsExt as _;
+    for mode in [0o620, 0o602, 0o644] {
+        let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
         begin(&storage, to_object(content(SIZE)), &state, KIB_256).await;
-        assert_eq!(std::fs::metadata(state.path()).unwrap().permissions().mode() & 0o777, 0o600);
-        assert!(!new.exists() && std::fs::read_to_string(&other).unwrap() == "other");
+        std::fs::set_permissions(state.path(), std::fs::Permissions::from_mode(mode)).unwrap();
+        let upload = to_object(content(SIZE)).single_request_below(0).state_file(state.path());
+        let uploaded = upload.send(&client(&storage)).await.unwrap();
+        let is_ignored = mode != 0o644;
+        let notes = if is_ignored { vec![Note::StateFileIgnored] } else { Vec::new() };
+        assert_eq!((starts(&storage), uploaded.report().notes()), (1 + usize::from(is_ignored), &*notes));
+        assert!(!state.path().exists());
+    }
+}
+
+/// The server has named another one than that.
+#[tokio::test(start_paused = true)]
+async fn a_session_of_another_origin_is_not_gone_on_with() {
+    let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
+    begin(&storage, to_object(content(SIZE)), &state, KIB_256).await;
+    let text = std::fs::read_to_string(state.path()).unwrap();
+    let text = text.replace(r#""session":"http://storage.test/"#, r#""session":"http://elsewhere.test/"#);
+    std::fs::write(state.path(), text).unwrap();
+    let upload = to_object(content(SIZE)).single_request_below(0).state_file(state.path());
+    upload.send(&client(&storage)).await.unwrap();
+    assert_eq!((starts(&storage), stored(&storage)), (2, content(SIZE)));
+    assert!(storage.arrivals().iter().all(|arrival| arrival.header("host") == Some("storage.test")));
+}
+
+/// The slower of two uploads with one session goes on behind what the other one has sent.
+#[tokio::test(start_paused = true)]
+async fn another_upload_with_the_same_state_file_may_be_faster() {
+    for is_universal in [false, true] {
+        let (file, state) = (Scratch::new("source"), Scratch::new("state"));
+        std::fs::write(file.path(), content(SIZE)).unwrap();
+        let storage = StorageEmulator::start();
+        let upload = || {
+            let upload = upload_by(is_universal, UploadSource::file(file.path())).chunk_size(KIB_256 as u64);
+            upload.single_request_below(0).state_file(state.path())
+        };
+        storage.fault(StorageFault::delay(std::time::Duration::from_secs(5)).on(StorageCall::Upload));
+        storage.fault(StorageFault::stall().on(StorageCall::Upload).at(2 * KIB_256 as u64 + 1));
+        let slow = tokio::spawn(upload().send(&client(&storage)));
+        while starts(&storage) + usize::from(state.path().exists()) < 2 || storage.arrivals().len() < 2 {
+            tokio::task::yield_now().await;
+        }
+        let fast = tokio::spawn(upload().send(&client(&storage)));
+        storage.stalled().await;
+        fast.abort();
+        assert!(fast.await.unwrap_err().is_cancelled());
+        let uploaded = slow.await.unwrap().unwrap();
+        assert_eq!((uploaded.is_verified(), starts(&storage)), (true, 1));
+        assert_eq!(stored(&storage), content(SIZE));
     }
 }
 

@@ -2,17 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::object::{layer_of, stored, to_object, universal, upload_by};
-use super::setup::{KIB_256, Scratch, client, content, crc32c, with_layer};
-use base64::Engine as _;
-use http_body_util::Full;
-use std::convert::Infallible;
+use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
 use std::sync::{Arc, Mutex};
-use tonic_gax::http::{HttpRetryService, ReplayBody, presets};
+use tonic_gax::http::presets;
 use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{
-    Checksums, TransferErrorKind, TransferService, Upload, UploadSession, UploadSource,
-};
+use tonic_gax::transfer::{Checksums, TransferErrorKind, Upload, UploadSession, UploadSource};
 use tonic_gax::{HttpRetryLayer, StartedAttempt, StopReason};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
@@ -209,6 +204,37 @@ async fn a_session_that_expires_is_started_anew_where_the_source_can_seek() {
     }
 }
 
+/// The bytes of the next session are progress, though the lost one had more.
+#[tokio::test(start_paused = true)]
+async fn a_session_that_is_lost_late_is_started_anew() {
+    let size = 7 * KIB_256;
+    for then_refused in [false, true] {
+        let (storage, state) = (StorageEmulator::start(), Scratch::new("state"));
+        storage.fault(StorageFault::expired(410).on(StorageCall::Upload).skip(5));
+        if then_refused {
+            storage.fault(StorageFault::status(403).on(StorageCall::Upload).at(5 * KIB_256 as u64).skip(5));
+        }
+        let upload = || {
+            let upload = to_object(content(size)).single_request_below(0).chunk_size(KIB_256 as u64);
+            upload.state_file(state.path())
+        };
+        let client = with_layer(&storage, &layer_of(3));
+        match upload().send(&client).await {
+            Ok(uploaded) => assert_eq!((then_refused, uploaded.bytes()), (false, size as u64)),
+            Err(error) => {
+                // The old session's 410 says nothing of the new one.
+                assert_eq!(
+                    (then_refused, error.status(), error.session().is_some()),
+                    (true, Some(403), true)
+                );
+                upload().send(&client).await.unwrap();
+            }
+        }
+        let starts = calls(&storage).iter().filter(|(call, _)| *call == StorageCall::StartUpload).count();
+        assert_eq!((stored(&storage) == content(size), starts), (true, 2));
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_session_that_was_cancelled_is_the_end() {
     for (is_universal, status) in [(false, 499), (true, 410)] {
@@ -360,29 +386,6 @@ async fn observers_are_notified_of_bytes_and_resumptions() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn what_is_corrupted_on_the_way_is_no_object() {
-    for checksums in [Checksums::CRC32C, Checksums::MD5, Checksums::BOTH] {
-        for source in [
-            UploadSource::from(content(SIZE)),
-            UploadSource::seekable(std::io::Cursor::new(content(SIZE))),
-            UploadSource::reader(std::io::Cursor::new(content(SIZE))),
-        ] {
-            let storage = StorageEmulator::start();
-            storage.fault(StorageFault::corrupt(1234).on(StorageCall::Upload));
-            let upload = to_object(source).single_request_below(0).checksums(checksums);
-            let error = upload.send(&client(&storage)).await.unwrap_err();
-            assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(400)), "{error}");
-            assert_eq!(storage.names("b"), Vec::<String>::new());
-        }
-    }
-    // The universal protocol sends no checksums: what the server says of its object is compared.
-    let storage = StorageEmulator::start();
-    storage.fault(StorageFault::corrupt(1234).on(StorageCall::Upload));
-    let error = universal(content(SIZE)).send(&client(&storage)).await.unwrap_err();
-    assert_eq!(error.kind(), TransferErrorKind::ChecksumMismatch);
-}
-
-#[tokio::test(start_paused = true)]
 async fn servers_that_claim_more_than_they_got_are_found_out() {
     for is_universal in [false, true] {
         for claimed in [SIZE as u64 + 1, 2 * KIB_256 as u64] {
@@ -396,41 +399,16 @@ async fn servers_that_claim_more_than_they_got_are_found_out() {
     }
 }
 
-/// A server that starts a session, and replies with this to whatever comes then.
-fn hasty(reply: String) -> HttpRetryService<impl TransferService> {
-    let server = tower::service_fn(move |request: http::Request<ReplayBody>| {
-        let reply = reply.clone();
-        async move {
-            let mut response = http::Response::new(Full::<bytes::Bytes>::from(reply));
-            if request.method() == http::Method::POST {
-                response.headers_mut().insert("location", "http://storage.test/session".parse().unwrap());
-            }
-            Ok::<_, Infallible>(response)
-        }
-    });
-    HttpRetryLayer::preset(&presets::storage()).layer(server)
-}
-
-/// Unless it is the same object: another process may have finished the session.
+/// A 308 that names another place is a redirect.
 #[tokio::test(start_paused = true)]
-async fn an_object_before_its_last_byte_is_refused() {
-    let crc32c = base64::engine::general_purpose::STANDARD.encode(crc32c(&content(SIZE)).to_be_bytes());
-    for (reply, checksums, is_the_same) in [
-        (format!(r#"{{"crc32c":"{crc32c}","size":"{SIZE}"}}"#), Checksums::CRC32C, true),
-        (format!(r#"{{"crc32c":"{crc32c}"}}"#), Checksums::NONE, false),
-        (r#"{"crc32c":"AAAAAA=="}"#.to_owned(), Checksums::CRC32C, false),
-        (format!(r#"{{"size":"{SIZE}"}}"#), Checksums::CRC32C, false),
-        ("<html>".to_owned(), Checksums::CRC32C, false),
-    ] {
-        let upload = to_object(content(SIZE)).chunk_size(KIB_256 as u64).checksums(checksums);
-        let result = upload.single_request_below(0).send(&hasty(reply.clone())).await;
-        match result {
-            Ok(uploaded) => assert!(is_the_same && uploaded.bytes() == SIZE as u64, "{reply}"),
-            Err(error) => {
-                assert_eq!((error.kind(), is_the_same), (TransferErrorKind::Malformed, false), "{error}");
-            }
-        }
-    }
+async fn an_upload_that_is_redirected_ends() {
+    let storage = StorageEmulator::start();
+    let elsewhere = http::HeaderValue::from_static("http://elsewhere.test/");
+    let redirect = StorageFault::status(308).with_header(http::header::LOCATION, elsewhere);
+    storage.fault(redirect.on(StorageCall::Upload));
+    let error = to_object(content(SIZE)).single_request_below(0).send(&client(&storage)).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(308)));
+    assert!(error.session().is_some());
 }
 
 #[tokio::test(start_paused = true)]
@@ -474,6 +452,24 @@ async fn headers_go_where_they_belong() {
     assert!(elsewhere.iter().all(|arrival| arrival.header("authorization").is_none()));
 }
 
+/// By whichever of the two it is given, and however the object is sent.
+#[tokio::test(start_paused = true)]
+async fn the_type_of_the_content_is_also_a_header() {
+    let layer = HttpRetryLayer::preset(&presets::storage().with_host("storage.test"));
+    for metadata in ["", "{}"] {
+        for (is_universal, is_single) in [(false, true), (false, false), (true, false)] {
+            let storage = StorageEmulator::start();
+            let upload = upload_by(is_universal, content(10)).metadata(metadata);
+            let upload = upload.header("content-type", "text/plain").query("ifGenerationMatch", "0");
+            let upload = if is_single { upload } else { upload.single_request_below(0) };
+            let uploaded = upload.send(&with_layer(&storage, &layer)).await.unwrap();
+            assert_eq!(storage.arrivals().len(), if is_single { 1 } else { 2 });
+            let resource: serde_json::Value = serde_json::from_slice(uploaded.response().body()).unwrap();
+            assert_eq!(resource["contentType"], "text/plain", "{metadata} {is_universal} {is_single}");
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn options_that_can_not_work_send_nothing() {
     let storage = StorageEmulator::start();
@@ -485,6 +481,8 @@ async fn options_that_can_not_work_send_nothing() {
         to_object(content(10)).content_type("a\nb"),
         to_object(content(10)).metadata("no JSON"),
         Upload::to_object("no URI at all", "b", "o", "x"),
+        Upload::to_object(ENDPOINT, "b", "a/..", "x"),
+        Upload::to_object(ENDPOINT, "..", "o", "x"),
         Upload::to_object("ftp://storage.test", "b", "o", "x"),
     ] {
         let error = upload.send(&client(&storage)).await.unwrap_err();

@@ -1,5 +1,6 @@
 //! Uploads by Cloud Storage's protocol: its requests, and what its responses mean.
 
+use crate::http::segments::has_dots;
 use crate::http::transfer::checksum::{GOOG_HASH, Sums};
 use crate::http::transfer::origin::resolved;
 use crate::http::transfer::range::persisted;
@@ -8,7 +9,7 @@ use crate::http::transfer::session::{Dialect, UploadSession};
 use crate::http::transfer::upload::options::UploadOptions;
 use crate::http::transfer::upload::plan::{Reply, Step};
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, LOCATION};
+use http::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, LOCATION, RANGE};
 use http::request::Builder;
 use http::{HeaderMap, Method, Request, StatusCode, Uri};
 use std::collections::VecDeque;
@@ -21,7 +22,11 @@ const RESUME_INCOMPLETE: u16 = 308;
 const CLIENT_CLOSED: u16 = 499;
 
 /// The request that starts a session, and its body: the metadata.
-pub(super) fn start(options: &UploadOptions, size: Option<u64>, sums: Option<Sums>) -> (Builder, Bytes) {
+pub(in crate::http::transfer::upload) fn start(
+    options: &UploadOptions,
+    size: Option<u64>,
+    sums: Option<Sums>,
+) -> (Builder, Bytes) {
     let metadata = options.metadata_with(sums);
     let mut request = Request::post(with_upload_type(&options.request.uri, "resumable"));
     for (name, value) in &options.request.headers {
@@ -40,7 +45,7 @@ pub(super) fn start(options: &UploadOptions, size: Option<u64>, sums: Option<Sum
 }
 
 /// The request that sends all of it at once, and the pieces of its body.
-pub(super) fn single(
+pub(in crate::http::transfer::upload) fn single(
     options: &UploadOptions,
     content: VecDeque<Bytes>,
     sums: Option<Sums>,
@@ -75,10 +80,13 @@ pub(super) fn single(
 
 /// The request for the resource of the object that one of the JSON API makes, in a bucket and by a name in its query; `None`: it is
 /// another one.
-pub(super) fn resource(options: &UploadOptions) -> Option<Builder> {
+pub(in crate::http::transfer::upload) fn resource(options: &UploadOptions) -> Option<Builder> {
     let uri = &options.request.uri;
     let path = uri.path().strip_prefix("/upload").filter(|path| path.ends_with("/o"))?;
     let name = uri.query()?.split('&').find_map(|pair| pair.strip_prefix("name="))?;
+    if has_dots(&name.replace("%2F", "/")) {
+        return None;
+    }
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = format!("{path}/{}", name.replace('/', "%2F").replace('+', "%20")).parse().ok();
     let headers = options.session_headers();
@@ -86,14 +94,19 @@ pub(super) fn resource(options: &UploadOptions) -> Option<Builder> {
     Some(headers.iter().fold(request, |request, (name, value)| request.header(name, value)))
 }
 
-/// The request that asks what a session has.
-pub(super) fn query(session: &UploadSession, size: Option<u64>) -> Builder {
+/// The request that asks what a session has. `confirms`: no 200 may stand for a 308, since a proxy can lose the header that says so.
+pub(in crate::http::transfer::upload) fn query(
+    session: &UploadSession,
+    size: Option<u64>,
+    confirms: bool,
+) -> Builder {
     let total = size.map_or_else(|| "*".to_owned(), |size| size.to_string());
-    put(session).header(CONTENT_RANGE, format!("bytes */{total}"))
+    let request = if confirms { Request::put(session.uri.clone()) } else { put(session) };
+    request.header(CONTENT_RANGE, format!("bytes */{total}"))
 }
 
 /// The request that sends the bytes from one place up to another.
-pub(super) fn send(
+pub(in crate::http::transfer::upload) fn send(
     session: &UploadSession,
     from: u64,
     to: u64,
@@ -117,39 +130,51 @@ fn put(session: &UploadSession) -> Builder {
 }
 
 /// The request that cancels a session.
-pub(super) fn cancel(session: &UploadSession) -> Builder {
+pub(in crate::http::transfer::upload) fn cancel(session: &UploadSession) -> Builder {
     Request::builder().method(Method::DELETE).uri(session.uri.clone()).header(CONTENT_LENGTH, 0)
 }
 
 /// Whether a response to its cancellation says that a session is cancelled, or gone for some other reason. One that has the object
 /// says that it came too late.
-pub(super) fn is_cancelled(status: StatusCode, content: &[u8]) -> bool {
+pub(in crate::http::transfer::upload) fn is_cancelled(status: StatusCode, content: &[u8]) -> bool {
     status.is_success() && content.is_empty() || [CLIENT_CLOSED, 404, 410].contains(&status.as_u16())
 }
 
 /// The session that a response names.
-pub(super) fn session(request: &Uri, headers: &HeaderMap) -> Option<UploadSession> {
+pub(in crate::http::transfer::upload) fn session(
+    request: &Uri,
+    headers: &HeaderMap,
+) -> Option<UploadSession> {
     Some(UploadSession::new(Dialect::Storage, resolved(request, headers.get(LOCATION)?)?))
 }
 
-/// The meaning of a response.
-pub(super) fn reply(step: Step, request: &Uri, status: StatusCode, headers: &HeaderMap) -> Reply {
-    let incomplete = status.as_u16() == RESUME_INCOMPLETE
-        || status.is_success()
-            && headers.get(OVERRIDE).is_some_and(|value| value.as_bytes().trim_ascii() == b"308");
+/// The meaning of a response. One that names a range does not finish an upload, whatever its status.
+pub(in crate::http::transfer::upload) fn reply(
+    step: Step,
+    request: &Uri,
+    status: StatusCode,
+    headers: &HeaderMap,
+) -> Reply {
+    let is_overridden = headers.get(OVERRIDE).is_some_and(|value| value.as_bytes().trim_ascii() == b"308");
+    let is_incomplete = match status.as_u16() {
+        // Otherwise it is a redirect.
+        RESUME_INCOMPLETE => headers.contains_key(RANGE) || !headers.contains_key(LOCATION),
+        _ => status.is_success() && (is_overridden || headers.contains_key(RANGE)),
+    };
     match (step, status.as_u16()) {
         (Step::Start, _) if status.is_success() => match session(request, headers) {
             Some(_) => Reply::Started,
             None => Reply::Malformed("the server did not name a session that can be used"),
         },
-        (Step::Single | Step::Look, _) if status.is_success() => Reply::Finished,
         (Step::Single, 412) => Reply::Conflict,
-        (Step::Start | Step::Single | Step::Look, _) => Reply::Failed,
-        _ if incomplete => match persisted(headers) {
+        (Step::Query { .. } | Step::Send { .. }, _) if is_incomplete => match persisted(headers) {
             Ok(bytes) => Reply::Persisted(bytes),
             Err(()) => Reply::Malformed("the server's `Range` is not that of a prefix"),
         },
-        _ if status.is_success() => Reply::Finished,
+        (_, 200 | 201) if !is_incomplete => Reply::Finished,
+        _ if status.is_success() => Reply::Unproven,
+        (Step::Look, 404) => Reply::Gone,
+        (Step::Start | Step::Single | Step::Look, _) => Reply::Failed,
         (_, 404 | 410) => Reply::Gone,
         (_, CLIENT_CLOSED) => Reply::Cancelled,
         _ => Reply::Failed,
@@ -157,7 +182,7 @@ pub(super) fn reply(step: Step, request: &Uri, status: StatusCode, headers: &Hea
 }
 
 /// The URI with that type of upload in its query, in place of any other.
-pub(super) fn with_upload_type(uri: &Uri, upload_type: &str) -> Uri {
+pub(in crate::http::transfer::upload) fn with_upload_type(uri: &Uri, upload_type: &str) -> Uri {
     let query = uri.query().unwrap_or_default();
     let others = query.split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("uploadType="));
     let query = others.fold(format!("uploadType={upload_type}"), |query, pair| format!("{query}&{pair}"));
@@ -176,7 +201,7 @@ fn replaced(mut request: Builder, name: &'static str, value: &str) -> Builder {
 mod tests {
     use super::*;
 
-    const QUERY: Step = Step::Query;
+    const QUERY: Step = Step::Query { confirms: false };
 
     fn of(step: Step, status: u16, headers: &[(&'static str, &'static str)]) -> Reply {
         let headers =
@@ -198,8 +223,13 @@ mod tests {
                     &[("x-http-status-code-override", "308"), ("range", "bytes=0-9")],
                     Reply::Persisted(10),
                 ),
+                (200, &[("range", "bytes=0-9")], Reply::Persisted(10)),
+                (308, &[("location", "https://other.test/")], Reply::Failed),
+                (308, &[("location", "/"), ("range", "bytes=0-9")], Reply::Persisted(10)),
                 (200, &[], Reply::Finished),
                 (201, &[], Reply::Finished),
+                (202, &[], Reply::Unproven),
+                (204, &[], Reply::Unproven),
                 (404, &[], Reply::Gone),
                 (410, &[], Reply::Gone),
                 (499, &[], Reply::Cancelled),
@@ -222,8 +252,11 @@ mod tests {
             assert_eq!(of(step, status, &[]), Reply::Failed);
         }
         assert_eq!(of(Step::Single, 200, &[]), Reply::Finished);
+        assert_eq!(of(Step::Single, 200, &[("range", "bytes=0-9")]), Reply::Unproven);
+        assert_eq!(of(Step::Single, 204, &[]), Reply::Unproven);
         assert_eq!(of(Step::Look, 200, &[]), Reply::Finished);
-        assert_eq!(of(Step::Look, 404, &[]), Reply::Failed);
+        assert_eq!(of(Step::Look, 404, &[]), Reply::Gone);
+        assert_eq!(of(Step::Look, 403, &[]), Reply::Failed);
         assert_eq!(of(Step::Start, 412, &[]), Reply::Failed);
         assert_eq!(of(Step::Single, 412, &[]), Reply::Conflict);
     }
@@ -235,8 +268,11 @@ mod tests {
             let request = request.body(()).unwrap();
             request.headers()[CONTENT_RANGE].to_str().unwrap().to_owned()
         };
-        assert_eq!(range(query(&session, None)), "bytes */*");
-        assert_eq!(range(query(&session, Some(7))), "bytes */7");
+        assert_eq!(range(query(&session, None, false)), "bytes */*");
+        assert_eq!(range(query(&session, Some(7), true)), "bytes */7");
+        let has_no_308 =
+            |confirms| query(&session, None, confirms).headers_ref().unwrap().contains_key(NO_308);
+        assert_eq!([false, true].map(has_no_308), [true, false]);
         assert_eq!(range(send(&session, 0, 4, None, None)), "bytes 0-3/*");
         assert_eq!(range(send(&session, 4, 7, Some(7), None)), "bytes 4-6/7");
         assert_eq!(range(send(&session, 7, 7, Some(7), None)), "bytes */7");
@@ -256,9 +292,12 @@ mod tests {
             of(&format!("{path}?ifGenerationMatch=0&name=a%2Fb+c/d")).as_deref(),
             Some("https://s.test/storage/v1/b/b/o/a%2Fb%20c%2Fd")
         );
-        for other in
-            [path.to_owned(), format!("{path}?title=a"), "https://s.test/v1/uploads?name=a".to_owned()]
-        {
+        for other in [
+            path.to_owned(),
+            format!("{path}?title=a"),
+            format!("{path}?name=a%2F.."),
+            "https://s.test/v1/uploads?name=a".to_owned(),
+        ] {
             assert_eq!(of(&other), None);
         }
     }

@@ -18,7 +18,10 @@ const CONTROL_URL: &str = "x-goog-upload-control-url";
 const CHUNK_GRANULARITY: &str = "x-goog-upload-chunk-granularity";
 
 /// The request that starts a session, and its body: the metadata.
-pub(super) fn start(options: &UploadOptions, size: Option<u64>) -> (Builder, Bytes) {
+pub(in crate::http::transfer::upload) fn start(
+    options: &UploadOptions,
+    size: Option<u64>,
+) -> (Builder, Bytes) {
     let mut request = Request::post(options.request.uri.clone());
     for (name, value) in &options.request.headers {
         request = request.header(name, value);
@@ -31,30 +34,33 @@ pub(super) fn start(options: &UploadOptions, size: Option<u64>) -> (Builder, Byt
         request = request.header("x-goog-upload-header-content-length", size);
     }
     let metadata = options.metadata_with(None);
-    if !metadata.is_empty() && !options.request.headers.contains_key(http::header::CONTENT_TYPE) {
+    if !metadata.is_empty() {
         request = request.header(http::header::CONTENT_TYPE, "application/json; charset=UTF-8");
     }
     (request, metadata)
 }
 
 /// The request that asks what a session has.
-pub(super) fn query(session: &UploadSession) -> Builder {
+pub(in crate::http::transfer::upload) fn query(session: &UploadSession) -> Builder {
     Request::post(session.control().clone()).header(COMMAND, "query")
 }
 
 /// The request that sends bytes from that place on, the last of which are followed by the end.
-pub(super) fn send(session: &UploadSession, from: u64, is_last: bool) -> Builder {
+pub(in crate::http::transfer::upload) fn send(session: &UploadSession, from: u64, is_last: bool) -> Builder {
     let command = if is_last { "upload, finalize" } else { "upload" };
     Request::post(session.uri.clone()).header(COMMAND, command).header(OFFSET, from)
 }
 
 /// The request that cancels a session.
-pub(super) fn cancel(session: &UploadSession) -> Builder {
+pub(in crate::http::transfer::upload) fn cancel(session: &UploadSession) -> Builder {
     Request::post(session.control().clone()).header(COMMAND, "cancel")
 }
 
 /// The session that a response names.
-pub(super) fn session(request: &Uri, headers: &HeaderMap) -> Option<UploadSession> {
+pub(in crate::http::transfer::upload) fn session(
+    request: &Uri,
+    headers: &HeaderMap,
+) -> Option<UploadSession> {
     let uri = |name: &str| headers.get(name).and_then(|value| resolved(request, value));
     let mut session = UploadSession::new(Dialect::Universal, uri(URL)?);
     session.control = uri(CONTROL_URL).filter(|control| *control != session.uri);
@@ -70,7 +76,12 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> Option<&'a str> {
 }
 
 /// The meaning of a response. An error without a status of the upload is final.
-pub(super) fn reply(step: Step, request: &Uri, status: StatusCode, headers: &HeaderMap) -> Reply {
+pub(in crate::http::transfer::upload) fn reply(
+    step: Step,
+    request: &Uri,
+    status: StatusCode,
+    headers: &HeaderMap,
+) -> Reply {
     let upload = text(headers, STATUS).map(str::to_ascii_lowercase);
     let upload = upload.as_deref();
     if step == Step::Start {
@@ -79,7 +90,6 @@ pub(super) fn reply(step: Step, request: &Uri, status: StatusCode, headers: &Hea
                 Some(_) => Reply::Started,
                 None => Reply::Malformed("the server did not name a session that can be used"),
             },
-            Some("final") if status.is_success() => Reply::Finished,
             Some("cancelled") => Reply::Cancelled,
             _ if status.is_success() => Reply::Malformed("the server did not start a session"),
             _ => Reply::Failed,
@@ -94,7 +104,7 @@ pub(super) fn reply(step: Step, request: &Uri, status: StatusCode, headers: &Hea
             (None, Step::Send { to, .. }) => Reply::Persisted(to),
             (None, _) => Reply::Malformed("the server did not say how much it has"),
         },
-        _ if status.is_success() => Reply::Malformed("the server did not say how the upload stands"),
+        _ if status.is_success() => Reply::Unproven,
         (Some("active"), _) | (None, 409) => Reply::Recoverable,
         (None, 404) => Reply::Gone,
         _ => Reply::Refused,
@@ -102,12 +112,12 @@ pub(super) fn reply(step: Step, request: &Uri, status: StatusCode, headers: &Hea
 }
 
 /// Whether a response says that a session goes on.
-pub(super) fn is_active(headers: &HeaderMap) -> bool {
+pub(in crate::http::transfer::upload) fn is_active(headers: &HeaderMap) -> bool {
     text(headers, STATUS).is_some_and(|status| status.eq_ignore_ascii_case("active"))
 }
 
 /// Whether a response to its cancellation says that a session is cancelled, or gone for some other reason.
-pub(super) fn is_cancelled(status: StatusCode, headers: &HeaderMap) -> bool {
+pub(in crate::http::transfer::upload) fn is_cancelled(status: StatusCode, headers: &HeaderMap) -> bool {
     match text(headers, STATUS) {
         Some(upload) => upload.eq_ignore_ascii_case("cancelled"),
         None => status.is_success() || [404, 410].contains(&status.as_u16()),
@@ -125,6 +135,7 @@ mod tests {
         reply(step, &request, StatusCode::from_u16(status).unwrap(), &headers)
     }
 
+    const QUERY: Step = Step::Query { confirms: false };
     const ACTIVE: (&str, &str) = (STATUS, "active");
     const FINAL: (&str, &str) = (STATUS, "final");
     const CANCELLED: (&str, &str) = (STATUS, "cancelled");
@@ -132,7 +143,7 @@ mod tests {
     #[test]
     fn the_meaning_of_each_response() {
         let send = Step::Send { from: 0, to: 8, total: None };
-        for step in [Step::Query, send] {
+        for step in [QUERY, send] {
             for (status, headers, expected) in [
                 (200, &[ACTIVE, (RECEIVED, "5")][..], Reply::Persisted(5)),
                 (200, &[FINAL], Reply::Finished),
@@ -150,12 +161,12 @@ mod tests {
             ] {
                 assert_eq!(of(step, status, headers), expected, "{step:?} {status} {headers:?}");
             }
-            assert!(matches!(of(step, 200, &[]), Reply::Malformed(_)));
+            assert_eq!(of(step, 200, &[]), Reply::Unproven);
             assert!(matches!(of(step, 200, &[ACTIVE, (RECEIVED, "-1")]), Reply::Malformed(_)));
         }
         // All of a piece was taken where the server does not say otherwise.
         assert_eq!(of(send, 200, &[ACTIVE]), Reply::Persisted(8));
-        assert!(matches!(of(Step::Query, 200, &[ACTIVE]), Reply::Malformed(_)));
+        assert!(matches!(of(QUERY, 200, &[ACTIVE]), Reply::Malformed(_)));
         assert_eq!(of(Step::Start, 200, &[ACTIVE, (URL, "https://photos.test/s")]), Reply::Started);
         assert!(matches!(of(Step::Start, 200, &[ACTIVE]), Reply::Malformed(_)));
         assert!(matches!(of(Step::Start, 200, &[(URL, "https://photos.test/s")]), Reply::Malformed(_)));
