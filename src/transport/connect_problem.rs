@@ -21,7 +21,7 @@ impl ConnectProblem {
 
 /// Connectors say these things with errors of private types.
 fn of_words(words: &str) -> Option<ConnectProblem> {
-    const WORDS: [(&str, ConnectProblem); 7] = [
+    const WORDS: [(&str, ConnectProblem); 8] = [
         // hyper-util's, which reqwest has too, and hyper-tls's.
         ("invalid URL, scheme is missing", ConnectProblem::IncompleteUri),
         ("invalid URL, host is missing", ConnectProblem::IncompleteUri),
@@ -32,6 +32,8 @@ fn of_words(words: &str) -> Option<ConnectProblem> {
         // tonic's.
         ("Connecting to HTTPS without TLS enabled", ConnectProblem::UnsupportedScheme),
         ("HTTP/2 was not negotiated", ConnectProblem::NoCommonProtocol),
+        // A connection's own.
+        ("the proxy refuses: ", ConnectProblem::RefusedByProxy),
     ];
     WORDS.into_iter().find(|(start, _)| words.starts_with(start)).map(|(_, problem)| problem)
 }
@@ -132,6 +134,7 @@ mod tests {
             ("invalid URL, host is missing", Some(ConnectProblem::IncompleteUri)),
             ("missing scheme", Some(ConnectProblem::IncompleteUri)),
             ("unsupported scheme gopher", Some(ConnectProblem::UnsupportedScheme)),
+            ("the proxy refuses: it replied 407", Some(ConnectProblem::RefusedByProxy)),
             ("dns error", None),
         ] {
             assert_eq!(ConnectProblem::of(&io::Error::other(words)), problem, "{words}");

@@ -15,8 +15,11 @@ use tokio::net::TcpStream;
 
 /// The variables that name a proxy, and those that name the hosts it isn't for: the first one that is there counts. They are those of
 /// [gRPC](https://github.com/grpc/grpc/blob/master/doc/environment_variables.md).
-const PROXY: [&str; 3] = ["grpc_proxy", "https_proxy", "HTTPS_PROXY"];
+const PROXY: [&str; 4] = ["grpc_proxy", "https_proxy", "HTTPS_PROXY", "http_proxy"];
 const EXEMPT: [&str; 3] = ["no_grpc_proxy", "no_proxy", "NO_PROXY"];
+
+/// How errors begin that a later attempt won't change: [`ConnectProblem`](crate::operation::ConnectProblem) knows them by that.
+const REFUSES: &str = "the proxy refuses: ";
 
 /// The longest head of a response that is read.
 const LONGEST_HEAD: usize = 8 << 10;
@@ -98,12 +101,14 @@ impl Proxy {
         match code {
             Some(code) if code.starts_with('2') => Ok(stream),
             Some(code) => {
-                let advice = match (code, self.authorization.is_some()) {
-                    ("407", false) => ": it wants credentials, as http://user:password@host:port",
-                    ("407", true) => ": it doesn't take these credentials",
-                    _ => "",
+                let (refusal, advice) = match (code, self.authorization.is_some()) {
+                    ("407", false) => (REFUSES, ": it wants credentials, as http://user:password@host:port"),
+                    ("407", true) => (REFUSES, ": it doesn't take these credentials"),
+                    ("403", _) => (REFUSES, ""),
+                    _ => ("", ""),
                 };
-                let text = format!("the proxy {self} replied {} to CONNECT {to}{advice}", Escaped(status));
+                let status = Escaped(status);
+                let text = format!("{refusal}the proxy {self} replied {status} to CONNECT {to}{advice}");
                 Err(io::Error::new(io::ErrorKind::ConnectionRefused, text))
             }
             None => {
@@ -176,11 +181,11 @@ impl ProxyRule {
         host: &str,
         variable: impl Fn(&str) -> Option<String>,
     ) -> Result<Option<Self>, String> {
-        let find = |names: [&'static str; 3]| {
-            names.into_iter().find_map(|name| Some((name, variable(name).filter(|value| !value.is_empty())?)))
+        let find = |names: &[&'static str]| {
+            names.iter().find_map(|name| Some((*name, variable(name).filter(|value| !value.is_empty())?)))
         };
-        let Some((name, text)) = find(PROXY) else { return Ok(None) };
-        let hosts = find(EXEMPT).map(|(_, hosts)| hosts).unwrap_or_default();
+        let Some((name, text)) = find(&PROXY) else { return Ok(None) };
+        let hosts = find(&EXEMPT).map(|(_, hosts)| hosts).unwrap_or_default();
         // It tells hosts that are exempt: whatever is not has this proxy.
         let exempt = Exempt(Matcher::builder().all("http://proxy").no(hosts).build());
         if exempt.has(host) {
@@ -219,7 +224,8 @@ mod tests {
         let proxy = |variables: &[_]| environment(variables).unwrap().map(|rule| rule.proxy.to_string());
         assert_eq!(proxy(&[]), None);
         assert_eq!(proxy(&[("HTTPS_PROXY", "")]), None);
-        assert_eq!(proxy(&[("HTTP_PROXY", "http://a:1")]), None);
+        assert_eq!(proxy(&[("HTTP_PROXY", "http://a:1")]), None, "a CGI program's requests could set it");
+        assert_eq!(proxy(&[("http_proxy", "http://a:1")]).as_deref(), Some("a:1"));
         assert_eq!(proxy(&[("HTTPS_PROXY", "http://a:1")]).as_deref(), Some("a:1"));
         assert_eq!(proxy(&[("HTTPS_PROXY", "http://a:1"), ("https_proxy", "b:2/")]).as_deref(), Some("b:2"));
         assert_eq!(

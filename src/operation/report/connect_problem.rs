@@ -45,6 +45,8 @@ pub enum ConnectProblem {
     BadCertificate,
     /// The server wants a certificate of the client, or another one.
     ClientNotAccepted,
+    /// The proxy on the way refuses to connect to the server (403), or wants other credentials (407).
+    RefusedByProxy,
 }
 
 impl ConnectProblem {
@@ -94,6 +96,10 @@ impl fmt::Display for ConnectProblem {
             ConnectProblem::ClientNotAccepted => {
                 "the server wants a certificate of the client, or another one: set the identity in the client's TLS \
                  configuration"
+            }
+            ConnectProblem::RefusedByProxy => {
+                "the proxy on the way refuses the connection: give it credentials that it takes, have it allow the server, or \
+                 exempt the server in no_proxy"
             }
         })
     }

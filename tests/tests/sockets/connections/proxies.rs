@@ -5,11 +5,15 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
+use tonic_gax::Note;
 use tonic_gax::connection::{Address, AddressList, Connection};
+use tonic_gax::report::ConnectProblem;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
-use tonic_gax_tests::{Assets, Log, NamedScripted, Reply, Script, SocketServer};
+use tonic_gax_tests::{
+    Assets, Log, NamedScripted, Reply, Script, Setup, SocketServer, Stack, report_of, settings,
+};
 
 /// A proxy that connects to one server, whatever it is asked for.
 struct Proxy {
@@ -128,6 +132,17 @@ async fn a_proxy_that_refuses_says_why() {
     assert!(error.to_string().contains("only proxies of plain HTTP can be used"), "{error}");
 }
 
+#[tokio::test]
+async fn a_refusal_of_a_proxy_is_final() {
+    for reply in ["HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "HTTP/1.1 403 Forbidden\r\n\r\n"] {
+        let proxy = Proxy::start(SocketAddr::from(([127, 0, 0, 1], 1)), reply).await;
+        let connection = Connection::to("a:1").proxy(&*proxy.uri()).connect_lazy().unwrap();
+        let report = report_of(&Stack::Layer.list(connection, &Setup::new(settings()).reporting()).await);
+        assert_eq!(report.notes(), [Note::CannotConnect(ConnectProblem::RefusedByProxy)], "{report}");
+        assert_eq!((report.attempt_count(), proxy.requests().len()), (1, 1));
+    }
+}
+
 /// Set in [`the_environment_names_the_proxy`], which runs this test in a process of its own.
 const CHILD: &str = "TONIC_GAX_TEST_PROXY";
 
@@ -151,7 +166,7 @@ async fn the_environment_names_the_proxy() {
     let name = format!("{}::in_the_environment", module_path!().split_once("::").unwrap().1);
     child.args([&*name, "--exact"]).env(CHILD, server.address().to_string());
     child.env("HTTPS_PROXY", proxy.uri()).env("NO_PROXY", "exempt.invalid,10.0.0.0/8");
-    for variable in ["grpc_proxy", "https_proxy", "no_grpc_proxy", "no_proxy"] {
+    for variable in ["grpc_proxy", "https_proxy", "http_proxy", "no_grpc_proxy", "no_proxy"] {
         child.env_remove(variable);
     }
     let output = child.output().await.unwrap();
