@@ -11,7 +11,7 @@ use crate::connection::{ConnectionError, ConnectionFuture};
 #[cfg(feature = "connection")]
 use crate::operation::{Note, Peer};
 #[cfg(feature = "connection")]
-use crate::transport::{FailedPeers, WaitForReady, chain};
+use crate::transport::{RetryContext, WaitForReady, chain};
 #[cfg(feature = "connection")]
 use std::any::Any;
 
@@ -36,8 +36,8 @@ pub(crate) fn address<B>(
         if let Some(waits) = waits {
             request.extensions_mut().insert(WaitForReady(waits));
         }
-        if has_others && let Some(failed) = FailedPeers::of(context.peers()) {
-            request.extensions_mut().insert(failed);
+        if has_others {
+            request.extensions_mut().insert(RetryContext::new(context.peers(), context.deadline()));
         }
     }
 }

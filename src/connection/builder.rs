@@ -1,6 +1,6 @@
 //! Connections, configured.
 
-use crate::connection::endpoint::Maker;
+use crate::connection::endpoint::Http2Connector;
 use crate::connection::error::ConnectionError;
 #[cfg(feature = "_tls")]
 use crate::connection::io::{ClientTls, Encryption};
@@ -95,8 +95,9 @@ impl ConnectionBuilder {
         }
     }
 
-    /// How long it may take until the server's first byte of HTTP/2, names aside: TCP, TLS, and a server that accepts
-    /// connections and says nothing. The addresses of an endpoint share it. 20 s, unless set.
+    /// How long it may take until the server's SETTINGS of HTTP/2 have come, names aside: TCP, TLS, and a server that accepts
+    /// connections and says nothing. Of an endpoint's addresses, the next one is tried after 250 ms or as soon as one fails, three at a
+    /// time, and the first over which SETTINGS come has won (RFC 8305). 20 s, unless set.
     pub fn connect_timeout(self, timeout: Duration) -> Self {
         Self { connect_timeout: timeout, ..self }
     }
@@ -107,8 +108,10 @@ impl ConnectionBuilder {
     }
 
     /// Whether calls wait where no connection can be made, until one can or their time is up. Otherwise they fail with
-    /// `UNAVAILABLE` until one is made. No, unless set; a table's `waitForReady` says it for its methods. While the first
-    /// connection is being made, calls wait in any case.
+    /// `UNAVAILABLE` until one is made. No, unless set; a table's `waitForReady` says it for its methods.
+    ///
+    /// In any case calls wait while the first connection is being made, and retries (attempts that are not the first of their operation)
+    /// wait for the endpoint's next attempt to connect if it begins before their time is up.
     pub fn wait_for_ready(self, waits: bool) -> Self {
         Self { wait_for_ready: waits, ..self }
     }
@@ -124,8 +127,9 @@ impl ConnectionBuilder {
     }
 
     /// Sends calls only to endpoints whose server says that this service is up, by the method `Watch` of `grpc.health.v1.Health`;
-    /// an empty name asks for the whole server. A server that doesn't know the method is taken for healthy. Not asked, unless
-    /// set.
+    /// an empty name asks for the whole server. A server that doesn't know the method is taken for healthy. The check takes a stream of
+    /// the endpoint's first connection. If it ends after a response, it is repeated, and calls wait for that for a second at most. Not
+    /// asked, unless set.
     pub fn health_check(self, service: impl Into<String>) -> Self {
         Self { health: Some(service.into()), ..self }
     }
@@ -147,8 +151,9 @@ impl ConnectionBuilder {
         Self { max_age: age.into(), ..self }
     }
 
-    /// How many connections an endpoint may have at most. One more is made when all streams of those that it has are taken (the
-    /// server's `MAX_CONCURRENT_STREAMS`; gRFC A105). 4, unless set; 0 counts as 1.
+    /// How many connections an endpoint may have at most. One more is made when calls wait because all streams of those that it has
+    /// are taken (the server's `MAX_CONCURRENT_STREAMS`; gRFC A105). Calls wait in order, for whichever stream is free first; those whose
+    /// requests would take more than 64 MiB together fail with `UNAVAILABLE`. 4, unless set; 0 counts as 1.
     pub fn max_connections(self, connections: usize) -> Self {
         Self { max_connections: connections.max(1), ..self }
     }
@@ -162,6 +167,9 @@ impl ConnectionBuilder {
 
     /// For how long sent bytes may stay without an acknowledgement until the system ends the connection (`TCP_USER_TIMEOUT`, on
     /// Linux and Android); `None`: the system's own time, of some 15 minutes. 20 s, unless set.
+    ///
+    /// The system also ends a connection by it whose other end is alive, but has read nothing for so long while its buffers are full. For
+    /// a server that pauses longer than 20 s while you send to it (backpressure, a debugger, a suspended machine), set a longer time.
     pub fn tcp_user_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.sockets.user_timeout = timeout.into();
         self
@@ -202,8 +210,8 @@ impl ConnectionBuilder {
     /// without one, whatever the environment says.
     ///
     /// Unless set, it is the proxy that the environment names, as for
-    /// [gRPC](https://github.com/grpc/grpc/blob/master/doc/environment_variables.md): the first of `grpc_proxy`, `https_proxy` and `HTTPS_PROXY` that is
-    /// there, for targets with TLS and without, but not for hosts in `no_grpc_proxy`, `no_proxy` or `NO_PROXY` (names with all below them,
+    /// [gRPC](https://github.com/grpc/grpc/blob/master/doc/environment_variables.md): the first of `grpc_proxy`, `https_proxy`, `HTTPS_PROXY` and
+    /// `http_proxy` that is there, for targets with TLS and without, but not for hosts in `no_grpc_proxy`, `no_proxy` or `NO_PROXY` (names with all below them,
     /// addresses, networks as `10.0.0.0/8`, or `*`), and not for `localhost` and other loopback addresses.
     ///
     /// The proxy looks the target's name up, and its own address is that of the endpoint; addresses of a target (`ipv4:`), or of a
@@ -335,7 +343,7 @@ impl ConnectionBuilder {
             (_, Place::Host { name, port }) => Box::new(Dns::new(name.clone(), *port)),
             (_, Place::Addresses(addresses)) => Box::new(AddressList::new(addresses.clone())),
         });
-        let maker = Maker {
+        let connector = Http2Connector {
             dialer: match self.custom {
                 Some(custom) => Dialer::Custom(custom),
                 None => Dialer::Sockets { options: self.sockets, tunnel: tunnel.map(Box::new) },
@@ -360,7 +368,7 @@ impl ConnectionBuilder {
             http2: self.http2,
             health: self.health,
         };
-        Ok(Pool::new(self.target, settings, maker, resolver, self.observers))
+        Ok(Pool::new(self.target, settings, connector, resolver, self.observers))
     }
 
     #[cfg(feature = "_tls")]

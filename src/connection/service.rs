@@ -1,10 +1,10 @@
 //! A connection that retries can stand on.
 
 use crate::connection::call::ConnectionFuture;
-use crate::connection::endpoint::Host as _;
+use crate::connection::endpoint::Owner as _;
 use crate::connection::error::ConnectionError;
-use crate::connection::pool::{Pick, Pool, Shared};
-use crate::transport::{FailedPeers, WaitForReady, grpc_timeout};
+use crate::connection::pool::{CallTerms, Pick, Placement, Pool, SharedPool};
+use crate::transport::{RetryContext, WaitForReady, grpc_timeout};
 use bytes::Bytes;
 use http::{Request, Response};
 use std::fmt;
@@ -20,19 +20,19 @@ use tower_service::Service;
 /// Unlike a `Channel`
 ///
 /// * it notices dead connections, without a ping that servers could mind: the system ends one whose bytes nobody
-///   acknowledges (`TCP_USER_TIMEOUT`, 20 s), and after two attempts in a row that used up their RPC timeouts without a byte from
+///   acknowledges or takes (`TCP_USER_TIMEOUT`, 20 s), and after two attempts in a row that used up their RPC timeouts without a byte from
 ///   the server the next one has a new connection, while the calls on the old one go on;
-/// * it waits between attempts to connect as [gRPC does](super::ConnectBackoff), and calls fail or wait meanwhile as
-///   [they want to](super::ConnectionBuilder::wait_for_ready);
+/// * it follows a connection at once that served calls, however it ended, and waits between other attempts to connect as
+///   [gRPC does](super::ConnectBackoff); calls fail or wait meanwhile as [they want to](super::ConnectionBuilder::wait_for_ready);
 /// * it asks the [resolver](super::Resolver) again, and follows its addresses without a lost call;
 /// * it spreads calls over [several endpoints](super::Picker), and a retry or hedge avoids those that failed its operation;
 /// * a request that a closing connection did not send goes to another one, without an error;
 /// * it goes through the [proxy](super::ConnectionBuilder::proxy) that the environment names;
-/// * it opens another connection where a server's `MAX_CONCURRENT_STREAMS` is reached;
+/// * where a server's `MAX_CONCURRENT_STREAMS` is reached, it opens another connection, and calls wait for whichever stream is free first;
 /// * its [events](crate::observe::ConnectionEvent) go to observers.
 ///
-/// Connections are made when calls want them, and when one is lost, the next call wants another one. They end when the last clone is
-/// dropped, once their calls have.
+/// Connections are made when calls want them, and when one is lost, the next call wants another one. One that could not be made is tried
+/// again after the back-off without a call. They end when the last clone is dropped, once their calls have.
 ///
 /// # Cancel safety
 ///
@@ -51,12 +51,12 @@ use tower_service::Service;
 /// ```
 #[derive(Clone)]
 pub struct Connection {
-    pool: Arc<Shared>,
+    pool: Arc<SharedPool>,
 }
 
 impl Connection {
     pub(crate) fn new(pool: Pool) -> Self {
-        Self { pool: Arc::new(Shared::new(pool)) }
+        Self { pool: Arc::new(SharedPool::new(pool)) }
     }
 
     /// The target, as it was given.
@@ -67,14 +67,20 @@ impl Connection {
 
     /// Waits until there is a connection, or none can be made.
     pub(crate) async fn ready(&self) -> Result<(), ConnectionError> {
-        let pool = &self.pool;
+        let waits_for_ready = self.pool.settings().wait_for_ready;
+        let terms = CallTerms { waits_for_ready, retry: None, needs_stream: false };
         loop {
-            let change = pool.change();
-            match pool.pick(None, pool.settings().wait_for_ready) {
-                Pick::To(_) => return Ok(()),
-                Pick::None(error) => return Err(ConnectionError::unconnected(&error)),
-                Pick::Wait => change.await,
-            }
+            let placement = match self.pool.pick(&terms, || 0) {
+                Pick::Placed(placement) => placement,
+                Pick::Wait(place) => match place.await {
+                    Ok(placement) => placement,
+                    Err(_) => continue,
+                },
+            };
+            return match placement {
+                Placement::None(error) => Err(ConnectionError::unconnected(&error)),
+                Placement::To(_) | Placement::Ready => Ok(()),
+            };
         }
     }
 }
@@ -97,16 +103,17 @@ where
     fn call(&mut self, request: Request<B>) -> ConnectionFuture {
         let mut request = request.map(Body::new);
         let settings = self.pool.settings();
-        let (failed, waits) = if request.extensions().is_empty() {
+        let (retry, waits_for_ready) = if request.extensions().is_empty() {
             (None, settings.wait_for_ready)
         } else {
             let waits = request.extensions().get::<WaitForReady>().map(|waits| waits.0);
-            (request.extensions_mut().remove::<FailedPeers>(), waits.unwrap_or(settings.wait_for_ready))
+            (request.extensions_mut().remove::<RetryContext>(), waits.unwrap_or(settings.wait_for_ready))
         };
         let timeout = request.headers().get(grpc_timeout::GRPC_TIMEOUT);
         let timeout = timeout.and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()));
         settings.address(&mut request);
-        ConnectionFuture::new(Arc::clone(&self.pool), request, failed, waits, timeout)
+        let terms = CallTerms { waits_for_ready, retry, needs_stream: true };
+        ConnectionFuture::new(Arc::clone(&self.pool), request, terms, timeout)
     }
 }
 

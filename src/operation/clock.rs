@@ -19,6 +19,12 @@ impl Clock {
         Self { start: Instant::now() }
     }
 
+    /// The moment at which it was started.
+    #[cfg(feature = "connection")]
+    pub(crate) fn began(self) -> Instant {
+        self.start
+    }
+
     /// How much time has passed.
     pub(crate) fn elapsed(self) -> Duration {
         self.start.elapsed()

@@ -25,7 +25,7 @@ pub(crate) use classified_error::{ClassifiedError, Finality};
 pub use clone_service::CloneService;
 pub(crate) use h2_cause::H2Cause;
 #[cfg(feature = "connection")]
-pub(crate) use peer::{FailedPeers, WaitForReady};
+pub(crate) use peer::{RetryContext, WaitForReady};
 pub(crate) use reach::Reach;
 pub(crate) use retry_after::retry_after_in;
 #[cfg(any(feature = "http", feature = "tables"))]

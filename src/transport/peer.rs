@@ -1,20 +1,29 @@
 //! The words of an operation to the connection below it, in the extensions of its requests.
 
 use crate::operation::Peer;
+use tokio::time::Instant;
 
-/// The endpoints that attempts of an operation failed at: in the request of an attempt that comes after them.
+/// The knowledge of an attempt that is not its operation's first: that the policy retries, and where attempts before it failed.
 #[derive(Debug, Clone)]
-pub(crate) struct FailedPeers(Vec<Peer>);
+pub(crate) struct RetryContext {
+    failed: Vec<Peer>,
+    /// The moment at which the attempt's time is up.
+    deadline: Option<Instant>,
+}
 
-impl FailedPeers {
-    /// These endpoints. `None`: there are none.
-    pub(crate) fn of<'a>(peers: impl Iterator<Item = &'a Peer>) -> Option<Self> {
-        let peers: Vec<_> = peers.cloned().collect();
-        (!peers.is_empty()).then_some(Self(peers))
+impl RetryContext {
+    /// An attempt that ends by then at the latest, after others failed at these endpoints.
+    pub(crate) fn new<'a>(failed: impl Iterator<Item = &'a Peer>, deadline: Option<Instant>) -> Self {
+        Self { failed: failed.cloned().collect(), deadline }
     }
 
-    pub(crate) fn contain(&self, peer: &Peer) -> bool {
-        self.0.contains(peer)
+    pub(crate) fn has_failed_at(&self, peer: &Peer) -> bool {
+        self.failed.contains(peer)
+    }
+
+    /// Whether something that happens at that moment happens in its time. Without an end of its own it waits for nothing.
+    pub(crate) fn has_time_until(&self, moment: Instant) -> bool {
+        self.deadline.is_some_and(|deadline| moment < deadline)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::connection::endpoint::InFlight;
 use crate::connection::error::ConnectionError;
-use crate::connection::pool::{EndpointResult, Shared};
+use crate::connection::pool::{EndpointResult, SharedPool};
 use bytes::Bytes;
 use http_body::{Body, Frame, SizeHint};
 use hyper::body::Incoming;
@@ -10,17 +10,18 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// The body of a response. As long as it is there, its call counts as in flight.
+/// The body of a response. Until it has ended, its call counts as in flight.
 pub(super) struct ConnectionBody {
     body: Incoming,
-    call: InFlight,
+    /// `None`: it has ended.
+    call: Option<InFlight>,
     /// Who wants to know how it ends, if endpoints are ejected.
-    pool: Option<Arc<Shared>>,
+    pool: Option<Arc<SharedPool>>,
 }
 
 impl ConnectionBody {
-    pub(super) fn new(body: Incoming, call: InFlight, pool: Option<Arc<Shared>>) -> Self {
-        Self { body, call, pool }
+    pub(super) fn new(body: Incoming, call: InFlight, pool: Option<Arc<SharedPool>>) -> Self {
+        Self { body, call: Some(call), pool }
     }
 }
 
@@ -33,6 +34,9 @@ impl Body for ConnectionBody {
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, ConnectionError>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
+        let is_last = !matches!(&frame, Some(Ok(frame)) if frame.is_data());
+        let Some(call) = &self.call else { return Poll::Ready(frame.and_then(Result::ok).map(Ok)) };
+        let connection = call.connection();
         if let Some(pool) = &self.pool {
             let result = match &frame {
                 Some(Ok(frame)) => {
@@ -41,14 +45,18 @@ impl Body for ConnectionBody {
                 Some(Err(_)) => EndpointResult::Bad,
                 None => EndpointResult::Open,
             };
-            pool.count(self.call.live(), result);
+            pool.count(connection, result);
         }
-        Poll::Ready(frame.map(|frame| {
+        let frame = frame.map(|frame| {
             frame.map_err(|error| {
-                self.call.live().learn_from(&error);
-                ConnectionError::of(self.call.live().peer(), error)
+                connection.learn_from(&error);
+                ConnectionError::of(connection.peer(), error)
             })
-        }))
+        });
+        if is_last {
+            self.call = None;
+        }
+        Poll::Ready(frame)
     }
 
     fn is_end_stream(&self) -> bool {

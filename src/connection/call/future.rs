@@ -1,12 +1,12 @@
 //! A call over a connection.
 
 use crate::connection::call::body::ConnectionBody;
-use crate::connection::endpoint::{Host as _, InFlight, Live};
+use crate::connection::endpoint::{InFlight, Owner as _};
 use crate::connection::error::ConnectionError;
-use crate::connection::pool::{EndpointResult, Pick, Shared, grpc_status};
+use crate::connection::pool::{CallTerms, EndpointResult, Pick, Place, Placement, SharedPool, grpc_status};
 use crate::operation::{Clock, LostReason, Peer};
-use crate::transport::FailedPeers;
 use http::{Request, Response};
+use http_body::Body as _;
 use hyper::body::Incoming;
 use hyper::client::conn::TrySendError;
 use std::fmt;
@@ -16,7 +16,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use tokio::sync::futures::OwnedNotified;
 use tonic::body::Body;
 
 /// How close to the end of its time a call may be dropped and still count as timed out.
@@ -36,9 +35,8 @@ type Sending = Pin<Box<dyn Future<Output = Result<Response<Incoming>, TrySendErr
 #[must_use = "futures do nothing unless polled"]
 pub struct ConnectionFuture {
     state: State,
-    pool: Arc<Shared>,
-    failed: Option<FailedPeers>,
-    waits: bool,
+    pool: Arc<SharedPool>,
+    terms: CallTerms,
     clock: Clock,
     /// The call's own time.
     timeout: Option<Duration>,
@@ -50,10 +48,10 @@ pub struct ConnectionFuture {
 }
 
 enum State {
-    /// There is no connection yet.
+    /// There is no stream for it yet.
     Waiting {
         request: Box<Request<Body>>,
-        change: Pin<Box<OwnedNotified>>,
+        place: Place,
     },
     /// A connection has it. So often had bytes come in before.
     Sent {
@@ -69,18 +67,16 @@ enum State {
 
 impl ConnectionFuture {
     pub(crate) fn new(
-        pool: Arc<Shared>,
+        pool: Arc<SharedPool>,
         request: Request<Body>,
-        failed: Option<FailedPeers>,
-        waits: bool,
+        terms: CallTerms,
         timeout: Option<Duration>,
     ) -> Self {
         let clock = Clock::start();
         let mut future = Self {
             state: State::Done,
             pool,
-            failed,
-            waits,
+            terms,
             clock,
             timeout,
             handovers: HANDOVERS,
@@ -100,31 +96,28 @@ impl ConnectionFuture {
     pub(crate) fn expire(&self) -> bool {
         match &self.state {
             State::Sent { call, received, .. } if !self.is_expired.swap(true, Ordering::Relaxed) => {
-                self.pool.timed_out(call.live(), *received)
+                self.pool.timed_out(call.connection(), *received)
             }
             _ => false,
         }
     }
 
-    /// Hands the request to a connection, if there is one.
+    /// Hands the request to a connection with a free stream, or has it wait for one.
     fn send(&mut self, request: Request<Body>) {
-        let mut pick = self.pool.pick(self.failed.as_ref(), self.waits);
-        if matches!(pick, Pick::Wait) {
-            let change = Box::pin(self.pool.change());
-            // It may have come in between.
-            pick = self.pool.pick(self.failed.as_ref(), self.waits);
-            if matches!(pick, Pick::Wait) {
-                self.state = State::Waiting { request: Box::new(request), change };
-                return;
-            }
+        match self.pool.pick(&self.terms, || request.body().size_hint().lower()) {
+            Pick::Placed(placement) => self.place(request, placement),
+            Pick::Wait(place) => self.state = State::Waiting { request: Box::new(request), place },
         }
-        self.state = match pick {
-            Pick::To(live) => {
-                self.peer = Some(live.peer().clone());
-                sent(live, request)
+    }
+
+    fn place(&mut self, request: Request<Body>, placement: Placement) {
+        self.state = match placement {
+            Placement::To(call) => {
+                self.peer = Some(call.connection().peer().clone());
+                sent(call, request)
             }
-            Pick::None(error) => State::Failed { error: ConnectionError::unconnected(&error) },
-            Pick::Wait => State::Done,
+            Placement::None(error) => State::Failed { error: ConnectionError::unconnected(&error) },
+            Placement::Ready => State::Done,
         };
     }
 
@@ -134,10 +127,10 @@ impl ConnectionFuture {
     }
 }
 
-fn sent(live: Arc<Live>, request: Request<Body>) -> State {
-    let received = live.traffic().received();
-    let sending = Box::pin(live.sender().try_send_request(request));
-    State::Sent { sending, call: InFlight::new(live), received }
+fn sent(call: InFlight, request: Request<Body>) -> State {
+    let received = call.connection().traffic().received();
+    let sending = Box::pin(call.connection().sender().try_send_request(request));
+    State::Sent { sending, call, received }
 }
 
 impl Future for ConnectionFuture {
@@ -145,21 +138,25 @@ impl Future for ConnectionFuture {
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         loop {
-            let result = match &mut self.state {
-                State::Waiting { change, .. } => {
-                    ready!(change.as_mut().poll(cx));
-                    None
-                }
-                State::Sent { sending, .. } => Some(ready!(sending.as_mut().poll(cx))),
-                State::Failed { .. } | State::Done => None,
+            let (result, placement) = match &mut self.state {
+                State::Waiting { place, .. } => (None, Some(ready!(Pin::new(place).poll(cx)))),
+                State::Sent { sending, .. } => (Some(ready!(sending.as_mut().poll(cx))), None),
+                State::Failed { .. } | State::Done => (None, None),
             };
             match (std::mem::replace(&mut self.state, State::Done), result) {
-                (State::Waiting { request, .. }, _) => self.send(*request),
+                (State::Waiting { request, .. }, _) => match placement {
+                    Some(Ok(placement)) => self.place(*request, placement),
+                    // Nobody decides: it asks again.
+                    _ => self.send(*request),
+                },
                 (State::Sent { call, .. }, Some(Ok(mut response))) => {
+                    if call.connection().serve() {
+                        self.pool.served(call.connection());
+                    }
                     let status = grpc_status(response.headers());
-                    self.pool.count(call.live(), EndpointResult::of_head(&response, status));
+                    self.pool.count(call.connection(), EndpointResult::of_head(&response, status));
                     if status.is_some_and(|status| status != 0) {
-                        response.extensions_mut().insert(call.live().peer().clone());
+                        response.extensions_mut().insert(call.connection().peer().clone());
                     }
                     let pool = self.pool.settings().ejection.map(|_| Arc::clone(&self.pool));
                     let body = |body| Body::new(ConnectionBody::new(body, call, pool));
@@ -168,16 +165,16 @@ impl Future for ConnectionFuture {
                 (State::Sent { call, .. }, Some(Err(mut error))) => match error.take_message() {
                     // The connection has ended, or takes no more calls, and has not sent it.
                     Some(request) if self.handovers > 0 => {
-                        call.live().fate().end(LostReason::Closed);
+                        call.connection().end().end(LostReason::Closed);
                         self.handovers -= 1;
                         drop(call);
                         self.send(request);
                     }
                     _ => {
                         let error = error.into_error();
-                        call.live().learn_from(&error);
-                        self.pool.count(call.live(), EndpointResult::Bad);
-                        return Poll::Ready(Err(ConnectionError::of(call.live().peer(), error)));
+                        call.connection().learn_from(&error);
+                        self.pool.count(call.connection(), EndpointResult::Bad);
+                        return Poll::Ready(Err(ConnectionError::of(call.connection().peer(), error)));
                     }
                 },
                 (State::Failed { error }, _) => return Poll::Ready(Err(error)),

@@ -1,6 +1,6 @@
 //! The counts of an endpoint, across its connections.
 
-use crate::connection::endpoint::fate::Fate;
+use crate::connection::endpoint::end_signal::EndSignal;
 use crate::transport::chain;
 use std::error::Error;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -41,14 +41,15 @@ impl Counts {
 
     /// Looks at the error of a connection or of a call over it, for a server that finds too many pings. It is counted once a
     /// connection: all its calls hear of it.
-    pub(crate) fn learn_from(&self, error: &hyper::Error, fate: &Fate) {
+    pub(crate) fn learn_from(&self, error: &hyper::Error, end: &EndSignal) {
         let is_too_many_pings =
             chain(error).filter_map(<dyn Error>::downcast_ref::<h2::Error>).any(|error| {
                 error.is_go_away()
                     && error.is_remote()
                     && error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM)
+                    && is_of_pings(&error.to_string())
             });
-        if is_too_many_pings && fate.take_blame() {
+        if is_too_many_pings && end.hear_of_pings() {
             self.doublings.fetch_add(1, Ordering::Relaxed);
         }
     }
@@ -60,4 +61,10 @@ impl Counts {
             .filter(|factor| *factor > 0)
             .unwrap_or(u32::MAX)
     }
+}
+
+/// Whether the text of a `GOAWAY` speaks of pings, or of nothing: clients have to be calm about other things too. Only the text has the
+/// frame's data, in parentheses.
+fn is_of_pings(text: &str) -> bool {
+    text.contains("too_many_pings") || !text.ends_with(')')
 }

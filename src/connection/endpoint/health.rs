@@ -1,81 +1,73 @@
-//! Health checks of endpoints, by `grpc.health.v1`.
+//! The health of an endpoint, as far as it is known.
 
-use crate::connection::endpoint::live::Live;
-use crate::connection::settings::PoolSettings;
-use http::{Request, Response};
-use hyper::body::Incoming;
-use std::future::Future;
-use std::pin::Pin;
-use std::sync::Arc;
-use std::task::{Context, Poll};
-use tonic::body::Body;
-use tonic::client::Grpc;
-use tonic::codegen::http::uri::PathAndQuery;
-use tonic::{Code, Status, Streaming};
-use tonic_prost::ProstCodec;
-use tower_service::Service;
+use crate::connection::error::SharedError;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use tonic::codegen::StdError;
 
-/// The request of `grpc.health.v1.Health/Watch`.
-#[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct HealthCheckRequest {
-    #[prost(string, tag = "1")]
-    service: String,
+/// The health of an endpoint, as far as it is known.
+#[derive(Debug)]
+pub(crate) struct Health {
+    is_good: AtomicBool,
+    state: Mutex<State>,
+    /// The connection that asks.
+    pub(super) asking: tokio::sync::Mutex<()>,
 }
 
-/// One of its responses.
-#[derive(Clone, PartialEq, prost::Message)]
-pub(super) struct HealthCheckResponse {
-    #[prost(int32, tag = "1")]
-    status: i32,
+/// The state of the service, by the server's own word.
+#[derive(Debug, Clone)]
+pub(super) enum State {
+    /// It takes no calls yet, and they wait.
+    Unknown,
+    Good,
+    Bad(SharedError),
 }
 
-/// The service is up.
-const SERVING: i32 = 1;
-
-/// One connection, whatever the pool thinks of it.
-struct OneConnection {
-    live: Arc<Live>,
-    settings: Arc<PoolSettings>,
-}
-
-impl Service<Request<Body>> for OneConnection {
-    type Response = Response<Incoming>;
-    type Error = hyper::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Incoming>, hyper::Error>> + Send>>;
-
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
-        Poll::Ready(Ok(()))
-    }
-
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        self.settings.address(&mut request);
-        let sending = self.live.sender().send_request(request);
-        Box::pin(sending)
+impl State {
+    pub(super) fn bad(why: impl Into<StdError>) -> Self {
+        Self::Bad(SharedError::from(why.into()))
     }
 }
 
-/// Watches the health of a service over a connection. It ends well with a server that doesn't know the method: that is taken for
-/// healthy, as by gRPC's own clients.
-pub(super) async fn watch(
-    live: &Arc<Live>,
-    settings: &Arc<PoolSettings>,
-    service: &str,
-    set_healthy: impl Fn(bool),
-) -> Result<(), Status> {
-    let connection = OneConnection { live: Arc::clone(live), settings: Arc::clone(settings) };
-    let request = tonic::Request::new(HealthCheckRequest { service: service.to_owned() });
-    let path = PathAndQuery::from_static("/grpc.health.v1.Health/Watch");
-    let codec = ProstCodec::<HealthCheckRequest, HealthCheckResponse>::default();
-    let watching = Grpc::new(connection).server_streaming(request, path, codec).await;
-    let mut statuses: Streaming<HealthCheckResponse> = match watching {
-        Err(status) if status.code() == Code::Unimplemented => {
-            set_healthy(true);
-            return Ok(());
+impl Health {
+    /// Of an endpoint that is asked, or is healthy without.
+    pub(super) fn new(is_checked: bool) -> Self {
+        let state = if is_checked { State::Unknown } else { State::Good };
+        let is_good = AtomicBool::new(!is_checked);
+        Self { is_good, state: Mutex::new(state), asking: tokio::sync::Mutex::default() }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(super) fn set(&self, new: State) {
+        let mut state = self.state();
+        self.is_good.store(matches!(new, State::Good), Ordering::Release);
+        *state = new;
+    }
+
+    /// It was good, and is asked again.
+    pub(super) fn forget_good(&self) {
+        if self.is_good() {
+            self.set(State::Unknown);
         }
-        watching => watching?.into_inner(),
-    };
-    while let Some(response) = statuses.message().await? {
-        set_healthy(response.status == SERVING);
     }
-    Err(Status::unavailable("the health check has ended"))
+
+    /// Whether calls may go there.
+    pub(super) fn is_good(&self) -> bool {
+        self.is_good.load(Ordering::Acquire)
+    }
+
+    pub(super) fn is_unknown(&self) -> bool {
+        matches!(*self.state(), State::Unknown)
+    }
+
+    /// Why calls may not.
+    pub(crate) fn error(&self) -> Option<SharedError> {
+        match &*self.state() {
+            State::Bad(error) => Some(error.clone()),
+            State::Unknown | State::Good => None,
+        }
+    }
 }

@@ -1,17 +1,22 @@
 //! Endpoints and their connections.
 
+mod backlog;
 mod counts;
-mod fate;
+mod end_signal;
 mod health;
-mod host;
+mod health_check;
+mod http2_connector;
 mod keeper;
-mod keeping;
-mod live;
-mod maker;
+mod lifecycle;
+mod owner;
+mod pooled_connection;
+mod race;
+mod subchannel;
 
-pub(super) use fate::Fate;
-pub(super) use host::{Host, State};
-pub(super) use keeper::{extend, keep};
-pub(super) use keeping::Keeping;
-pub(super) use live::{InFlight, Live};
-pub(super) use maker::Maker;
+pub(super) use backlog::Backlog;
+pub(super) use http2_connector::Http2Connector;
+pub(super) use keeper::keep_connected;
+pub(super) use lifecycle::{Lifecycle, Step};
+pub(super) use owner::Owner;
+pub(super) use pooled_connection::{InFlight, PooledConnection};
+pub(super) use subchannel::Subchannel;

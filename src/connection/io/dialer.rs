@@ -1,11 +1,9 @@
-//! Making a connection to one of several addresses.
+//! Making a connection to an address.
 
 use crate::connection::io::custom::{BoxIo, Custom};
 use crate::connection::io::proxy::ProxyRule;
 use crate::connection::io::tunnel::Tunnel;
 use crate::connection::resolver::Address;
-use crate::connection::wait::before;
-use crate::operation::Clock;
 use crate::transport::dead_peers;
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -38,71 +36,26 @@ pub(crate) enum Dialer {
 }
 
 impl Dialer {
-    /// A connection to one of the addresses, and to which. Of addresses of two families the second is tried while the first
-    /// makes one wait (RFC 8305, by hyper-util's connector). They share the time.
-    pub(crate) async fn dial(
-        &self,
-        addresses: &[Address],
-        time: Duration,
-    ) -> Result<(BoxIo, Address), StdError> {
-        let mut failure: StdError =
-            io::Error::new(io::ErrorKind::AddrNotAvailable, "there is no address to connect to").into();
-        let clock = Clock::start();
-        let (together, others): (Vec<_>, Vec<_>) =
-            addresses.iter().partition(|address| self.is_dialed_with_others(address));
-        if let Self::Sockets { options, tunnel } = self
-            && !together.is_empty()
-        {
-            match options.dial(together.into_iter().filter_map(socket_address).collect(), time).await {
-                Ok((stream, address)) => {
-                    let stream =
-                        match tunnel.as_ref().and_then(|tunnel| Some((tunnel, tunnel.host.as_ref()?))) {
-                            Some((tunnel, host)) => tunnel.rule.proxy.open(stream, host).await?,
-                            None => stream,
-                        };
-                    return Ok((Box::new(stream), Address::Tcp(address)));
-                }
-                Err(error) => failure = error,
-            }
-        }
-        let mut left = u32::try_from(others.len()).unwrap_or(u32::MAX);
-        for address in others {
-            // Each has its share of the time that those before it left.
-            let share = time.saturating_sub(clock.elapsed()) / left.max(1);
-            left = left.saturating_sub(1);
-            match before(Clock::start().at(share), self.dial_one(address, share)).await {
-                Some(Ok(io)) => return Ok((io, address.clone())),
-                Some(Err(error)) => failure = error,
-                None => failure = late("no connection was made").into(),
-            }
-        }
-        Err(failure)
-    }
-
-    /// Whether an address is one of those that hyper-util's connector chooses from.
-    fn is_dialed_with_others(&self, address: &Address) -> bool {
-        match (self, address) {
-            (Self::Sockets { tunnel, .. }, Address::Tcp(address)) => tunnel
-                .as_ref()
-                .is_none_or(|tunnel| tunnel.host.is_some() || !tunnel.rule.is_for(&address.ip().to_string())),
-            _ => false,
-        }
-    }
-
-    async fn dial_one(&self, address: &Address, time: Duration) -> Result<BoxIo, StdError> {
+    /// A connection to that address, which it is named by.
+    pub(crate) async fn dial(&self, address: &Address) -> Result<BoxIo, StdError> {
         match (self, address) {
             (Self::Custom(custom), address) => Ok(custom.dial(address.clone()).await?),
             (Self::Sockets { .. }, Address::Unix(path)) => Ok(unix(path).await?),
-            (Self::Sockets { options, tunnel }, Address::Tcp(address)) => {
-                let Some(Tunnel { rule: ProxyRule { proxy, .. }, .. }) = tunnel.as_deref() else {
-                    return Ok(Box::new(options.dial(vec![*address], time).await?.0));
-                };
-                let found = tokio::net::lookup_host((&*proxy.host, proxy.port)).await;
-                let found =
-                    found.map_err(|error| format!("the proxy {proxy} can't be found: {error}"))?.collect();
-                let (stream, _) = options.dial(found, time).await?;
-                Ok(Box::new(proxy.open(stream, &address.to_string()).await?))
-            }
+            (Self::Sockets { options, tunnel }, Address::Tcp(address)) => match tunnel.as_deref() {
+                // The addresses are the proxy's own.
+                Some(Tunnel { rule, host: Some(host) }) => {
+                    Ok(Box::new(rule.proxy.open(options.dial(vec![*address]).await?, host).await?))
+                }
+                Some(Tunnel { rule, host: None }) if rule.is_for(&address.ip().to_string()) => {
+                    let ProxyRule { proxy, .. } = rule;
+                    let found = tokio::net::lookup_host((&*proxy.host, proxy.port)).await;
+                    let found =
+                        found.map_err(|error| format!("the proxy {proxy} can't be found: {error}"))?;
+                    let stream = options.dial(found.collect()).await?;
+                    Ok(Box::new(proxy.open(stream, &address.to_string()).await?))
+                }
+                _ => Ok(Box::new(options.dial(vec![*address]).await?)),
+            },
         }
     }
 }
@@ -112,19 +65,9 @@ pub(crate) fn late(what: &str) -> io::Error {
     io::Error::new(io::ErrorKind::TimedOut, format!("{what} within the connect timeout"))
 }
 
-fn socket_address(address: &Address) -> Option<SocketAddr> {
-    match address {
-        Address::Tcp(address) => Some(*address),
-        Address::Unix(_) => None,
-    }
-}
-
 impl SocketOptions {
-    async fn dial(
-        &self,
-        addresses: Vec<SocketAddr>,
-        time: Duration,
-    ) -> Result<(TcpStream, SocketAddr), StdError> {
+    /// A connection to the first of these addresses of one host that takes it.
+    async fn dial(&self, addresses: Vec<SocketAddr>) -> Result<TcpStream, StdError> {
         let mut tcp = HttpConnector::new_with_resolver(Resolved(addresses));
         // TLS is put on top.
         tcp.enforce_http(false);
@@ -133,12 +76,9 @@ impl SocketOptions {
         tcp.set_keepalive_interval(self.keepalive_interval);
         tcp.set_keepalive_retries(self.keepalive_retries);
         tcp.set_local_address(self.local_address);
-        tcp.set_connect_timeout(Some(time));
         dead_peers::set_user_timeout(&mut tcp, self.user_timeout);
         // The addresses have ports of their own, so that none is named.
-        let stream = tcp.call(Uri::from_static("http://resolved")).await?.into_inner();
-        let address = stream.peer_addr()?;
-        Ok((stream, address))
+        Ok(tcp.call(Uri::from_static("http://resolved")).await?.into_inner())
     }
 }
 

@@ -20,6 +20,12 @@ impl WatchedIo {
     }
 }
 
+impl Drop for WatchedIo {
+    fn drop(&mut self) {
+        self.traffic.close();
+    }
+}
+
 impl AsyncRead for WatchedIo {
     fn poll_read(
         mut self: Pin<&mut Self>,
@@ -30,7 +36,9 @@ impl AsyncRead for WatchedIo {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.io).poll_read(cx, buffer);
         match &read {
-            Poll::Ready(Ok(())) if buffer.filled().len() > before => self.traffic.receive(),
+            Poll::Ready(Ok(())) if buffer.filled().len() > before => {
+                self.traffic.receive(buffer.filled().get(before..).unwrap_or_default());
+            }
             Poll::Ready(_) => {}
             Poll::Pending => self.traffic.park(cx)?,
         }

@@ -12,8 +12,10 @@ pub type ResolveFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///
 /// It is asked before the first connection is made, again whenever a connection fails or is lost, after a while
 /// ([`resolve_every`](crate::connection::ConnectionBuilder::resolve_every)), and whenever it says that something has
-/// [changed](Self::changed). An endpoint that is in the new list too keeps its connections. One that has gone gets no more
-/// calls, and those that it has end as they would have.
+/// [changed](Self::changed), ten times a second at most. An endpoint that is in the new list too keeps its connections. One that is
+/// missing from two lists in a row, or from one that follows [`changed`](Self::changed), is gone: once another endpoint has a
+/// connection it gets no more calls, and those that it has end as they would have. So a resolver may give a part of its addresses at a
+/// time. After an list without an address that is in use it is asked again within 30 s.
 ///
 /// [`AddressList`](super::AddressList) is a resolver that a program replaces the addresses of.
 ///

@@ -6,8 +6,9 @@ use std::time::Duration;
 /// How long an endpoint waits from one attempt to connect to the next, after failures.
 ///
 /// It is [gRPC's](https://github.com/grpc/grpc/blob/master/doc/connection-backoff.md): the wait grows by a multiplier up to
-/// a maximum, each differs by up to a fifth at random, and a connection that was made resets it. It counts from the start
-/// of an attempt, so that a slow failure is not waited for twice.
+/// a maximum, and each differs by up to a fifth at random. It counts from the start of an attempt, so that a slow failure is
+/// not waited for twice. A connection over which a call got response headers resets it; one that ends without that counts
+/// as a failure, from the moment at which it was made.
 ///
 /// # Defaults
 ///
@@ -29,6 +30,8 @@ pub struct ConnectBackoff {
     max: Duration,
 }
 
+/// The shortest wait that can be set: no setting has an address dialled in a loop.
+const MIN_WAIT: Duration = Duration::from_millis(100);
 const MULTIPLIER: f64 = 1.6;
 const JITTER: f64 = 0.2;
 
@@ -39,16 +42,16 @@ impl Default for ConnectBackoff {
 }
 
 impl ConnectBackoff {
-    /// The wait after the first failure.
+    /// The wait after the first failure; less than 100 ms counts as 100 ms.
     #[must_use]
     pub fn initial(self, initial: Duration) -> Self {
-        Self { initial, ..self }
+        Self { initial: initial.max(MIN_WAIT), ..self }
     }
 
-    /// The longest wait.
+    /// The longest wait; less than 100 ms counts as 100 ms.
     #[must_use]
     pub fn max(self, max: Duration) -> Self {
-        Self { max, ..self }
+        Self { max: max.max(MIN_WAIT), ..self }
     }
 
     pub(crate) fn longest(self) -> Duration {
@@ -61,7 +64,7 @@ impl ConnectBackoff {
         (0..number).map(|_| waits.draw(&mut NoJitter)).last().unwrap_or_default()
     }
 
-    pub(crate) fn first(self) -> Duration {
+    fn first(self) -> Duration {
         self.initial.min(self.max)
     }
 }
@@ -90,6 +93,11 @@ impl Waits {
         Duration::try_from_secs_f64(wait.as_secs_f64() * factor).unwrap_or(wait)
     }
 
+    /// The longest wait that can be drawn, without jitter.
+    pub(crate) fn longest(&self) -> Duration {
+        self.backoff.max
+    }
+
     pub(crate) fn reset(&mut self) {
         self.next = self.backoff.first();
     }
@@ -110,6 +118,13 @@ mod tests {
         );
         waits.reset();
         assert_eq!(waits.draw(&mut NoJitter).as_millis(), 1000);
+    }
+
+    #[test]
+    fn no_wait_is_shorter_than_a_tenth_of_a_second() {
+        let mut waits = Waits::new(ConnectBackoff::default().initial(Duration::ZERO).max(Duration::ZERO));
+        let drawn: Vec<_> = (0..3).map(|_| waits.draw(&mut NoJitter).as_millis()).collect();
+        assert_eq!(drawn, [100, 100, 100]);
     }
 
     #[test]

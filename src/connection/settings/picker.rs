@@ -7,7 +7,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum Picker {
-    /// One connection, to the first address that takes one (gRPC's `pick_first`). The default.
+    /// One connection, to the first address that takes one (gRPC's `pick_first`). Addresses whose connection was lost without use are
+    /// behind the others for as long as the longest [back-off](super::ConnectBackoff). The default.
     #[default]
     First,
     /// One connection to each address, in turn (gRPC's `round_robin`).

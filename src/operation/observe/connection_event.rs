@@ -17,7 +17,7 @@ pub struct ConnectionEvent<'a> {
 pub enum ConnectionChange<'a> {
     /// A connection is being made.
     Connecting,
-    /// It was made, and the server has said something, after so long.
+    /// It was made, and the server's SETTINGS have come, after so long.
     Ready {
         /// The time since it was begun.
         after: Duration,
@@ -26,7 +26,7 @@ pub enum ConnectionChange<'a> {
     Failed {
         /// Why.
         error: &'a (dyn std::error::Error + 'static),
-        /// How long the endpoint waits until it connects again.
+        /// How long it takes from now until the endpoint connects again.
         retry_in: Duration,
     },
     /// It takes no calls any more. Those that it has may go on.

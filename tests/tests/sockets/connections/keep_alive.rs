@@ -97,8 +97,10 @@ async fn a_client_that_pings_too_often_learns_to_ping_less() {
 #[tokio::test(start_paused = true)]
 async fn the_interval_is_doubled_once_for_many_calls() {
     let goodbye = RawFrame::GoAway { reason: 11, taken: true };
-    let server = RawServer::start([Vec::new(), Vec::new(), vec![goodbye, RawFrame::Drop], Vec::new()]);
+    let good = vec![RawFrame::Good];
+    let server = RawServer::start([good, Vec::new(), Vec::new(), vec![goodbye, RawFrame::Drop], Vec::new()]);
     let connection = pinging(&server, Duration::from_secs(30));
+    call(&connection, MINUTE).await;
     let calls: Vec<_> = (0..3)
         .map(|_| {
             let connection = connection.clone();

@@ -7,6 +7,8 @@ mod http;
 mod keep_alive;
 mod lifetimes;
 mod network;
+mod ordinary_days;
 mod proxies;
 mod silent;
+mod streams;
 mod waiting;

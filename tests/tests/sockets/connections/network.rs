@@ -69,6 +69,11 @@ impl Network {
         self.state().hosts.insert(number, host.into());
     }
 
+    /// From now on it refuses connections.
+    pub(super) fn remove(&self, number: u8) {
+        self.state().hosts.remove(&number);
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         // A host that panics does so in here.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)

@@ -7,39 +7,38 @@ use tokio_util::sync::CancellationToken;
 
 /// Whether a connection takes calls, and why it doesn't.
 #[derive(Debug, Default)]
-pub(crate) struct Fate {
+pub(crate) struct EndSignal {
     reason: OnceLock<LostReason>,
-    is_over: AtomicBool,
+    has_ended: AtomicBool,
     /// Whether the server has said that there were too many pings.
-    is_blamed: AtomicBool,
-    over: CancellationToken,
+    had_too_many_pings: AtomicBool,
+    ended: CancellationToken,
 }
 
-impl Fate {
+impl EndSignal {
     /// It takes no calls from now on. The first reason counts.
     pub(crate) fn end(&self, reason: LostReason) {
         if self.reason.set(reason).is_ok() {
-            self.is_over.store(true, Ordering::Release);
-            self.over.cancel();
+            self.has_ended.store(true, Ordering::Release);
+            self.ended.cancel();
         }
     }
 
     /// The server has said that there were too many pings. Returns whether that is news: all its calls hear of it.
-    pub(crate) fn take_blame(&self) -> bool {
-        !self.is_blamed.swap(true, Ordering::Relaxed)
+    pub(super) fn hear_of_pings(&self) -> bool {
+        !self.had_too_many_pings.swap(true, Ordering::Relaxed)
     }
 
-    pub(crate) fn is_over(&self) -> bool {
-        self.is_over.load(Ordering::Acquire)
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
     }
 
-    /// Waits until it takes no calls, and says why.
-    pub(crate) async fn ended(&self) -> &LostReason {
-        self.over.cancelled().await;
-        self.reason.get_or_init(|| LostReason::Closed)
+    /// Waits until it takes no calls.
+    pub(super) async fn ended(&self) {
+        self.ended.cancelled().await;
     }
 
-    pub(crate) fn reason(&self) -> Option<&LostReason> {
+    pub(super) fn reason(&self) -> Option<&LostReason> {
         self.reason.get()
     }
 }

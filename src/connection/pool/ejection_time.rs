@@ -1,0 +1,36 @@
+//! Until when calls avoid an endpoint.
+
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Until when calls avoid an endpoint.
+#[derive(Debug, Default)]
+pub(super) struct EjectionTime {
+    until: Option<Instant>,
+    /// For how long it was the last time.
+    time: Duration,
+    /// How often in a row.
+    times: u32,
+}
+
+impl EjectionTime {
+    /// It is ejected, for longer if it was before. One that was good for as long as it had been out begins anew.
+    pub(super) fn begin(&mut self, first: Duration, now: Instant) -> Duration {
+        if self.until.and_then(|until| until.checked_add(self.time)).is_none_or(|good| good < now) {
+            self.times = 0;
+        }
+        self.times = (self.times + 1).min(10);
+        self.time = first.saturating_mul(self.times);
+        self.until = now.checked_add(self.time);
+        self.time
+    }
+
+    /// Whether it was ejected ever.
+    pub(super) fn was_out(&self) -> bool {
+        self.until.is_some()
+    }
+
+    pub(super) fn is_out(&self, now: Instant) -> bool {
+        self.until.is_some_and(|until| now < until)
+    }
+}

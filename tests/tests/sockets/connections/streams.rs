@@ -1,0 +1,138 @@
+//! Servers that limit the streams of a connection, in virtual time.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use super::network::{Host, Network};
+use std::time::Duration;
+use tokio::task::JoinSet;
+use tonic_gax::connection::{Connection, ConnectionBuilder, Ejection};
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
+use tonic_gax_tests::{Beat, RawFrame, RawServer, Reply, Script, VirtualClock, VirtualServer, ms};
+
+/// A server whose replies take so long, with so many streams a connection.
+fn server(streams: u32, time: Duration) -> VirtualServer {
+    VirtualServer::with_stream_limit(streams, Script::at_once([]).then_always(time, Reply::Serve))
+}
+
+fn to(host: impl Into<Host>) -> (ConnectionBuilder, Network) {
+    let network = Network::new().with(1, host);
+    (network.connection(&[1]), network)
+}
+
+async fn call(connection: Connection) -> Result<(), tonic::Status> {
+    AssetServiceClient::new(connection).list_assets(ListAssetsRequest::default()).await.map(drop)
+}
+
+/// That many calls at a time.
+fn calls(connection: &Connection, number: usize) -> JoinSet<Result<(), tonic::Status>> {
+    (0..number).map(|_| call(connection.clone())).collect()
+}
+
+async fn all_ok(calls: JoinSet<Result<(), tonic::Status>>) {
+    for result in calls.join_all().await {
+        result.unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn calls_go_to_whichever_stream_is_free_first() {
+    let server = server(10, ms(200));
+    let (connection, network) = to(&server);
+    let connection = connection.connect().await.unwrap();
+    let start = VirtualClock::start();
+    all_ok(calls(&connection, 200)).await;
+    assert_eq!((start.elapsed(), network.dialed(1).len()), (ms(1000), 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn streams_that_last_all_begin() {
+    let server = VirtualServer::with_stream_limit(10, Script::always(Reply::stall()));
+    let (connection, network) = to(&server);
+    let connection = connection.connect().await.unwrap();
+    let _calls = calls(&connection, 15);
+    tokio::time::sleep(ms(10)).await;
+    assert_eq!((server.arrivals().len(), network.dialed(1).len()), (15, 2));
+}
+
+/// Who leaves the queue leaves its place to the others, in the order in which they came.
+#[tokio::test(start_paused = true)]
+async fn calls_that_wait_keep_their_order_and_may_leave() {
+    let server = server(1, ms(100));
+    let (connection, _network) = to(&server);
+    let connection = connection.max_connections(1).connect().await.unwrap();
+    let start = VirtualClock::start();
+    let mut ends = JoinSet::new();
+    for number in 0..6_u64 {
+        let (connection, patience) = (connection.clone(), ms(if number % 2 == 1 { 50 } else { 10_000 }));
+        ends.spawn(async move {
+            let ended = tokio::time::timeout(patience, call(connection)).await;
+            (number, ended.is_ok_and(|result| result.is_ok()), start.elapsed().as_millis())
+        });
+        tokio::task::yield_now().await;
+    }
+    let mut ends = ends.join_all().await;
+    ends.sort_unstable();
+    let left = |number| (number, false, 50);
+    assert_eq!(ends, [(0, true, 100), left(1), (2, true, 200), left(3), (4, true, 300), left(5)]);
+}
+
+/// A call that had no stream yet has not heard a server's silence.
+#[tokio::test(start_paused = true)]
+async fn waiting_counts_neither_as_silence_nor_for_ejection() {
+    let server = server(1, Duration::from_secs(3600));
+    let (connection, network) = to(&server);
+    let connection = connection.eject(Ejection::default().after(1).max_percent(100)).max_connections(1);
+    let connection = connection.connect().await.unwrap();
+    let _first = calls(&connection, 1);
+    tokio::time::sleep(ms(1)).await;
+    for _ in 0..10 {
+        let mut client = AssetServiceClient::new(connection.clone());
+        let mut request = tonic::Request::new(ListAssetsRequest::default());
+        request.set_timeout(ms(100));
+        tokio::time::timeout(ms(100), client.list_assets(request)).await.unwrap_err();
+    }
+    tokio::time::sleep(ms(10)).await;
+    assert_eq!((server.arrivals().len(), network.dialed(1).len()), (1, 1));
+}
+
+/// However a full connection ends, what never left the pool goes to the next one.
+#[tokio::test(start_paused = true)]
+async fn calls_that_wait_survive_the_end_of_a_full_connection() {
+    let ends: [&[RawFrame]; 3] = [
+        &[RawFrame::Good, RawFrame::GoAway { reason: 0, taken: true }, RawFrame::Drop],
+        &[RawFrame::Good, RawFrame::Drop],
+        &[RawFrame::Headers, RawFrame::Drop],
+    ];
+    for (number, end) in ends.into_iter().enumerate() {
+        let server = RawServer::with_stream_limit(1, std::iter::repeat_n(end.to_vec(), 12));
+        let (connection, _network) = to(&server);
+        let connection = connection.connect().await.unwrap();
+        let results = calls(&connection, 12).join_all().await;
+        let failed = results.into_iter().filter(Result::is_err).count();
+        assert_eq!(failed, if number == 2 { 12 } else { 0 }, "{end:?}");
+        assert_eq!(server.requests().len(), 12, "none is sent twice: {end:?}");
+    }
+}
+
+/// The check has the first connection's only stream; calls have those of the others.
+#[tokio::test(start_paused = true)]
+async fn a_health_check_takes_a_stream_and_leaves_the_others() {
+    const UP: Beat = Beat::Data(bytes::Bytes::from_static(&[0, 0, 0, 0, 2, 8, 1]));
+    let watch = Reply::play([UP, Beat::Hang]);
+    let script = Script::always(Reply::Serve).on("grpc.health.v1.Health/Watch", [watch]);
+    let server = VirtualServer::with_stream_limit(1, script);
+    let (connection, network) = to(&server);
+    let connection = connection.health_check("").connect().await.unwrap();
+    all_ok(calls(&connection, 20)).await;
+    assert_eq!((server.arrivals().len(), network.dialed(1).len()), (21, 4));
+}
+
+/// Zero is a limit, too.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_allows_no_stream_gets_none() {
+    let server = server(0, ms(0));
+    let (connection, network) = to(&server);
+    let connection = connection.connect().await.unwrap();
+    tokio::time::timeout(Duration::from_secs(60), call(connection)).await.unwrap_err();
+    assert_eq!((server.arrivals().len(), network.dialed(1).len()), (0, 4));
+}
