@@ -29,6 +29,8 @@ pub(super) type Driving = http2::Connection<TokioIo<WatchedIo>, Body, TokioExecu
 /// A connection, and what drives it.
 type Connected = Result<(PooledConnection, Driving), StdError>;
 
+type Connecting<'a> = Pin<Box<dyn Future<Output = Connected> + Send + 'a>>;
+
 /// The limit of streams before the server's SETTINGS have come; no SETTINGS can say that.
 const UNSET: usize = usize::MAX - 1;
 
@@ -48,7 +50,7 @@ impl Http2Connector {
     pub(super) async fn connect(&self, subchannel: &Arc<Subchannel>, http2: &Http2) -> Connected {
         let now = || Clock::start().now().0;
         let mut race = Race::new(subchannel.in_order(now()), self.timeout, now());
-        let mut running: Vec<(Address, Pin<Box<dyn Future<Output = Connected> + Send + '_>>)> = Vec::new();
+        let mut running: Vec<(Address, Connecting<'_>)> = Vec::new();
         let mut failure = None;
         loop {
             while let Some((address, time)) = race.start(now()) {

@@ -38,7 +38,9 @@ async fn follow_steps<O: Owner>(owner: &Arc<O>, subchannel: &Arc<Subchannel>) {
     loop {
         match owner.step(subchannel.number) {
             Step::Rest => subchannel.wanted.notified().await,
-            Step::WaitUntil(moment) => drop(either(moment_of(moment), subchannel.wanted.notified()).await),
+            Step::WaitUntil(moment) => {
+                either(moment_of(moment), subchannel.wanted.notified()).await;
+            }
             Step::Connect => connect(owner, subchannel).await,
         }
     }

@@ -93,7 +93,7 @@ mod tests {
         race.fail(addresses(&[1])[0].clone(), now + STAGGER);
         assert_eq!(started(&mut race, now + STAGGER), [3]);
         assert_eq!(started(&mut race, now + 2 * STAGGER), [4]);
-        assert_eq!((started(&mut race, now + 9 * STAGGER), race.next()), (vec![], None));
+        assert_eq!((started(&mut race, now + 9 * STAGGER), race.next()), (Vec::new(), None));
     }
 
     #[test]
@@ -112,11 +112,11 @@ mod tests {
         let mut race = Race::new(addresses(&[1, 2]), Duration::from_secs(20), now);
         assert_eq!(started(&mut race, now), [1]);
         race.follow(addresses(&[1, 2]), now);
-        assert_eq!(started(&mut race, now), []);
+        assert_eq!(started(&mut race, now), [0_u16; 0]);
         race.follow(addresses(&[3, 1]), now);
         assert_eq!(started(&mut race, now), [3]);
         race.follow(addresses(&[3]), now);
         assert!(!race.is_running(&addresses(&[1])[0]));
-        assert_eq!(started(&mut race, now), []);
+        assert_eq!(started(&mut race, now), [0_u16; 0]);
     }
 }

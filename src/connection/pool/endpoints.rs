@@ -80,15 +80,13 @@ impl Endpoints {
     pub(super) fn dispatch(&mut self, settings: &PoolSettings) {
         let mut left = Vec::new();
         while let Some(call) = self.waiting.first() {
-            match self.place(&call.terms, call.failures, settings) {
-                Some(placement) => call.place(placement),
-                None => {
-                    let is_open = matches!(self.outlook(), Outlook::Open);
-                    left.push(call);
-                    if is_open {
-                        // Nor is there a stream for the others.
-                        break;
-                    }
+            if let Some(placement) = self.place(&call.terms, call.failures, settings) {
+                call.place(placement);
+            } else {
+                left.push(call);
+                if matches!(self.outlook(), Outlook::Open) {
+                    // Nor is there a stream for the others.
+                    break;
                 }
             }
         }
@@ -188,15 +186,14 @@ impl Endpoints {
                 Picker::First => endpoint.follow(&group, is_announced, now),
                 Picker::RoundRobin | Picker::LeastInFlight => *endpoint.subchannel.addresses() == *group,
             };
-            let endpoint = match before.iter_mut().position(is_alike) {
-                Some(place) => before.remove(place),
-                None => {
-                    let subchannel = make(group);
-                    new.push(Arc::clone(&subchannel));
-                    Endpoint::new(subchannel, settings)
-                }
-            };
-            self.list.push(endpoint);
+            let place = before.iter_mut().position(is_alike);
+            self.list.push(if let Some(place) = place {
+                before.remove(place)
+            } else {
+                let subchannel = make(group);
+                new.push(Arc::clone(&subchannel));
+                Endpoint::new(subchannel, settings)
+            });
         }
         if settings.picker != Picker::First {
             for endpoint in &mut self.list {
