@@ -19,8 +19,8 @@ async fn call(connection: &Connection) -> Result<(), tonic::Status> {
 /// `GAX_CONNECTIONS=100000` does so a hundred thousand times.
 #[tokio::test(start_paused = true)]
 async fn connections_that_are_made_and_lost_leave_nothing() {
-    /// No connection is to count as one that was lost as soon as it was made.
-    const SECOND: RawFrame = RawFrame::Wait(Duration::from_millis(1100));
+    /// Longer than the first back-off, so that none is left to wait for once a connection is lost.
+    const SECOND: RawFrame = RawFrame::Wait(Duration::from_millis(1300));
     let lost = |round: usize| match round % 3 {
         0 => vec![SECOND, RawFrame::Drop],
         1 => vec![RawFrame::Good, SECOND, RawFrame::Drop],
