@@ -171,6 +171,34 @@ fn every_value_that_operations_run_by_is_compared() {
 }
 
 #[test]
+fn the_worst_case_is_that_of_attempts_that_fail_at_any_time() {
+    let folder = folder("diff_worst");
+    // Attempts that use up their timeouts end after 4 s by both: no time is left for the next wait.
+    let table = |total: &str| {
+        format!(
+            "[[entry]]\nfor = [\"a.B/C\"]\ncodes = [\"UNAVAILABLE\"]\ntimeout = \"{total}\"\nmax_attempts = 9\n\
+             initial_rpc_timeout = \"1500ms\"\ninitial_retry_delay = \"1s\"\nretry_delay_multiplier = 1\n"
+        )
+    };
+    let [short, long] =
+        ["4100ms", "4900ms"].map(|total| written(&folder, &format!("{total}.toml"), &table(total)));
+    assert!(stdout(&format!("table explain {short} C")).contains("\nWorst case: 4.1 s.\n"));
+    assert!(stdout(&format!("table explain {long} C")).contains("\nWorst case: 4.9 s.\n"));
+    assert!(fails(&format!("table diff {short} {long} --deny slower")));
+    assert!(!fails(&format!("table diff {long} {short} --deny slower")));
+    // A server that asks for delays can use up the total timeout of two attempts as well.
+    let two = written(&folder, "two.toml", &table("4900ms").replace("= 9", "= 2"));
+    let text = stdout(&format!("table explain {two} C"));
+    assert!(text.contains("\nWorst case: 4.9 s, or 4 s if no server asks for a delay.\n"), "{text}");
+    let line = format!("table diff {two} {long}");
+    assert!(
+        stdout(&line).contains("a call may take 4.9 s, not 4 s where no server asks for a delay"),
+        "{}",
+        stdout(&line)
+    );
+}
+
+#[test]
 fn tables_of_many_policies_are_compared_by_what_differs() {
     let folder = folder("diff_many");
     let entry = |number: u64, timeout: u64| {

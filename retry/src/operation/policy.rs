@@ -62,7 +62,7 @@ pub struct Policy {
     heeds: Heeds,
     nested: Nested,
     /// The longest that a server may ask for where no total bounds the operation.
-    pub(super) max_server_delay: Duration,
+    pub(crate) max_server_delay: Duration,
     /// The codes that count only where the server asks for a delay.
     only_with_server_delay: CodeSet,
     /// The settings that the rules were made of, for calls that change single fields; `None`: of no settings.
@@ -421,8 +421,27 @@ impl Policy {
         attempt.lasts_until(self.rules.clock_limit().min(bound))
     }
 
+    /// Whether its number of attempts allows another one after so many, if there is time for it.
+    #[cfg(feature = "plan")]
+    pub(crate) fn has_attempts_after(&self, count: usize) -> bool {
+        let counted = u32::try_from(count).unwrap_or(u32::MAX);
+        if self.hedging.is_some() {
+            return counted < self.most_hedged();
+        }
+        let (longest, is_endless) = (self.max_server_delay, self.is_endless);
+        let ask = crate::rules::Ask {
+            counted,
+            now: 0,
+            bound: FOREVER,
+            server_delay: ServerDelay::None,
+            longest,
+            is_endless,
+        };
+        self.rules.next(&mut self.rules.begin(), ask, &mut crate::jitter::ScriptedJitter::new([])).is_ok()
+    }
+
     /// The part of the server's wishes that counts by this policy's rules.
-    pub(super) fn heeded(&self, asked: ServerDelay) -> ServerDelay {
+    pub(crate) fn heeded(&self, asked: ServerDelay) -> ServerDelay {
         match (self.heeds, asked) {
             // No delay at all is nothing to heed.
             (Heeds::All, ServerDelay::AtLeast(Duration::ZERO)) => ServerDelay::None,

@@ -1,9 +1,11 @@
 //! The meaning of settings for a caller, and for a service in an outage, in a few numbers.
 
 use super::{Simulated, Simulation};
-use crate::jitter::SeededJitter;
-use crate::operation::AttemptResult;
-use crate::{AttemptPlan, Compatibility, IntoCodes, NoJitter, Policy, RetrySettings, StopReason};
+use crate::jitter::{JitterSource, SeededJitter};
+use crate::operation::{AttemptResult, End};
+use crate::{
+    AttemptPlan, Code, Compatibility, IntoCodes, NoJitter, Policy, RetrySettings, ServerDelay, StopReason,
+};
 use std::time::Duration;
 
 /// How many operations are drawn for what depends on jitter.
@@ -32,6 +34,7 @@ const SAMPLES: u64 = 100;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Impact {
     worst_case: Option<Duration>,
+    worst_case_without_server_delays: Option<Duration>,
     refused: Vec<Duration>,
     truncated: bool,
     load: f64,
@@ -69,13 +72,16 @@ impl Impact {
         let most_attempts = counts.iter().copied().max().unwrap_or(1);
         Self {
             worst_case: policy.worst_case(),
+            worst_case_without_server_delays: policy.worst_case_without_server_delays(),
             refused: plan.attempts().iter().map(crate::Attempt::start).collect(),
             truncated: plan.is_truncated(),
             load: mean(&counts),
             load_capped: most_attempts >= Simulation::MAX_ATTEMPTS && !is_counted,
             throttled_load: throttled.map(|policy| mean(&attempts(&policy, samples))),
             load_of_silence: policy.most_attempts_at_once(),
-            attempts_of_silence: Simulation::new(policy, &mut NoJitter).count_silent(),
+            attempts_of_silence: Simulation::new(policy, &mut NoJitter)
+                .run_silent(AttemptResult::failed(Code::DeadlineExceeded))
+                .0,
             most_attempts,
         }
     }
@@ -84,6 +90,12 @@ impl Impact {
     #[must_use]
     pub fn worst_case(&self) -> Option<Duration> {
         self.worst_case
+    }
+
+    /// The [worst case](Policy::worst_case_without_server_delays) of the policy where no server asks for a delay.
+    #[must_use]
+    pub fn worst_case_without_server_delays(&self) -> Option<Duration> {
+        self.worst_case_without_server_delays
     }
 
     /// When attempts start if each is refused at once and every wait is the whole delay.
@@ -185,8 +197,10 @@ impl Impact {
 }
 
 impl Policy {
-    /// The longest that a call may take: every attempt uses up its timeout and fails in a way that is
-    /// retried, and every wait is the whole delay. `None`: for ever. A budget does not count.
+    /// The longest that a call may take, whatever the server does. `None`: forever. A budget does not count.
+    ///
+    /// A server that asks for delays can use up the total timeout. Without one, each delay that `RetryInfo` or `Retry-After` asks for
+    /// is at most `max_server_delay`; a pushback (`grpc-retry-pushback-ms`) has no limit then, and does not count here.
     ///
     /// # Examples
     ///
@@ -194,22 +208,65 @@ impl Policy {
     /// use gax_retry::{Code, Policy, RetrySettings};
     /// use std::time::Duration;
     ///
+    /// let seconds = Duration::from_secs;
     /// let settings = RetrySettings::builder()
-    ///     .initial_retry_delay(Duration::from_secs(1)).initial_rpc_timeout(Duration::from_secs(5)).max_attempts(2)
+    ///     .initial_retry_delay(seconds(1)).initial_rpc_timeout(seconds(5)).max_attempts(2)
+    ///     .total_timeout(seconds(30))
     ///     .build()?;
-    /// assert_eq!(Policy::new(&settings, Code::Unavailable).worst_case(), Some(Duration::from_secs(11)));
+    /// let policy = Policy::new(&settings, Code::Unavailable);
+    /// assert_eq!(policy.worst_case(), Some(seconds(30)));
+    /// assert_eq!(policy.worst_case_without_server_delays(), Some(seconds(5 + 1 + 5)));
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
     #[must_use]
     pub fn worst_case(&self) -> Option<Duration> {
-        let unthrottled = self.clone().with_budget(None);
-        let code = unthrottled.usual_refusal();
-        let mut jitter = NoJitter;
-        let simulation = Simulation::new(&unthrottled, &mut jitter).expiring_as(code).without_rows();
-        match simulation.run(|_| (None, AttemptResult::failed(code))).1 {
-            Simulated::Ended(_, end) | Simulated::Truncated(end) => Some(end),
+        let own = self.worst_case_without_server_delays()?;
+        let is_deaf = self.heeded(ServerDelay::Exactly(Duration::ZERO)) == ServerDelay::None;
+        if is_deaf || Simulation::new(&self.clone().with_budget(None), &mut NoJitter).count_refused() < 2 {
+            return Some(own);
+        }
+        match self.time_limit(None) {
+            Some(limit) => Some(own.max(limit)),
+            None => self.longest(self.max_server_delay),
+        }
+    }
+
+    /// The longest that a call may take if no server asks for a delay: attempts take any part of their timeouts and fail in a way
+    /// that is retried, and waits are as long as they get. Where the total timeout ends such a call, it is that timeout: an attempt
+    /// that starts in time may last until then. `None`: forever. A budget does not count.
+    #[must_use]
+    pub fn worst_case_without_server_delays(&self) -> Option<Duration> {
+        self.longest(Duration::ZERO)
+    }
+
+    /// The longest call whose attempts all use up their timeouts and are followed by that delay of the server's.
+    fn longest(&self, asked: Duration) -> Option<Duration> {
+        let policy = self.clone().with_budget(None);
+        let code = policy.usual_refusal();
+        let failed = AttemptResult::failed(code).with_server_delay(ServerDelay::AtLeast(asked));
+        let mut jitter = LongestWaits;
+        let (count, end) = Simulation::new(&policy, &mut jitter).expiring_as(code).run_silent(failed);
+        let limit = policy.time_limit(None);
+        match end {
+            // Attempts that fail earlier leave time for one more.
+            Simulated::Ended(End::Failure(stop), end)
+                if stop.reason() == StopReason::TotalTimeout && policy.has_attempts_after(count) =>
+            {
+                Some(limit.map_or(end, |limit| limit.max(end)))
+            }
+            Simulated::Ended(_, end) => Some(end),
+            Simulated::Truncated(end) => limit.or(Some(end)),
             Simulated::Endless(_) => None,
         }
+    }
+}
+
+/// Draws the longest wait each time.
+struct LongestWaits;
+
+impl JitterSource for LongestWaits {
+    fn next_u64(&mut self) -> u64 {
+        u64::MAX
     }
 }
 
@@ -221,7 +278,7 @@ fn mean(counts: &[usize]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Code, CodeSet, Hedging, RetrySettingsBuilder};
+    use crate::{CodeSet, Hedging, RetrySettingsBuilder};
 
     const MS: Duration = Duration::from_millis(1);
 
@@ -245,9 +302,88 @@ mod tests {
             .retry_delay_multiplier(2.0)
             .jittered(false);
         let impact = impact(settings, Code::Aborted);
-        assert_eq!(impact.worst_case(), Some((1000 + 100 + 1000 + 200 + 1000) * MS));
+        assert_eq!(impact.worst_case_without_server_delays(), Some((1000 + 100 + 1000 + 200 + 1000) * MS));
+        // Without a total timeout a server may ask for a minute each time.
+        assert_eq!(impact.worst_case(), Some((1000 + 60_100 + 1000 + 60_200 + 1000) * MS));
         assert_eq!(impact.refused(), [Duration::ZERO, 100 * MS, 300 * MS]);
         assert_eq!((impact.load().to_bits(), impact.most_attempts()), (3.0_f64.to_bits(), 3));
+    }
+
+    #[test]
+    fn an_attempt_that_starts_in_time_may_last_until_the_total_timeout() {
+        // Attempts that use up their timeouts end after 4 s: the wait of 1 s before the third has no time any more.
+        let worst = |total, codes: CodeSet, compatibility| {
+            let settings = RetrySettings::builder()
+                .total_timeout(total)
+                .initial_rpc_timeout(1500 * MS)
+                .initial_retry_delay(1000 * MS)
+                .retry_delay_multiplier(1.0)
+                .max_attempts(9);
+            let impact = Impact::new(&settings.build().unwrap(), codes, compatibility);
+            impact.worst_case_without_server_delays()
+        };
+        let all = [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc];
+        for (compatibility, total) in
+            all.into_iter().flat_map(|rules| [(rules, 4100 * MS), (rules, 4900 * MS)])
+        {
+            assert_eq!(
+                worst(total, Code::Unavailable.into(), compatibility),
+                Some(total),
+                "{compatibility:?}"
+            );
+        }
+        assert_eq!(worst(4900 * MS, CodeSet::EMPTY, Compatibility::Documented), Some(1500 * MS));
+    }
+
+    #[test]
+    fn no_call_takes_longer_than_the_worst_case() {
+        let settings = RetrySettings::builder()
+            .total_timeout(4900 * MS)
+            .initial_rpc_timeout(700 * MS)
+            .initial_retry_delay(300 * MS)
+            .retry_delay_multiplier(1.5);
+        let mut random = SeededJitter::new(7);
+        for (compatibility, attempts) in
+            [Compatibility::Documented, Compatibility::GaxJava, Compatibility::Grpc]
+                .into_iter()
+                .flat_map(|rules| [2, 4, 9].map(|attempts| (rules, attempts)))
+        {
+            let settings = settings.clone().max_attempts(attempts).build().unwrap();
+            let policy = Policy::with_compatibility(&settings, Code::Unavailable, compatibility);
+            let worst = policy.worst_case_without_server_delays().unwrap();
+            for seed in 0..200 {
+                let mut jitter = SeededJitter::new(seed);
+                let (_, end) = Simulation::new(&policy, &mut jitter).run(|_| {
+                    let after = Duration::from_millis(random.next_u64() % 900);
+                    (Some(after), AttemptResult::failed(Code::Unavailable))
+                });
+                let Simulated::Ended(_, end) = end else { panic!("{end:?}") };
+                assert!(end <= worst, "{compatibility:?} {attempts} {seed}: {end:?} > {worst:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_server_that_asks_for_delays_can_use_up_the_total_timeout() {
+        let settings = |attempts| {
+            RetrySettings::builder()
+                .total_timeout(60_000 * MS)
+                .initial_rpc_timeout(1000 * MS)
+                .initial_retry_delay(100 * MS)
+                .max_attempts(attempts)
+                .build()
+                .unwrap()
+        };
+        for (compatibility, attempts, worst) in [
+            (Compatibility::Documented, 2, 60_000),
+            (Compatibility::Grpc, 2, 60_000),
+            // gax-java heeds no server.
+            (Compatibility::GaxJava, 2, 2099),
+            (Compatibility::Documented, 1, 1000),
+        ] {
+            let impact = Impact::new(&settings(attempts), Code::Unavailable, compatibility);
+            assert_eq!(impact.worst_case(), Some(worst * MS), "{compatibility:?} {attempts}");
+        }
     }
 
     #[test]

@@ -158,13 +158,12 @@ impl<'a> Simulation<'a> {
         simulation.count
     }
 
-    /// How many attempts there are if none gets a reply.
-    pub(crate) fn count_silent(self) -> usize {
+    /// How many attempts there are, and how they end, if each uses up its RPC timeout and fails so.
+    pub(crate) fn run_silent(self, failed: AttemptResult) -> (usize, Simulated) {
         let mut simulation = self.without_rows();
-        let nothing = AttemptResult::failed(Code::DeadlineExceeded);
-        match simulation.run_on(|_| (None, nothing)) {
-            Simulated::Endless(_) => simulation.count + simulation.in_flight.len(),
-            Simulated::Ended(..) | Simulated::Truncated(_) => simulation.count,
+        match simulation.run_on(|_| (None, failed)) {
+            end @ Simulated::Endless(_) => (simulation.count + simulation.in_flight.len(), end),
+            end => (simulation.count, end),
         }
     }
 

@@ -355,16 +355,52 @@ impl RetryTable {
         Some(MethodPolicy { entry, keys: &entry.keys, idempotent: entry.idempotent })
     }
 
-    /// How a long-running operation that the method starts is polled, if a table says so. Of several tables the last
-    /// one counts.
+    /// How a long-running operation that the method starts is polled, if a table says so: of the method, else of its service, else
+    /// (but not in the dialect [`GaxJava`](Dialect::GaxJava)) of everything, whichever entry the method has its policy from. Of
+    /// several tables the last one counts.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "toml")] {
+    /// let text = "[[entry]]\nfor = [\"a.B\"]\npolling = { initial_delay = \"7s\" }\n";
+    /// let table = gax_table::RetryTable::parse(text)?;
+    /// let polling = table.polling("a.B", "Export").unwrap();
+    /// assert_eq!(polling.initial_retry_delay(), Some(std::time::Duration::from_secs(7)));
+    /// # }
+    /// # Ok::<(), gax_table::TableError>(())
+    /// ```
     #[must_use]
     pub fn polling(&self, service: &str, method: &str) -> Option<&RetrySettings> {
+        self.widened(service, method, |extras| extras.polling.as_deref())
+    }
+
+    /// How requests of the method are batched, if a table says so: of the method, of its service or of everything, as with
+    /// [`polling`](Self::polling). Of several tables the last one counts.
+    #[must_use]
+    pub fn batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
+        self.widened(service, method, |extras| extras.batching.as_deref())
+    }
+
+    /// What a table says of the method itself, else of its service, else of everything.
+    fn widened<'a, T: ?Sized>(
+        &'a self,
+        service: &str,
+        method: &str,
+        said: impl Fn(&'a MethodExtras) -> Option<&'a T>,
+    ) -> Option<&'a T> {
+        let everything = Some(("", "")).filter(|_| self.inner.dialect != Dialect::GaxJava);
+        let names = [(service, method), (service, "")].into_iter().chain(everything);
+        { names }.find_map(|(service, method)| self.extras(service, method).find_map(&said))
+    }
+
+    /// How the operations of exactly that method, service or everything are polled.
+    pub(crate) fn own_polling(&self, service: &str, method: &str) -> Option<&RetrySettings> {
         self.extras(service, method).find_map(|extras| extras.polling.as_deref())
     }
 
-    /// How requests of the method are batched, if a table says so. Of several tables the last one counts.
-    #[must_use]
-    pub fn batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
+    /// How the requests of exactly that method, service or everything are batched.
+    pub(crate) fn own_batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
         self.extras(service, method).find_map(|extras| extras.batching.as_deref())
     }
 

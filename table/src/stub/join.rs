@@ -59,7 +59,10 @@ impl RetryTable {
             if param_names.insert(policy.params_key().to_owned()) {
                 param_definitions.push((policy.params_key().to_owned(), policy.settings().clone()));
             }
-            let batching = self.batching(service.name(), method.name());
+            // A service has more methods than those whose requests can be merged.
+            let is_plain = method.kind() == MethodKind::Unary && !method.returns_operation();
+            let lookup = if is_plain { Self::batching } else { Self::own_batching };
+            let batching = lookup(self, service.name(), method.name());
             let kind = row_kind(method.kind(), batching.is_some());
             let mut method_row = row(service, method, kind, policy);
             method_row.batching = batching.filter(|_| kind == RowKind::Batching).cloned();

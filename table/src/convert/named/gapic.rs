@@ -82,7 +82,7 @@ fn interface<'a>(table: &'a RetryTable, service: &Service<'a>, losses: &mut Loss
             field("retry_params_name", string(names.params(method.params))),
         ];
         fields.extend(method.timeout.map(|total| field("timeout_millis", millis(total))));
-        let polling = table.polling(service, method.name);
+        let polling = table.own_polling(service, method.name);
         fields
             .extend(polling.map(|polling| {
                 field("long_running", long_running(polling, table.dialect().compatibility()))

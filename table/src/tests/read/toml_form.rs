@@ -1,6 +1,6 @@
 use super::{read, rules};
-use crate::{Dialect, RetryTable, TableFormat};
-use gax_retry::{Code, CodeSet, LimitExceeded, RetrySettings};
+use crate::{Dialect, MethodDescription, RetryTable, ServiceDescription, TableFormat};
+use gax_retry::{Code, CodeSet, LimitExceeded, MethodKind, RetrySettings};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -106,6 +106,61 @@ fn names_polling_and_batching() {
     let batching = table.batching("a.B", "E").unwrap();
     assert_eq!(batching.limit_exceeded(), LimitExceeded::Block);
     assert_eq!(batching.delay_threshold(), 10 * MS);
+}
+
+#[test]
+fn polling_and_batching_of_a_service_are_for_its_methods() {
+    let text = r#"
+        [[entry]]
+        for = ["*"]
+        polling = { initial_delay = "1s" }
+        [[entry]]
+        for = ["a.B"]
+        timeout = "9s"
+        polling = { initial_delay = "2s" }
+        batching = { element_count_threshold = 4, request_byte_threshold = 99, delay_threshold = "1s" }
+        [[entry]]
+        for = ["a.B/Own"]
+        timeout = "5s"
+        polling = { initial_delay = "3s" }
+        [[entry]]
+        for = ["a.B/Other"]
+        timeout = "5s"
+    "#;
+    let table = parse(text);
+    let first = |service: &str, method: &str| {
+        table
+            .polling(service, method)
+            .and_then(RetrySettings::initial_retry_delay)
+            .map(|delay| delay.as_secs())
+    };
+    let names = [("a.B", "Own"), ("a.B", "Other"), ("a.B", "Unnamed"), ("c.D", "E")];
+    assert_eq!(names.map(|(service, method)| first(service, method)), [Some(3), Some(2), Some(2), Some(1)]);
+    assert_eq!(read(Dialect::GaxJava, text).polling("c.D", "E"), None);
+    // What a generated client gets: requests of reads page by page and of operations can't be merged.
+    let method = MethodDescription::new;
+    let service = ServiceDescription::new("a.B")
+        .with_method(method("Put", MethodKind::Unary))
+        .with_method(method("List", MethodKind::Paged))
+        .with_method(method("Export", MethodKind::Unary).long_running());
+    let stub = &table.stub_tables(&[service])[0];
+    let rows = stub
+        .rows()
+        .iter()
+        .map(|row| (row.getter(), row.batching().map(|batching| batching.element_count_threshold())));
+    let batched = [
+        "putSettings",
+        "listSettings",
+        "exportSettings",
+        "exportOperationSettings",
+        "exportOperationSettings",
+    ];
+    assert_eq!(
+        rows.collect::<Vec<_>>(),
+        batched.map(|getter| (getter, Some(4).filter(|_| getter == "putSettings")))
+    );
+    let polling = stub.rows().last().unwrap().settings().unwrap();
+    assert_eq!(polling.initial_retry_delay(), Some(2000 * MS));
 }
 
 #[test]

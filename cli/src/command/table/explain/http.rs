@@ -1,7 +1,7 @@
 //! The explanation of HTTP requests.
 
 use super::request::Request;
-use super::text::refused;
+use super::text::{refused, worst_case};
 use crate::command::table::bounds::{Bounds, Variables};
 use crate::command::table::view::{HttpView, most_attempts, short_place};
 use crate::command::{Format, print, print_json};
@@ -182,10 +182,7 @@ fn attempts(
         .total_timeout(view.policy.settings())
         .0
         .map(|total| format!("It is over after {:#}, whatever happens.", Human(total)));
-    let worst = match impact.worst_case() {
-        Some(time) => format!("Worst case: {}.", Human(time)),
-        None => "Worst case: unbounded, because an attempt has no deadline.".to_owned(),
-    };
+    let worst = worst_case(impact);
     let outage = (impact.most_attempts() > 1).then(|| {
         format!(
             "If the server refuses every request at once, it gets {} times its usual load.",

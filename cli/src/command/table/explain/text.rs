@@ -117,10 +117,7 @@ fn sentences(
         }
         (None, _) => "It ends with a success, with any other code, or with the last attempt.".to_owned(),
     };
-    let worst = match impact.worst_case() {
-        Some(time) => format!("Worst case: {}.", Human(time)),
-        None => "Worst case: unbounded, because an attempt has no deadline.".to_owned(),
-    };
+    let worst = worst_case(impact);
     let outage = if most == 1 {
         "An outage does not multiply the load of the service.".to_owned()
     } else {
@@ -135,6 +132,17 @@ fn sentences(
         format!("With the retry throttling it gets {load:.2} times, over 100 calls from a full bucket on.")
     });
     [attempts, ends, worst, outage].into_iter().chain(throttled).collect()
+}
+
+/// The longest that a call may take.
+pub(super) fn worst_case(impact: &Impact) -> String {
+    match (impact.worst_case(), impact.worst_case_without_server_delays()) {
+        (None, _) => "Worst case: unbounded, because an attempt has no deadline.".to_owned(),
+        (Some(time), Some(own)) if own < time => {
+            format!("Worst case: {}, or {} if no server asks for a delay.", Human(time), Human(own))
+        }
+        (Some(time), _) => format!("Worst case: {}.", Human(time)),
+    }
 }
 
 /// The attempts of a hedged call.

@@ -12,9 +12,10 @@ pub(crate) fn methods<'a>(table: &'a RetryTable, api: Option<&'a Api>) -> Vec<Me
     let view = |(service, method)| MethodView::new(table, service, method);
     if let Some(api) = api {
         let of_service = |service: &'a gax_table::ServiceDescription| {
-            service.methods().iter().map(|method| (service.name(), method.name()))
+            let methods = service.methods().iter();
+            methods.map(|method| view((service.name(), method.name())).described(method))
         };
-        return api.services.iter().flat_map(of_service).map(view).collect();
+        return api.services.iter().flat_map(of_service).collect();
     }
     let mut seen = HashSet::new();
     let named = table.names().map(|name| (name.service(), name.method()));

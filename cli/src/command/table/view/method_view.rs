@@ -4,8 +4,8 @@ use super::words::{batching, polling};
 use crate::command::table::by_policy::ByPolicy;
 use crate::render::times;
 use gax_retry::plan::Impact;
-use gax_retry::{BatchingSettings, CodeSet, Policy, RetrySettings};
-use gax_table::{HedgingPolicy, MethodPolicy, PolicyField, RetryTable, SourceLocation};
+use gax_retry::{BatchingSettings, CodeSet, MethodKind, Policy, RetrySettings};
+use gax_table::{HedgingPolicy, MethodDescription, MethodPolicy, PolicyField, RetryTable, SourceLocation};
 use std::rc::Rc;
 use std::time::Duration;
 
@@ -19,6 +19,10 @@ pub(crate) struct MethodView<'a> {
     pub(crate) method: &'a str,
     /// `None`: the table has nothing.
     pub(crate) policy: Option<MethodPolicy<'a>>,
+    /// Whether it may start operations; false only where its proto says that it doesn't.
+    has_operations: bool,
+    /// Whether its requests may be batched; false only where its proto says that they can't.
+    is_plain: bool,
     /// Of the policy, where it has been estimated.
     impact: Option<Rc<Impact>>,
 }
@@ -45,12 +49,18 @@ pub(crate) fn most_attempts(impact: &Impact) -> u32 {
 impl<'a> MethodView<'a> {
     pub(crate) fn new(table: &'a RetryTable, service: &'a str, method: &'a str) -> Self {
         let policy = table.lookup(service, method).filter(|policy| policy.entry().is_some());
-        Self { table, service, method, policy, impact: None }
+        Self { table, service, method, policy, has_operations: true, is_plain: true, impact: None }
     }
 
     /// The policy of HTTP requests, which have no name.
     pub(crate) fn of_policy(table: &'a RetryTable, policy: Option<MethodPolicy<'a>>) -> Self {
-        Self { table, service: "", method: HTTP, policy, impact: None }
+        Self { policy, ..Self::new(table, "", HTTP) }
+    }
+
+    /// As the method's proto describes it.
+    pub(super) fn described(self, method: &MethodDescription) -> Self {
+        let is_plain = method.kind() == MethodKind::Unary && !method.returns_operation();
+        Self { has_operations: method.is_long_running(), is_plain, ..self }
     }
 
     /// With the impact of its policy, if it has one.
@@ -121,11 +131,11 @@ impl<'a> MethodView<'a> {
     }
 
     pub(crate) fn polling(&self) -> Option<&'a RetrySettings> {
-        self.table.polling(self.service, self.method)
+        self.table.polling(self.service, self.method).filter(|_| self.has_operations)
     }
 
     pub(crate) fn batching(&self) -> Option<&'a BatchingSettings> {
-        self.table.batching(self.service, self.method)
+        self.table.batching(self.service, self.method).filter(|_| self.is_plain)
     }
 
     /// `None`: the table doesn't say.
@@ -162,6 +172,11 @@ impl<'a> MethodView<'a> {
     /// `None`: a call may take any time.
     pub(crate) fn worst_case(&self) -> Option<Duration> {
         self.impact()?.worst_case()
+    }
+
+    /// The same where no server asks for a delay.
+    pub(crate) fn worst_case_without_server_delays(&self) -> Option<Duration> {
+        self.impact()?.worst_case_without_server_delays()
     }
 
     /// How many attempts an outage makes of an operation, on average.

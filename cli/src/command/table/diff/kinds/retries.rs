@@ -55,12 +55,23 @@ pub(super) fn of_retries(was: &MethodView<'_>, is: &MethodView<'_>, reasons: &mu
         (Some(false), Some(true)) => reasons.add(Kind::LessAggressive, "waits have jitter now"),
         _ => {}
     }
-    match (was.worst_case(), is.worst_case()) {
+    let (before, now) = (was.worst_case(), is.worst_case());
+    of_time(before, now, "", reasons);
+    // Servers that ask for delays can use up the total timeout, so that other times may differ behind it.
+    if before == now {
+        let own = [was, is].map(MethodView::worst_case_without_server_delays);
+        of_time(own[0], own[1], " where no server asks for a delay", reasons);
+    }
+}
+
+/// The longest that a call may take.
+fn of_time(was: Option<Duration>, is: Option<Duration>, when: &str, reasons: &mut Reasons) {
+    match (was, is) {
         (Some(was), Some(is)) if is > was => {
-            reasons.add(Kind::Slower, format!("a call may take {}, not {}", Ms(is), Ms(was)));
+            reasons.add(Kind::Slower, format!("a call may take {}, not {}{when}", Ms(is), Ms(was)));
         }
         (Some(was), Some(is)) if is < was => {
-            reasons.add(Kind::Faster, format!("a call has {}, not {}", Ms(is), Ms(was)));
+            reasons.add(Kind::Faster, format!("a call has {}, not {}{when}", Ms(is), Ms(was)));
         }
         (Some(was), None) => {
             reasons.add(Kind::Slower, format!("a call may take any time; it was {}", Ms(was)));
