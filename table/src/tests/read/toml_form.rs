@@ -1,6 +1,6 @@
 use super::{read, rules};
 use crate::{Dialect, MethodDescription, RetryTable, ServiceDescription, TableFormat};
-use gax_retry::{Code, CodeSet, LimitExceeded, MethodKind, RetrySettings};
+use gax_retry::{BatchingSettings, Code, CodeSet, LimitExceeded, MethodKind, RetrySettings};
 use std::time::Duration;
 
 const MS: Duration = Duration::from_millis(1);
@@ -147,7 +147,7 @@ fn polling_and_batching_of_a_service_are_for_its_methods() {
     let rows = stub
         .rows()
         .iter()
-        .map(|row| (row.getter(), row.batching().map(|batching| batching.element_count_threshold())));
+        .map(|row| (row.getter(), row.batching().map(BatchingSettings::element_count_threshold)));
     let batched = [
         "putSettings",
         "listSettings",
