@@ -29,13 +29,21 @@ pub(crate) fn sentence(error: &Error) -> String {
         }
         ErrorKind::InvalidSubcommand => {
             let name = text(ContextKind::InvalidSubcommand);
+            if ["show", "explain", "lint", "convert", "diff"].contains(&name.as_str()) {
+                return format!("{name} is not a command; did you mean table {name}?");
+            }
             format!("{name} is not a command; {}", suggestion(&text(ContextKind::SuggestedSubcommand)))
         }
         ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
             format!("no command is given; see {} --help for the list", command_of(error))
         }
         ErrorKind::MissingRequiredArgument => {
-            format!("{} must be given; see --help", text(ContextKind::InvalidArg).replace("...", ""))
+            let missing = text(ContextKind::InvalidArg).replace("...", "");
+            let takes_all =
+                !missing.starts_with('-') && error.render().to_string().contains("--proto <FILE>");
+            let advice =
+                if takes_all { "write -- before it if --proto takes it for a proto" } else { "see --help" };
+            format!("{missing} must be given; {advice}")
         }
         ErrorKind::ArgumentConflict => {
             let prior = flag_of(&text(ContextKind::PriorArg));

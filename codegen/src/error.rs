@@ -116,9 +116,9 @@ impl Error {
     fn help_text(&self) -> Option<String> {
         match &*self.0 {
             ErrorKind::Table { error, .. } => error.help().map(str::to_owned),
-            ErrorKind::Protos(error) if error.is_file_not_found() => {
-                Some("name the directory that its path starts from as an include path".to_owned())
-            }
+            ErrorKind::Protos(error) if error.is_file_not_found() => Some(
+                "name the directory that its path starts from as an include path (--proto-path)".to_owned(),
+            ),
             ErrorKind::Protos(error) => error.help().map(|help| help.to_string()),
             ErrorKind::Editions(_) => Some(EDITIONS.to_owned()),
             ErrorKind::Annotation { help, .. } => Some(help.clone()),

@@ -150,6 +150,9 @@ mod from_go {}
 #[doc = include_str!("../../docs/src/from-python.md")]
 mod from_python {}
 
+#[doc = include_str!("../../docs/src/google-retry-documents.md")]
+mod google_retry_documents {}
+
 #[doc = include_str!("../../docs/src/google-apis.md")]
 mod google_apis {}
 

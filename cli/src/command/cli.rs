@@ -25,6 +25,7 @@ pub(crate) enum Command {
     Generate(generate::GenerateArgs),
     #[command(subcommand)]
     Table(table::TableCommand),
+    #[command(hide = true)]
     Conformance(conformance::ConformanceArgs),
     Completions(completions::CompletionsArgs),
     Man(man::ManArgs),

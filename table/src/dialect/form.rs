@@ -42,9 +42,9 @@ const SERVICE_CONFIG: Words = Words {
         unlimited: "the retry policy has no maxAttempts, so only the timeout ends it",
         single: "with maxAttempts 1 nothing is retried",
         remedy: "write 2 or more, or remove the retry policy",
-        number: "write one from 2 to 5, and longer delays, such as 1s x 2: five attempts 0.1s x 1.3 apart are over after 0.6s",
-        number_of_grpc: "write one from 2 to 5 (gRPC itself refuses the whole file), and longer delays, such as 1s x 2: five \
-                         attempts 0.1s x 1.3 apart are over after 0.6s",
+        number: "write one from 2 to 5, and delays that last as long as the outages that it is for",
+        number_of_grpc: "write one from 2 to 5 (gRPC itself refuses the whole file), and delays that last as long as \
+                         the outages that it is for",
     },
     hedging: PolicyWords {
         unlimited: "the hedging policy has no maxAttempts, so there is one hedge",
@@ -68,9 +68,9 @@ const TOML: Words = Words {
         unlimited: "without max_attempts only the timeout ends the retries",
         single: "with max_attempts 1 nothing is retried",
         remedy: "write 2 or more",
-        number: "write one from 2 to 5, and longer delays, such as 1s x 2: five attempts 0.1s x 1.3 apart are over after 0.6s",
-        number_of_grpc: "write one from 2 to 5 (gRPC itself refuses the whole file), and longer delays, such as 1s x 2: five \
-                         attempts 0.1s x 1.3 apart are over after 0.6s",
+        number: "write one from 2 to 5, and delays that last as long as the outages that it is for",
+        number_of_grpc: "write one from 2 to 5 (gRPC itself refuses the whole file), and delays that last as long as \
+                         the outages that it is for",
     },
     hedging: PolicyWords {
         unlimited: "the entry's hedging has no max_attempts, so there is one hedge",

@@ -132,6 +132,7 @@ impl Linter {
         });
         let mut findings: Vec<Finding> = findings.collect();
         findings.extend(report.into_findings());
+        let mut findings = self.without_consequences(table, findings);
         let suppressions = Suppressions::new(table);
         let mut used = HashSet::new();
         findings.retain(|finding| {
@@ -142,6 +143,47 @@ impl Linter {
         let all: Vec<&Rule> = rules().collect();
         findings.extend(unused_suppressions(suppressions.all(), &used, &all, self.services.is_some()));
         self.apply(findings)
+    }
+
+    /// One finding for each mistake: that of a reader which refuses the file joins the finding at its place, unless it is denied, and
+    /// what an entry lacks is not said again where a field of it is misspelt.
+    fn without_consequences(&self, table: &RetryTable, mut findings: Vec<Finding>) -> Vec<Finding> {
+        let entry = |finding: &Finding| finding.origin().and_then(|origin| table.entry_at(origin));
+        let misspelt: HashSet<_> =
+            findings.iter().filter(|finding| finding.rule() == "unknown-field").filter_map(entry).collect();
+        let too_low: HashSet<_> = findings
+            .iter()
+            .filter(|finding| finding.rule() == "max-below-initial")
+            .map(|finding| finding.origin().map(|origin| origin.span().start))
+            .collect();
+        findings.retain(|finding| {
+            let is_missing = MISSING.contains(&finding.rule());
+            let is_twice = finding.rule() == "max-equals-initial"
+                && too_low.contains(&finding.origin().map(|origin| origin.span().start));
+            !is_twice && !(is_missing && entry(finding).is_some_and(|entry| misspelt.contains(&entry)))
+        });
+        for (rule, consequence) in REFUSALS {
+            if self.denied.contains(&Target::Rule(rule)) {
+                continue;
+            }
+            let refusal =
+                findings.iter().find(|finding| finding.rule() == rule && finding.origin().is_some());
+            let Some(refusal) = refusal.cloned() else { continue };
+            let is_reason = |finding: &&mut Finding| {
+                finding.origin() == refusal.origin()
+                    && REFUSALS.iter().all(|(refusal, _)| *refusal != finding.rule())
+            };
+            let Some(reason) = findings.iter_mut().find(is_reason) else { continue };
+            let severity = refusal.severity().max(reason.severity());
+            let help = match reason.help() {
+                Some(help) if help.contains(consequence) => help.to_owned(),
+                Some(help) => format!("{help} ({consequence})"),
+                None => consequence.to_owned(),
+            };
+            *reason = reason.clone().with_help(help).with_severity(severity);
+            findings.retain(|finding| *finding != refusal);
+        }
+        findings
     }
 
     /// Findings that were made elsewhere, allowed or denied and put in order as [`run`](Self::run) does.
@@ -165,6 +207,15 @@ fn place(finding: &Finding) -> (bool, Option<&str>, usize) {
     let origin = finding.origin();
     (origin.is_none(), origin.and_then(SourceLocation::file), origin.map_or(0, |origin| origin.span().start))
 }
+
+/// Rules about other readers that refuse a file, and what follows for the help of the finding that says why.
+const REFUSALS: [(&str, &str); 3] = [
+    ("refused-by-grpc", "gRPC itself refuses the whole file"),
+    ("dropped-file", "Google's Java generator drops the whole file in silence"),
+    ("refused-by-gax-java", "Google's Java generator stops, or its client fails"),
+];
+/// Rules about what a policy lacks, and the rule about fields that have other names.
+const MISSING: [&str; 2] = ["no-codes", "missing-backoff"];
 
 /// Findings in their order, of those that say the same of a place the first.
 fn without_repeats(mut findings: Vec<Finding>) -> Vec<Finding> {

@@ -84,10 +84,11 @@ pub(crate) struct HttpSection {
 #[derive(Debug)]
 pub(crate) struct HttpEntry {
     entry: TableEntry,
-    statuses: StatusSet,
+    pub(crate) statuses: StatusSet,
     failures: TransportFailures,
-    retry_after: Option<bool>,
+    pub(crate) retry_after: Option<bool>,
     statuses_origin: Option<SourceLocation>,
+    pub(crate) retry_after_origin: Option<SourceLocation>,
     /// Of each status that is written by its number.
     pub(crate) status_origins: Vec<(u16, SourceLocation)>,
 }
@@ -99,15 +100,23 @@ pub(crate) struct HttpFields {
     pub(crate) failures: TransportFailures,
     pub(crate) retry_after: Option<bool>,
     pub(crate) statuses_origin: Option<SourceLocation>,
+    pub(crate) retry_after_origin: Option<SourceLocation>,
     pub(crate) status_origins: Vec<(u16, SourceLocation)>,
 }
 
 #[cfg(feature = "toml")]
 impl HttpEntry {
     pub(crate) fn new(entry: Entry, fields: HttpFields) -> Self {
-        let HttpFields { statuses, failures, retry_after, statuses_origin, status_origins } = fields;
+        let HttpFields {
+            statuses,
+            failures,
+            retry_after,
+            statuses_origin,
+            retry_after_origin,
+            status_origins,
+        } = fields;
         let entry = TableEntry::of_http(entry, TableFormat::Toml);
-        Self { entry, statuses, failures, retry_after, statuses_origin, status_origins }
+        Self { entry, statuses, failures, retry_after, statuses_origin, retry_after_origin, status_origins }
     }
 }
 

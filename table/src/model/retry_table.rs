@@ -382,7 +382,7 @@ impl RetryTable {
         self.widened(service, method, |extras| extras.batching.as_deref())
     }
 
-    /// What a table says of the method itself, else of its service, else of everything.
+    /// The words of a table on the method itself, else on its service, else on everything.
     fn widened<'a, T: ?Sized>(
         &'a self,
         service: &str,

@@ -133,6 +133,15 @@ impl Reading {
     }
 }
 
+/// Further tables that count together with those that a command is about.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Tables")]
+pub(super) struct WithFlag {
+    /// Another table that counts together with TABLE, as the generator reads several; may be repeated
+    #[arg(long, value_name = "TABLE")]
+    pub(super) with: Vec<PathBuf>,
+}
+
 /// The file of an API's GAPIC YAML, which says more than retries.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tables")]

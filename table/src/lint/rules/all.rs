@@ -3,7 +3,7 @@
 #[cfg(feature = "http")]
 use super::http;
 use super::numbers::{backoff, limits, load};
-use super::{codes, coverage, entries, names, reader_rules, siblings, suppressions, writes};
+use super::{beside, codes, coverage, entries, names, reader_rules, siblings, suppressions, writes};
 use crate::lint::report::Report;
 use crate::lint::rule::Rule;
 use crate::lint::subject::Subject;
@@ -15,6 +15,7 @@ pub fn rules() -> impl Iterator<Item = &'static Rule> {
         &names::RULES,
         &entries::RULES,
         &limits::RULES,
+        &beside::RULES,
         &backoff::RULES,
         &load::RULES,
         &codes::RULES,
@@ -34,6 +35,7 @@ pub(in crate::lint) fn check(subject: &Subject<'_>, report: &mut Report) {
         names::check,
         entries::check,
         limits::check,
+        beside::check,
         backoff::check,
         load::check,
         codes::check,

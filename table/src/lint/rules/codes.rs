@@ -1,9 +1,10 @@
 //! The codes that are retried.
 
+use crate::lint::action::begins_with_word;
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
-use crate::{Dialect, HedgingPolicy, PolicyField, Severity};
+use crate::{Dialect, HedgingPolicy, PolicyField, Severity, TableName};
 use gax_retry::{Code, CodeSet};
 
 const PERMANENT_CODE: Rule = Rule::new(
@@ -36,8 +37,16 @@ const ONLY_WITH_SERVER_DELAY: Rule = Rule::new(
     "Name codes that are retried, and read the table as written.",
 );
 
-pub(super) static RULES: [Rule; 4] =
-    [PERMANENT_CODE, INTERNAL_OR_UNKNOWN, RISKY_DEFAULT, ONLY_WITH_SERVER_DELAY];
+const ABORTED_TRANSACTION: Rule = Rule::new(
+    "aborted-transaction",
+    Severity::Warning,
+    Needs::Table,
+    "a call of a transaction is retried on ABORTED, though the whole transaction has to be repeated",
+    "Leave ABORTED out, and repeat the transaction in the program.",
+);
+
+pub(super) static RULES: [Rule; 5] =
+    [PERMANENT_CODE, INTERNAL_OR_UNKNOWN, RISKY_DEFAULT, ONLY_WITH_SERVER_DELAY, ABORTED_TRANSACTION];
 
 const PERMANENT: [Code; 10] = [
     Code::Ok,
@@ -59,7 +68,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let hedged = entry.policy.hedging().map(HedgingPolicy::non_fatal_codes).unwrap_or_default();
         let permanent = among(hedged, &PERMANENT);
         if !permanent.is_empty() {
-            let message = format!("{permanent} does not end a hedged call");
+            let message = format!("a hedged call goes on after {permanent}");
             let help = "leave it out: every attempt gets the same reply";
             report.add(&PERMANENT_CODE, Place::value(entry, PolicyField::Hedging), message, help);
         }
@@ -75,21 +84,37 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             report.add(
                 &PERMANENT_CODE,
                 Place::code(entry, permanent),
-                format!("{permanent} is retried"),
+                format!("{permanent} {} retried", verb(permanent)),
                 help,
             );
         }
         let vague = among(codes, &VAGUE);
         if !vague.is_empty() {
-            let message = format!("{vague} is retried{}", affected(subject, entry));
+            let message = format!(
+                "{vague} {} retried{}",
+                if vague.len() == 1 { "is" } else { "are" },
+                affected(subject, entry)
+            );
             let help = "retry UNAVAILABLE only, unless the service promises that nothing was done";
             report.add(&INTERNAL_OR_UNKNOWN, Place::code(entry, vague), message, help);
+        }
+        let is_of_transaction = |name: &&TableName<'_>| {
+            name.method().is_some_and(|method| {
+                begins_with_word(method, "Commit") || begins_with_word(method, "Rollback")
+            })
+        };
+        if let (true, Some(name)) =
+            (codes.contains(Code::Aborted), entry.names.iter().find(is_of_transaction))
+        {
+            let message = format!("{name} is retried on ABORTED, by which its transaction is over");
+            let help = "leave ABORTED out, and repeat the whole transaction in the program";
+            report.add(&ABORTED_TRANSACTION, Place::code(entry, Code::Aborted.into()), message, help);
         }
         let risky = among(codes, &RISKY);
         let default = entry.names.iter().find(|name| name.method().is_none());
         if let (false, Some(default)) = (risky.is_empty(), default) {
             let subject = if default.service().is_empty() { "every service" } else { default.service() };
-            let message = format!("{risky} is retried for all methods of {subject}");
+            let message = format!("{risky} {} retried for all methods of {subject}", verb(risky));
             let help = "name the methods that may safely be called twice";
             report.add(&RISKY_DEFAULT, Place::code(entry, risky), message, help);
         }
@@ -115,6 +140,10 @@ pub(super) fn only_with_server_delay(subject: &Subject<'_>, entry: &EntryView<'_
 
 pub(super) fn among(codes: CodeSet, wanted: &[Code]) -> CodeSet {
     codes.iter().filter(|code| wanted.contains(code)).collect()
+}
+
+fn verb(codes: CodeSet) -> &'static str {
+    if codes.len() == 1 { "is" } else { "are" }
 }
 
 /// How many methods an entry is for, if that is known.

@@ -21,6 +21,13 @@ const METHOD_WITHOUT_ENTRY: Rule = Rule::new(
     "a method that the table leaves out, though it names others of its service",
     "Add the method's name to an entry; to one without a retry policy unless the method is safe to retry.",
 );
+const FEW_METHODS_NAMED: Rule = Rule::new(
+    "few-methods-named",
+    Severity::Note,
+    Needs::Services,
+    "a table that names less than half of a service's methods",
+    "Add an entry with a timeout for the service.",
+);
 const READ_WITHOUT_RETRY: Rule = Rule::new(
     "read-without-retry",
     Severity::Note,
@@ -36,8 +43,8 @@ const GET_LIST_MISMATCH: Rule = Rule::new(
     "Give both methods the same entry.",
 );
 
-pub(super) static RULES: [Rule; 4] =
-    [SERVICE_WITHOUT_ENTRY, METHOD_WITHOUT_ENTRY, READ_WITHOUT_RETRY, GET_LIST_MISMATCH];
+pub(super) static RULES: [Rule; 5] =
+    [SERVICE_WITHOUT_ENTRY, METHOD_WITHOUT_ENTRY, FEW_METHODS_NAMED, READ_WITHOUT_RETRY, GET_LIST_MISMATCH];
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     // The table's first name of each service.
@@ -56,7 +63,22 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             report.add(&SERVICE_WITHOUT_ENTRY, place, message, help);
             continue;
         }
-        for rpc in &rpcs {
+        let named = rpcs.iter().filter(|rpc| rpc.policy.is_some()).count();
+        // The exceptions were forgotten; of a service of which most is left out, some was chosen.
+        let is_chosen = named * 2 < rpcs.len();
+        if is_chosen {
+            let message =
+                format!("the table has entries for {named} of the {} methods of {service}", rpcs.len());
+            let help =
+                "add an entry with a timeout for the service, or calls of the others are not bounded in time";
+            report.add(
+                &FEW_METHODS_NAMED,
+                Place::beside(firsts.get(service), service.to_owned()),
+                message,
+                help,
+            );
+        }
+        for rpc in rpcs.iter().filter(|rpc| !is_chosen || rpc.policy.is_some()) {
             method(firsts.get(service), rpc, report);
         }
         pairs(&rpcs, report);

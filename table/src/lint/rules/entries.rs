@@ -87,6 +87,11 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             let help = "name the services or methods that it is for, or remove it";
             report.add(&ENTRY_WITHOUT_NAME, Place::entry(entry), "this entry is for nothing", help);
         }
+        // These forms list each method by itself.
+        if matches!(entry.policy.format(), Some(TableFormat::GapicYaml | TableFormat::ClientConfig)) {
+            check_use(subject, entry, report);
+            continue;
+        }
         let content = content(entry);
         if let Some(first) = seen.get(&content) {
             let place = first.policy.origin().map_or_else(String::new, |origin| format!(" (at {origin})"));

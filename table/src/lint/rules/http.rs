@@ -59,8 +59,71 @@ const UNASSIGNED_STATUS: Rule = Rule::new(
     "Correct the status, or leave it out.",
 );
 
-pub(super) static RULES: [Rule; 7] =
-    [SHADOWED, WITH_PREFIX, UNSAFE, NEVER_SAFE, HEDGING_WITHOUT_EFFECT, PERMANENT_STATUS, UNASSIGNED_STATUS];
+const LITERAL_PATTERN: Rule = Rule::new(
+    "http-path-taken-literally",
+    Severity::Warning,
+    Needs::Table,
+    "a path in the notation of another library, which matches only itself",
+    "Write {name} for one segment, and ** at the end for all that follows.",
+);
+const UNKNOWN_METHOD: Rule = Rule::new(
+    "unknown-http-method",
+    Severity::Warning,
+    Needs::Table,
+    "a rule for a method that HTTP doesn't have",
+    "Correct the method.",
+);
+const RETRY_AFTER_IGNORED: Rule = Rule::new(
+    "retry-after-ignored",
+    Severity::Warning,
+    Needs::Table,
+    "429 or 503 is retried, and the server's Retry-After is ignored",
+    "Leave retry_after out.",
+);
+const HEDGED_DELETE: Rule = Rule::new(
+    "hedged-delete",
+    Severity::Warning,
+    Needs::Table,
+    "a DELETE that is hedged: the second copy may remove something else, or find nothing",
+    "Retry the request in place of hedging it.",
+);
+
+pub(super) static RULES: [Rule; 11] = [
+    SHADOWED,
+    WITH_PREFIX,
+    UNSAFE,
+    NEVER_SAFE,
+    HEDGING_WITHOUT_EFFECT,
+    PERMANENT_STATUS,
+    UNASSIGNED_STATUS,
+    LITERAL_PATTERN,
+    UNKNOWN_METHOD,
+    RETRY_AFTER_IGNORED,
+    HEDGED_DELETE,
+];
+
+/// The methods of RFC 9110, RFC 5789 and WebDAV.
+const METHODS: [&str; 19] = [
+    "*",
+    "GET",
+    "HEAD",
+    "POST",
+    "PUT",
+    "DELETE",
+    "CONNECT",
+    "OPTIONS",
+    "TRACE",
+    "PATCH",
+    "PROPFIND",
+    "PROPPATCH",
+    "MKCOL",
+    "COPY",
+    "MOVE",
+    "LOCK",
+    "UNLOCK",
+    "SEARCH",
+    "REPORT",
+];
 
 /// Statuses that say something about the request, or about what the server is made for.
 const PERMANENT: [u16; 29] = [
@@ -94,7 +157,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let (before, own) = all.split_at(place);
         if let Some(own) = own.first() {
             reach(http, section, own, before, report);
-            safety(section, own, report);
+            safety(http, section, own, report);
+            notation(section, own, report);
         }
         settings(subject, http, section, report);
     }
@@ -126,7 +190,7 @@ fn reach(
 }
 
 /// Retries that are unsafe, and those that never follow.
-fn safety(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
+fn safety(http: &HttpTable, section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
     let method = own.method();
     let is_written = |class| section.origins.iter().any(|(name, _)| *name == class);
     if own.class() == &OperationClass::Always && *own.class() != OperationClass::of_method(method) {
@@ -145,6 +209,15 @@ fn safety(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
                     if that is meant";
         report.add(&NEVER_SAFE, at(section, "method"), message, help);
     }
+    let hedges = |section: &HttpSection| {
+        section
+            .policy()
+            .is_some_and(|policy| policy.policy().hedging().is_some() || policy.hedging().is_some())
+    };
+    if method == "DELETE" && own.is_hedgeable() == Some(true) && (hedges(section) || hedges(&http.defaults)) {
+        let message = "a DELETE is hedged: the second copy may remove something else, or find nothing";
+        report.add(&HEDGED_DELETE, at(section, "hedgeable"), message, "retry it in place of hedging it");
+    }
     let may_run_twice = match own.is_hedgeable() {
         Some(word) => word,
         None => matches!(method, "GET" | "HEAD" | "OPTIONS" | "*"),
@@ -157,6 +230,37 @@ fn safety(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
     }
 }
 
+/// Methods and paths that no request has, though some may have been meant.
+fn notation(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
+    if !METHODS.contains(&own.method()) {
+        let advice = gax_text::closest(own.method(), METHODS);
+        let help = advice.map_or_else(|| "correct it".to_owned(), |name| format!("did you mean {name}?"));
+        report.add(
+            &UNKNOWN_METHOD,
+            at(section, "method"),
+            format!("{:?} is no method of HTTP", own.method()),
+            help,
+        );
+    }
+    let path = own.path().to_string();
+    let is_pattern = |segment: &str| {
+        segment.starts_with(':')
+            || segment.contains(['[', ']', '(', ')', '^', '$', '|', '\\'])
+            || !segment.contains('{') && segment.contains('*') && segment.trim_matches('*') != ""
+    };
+    let mut segments = path.split('/').skip(1);
+    let odd = segments
+        .clone()
+        .find(|segment| is_pattern(segment))
+        .map(|segment| format!("{segment:?} has no meaning in a path: it matches only itself"));
+    let has_gap = segments.any(str::is_empty) && !path.ends_with('/') || path.contains("//");
+    let gap = || has_gap.then(|| "an empty segment matches only an empty one".to_owned());
+    if let Some(message) = odd.or_else(gap) {
+        let help = "write {name} or * for one segment, and ** at the end for all that follows";
+        report.add(&LITERAL_PATTERN, at(section, "path"), message, help);
+    }
+}
+
 /// The settings of `[http]`, or those that a rule has itself.
 fn settings(subject: &Subject<'_>, http: &HttpTable, section: &HttpSection, report: &mut Report) {
     let Some(entry) = section.policy.as_deref().filter(|_| !section.written.is_empty()) else { return };
@@ -164,11 +268,21 @@ fn settings(subject: &Subject<'_>, http: &HttpTable, section: &HttpSection, repo
     for (status, origin) in &entry.status_origins {
         self::status(*status, origin, &mut found);
     }
+    let busy = [429, 503].into_iter().find(|status| entry.statuses.contains(*status));
+    if let (Some(false), Some(busy)) = (entry.retry_after, busy) {
+        let message = format!("{busy} is retried, and the server's Retry-After is ignored");
+        found.add(
+            &RETRY_AFTER_IGNORED,
+            Place::of(entry.retry_after_origin.as_ref()),
+            message,
+            "leave retry_after out: a busy server says when to come back",
+        );
+    }
     if let Some(policy) = section.policy() {
         let view = EntryView { policy: policy.policy(), names: Vec::new() };
         limits::check_http(subject, &view, &mut found);
         backoff::delays_of(subject, &view, &mut found);
-        load::hedging(&view, &mut found);
+        load::hedging(subject, &view, &mut found);
         codes::only_with_server_delay(subject, &view, &mut found);
     }
     let name = if section.name.is_empty() { "http".to_owned() } else { format!("http {}", section.name) };

@@ -1,6 +1,7 @@
 //! The rules: a file for each kind.
 
 mod all;
+mod beside;
 mod codes;
 mod coverage;
 mod entries;

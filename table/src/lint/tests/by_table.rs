@@ -74,7 +74,7 @@ fn attempts_beyond_grpcs_five() {
     let findings = Linter::new().run(&table(&[&entry]));
     assert_eq!(
         findings[0].to_string(),
-        "line 1, column 114: note[max-attempts-above-5]: gRPC itself makes 5 attempts at most, not 6; write a number from 2 to 5, and longer delays where they have to \
+        "line 1, column 114: warning[max-attempts-above-5]: gRPC itself makes 5 attempts at most, not 6; write a number from 2 to 5, and longer delays where they have to \
          last as long"
     );
 }

@@ -46,6 +46,7 @@ fn the_rules_find_what_is_known_of_the_corpus() {
     assert_eq!(
         counts,
         [
+            ("aborted-transaction", 1, 1),
             ("cap-above-timeout", 35, 23),
             ("cap-equals-timeout", 147, 106),
             ("deadline-retry-unreachable", 197, 137),

@@ -47,7 +47,10 @@ fn a_write_that_is_hedged_is_a_finding_unless_the_table_calls_it_idempotent() {
     let write = "hedged-write: a.B/Create may change something and is hedged, so that it may be carried out several times at once";
     assert_eq!(messages(TABLE, &services()), [write]);
     assert_eq!(messages(TABLE, &[]), [""; 0]);
-    let without_word = TABLE.replace("idempotent = true", "polling = { initial_delay = \"1s\" }");
+    let without_word = TABLE.replace(
+        "idempotent = true",
+        "batching = { element_count_threshold = 2, request_byte_threshold = 9, delay_threshold = \"1s\" }",
+    );
     assert_eq!(messages(&without_word, &services()), [write, &write.replace("Create", "Reserve")]);
     let table = RetryTable::parse(TABLE).unwrap();
     let finding = &findings(&table, &services())[0];

@@ -5,7 +5,7 @@ use crate::lint::{Linter, Target, rules as all_rules};
 fn short_and_capped() -> RetryTable {
     table(&[
         &timeout_only(&[name("a.B", "C")], "2s"),
-        &policy(&[name("a.B", "D")], "10s", "1s", "20s", 1.3, r#""UNAVAILABLE""#),
+        &policy(&[name("a.B", "D")], "10s", "1s", "20s", 2.2, r#""UNAVAILABLE""#),
     ])
 }
 

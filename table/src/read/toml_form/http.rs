@@ -157,7 +157,9 @@ impl Reader<'_> {
     }
 
     fn no_pattern(&self, place: Span, what: &str, error: &dyn fmt::Display) -> TableError {
-        self.source.fault(place, &format!("is no pattern for {what}"), format!("correct it: {error}"))
+        let error = error.to_string();
+        let reason = error.split_once(&format!("for {what}: ")).map_or(error.as_str(), |(_, reason)| reason);
+        self.source.fault(place, &format!("is no pattern for {what}"), reason)
     }
 
     /// Methods are words of any letters, in which upper and lower case differ.

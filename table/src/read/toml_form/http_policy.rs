@@ -139,7 +139,8 @@ impl Reader<'_> {
             for element in self.scalars.array(node, "statuses")? {
                 let (first, last) = self.status(element)?;
                 fields.statuses = fields.statuses.with_range(first, last);
-                if first == last {
+                // A whole class of wrong requests begins with one.
+                if first == last || first == 400 {
                     fields.status_origins.push((first, self.source.origin(element.span)));
                 }
             }
@@ -152,6 +153,7 @@ impl Reader<'_> {
         }
         let heeded =
             merged.member("retry_after").map(|node| self.scalars.boolean(node, "retry_after")).transpose()?;
+        fields.retry_after_origin = heeded.as_ref().map(|word| self.source.origin(word.span));
         fields.retry_after = heeded.map(|word| word.value);
         Ok(fields)
     }

@@ -140,45 +140,33 @@ impl Reader<'_> {
         let all: [&str; OTHERS.len() + SETTINGS.len()] = std::array::from_fn(|index| {
             OTHERS.iter().chain(&SETTINGS).nth(index).copied().unwrap_or_default()
         });
-        let fields = self.find(node, "an entry", all)?;
-        let [
-            names,
-            codes,
-            params,
-            hedging,
-            wait_for_ready,
-            wait_timeout,
-            idle_timeout,
-            inherit,
-            polling,
-            batching,
-            idempotent,
-            grpc,
-            allow,
-            ..,
-        ] = fields;
-        let names = names.ok_or_else(|| {
+        self.find(node, "an entry", all)?;
+        let field = |name: &str| node.member(name);
+        let names = field("for").ok_or_else(|| {
             self.source.fault(node.span, "has no for", "write for = [\"package.Service/Method\"]")
         })?;
         let names = self.scalars.array(names, "for")?;
         let read = |name| read_name(self.source, &self.scalars, &self.finder, name, &mut self.findings);
         let names = names.iter().map(read).collect::<Result<_, _>>()?;
-        let params = params.map(|name| self.defined(name, "params", &definitions.params)).transpose()?;
+        let params =
+            field("params").map(|name| self.defined(name, "params", &definitions.params)).transpose()?;
         let settings = self.settings(node, params.as_ref().map(|(_, node)| **node))?;
-        let (codes_name, codes) = self.codes(codes, definitions)?.unzip();
+        let (codes_name, codes) = self.codes(field("codes"), definitions)?.unzip();
         let own = OwnFields {
             definitions: codes_name.flatten().zip(params.map(|(name, _)| name)),
-            polling: polling.map(|node| self.polling(node)).transpose()?,
-            batching: batching.map(|node| self.batching(node)).transpose()?,
-            idempotent: idempotent.map(|node| self.scalars.boolean(node, "idempotent")).transpose()?,
-            wait_timeout: wait_timeout.map(|node| self.timeout(node)).transpose()?,
-            idle_timeout: idle_timeout.map(|node| self.timeout(node)).transpose()?,
-            suppressions: self.suppressions(allow, Some(extent))?,
+            polling: field("polling").map(|node| self.polling(node)).transpose()?,
+            batching: field("batching").map(|node| self.batching(node)).transpose()?,
+            idempotent: field("idempotent")
+                .map(|node| self.scalars.boolean(node, "idempotent"))
+                .transpose()?,
+            wait_timeout: field("wait_timeout").map(|node| self.timeout(node)).transpose()?,
+            idle_timeout: field("idle_timeout").map(|node| self.timeout(node)).transpose()?,
+            suppressions: self.suppressions(field("allow"), Some(extent))?,
             ..settings.own
         };
-        let inherits = inherit.map(|node| self.scalars.boolean(node, "inherit")).transpose()?;
-        let hedging = hedging.map(|node| self.hedging(node)).transpose()?;
-        let mut rest = grpc.map(|node| rest(node, &[])).unwrap_or_default();
+        let inherits = field("inherit").map(|node| self.scalars.boolean(node, "inherit")).transpose()?;
+        let hedging = field("hedging").map(|node| self.hedging(node)).transpose()?;
+        let mut rest = field("grpc").map(|node| rest(node, &[])).unwrap_or_default();
         let timeout = self.service_config_timeout(&mut rest)?;
         let retry = RetryPolicy { codes, ..settings.retry };
         let method = MethodConfig {
@@ -187,7 +175,7 @@ impl Reader<'_> {
             timeout: settings.timeout.or(timeout),
             retry: Some(retry).filter(says_something).map(Box::new),
             hedging: hedging.map(Box::new),
-            wait_for_ready: wait_for_ready
+            wait_for_ready: field("wait_for_ready")
                 .map(|node| self.scalars.boolean(node, "wait_for_ready"))
                 .transpose()?,
             own: own.into(),
@@ -203,41 +191,38 @@ impl Reader<'_> {
     /// The settings of an entry: its own, else those of its params.
     pub(super) fn settings(&mut self, entry: &Node, params: Option<&Node>) -> Result<Settings, TableError> {
         let mut findings = Findings::default();
-        let own = fields_of(entry);
-        let base = params.map(fields_of).unwrap_or_default();
-        let find = |index: usize| {
-            let at = |fields: &Fields<'_, 12>| fields.get(index).copied().flatten().cloned();
-            at(&own).or_else(|| at(&base))
-        };
-        let time = |index| find(index).map(|node| self.time(&node)).transpose();
-        let timeout = |index| find(index).map(|node| self.timeout(&node)).transpose();
-        let number = |index, name| find(index).map(|node| self.scalars.number(&node, name)).transpose();
-        let only = match find(11) {
+        let find = |name: &str| entry.member(name).or_else(|| params.and_then(|params| params.member(name)));
+        let time = |name| find(name).map(|node| self.time(node)).transpose();
+        let timeout = |name| find(name).map(|node| self.timeout(node)).transpose();
+        let number = |name| find(name).map(|node| self.scalars.number(node, name)).transpose();
+        let only = match find("only_with_server_delay") {
             Some(node) => {
-                let codes = self.scalars.codes(&node, "only_with_server_delay", &mut findings)?;
+                let codes = self.scalars.codes(node, "only_with_server_delay", &mut findings)?;
                 let set = codes.value.iter().map(|code| code.value).collect();
                 Some(Located { value: set, span: codes.span })
             }
             None => None,
         };
         let settings = Settings {
-            timeout: timeout(0)?,
+            timeout: timeout("timeout")?,
             own: OwnFields {
-                total_timeout: timeout(1)?,
-                jittered: find(6).map(|node| self.scalars.boolean(&node, "jittered")).transpose()?,
-                initial_rpc_timeout: timeout(7)?,
-                rpc_timeout_multiplier: number(8, "rpc_timeout_multiplier")?,
-                max_rpc_timeout: timeout(9)?,
-                max_server_delay: time(10)?,
+                total_timeout: timeout("total_timeout")?,
+                jittered: find("jittered").map(|node| self.scalars.boolean(node, "jittered")).transpose()?,
+                initial_rpc_timeout: timeout("initial_rpc_timeout")?,
+                rpc_timeout_multiplier: number("rpc_timeout_multiplier")?,
+                max_rpc_timeout: timeout("max_rpc_timeout")?,
+                max_server_delay: time("max_server_delay")?,
                 only_with_server_delay: only,
                 ..OwnFields::default()
             },
             retry: RetryPolicy {
                 span: entry.span,
-                initial_backoff: time(2)?,
-                multiplier: number(3, "retry_delay_multiplier")?,
-                max_backoff: time(4)?,
-                max_attempts: find(5).map(|node| self.scalars.count(&node, "max_attempts")).transpose()?,
+                initial_backoff: time("initial_retry_delay")?,
+                multiplier: number("retry_delay_multiplier")?,
+                max_backoff: time("max_retry_delay")?,
+                max_attempts: find("max_attempts")
+                    .map(|node| self.scalars.count(node, "max_attempts"))
+                    .transpose()?,
                 codes: None,
             },
         };
@@ -369,12 +354,6 @@ pub(super) struct Settings {
     pub(super) timeout: Option<Located<i128>>,
     pub(super) own: OwnFields,
     pub(super) retry: RetryPolicy,
-}
-
-/// The members of an object that are settings, in their order.
-fn fields_of(node: &Node) -> Fields<'_, 12> {
-    let Kind::Object(members) = &node.kind else { return [None; 12] };
-    SETTINGS.map(|name| members.iter().find(|member| *member.key == *name).map(|member| &member.value))
 }
 
 /// Whether any field of a retry policy is there.

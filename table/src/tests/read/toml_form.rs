@@ -137,7 +137,7 @@ fn polling_and_batching_of_a_service_are_for_its_methods() {
     let names = [("a.B", "Own"), ("a.B", "Other"), ("a.B", "Unnamed"), ("c.D", "E")];
     assert_eq!(names.map(|(service, method)| first(service, method)), [Some(3), Some(2), Some(2), Some(1)]);
     assert_eq!(read(Dialect::GaxJava, text).polling("c.D", "E"), None);
-    // What a generated client gets: requests of reads page by page and of operations can't be merged.
+    // A generated client batches neither reads page by page nor starts of operations: their requests can't be merged.
     let method = MethodDescription::new;
     let service = ServiceDescription::new("a.B")
         .with_method(method("Put", MethodKind::Unary))
@@ -234,7 +234,7 @@ fn findings_are_in_the_words_of_the_form() {
         found("timeout = \"5s\"\n"),
         [
             "line 1, column 1: note[no-max-attempts]: without max_attempts only the timeout ends the retries; write one from 2 \
-             to 5, and longer delays, such as 1s x 2: five attempts 0.1s x 1.3 apart are over after 0.6s"
+             to 5, and delays that last as long as the outages that it is for"
         ]
     );
     assert_eq!(

@@ -6,7 +6,7 @@ use super::request::Headers;
 use super::text;
 use super::{http, request};
 use crate::command::table::bounds::Bounds;
-use crate::command::table::source::{GapicFlag, ProtoFlags, Reading};
+use crate::command::table::source::{GapicFlag, ProtoFlags, Reading, WithFlag};
 use crate::command::table::view::{find, has_nothing, methods};
 use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
@@ -35,11 +35,14 @@ pub(crate) struct ExplainArgs {
     method: String,
 
     /// A header of the HTTP request; may be repeated
-    #[arg(long, value_name = "NAME: VALUE", help_heading = "Options")]
+    #[arg(long, value_name = "NAME: VALUE", help_heading = "Request")]
     header: Vec<String>,
 
     #[command(flatten)]
     reading: Reading,
+
+    #[command(flatten)]
+    with: WithFlag,
 
     #[command(flatten)]
     gapic: GapicFlag,
@@ -49,7 +52,7 @@ pub(crate) struct ExplainArgs {
 
     /// Lower the limits by the environment variables `GAX_RETRIES`, `GAX_TOTAL_TIMEOUT` and `GAX_MAX_ATTEMPTS`, as
     /// a program that reads them does
-    #[arg(long, help_heading = "Options")]
+    #[arg(long, help_heading = "Environment")]
     env: bool,
 
     /// Output format
@@ -80,7 +83,8 @@ JSON:
 pub(crate) fn run(args: &ExplainArgs) -> Result<ExitCode, Failure> {
     let bounds = Bounds::read(args.env)?;
     let api = args.protos.describe()?;
-    let (tables, gapic_yaml) = (vec![Input::table(&args.table)?], args.gapic.read()?);
+    let (mut tables, gapic_yaml) = (vec![Input::table(&args.table)?], args.gapic.read()?);
+    tables.extend(Input::tables(&args.with.with)?);
     let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
     if let Some(http) = table.http() {
         if let Some(request) = request::find(http, &args.method, &Headers(&args.header))? {

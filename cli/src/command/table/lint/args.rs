@@ -1,6 +1,6 @@
 //! The flags of `gax table lint`.
 
-use crate::command::table::source::{ProtoFlags, Reading};
+use crate::command::table::source::{ProtoFlags, Reading, WithFlag};
 use crate::value;
 use clap::{Args, ValueEnum};
 use gax_table::lint::{Target, UnknownTargetError};
@@ -8,7 +8,8 @@ use std::path::PathBuf;
 
 /// Lint retry tables for errors, dead settings and unsafe retries
 ///
-/// Every rule has a name; docs/src/lint.md has the reason and an example of the fix for each. With --proto
+/// Every rule has a name; https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/lint.md has the reason and an
+/// example of the fix for each. With --proto
 /// further rules look at the methods that a table is for: names that no proto has, methods that are not safe
 /// to retry, methods that the table leaves out. Several tables are also compared: versions of an API that
 /// drift apart.
@@ -26,6 +27,9 @@ pub(crate) struct LintArgs {
 
     #[command(flatten)]
     pub(super) reading: Reading,
+
+    #[command(flatten)]
+    pub(super) with: WithFlag,
 
     #[command(flatten)]
     pub(super) protos: ProtoFlags,

@@ -25,12 +25,28 @@ struct Rulings {
 }
 
 /// The findings of all files, file by file, by the `gax.toml` of each.
-pub(super) fn check(inputs: &Inputs, linter: &Linter, knows_services: bool) -> Result<Checked, Failure> {
+pub(super) fn check(
+    inputs: &Inputs,
+    linter: &Linter,
+    knows_services: bool,
+    are_one: bool,
+) -> Result<Checked, Failure> {
     let mut rulings: BTreeMap<Option<PathBuf>, Rulings> = BTreeMap::new();
     let mut checked = Checked::default();
     let mut drift: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
     let tables: Vec<RetryTable> =
         inputs.files.iter().filter_map(|file| file.table.as_ref().ok().cloned()).collect();
+    let mut merged: BTreeMap<String, Vec<Finding>> = BTreeMap::new();
+    if are_one {
+        let table =
+            RetryTable::merged(tables.iter().cloned()).map_err(|error| Failure::Usage(error.to_string()))?;
+        // A finding about what no table says belongs to the first one.
+        let first = inputs.files.first().map(|file| file.input.name.as_str()).unwrap_or_default();
+        for finding in linter.run(&table) {
+            let file = finding.origin().and_then(|origin| origin.file()).unwrap_or(first).to_owned();
+            merged.entry(file).or_default().push(finding);
+        }
+    }
     if tables.len() > 1 {
         for finding in sibling_drift(&tables) {
             let file = finding.origin().and_then(|origin| origin.file()).unwrap_or_default().to_owned();
@@ -44,7 +60,10 @@ pub(super) fn check(inputs: &Inputs, linter: &Linter, knows_services: bool) -> R
             std::collections::btree_map::Entry::Occupied(known) => known.into_mut(),
             std::collections::btree_map::Entry::Vacant(place) => place.insert(Rulings::read(config, linter)?),
         };
-        let mut found = findings_of(file, &rulings.linter);
+        let mut found = match &file.table {
+            Ok(_) if are_one => rulings.linter.apply(merged.remove(&file.input.name).unwrap_or_default()),
+            _ => findings_of(file, &rulings.linter),
+        };
         let table = file.table.as_ref().ok();
         let drift = drift.remove(&file.input.name).unwrap_or_default();
         let drift = drift

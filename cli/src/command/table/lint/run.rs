@@ -14,7 +14,8 @@ use gax_table::lint::Linter;
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
-    let paths = args.protos.tables(&args.tables)?;
+    let mut paths = args.protos.tables(&args.tables)?;
+    paths.extend(args.with.with.iter().cloned());
     let mut linter = Linter::new();
     let api = args.protos.describe()?;
     let knows_services = api.is_some();
@@ -31,7 +32,7 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
     if inputs.files.is_empty() && !inputs.problems.is_empty() {
         return Ok(ExitCode::from(BAD_USE));
     }
-    let checked = check(&inputs, &linter, knows_services)?;
+    let checked = check(&inputs, &linter, knows_services, !args.with.with.is_empty())?;
     let status = |has_errors: bool| match (inputs.problems.is_empty(), has_errors) {
         (false, _) => ExitCode::from(BAD_USE),
         (true, true) => ExitCode::from(FINDINGS),

@@ -1,7 +1,7 @@
 //! The command.
 
 use super::{json, preset, stub_tables, text};
-use crate::command::table::source::{GapicFlag, ProtoFlags, Reading, java_package_of_gapic};
+use crate::command::table::source::{GapicFlag, ProtoFlags, Reading, WithFlag, java_package_of_gapic};
 use crate::command::table::view::{find, methods};
 use crate::command::{print_json, stream};
 use crate::failure::Failure;
@@ -24,7 +24,7 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 
-    /// Show this preset instead of tables, and which HTTP requests it calls safe to retry
+    /// Show this preset instead of tables, and which HTTP requests it calls safe to retry; an unknown name lists all
     #[arg(long, value_name = "NAME", conflicts_with_all = ["tables", "method", "gapic_yaml"])]
     preset: Option<String>,
 
@@ -34,6 +34,9 @@ pub(crate) struct ShowArgs {
 
     #[command(flatten)]
     reading: Reading,
+
+    #[command(flatten)]
+    with: WithFlag,
 
     #[command(flatten)]
     protos: ProtoFlags,
@@ -121,6 +124,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     } else {
         args.protos.tables_if_any(&args.tables)
     };
+    let tables: Vec<_> = tables.into_iter().chain(args.with.with.iter().cloned()).collect();
     let (tables, gapic_yaml) = (Input::tables(&tables)?, args.gapic.read()?);
     let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
     let mut err = BufWriter::new(anstream::stderr().lock());

@@ -174,7 +174,7 @@ impl<'a> MethodView<'a> {
         self.impact()?.worst_case()
     }
 
-    /// The same where no server asks for a delay.
+    /// The worst case where no server asks for a delay.
     pub(crate) fn worst_case_without_server_delays(&self) -> Option<Duration> {
         self.impact()?.worst_case_without_server_delays()
     }

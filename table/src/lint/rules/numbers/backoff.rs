@@ -130,7 +130,7 @@ pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) 
 
 /// The rules for the delays alone, which hold for HTTP requests too.
 pub(in crate::lint::rules) fn delays_of(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
-    cap(entry, report);
+    cap(subject, entry, report);
     growth(subject, entry, report);
     if entry.retries() {
         zero(subject, entry, report);
@@ -221,7 +221,7 @@ fn constant(entry: &EntryView<'_>, delay: Duration, report: &mut Report) {
     report.add(&CONSTANT_DELAY, Place::value(entry, field), message, help);
 }
 
-fn cap(entry: &EntryView<'_>, report: &mut Report) {
+fn cap(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let settings = entry.policy.settings();
     let Some(total) = settings.total_timeout() else { return };
     if let Some(initial) = initial(entry).filter(|initial| *initial >= total) {
@@ -240,6 +240,12 @@ fn cap(entry: &EntryView<'_>, report: &mut Report) {
         let message = format!("the longest delay, {cap:?}, is longer than the timeout, {total:?}");
         let help = "no delay can get that long: write a part of the timeout, or a longer timeout";
         report.add(&CAP_ABOVE_TIMEOUT, origin, message, help);
+        // It changes nothing where the number of attempts ends the retries before any delay is that long.
+        let all = delays(subject, entry);
+        let exponent = f64::from(settings.max_attempts().unwrap_or(u32::MAX).saturating_sub(2));
+        if all.initial().as_secs_f64() * all.multiplier().powf(exponent) < total.as_secs_f64() {
+            report.soften();
+        }
     } else if cap == total {
         let message = format!("the longest delay is the timeout, {total:?}");
         report.add(

@@ -3,13 +3,13 @@
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
 use crate::lint::subject::{EntryView, Subject};
-use crate::{Dialect, PolicyField, Severity, TableName};
+use crate::{Dialect, PolicyField, Severity, TableFormat};
 use gax_retry::{Code, Compatibility};
 use std::time::Duration;
 
 const MAX_ATTEMPTS_ABOVE_5: Rule = Rule::new(
     "max-attempts-above-5",
-    Severity::Note,
+    Severity::Warning,
     Needs::Table,
     "more attempts than gRPC itself ever makes",
     "Write a number from 2 to 5.",
@@ -64,15 +64,22 @@ const RPC_TIMEOUT_GROWTH: Rule = Rule::new(
     "a multiplier of RPC timeouts that have nothing to grow from, or no room",
     "Write an initial RPC timeout below the total timeout, or remove the multiplier.",
 );
-const POLLING_EXCEEDS_TIMEOUT: Rule = Rule::new(
-    "polling-exceeds-timeout",
+const SHORT_RPC_TIMEOUT: Rule = Rule::new(
+    "short-rpc-timeout",
     Severity::Warning,
     Needs::Table,
-    "an operation that is given up before it is polled again",
-    "Write a shorter initial delay, or a longer total timeout.",
+    "an RPC timeout of less than 10 ms, in which hardly any server replies",
+    "Write an RPC timeout that slow replies keep.",
+);
+const MANY_ATTEMPTS: Rule = Rule::new(
+    "many-attempts",
+    Severity::Warning,
+    Needs::Table,
+    "more than ten attempts, less than a second apart",
+    "Write three to five attempts, or a longest delay of several seconds.",
 );
 
-pub(in crate::lint::rules) static RULES: [Rule; 9] = [
+pub(in crate::lint::rules) static RULES: [Rule; 10] = [
     MAX_ATTEMPTS_ABOVE_5,
     DEADLINE_RETRY_UNREACHABLE,
     NO_TIMEOUT,
@@ -81,13 +88,19 @@ pub(in crate::lint::rules) static RULES: [Rule; 9] = [
     UNREACHABLE_ATTEMPTS,
     RPC_TIMEOUT_ABOVE_TOTAL,
     RPC_TIMEOUT_GROWTH,
-    POLLING_EXCEEDS_TIMEOUT,
+    SHORT_RPC_TIMEOUT,
+    MANY_ATTEMPTS,
 ];
 
 /// gRPC itself makes no more attempts than this.
 const MOST_ATTEMPTS: u32 = 5;
 /// Attempts are counted up to this.
 const COUNTED: u32 = 1000;
+/// A number of attempts that is no storm, whatever the delays.
+const FEW_ATTEMPTS: u32 = 10;
+const SECOND: Duration = Duration::from_secs(1);
+/// Less than a request takes to another machine and back.
+const ROUND_TRIP: Duration = Duration::from_millis(10);
 const LONG: Duration = Duration::from_secs(3600);
 const SHORT: Duration = Duration::from_secs(5);
 
@@ -98,9 +111,7 @@ pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) 
         unreachable(entry, report);
         rpc_timeouts(entry, report);
         room(subject, entry, report);
-    }
-    for name in subject.table.names().chain(subject.table.names_beside()) {
-        polling(subject, &name, report);
+        storm(subject, entry, report);
     }
 }
 
@@ -110,6 +121,23 @@ pub(in crate::lint::rules) fn check_http(subject: &Subject<'_>, entry: &EntryVie
     timeout(subject, entry, report);
     rpc_timeouts(entry, report);
     room(subject, entry, report);
+    storm(subject, entry, report);
+}
+
+/// Many attempts that never slow down.
+fn storm(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let settings = entry.policy.settings();
+    let Some(most) = settings.max_attempts().filter(|most| *most > FEW_ATTEMPTS && entry.retries()) else {
+        return;
+    };
+    let longest = settings.retry_delays(subject.table.dialect().compatibility()).max();
+    if let Some(longest) = longest.filter(|longest| *longest < SECOND)
+        && subject.table.throttling().is_none()
+    {
+        let message = format!("a call makes up to {most} attempts, never more than {longest:?} apart");
+        let help = "write three to five attempts, or a longest delay of several seconds: an outage multiplies the load by the attempts";
+        report.add(&MANY_ATTEMPTS, Place::value(entry, PolicyField::MaxAttempts), message, help);
+    }
 }
 
 /// Timeouts of attempts that the total timeout leaves without effect.
@@ -129,6 +157,24 @@ fn rpc_timeouts(entry: &EntryView<'_>, report: &mut Report) {
             message,
             help,
         );
+    }
+    let longest =
+        settings.max_rpc_timeout().filter(|longest| initial.is_none_or(|initial| initial <= *longest));
+    let is_longest_own =
+        policy.origin_of(PolicyField::MaxRpcTimeout) != policy.origin_of(PolicyField::TotalTimeout);
+    if let (Some(longest), Some(total), true) = (longest, total, is_longest_own)
+        && longest > total
+        && initial.is_none_or(|initial| initial <= total)
+    {
+        let message =
+            format!("the longest RPC timeout, {longest:?}, is longer than the total timeout, {total:?}");
+        let help = "write a shorter one, or a longer total timeout";
+        report.add(&RPC_TIMEOUT_ABOVE_TOTAL, Place::value(entry, PolicyField::MaxRpcTimeout), message, help);
+    }
+    if let Some(initial) = initial.filter(|initial| *initial < ROUND_TRIP && is_own) {
+        let message = format!("the first attempt has {initial:?} for its reply");
+        let help = "write a timeout that slow replies keep, such as 1s";
+        report.add(&SHORT_RPC_TIMEOUT, Place::value(entry, PolicyField::InitialRpcTimeout), message, help);
     }
     let is_written = policy.origin_of(PolicyField::RpcTimeoutMultiplier).is_some();
     let has_room = match (initial, total) {
@@ -188,17 +234,6 @@ fn attempts_within(subject: &Subject<'_>, entry: &EntryView<'_>, total: f64, mos
     most
 }
 
-fn polling(subject: &Subject<'_>, name: &TableName<'_>, report: &mut Report) {
-    let polling = subject.table.polling(name.service(), name.method().unwrap_or_default());
-    let Some(polling) = polling else { return };
-    let first = polling.retry_delays(subject.table.dialect().compatibility()).initial();
-    if let Some(total) = polling.total_timeout().filter(|total| first >= *total) {
-        let message = format!("operations are polled again after {first:?}, and given up after {total:?}");
-        let help = "write a shorter initial delay, or a longer total timeout";
-        report.add(&POLLING_EXCEEDS_TIMEOUT, Place::name(name), message, help);
-    }
-}
-
 fn attempts(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let attempts = entry.policy.settings().max_attempts().filter(|count| *count > MOST_ATTEMPTS);
     let is_read_by_grpc = entry.is_of_service_config() && subject.table.dialect() == Dialect::AsWritten;
@@ -252,5 +287,9 @@ fn unreachable(entry: &EntryView<'_>, report: &mut Report) {
             message,
             help,
         );
+        // These forms have one timeout for both, and a server may still reply DEADLINE_EXCEEDED in time.
+        if matches!(entry.policy.format(), Some(TableFormat::ServiceConfig | TableFormat::ClientConfig)) {
+            report.soften();
+        }
     }
 }

@@ -2,11 +2,13 @@
 
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::{Needs, Rule};
+use crate::lint::rules::codes::among;
 use crate::lint::subject::{EntryView, Subject};
 use crate::{Dialect, PolicyField, SettingsKey, Severity};
-use gax_retry::CodeSet;
 use gax_retry::plan::Impact;
+use gax_retry::{Code, CodeSet};
 use std::collections::HashMap;
+use std::time::Duration;
 
 const OUTAGE_LOAD: Rule = Rule::new(
     "outage-load",
@@ -37,6 +39,34 @@ const THROTTLING_BY_ONE_FAILURE: Rule = Rule::new(
     "so few tokens that a single failure ends all retries",
     "Write more tokens, such as 10.",
 );
+const HEDGED_SOON: Rule = Rule::new(
+    "hedging-too-soon",
+    Severity::Warning,
+    Needs::Table,
+    "a hedging delay of less than 10 ms: nearly every call is sent several times",
+    "Write a hedging delay that most calls stay below.",
+);
+const HEDGED_ON_OVERLOAD: Rule = Rule::new(
+    "hedged-on-overload",
+    Severity::Warning,
+    Needs::Table,
+    "a service that is overloaded, or fails for an unknown reason, gets the next attempt at once",
+    "Leave all codes but UNAVAILABLE out of the non-fatal ones.",
+);
+const UNTHROTTLED_HEDGING: Rule = Rule::new(
+    "unthrottled-hedging",
+    Severity::Warning,
+    Needs::Table,
+    "more than four copies of a call, and no retry throttling",
+    "Write two or three attempts, or retryThrottling.",
+);
+const THROTTLING_FOR_GOOD: Rule = Rule::new(
+    "throttling-for-good",
+    Severity::Warning,
+    Needs::Table,
+    "a token ratio that is rounded to zero, so that successes give no token back",
+    "Write a ratio such as 0.1.",
+);
 const THROTTLING_LIFTED: Rule = Rule::new(
     "throttling-lifted-by-one-success",
     Severity::Warning,
@@ -45,17 +75,49 @@ const THROTTLING_LIFTED: Rule = Rule::new(
     "Write a ratio below half of the tokens, such as 0.1.",
 );
 
-pub(in crate::lint::rules) static RULES: [Rule; 5] =
-    [OUTAGE_LOAD, HEDGING_AT_ONCE, HEDGING_EXCEEDS_TIMEOUT, THROTTLING_BY_ONE_FAILURE, THROTTLING_LIFTED];
+pub(in crate::lint::rules) static RULES: [Rule; 9] = [
+    OUTAGE_LOAD,
+    HEDGING_AT_ONCE,
+    HEDGING_EXCEEDS_TIMEOUT,
+    THROTTLING_BY_ONE_FAILURE,
+    HEDGED_SOON,
+    HEDGED_ON_OVERLOAD,
+    UNTHROTTLED_HEDGING,
+    THROTTLING_FOR_GOOD,
+    THROTTLING_LIFTED,
+];
+
+/// Codes of services that have no room, or no reason that anybody knows.
+const OVERLOADED: [Code; 3] = [Code::ResourceExhausted, Code::Internal, Code::Unknown];
+/// A time in which hardly any call has its reply.
+const SHORT: Duration = Duration::from_millis(10);
+/// Copies of a call that a service can bear when all calls are slow.
+const FEW: u32 = 4;
 
 pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) {
     for entry in &subject.entries {
-        hedging(entry, report);
+        hedging(subject, entry, report);
     }
     throttling(subject, report);
 }
 
-pub(in crate::lint::rules) fn hedging(entry: &EntryView<'_>, report: &mut Report) {
+pub(in crate::lint::rules) fn hedging(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+    let Some(policy) = entry.policy.hedging() else { return };
+    let place = || Place::value(entry, PolicyField::Hedging);
+    let overloaded = among(policy.non_fatal_codes(), &OVERLOADED);
+    // The codes of HTTP requests stand for statuses.
+    if !overloaded.is_empty() && entry.policy.entry().is_some() {
+        let message = format!("after {overloaded} the next attempt follows at once");
+        let help = "leave it out: a service that has no room, or fails for an unknown reason, needs time";
+        report.add(&HEDGED_ON_OVERLOAD, place(), message, help);
+    }
+    let most = policy.max_attempts().unwrap_or(2);
+    if most > FEW && subject.table.throttling().is_none() {
+        let message =
+            format!("a slow service gets up to {most} times its usual load, and nothing limits that");
+        let help = "write two or three attempts, or retry throttling";
+        report.add(&UNTHROTTLED_HEDGING, place(), message, help);
+    }
     let Some(hedging) = entry.policy.hedging().filter(|hedging| hedging.percentile().is_none()) else {
         return;
     };
@@ -68,6 +130,11 @@ pub(in crate::lint::rules) fn hedging(entry: &EntryView<'_>, report: &mut Report
         let message = format!("every call is sent {most} times at once");
         let help = "write a hedging delay that most calls stay below, such as 1s";
         return report.add(&HEDGING_AT_ONCE, place, message, help);
+    }
+    if delay < SHORT {
+        let message = format!("the next attempt is sent {delay:?} after the one before");
+        let help = "write a hedging delay that most calls stay below, such as 1s";
+        report.add(&HEDGED_SOON, place.clone(), message, help);
     }
     if let Some(total) = entry.policy.settings().total_timeout().filter(|total| delay >= *total) {
         let message = format!("the hedging delay, {delay:?}, leaves no time for a hedge within {total:?}");
@@ -82,8 +149,19 @@ fn throttling(subject: &Subject<'_>, report: &mut Report) {
     let (tokens, ratio) = (throttling.max_tokens(), throttling.token_ratio());
     let place =
         || Place::of(subject.table.files().iter().rev().find_map(|file| file.throttling_origin.as_ref()));
+    if ratio < 0.001 {
+        let message = format!(
+            "a token ratio of {ratio} counts as zero: tokens that failures have taken never come back"
+        );
+        report.add(&THROTTLING_FOR_GOOD, place(), message, "write a ratio such as 0.1");
+    }
     if tokens <= 2.0 {
-        let message = format!("with {tokens} tokens a single failure ends all retries");
+        let tokens = if tokens.to_bits() == 1.0_f64.to_bits() {
+            "1 token".to_owned()
+        } else {
+            format!("{tokens} tokens")
+        };
+        let message = format!("with {tokens} a single failure ends all retries");
         report.add(&THROTTLING_BY_ONE_FAILURE, place(), message, "write more tokens, such as 10");
     } else if ratio * 2.0 >= tokens {
         let message = format!("a token ratio of {ratio} allows retries again after a single success");
