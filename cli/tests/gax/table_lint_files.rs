@@ -253,3 +253,22 @@ fn the_counts_in_the_guide_are_those_of_the_command() {
     reported.sort();
     assert_eq!(reported, counts);
 }
+
+#[test]
+fn tables_that_count_together_are_linted_as_one() {
+    let folder = tables("lint_with");
+    let proto = "syntax = \"proto3\";\npackage a;\nmessage M {}\n\
+                 service S { rpc Get(M) returns (M); rpc Put(M) returns (M); }\n";
+    let table = |method: &str, timeout: &str| {
+        format!("[[entry]]\nfor = [\"a.S/{method}\"]\ntimeout = \"{timeout}\"\n")
+    };
+    fs::write(folder.join("a.proto"), proto).unwrap();
+    fs::write(folder.join("get.toml"), table("Get", "60s")).unwrap();
+    fs::write(folder.join("put.toml"), table("Put", "60s")).unwrap();
+    fs::write(folder.join("other.toml"), table("Get", "30s")).unwrap();
+    let lint = |args: &str| lint(&folder, &format!("{args} --proto a.proto --allow note")).0;
+    assert_eq!(lint("get.toml"), owned(&["get.toml:2 method-without-entry"]));
+    assert_eq!(lint("get.toml --with put.toml"), [""; 0]);
+    let found = lint("get.toml --with put.toml --with other.toml");
+    assert_eq!(found, owned(&["other.toml:2 merge-conflict"]));
+}
