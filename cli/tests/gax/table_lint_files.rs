@@ -266,7 +266,8 @@ fn tables_that_count_together_are_linted_as_one() {
     fs::write(folder.join("get.toml"), table("Get", "60s")).unwrap();
     fs::write(folder.join("put.toml"), table("Put", "60s")).unwrap();
     fs::write(folder.join("other.toml"), table("Get", "30s")).unwrap();
-    let lint = |args: &str| lint(&folder, &format!("{args} --proto a.proto --allow note")).0;
+    let lint =
+        |args: &str| lint(&folder, &format!("{args} --proto a.proto --allow note,renamed-definitions")).0;
     assert_eq!(lint("get.toml"), owned(&["get.toml:2 method-without-entry"]));
     assert_eq!(lint("get.toml --with put.toml"), [""; 0]);
     let found = lint("get.toml --with put.toml --with other.toml");
