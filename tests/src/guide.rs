@@ -161,3 +161,6 @@ mod credentials {}
 
 #[doc = include_str!("../../docs/src/otlp.md")]
 mod otlp {}
+
+#[doc = include_str!("../../docs/src/misbehaviours.md")]
+mod misbehaviours {}

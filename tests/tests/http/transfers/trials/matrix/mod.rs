@@ -1,0 +1,6 @@
+//! Every misbehaviour of proxies and servers in `docs/src/misbehaviours.md`, played to every kind of transfer over hyper and reqwest.
+
+mod cell;
+mod fault;
+mod play;
+mod rows;
