@@ -16,6 +16,9 @@ use std::task::{Context, Poll, Waker, ready};
 use tonic::Status;
 use tonic::body::Body;
 
+/// How responses may be compressed.
+const ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encoding");
+
 /// A request that came through the layer.
 #[derive(Debug)]
 pub(crate) struct CapturedRequest {
@@ -295,6 +298,12 @@ impl ReplayableRequest for CapturedRequest {
 
     fn replace(&mut self, message: Bytes) {
         self.message = message;
+    }
+
+    fn refuse_compression(&mut self) {
+        if let Source::Message(template) = &mut self.source {
+            template.remove(&ACCEPT_ENCODING);
+        }
     }
 
     fn put_off(&mut self, request: http::Request<Body>) {

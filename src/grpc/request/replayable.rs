@@ -51,6 +51,9 @@ pub(crate) trait ReplayableRequest {
     /// Another message takes the place of the one that attempts were sent before. A stream of requests has none.
     fn replace(&mut self, message: Bytes);
 
+    /// Attempts from now on ask for responses that are not compressed, where the request itself says what its sender can read.
+    fn refuse_compression(&mut self) {}
+
     /// The caller's own request, written for the first attempt, has to wait.
     fn put_off(&mut self, _request: http::Request<Body>) {}
 

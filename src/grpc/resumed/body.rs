@@ -3,10 +3,12 @@
 use super::message_source::MessageSource;
 use super::stream_report::StreamReport;
 use crate::body::OpenPart;
+use crate::grpc::response::ResponseBody;
 use crate::operation::PREFIX;
 use bytes::{BufMut as _, Bytes, BytesMut};
 use http::{HeaderMap, HeaderValue};
-use http_body::Frame;
+use http_body::{Body as _, Frame};
+use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use tonic::Status;
 
@@ -15,6 +17,8 @@ pub(crate) struct ResumedBody {
     messages: Box<dyn MessageSource<Bytes>>,
     report: StreamReport,
     has_ended: bool,
+    /// The rest of the stream, which is handed on as it comes.
+    passed: Option<ResponseBody>,
     /// The space of frames whose reader has done with them, for those that follow.
     frames: BytesMut,
 }
@@ -22,7 +26,7 @@ pub(crate) struct ResumedBody {
 impl ResumedBody {
     /// `report` is for the report, once the stream has ended.
     pub(crate) fn new(messages: Box<dyn MessageSource<Bytes>>, report: StreamReport) -> Self {
-        Self { messages, report, has_ended: false, frames: BytesMut::new() }
+        Self { messages, report, has_ended: false, passed: None, frames: BytesMut::new() }
     }
 }
 
@@ -30,6 +34,9 @@ impl OpenPart for ResumedBody {
     type Error = Status;
 
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        if let Some(passed) = &mut self.passed {
+            return Pin::new(passed).poll_frame(cx);
+        }
         if self.has_ended {
             return Poll::Ready(None);
         }
@@ -37,16 +44,23 @@ impl OpenPart for ResumedBody {
         self.has_ended = !matches!(message, Some(Ok(_)));
         if self.has_ended {
             self.report.set(self.messages.report());
+            self.passed = self.messages.take_passed().map(http::Response::into_body);
+        }
+        if let Some(passed) = &mut self.passed {
+            return Pin::new(passed).poll_frame(cx);
         }
         Poll::Ready(Some(match message {
             Some(Ok(message)) => frame(&message, &mut self.frames).map(Frame::data),
             Some(Err(status)) => Err(status),
-            None => Ok(Frame::trailers(self.messages.take_trailers().unwrap_or_else(good))),
+            None => match self.messages.take_trailers() {
+                Some(trailers) => Ok(Frame::trailers(good(trailers))),
+                None => Err(Status::internal("the stream did not end: its strategy has panicked")),
+            },
         }))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.has_ended
+        self.passed.as_ref().map_or(self.has_ended, ResponseBody::is_end_stream)
     }
 }
 
@@ -63,7 +77,8 @@ pub(super) fn frame(message: &[u8], space: &mut BytesMut) -> Result<Bytes, Statu
     Ok(space.split().freeze())
 }
 
-/// The trailers of a stream whose status came in the headers.
-fn good() -> HeaderMap {
-    HeaderMap::from_iter([(Status::GRPC_STATUS, HeaderValue::from_static("0"))])
+/// The trailers of a stream that has ended well, also of one whose status came in the headers.
+fn good(mut trailers: HeaderMap) -> HeaderMap {
+    trailers.insert(Status::GRPC_STATUS, HeaderValue::from_static("0"));
+    trailers
 }

@@ -3,6 +3,7 @@
 use super::body::frame;
 use super::codec::{Measured, MeasuringCodec, StreamCodec};
 use crate::body::is_one_message;
+use crate::grpc::methods::MethodConfig;
 use crate::grpc::response::{Canned, now};
 use crate::grpc::status::received::value;
 use crate::operation::PREFIX;
@@ -39,8 +40,12 @@ impl StreamCodec for BytesCodec {
         value(head, &ENCODING).is_none_or(|encoding| encoding == "identity")
     }
 
+    fn max_message(&self, config: &MethodConfig) -> usize {
+        config.max_response_buffer
+    }
+
     fn open(&self, response: http::Response<Body>) -> Result<Response<Streaming<Measured<Bytes>>>, Status> {
-        // The client above has its own limit.
+        // Longer messages than the buffer holds don't come here, and the client has a limit of its own.
         let mut grpc = tonic::client::Grpc::new(Canned::new(response)).max_decoding_message_size(usize::MAX);
         now(grpc.server_streaming(tonic::Request::new(()), Canned::path(), MeasuringCodec(RawCodec)))
     }

@@ -1,5 +1,6 @@
 //! Messages of a stream, to bytes and back.
 
+use crate::grpc::methods::MethodConfig;
 use bytes::{Buf as _, Bytes};
 use http::HeaderMap;
 use tonic::Status;
@@ -22,6 +23,13 @@ pub(crate) trait StreamCodec {
     fn can_read(&self, head: &HeaderMap) -> bool {
         let _ = head;
         true
+    }
+
+    /// The longest message that is taken apart from the rest of its response. From a longer one on the response is handed on as
+    /// it comes.
+    fn max_message(&self, config: &MethodConfig) -> usize {
+        let _ = config;
+        usize::MAX
     }
 
     /// The messages of a response.

@@ -40,10 +40,12 @@ impl<M: Send + 'static> Connection<M> {
         response: http::Response<ResponseBody>,
         codec: &impl StreamCodec<Response = M>,
         is_observed: bool,
+        max_message: usize,
     ) -> Result<Self, Status> {
         let tap = Tap::new(is_observed);
         let (head, status) = (response.headers().clone(), response.status());
-        let response = response.map(|body| Body::new(TappedBody::new(body, tap.clone(), is_observed)));
+        let tapped = |body| Body::new(TappedBody::new(body, tap.clone(), is_observed, max_message));
+        let response = response.map(tapped);
         let messages = codec.open(response)?.into_inner();
         Ok(Self { messages, tap, is_observed, head, status, first: None })
     }

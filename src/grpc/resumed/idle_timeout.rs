@@ -1,6 +1,7 @@
 //! Streams that their caller forgets.
 
 use super::message_source::MessageSource;
+use crate::grpc::response::ResponseBody;
 use crate::grpc::status::Failure;
 use crate::operation::{Clock, OperationReport, Timer};
 use http::HeaderMap;
@@ -111,6 +112,10 @@ impl<M: Send + 'static> MessageSource<M> for IdleTimeout<M> {
 
     fn take_trailers(&mut self) -> Option<HeaderMap> {
         self.shared().source.as_mut()?.take_trailers()
+    }
+
+    fn take_passed(&mut self) -> Option<http::Response<ResponseBody>> {
+        self.shared().source.as_mut()?.take_passed()
     }
 
     fn restarts(&self) -> u64 {

@@ -29,7 +29,8 @@ pub(crate) trait MessageSource<M>: Send {
         false
     }
 
-    /// A response that can't be read message by message, once: the caller gets it as it comes.
+    /// A response that is not read message by message, or the rest of one, once: the caller gets it as it comes, behind the
+    /// messages so far.
     fn take_passed(&mut self) -> Option<http::Response<ResponseBody>> {
         None
     }

@@ -39,7 +39,11 @@ pub(crate) struct ResumedProtocol<A, Q, C: StreamCodec> {
     is_committed: bool,
     /// Nobody takes its messages any more.
     is_abandoned: bool,
+    /// The caller has the headers of a connection: no response can be handed on as it comes in place of the stream.
+    has_head: bool,
     trailers: Option<HeaderMap>,
+    /// A response that is handed on as it comes.
+    passed: Option<http::Response<ResponseBody>>,
 }
 
 pin_project! {
@@ -57,8 +61,6 @@ pub(crate) struct StreamSlot<M> {
     pub(crate) message: Option<M>,
     /// The headers of the connection that was opened last.
     pub(crate) head: Option<HeaderMap>,
-    /// A response that can't be read message by message.
-    pub(crate) passed: Option<http::Response<ResponseBody>>,
 }
 
 impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, Q, C> {
@@ -76,7 +78,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             progress: StreamProgress::new(wait_timeout),
             is_committed: false,
             is_abandoned: false,
+            has_head: false,
             trailers: None,
+            passed: None,
         }
     }
 
@@ -95,10 +99,29 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         self.trailers.take()
     }
 
+    /// A response that is handed on as it comes, or what is left of one: the caller gets it behind the messages so far.
+    pub(crate) fn take_passed(&mut self) -> Option<http::Response<ResponseBody>> {
+        self.passed.take()
+    }
+
     /// The messages that were withheld as the stream ended.
     pub(crate) fn take_withheld(&mut self) -> impl Iterator<Item = C::Response> {
         self.resumer.release();
         std::iter::from_fn(|| self.resumer.released())
+    }
+
+    /// The caller gets the headers of that connection. Those of a later one can't name another compression.
+    fn hand_over_head(&mut self, connection: &Connection<C::Response>, slot: &mut StreamSlot<C::Response>) {
+        slot.head = Some(connection.head.clone());
+        if !std::mem::replace(&mut self.has_head, true) {
+            self.base.request_mut().refuse_compression();
+        }
+    }
+
+    /// The response is handed on as it comes: the stream can't be taken up any more.
+    fn pass(&mut self, mut response: http::Response<ResponseBody>, note: Note, context: &mut AttemptContext<'_>) {
+        pass_on(&mut response, note, context);
+        self.passed = Some(response);
     }
 
     /// Whether other attempts may be in flight.
@@ -138,7 +161,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             self.progress.arrived();
             if self.competes(config) {
                 self.is_committed = true;
-                slot.head = Some(connection.head.clone());
+                self.hand_over_head(connection, slot);
                 connection.first = Some(Measured { message, size });
                 return Poll::Ready(Step::Committed(CommitPoint::FirstMessage));
             }
@@ -169,6 +192,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             ConnectionEnd::Body { end: BodyEnd::Broke(status), .. } => {
                 let result = self.base.broken(config, status.into(), Seen::Headers, context);
                 return Some(self.settled(config, result, context));
+            }
+            ConnectionEnd::Body { end: BodyEnd::TooLong(rest), .. } => {
+                let mut response = http::Response::new(rest);
+                *response.headers_mut() = head();
+                self.pass(response, config.too_large, context);
+                self.resumer.finish(&mut self.progress);
+                return None;
             }
             ConnectionEnd::Body { end: BodyEnd::WithoutTrailers, is_whole } => (None, is_whole),
             ConnectionEnd::Body { end: BodyEnd::Trailers { trailers, is_malformed }, is_whole } => {
@@ -332,29 +362,35 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
             Poll::Ready(Step::Ended(result)) => result,
             Poll::Ready(step) => return Poll::Ready(step),
         };
-        let Poll::Ready(Ok(mut response)) = reply else {
+        let Poll::Ready(Ok(response)) = reply else {
             return Poll::Ready(Step::Ended(self.settled(config, result, context)));
         };
         if !self.codec.can_read(response.headers()) {
-            pass_on(&mut response, Note::ResumptionUnused, context);
-            slot.passed = Some(response);
+            if self.has_head {
+                let problem = "the response is compressed, which its request did not allow";
+                return Poll::Ready(Step::Ended(self.unreadable(config, Status::internal(problem), context)));
+            }
+            self.pass(response, Note::ResumptionUnused, context);
             let result = AttemptResult::done().with_seen(Seen::Messages { resumable: false });
             return Poll::Ready(Step::Ended(result));
         }
-        match Connection::open(response, &self.codec, context.watches_transfers()) {
+        let max_message = self.codec.max_message(config);
+        match Connection::open(response, &self.codec, context.watches_transfers(), max_message) {
             Ok(connection) => {
                 self.progress.opened();
-                attempt.set(ResumedAttempt::Streaming { connection: Box::new(connection) });
-                if self.competes(config) {
+                let competes = self.competes(config);
+                if competes {
                     self.is_committed = config.policy.commit_point() == CommitPoint::Headers;
-                    return Poll::Ready(Step::Committed(CommitPoint::Headers));
                 }
+                if !competes || self.is_committed {
+                    self.hand_over_head(&connection, slot);
+                }
+                attempt.set(ResumedAttempt::Streaming { connection: Box::new(connection) });
                 match attempt.project() {
-                    ResumedProj::Streaming { connection } => {
-                        slot.head = Some(connection.head.clone());
+                    ResumedProj::Streaming { connection } if !competes => {
                         self.poll_messages(config, connection, context, cx, slot)
                     }
-                    ResumedProj::Opening { .. } => Poll::Pending,
+                    _ => Poll::Ready(Step::Committed(CommitPoint::Headers)),
                 }
             }
             Err(status) => Poll::Ready(Step::Ended(self.unreadable(config, status, context))),

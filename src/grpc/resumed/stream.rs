@@ -54,20 +54,19 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedStream<A, Q,
             }
             Poll::Ready(Output::Reply) => {
                 let observed = driver.as_mut().take_observed();
-                if let Some(mut response) = self.slot.passed.take() {
+                self.trailers = Some(driver.as_mut().protocol().take_trailers().unwrap_or_default());
+                let report = driver.as_mut().report(None);
+                self.report = Some(report.clone());
+                if let Some(mut response) = driver.as_mut().protocol().take_passed() {
                     if let Some(observed) = observed {
                         let (config, is_last) = (Arc::clone(driver.config()), driver.has_all_the_time());
                         response.body_mut().observe(ObservedStream::new(observed, true, config, is_last));
                     }
-                    response.extensions_mut().insert(driver.as_mut().report(None));
+                    response.extensions_mut().insert(report);
                     self.passed = Some(response);
-                    return Poll::Ready(());
-                }
-                if let Some(observed) = observed {
+                } else if let Some(observed) = observed {
                     observed.succeeded();
                 }
-                self.trailers = driver.as_mut().protocol().take_trailers();
-                self.report = Some(driver.as_mut().report(None));
                 Poll::Ready(())
             }
             Poll::Ready(Output::Failed(stop)) => {
@@ -140,7 +139,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedCall<A, Q, C
     pub(crate) fn new(protocol: ResumedProtocol<A, Q, C>, config: Arc<MethodConfig>) -> Self {
         let stream = ResumedStream {
             driver: Some(Box::pin(Driver::new(protocol, config))),
-            slot: StreamSlot { message: None, head: None, passed: None },
+            slot: StreamSlot { message: None, head: None },
             head: HeaderMap::new(),
             trailers: None,
             restarts: 0,

@@ -1,7 +1,9 @@
 //! The body of a response whose end is kept beside what tonic makes of it.
 
+use crate::body::FrameBuffer;
 use crate::grpc::response::ResponseBody;
 use crate::grpc::status::received;
+use crate::operation::{MessageCounter, PREFIX};
 use bytes::Bytes;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
@@ -27,6 +29,8 @@ pub(super) enum BodyEnd {
     Trailers { trailers: HeaderMap, is_malformed: bool },
     WithoutTrailers,
     Broke(Status),
+    /// A message is longer than may be held: the body from its prefix on.
+    TooLong(ResponseBody),
 }
 
 impl Tap {
@@ -55,11 +59,31 @@ pub(super) struct TappedBody {
     body: ResponseBody,
     tap: Tap,
     is_observed: bool,
+    /// The longest message that is handed to the decoder.
+    max_message: usize,
+    messages: MessageCounter,
+    /// A longer one and all that follows.
+    rest: Option<ResponseBody>,
 }
 
 impl TappedBody {
-    pub(super) fn new(body: ResponseBody, tap: Tap, is_observed: bool) -> Self {
-        Self { body, tap, is_observed }
+    pub(super) fn new(body: ResponseBody, tap: Tap, is_observed: bool, max_message: usize) -> Self {
+        Self { body, tap, is_observed, max_message, messages: MessageCounter::default(), rest: None }
+    }
+
+    /// Keeps back a message that is too long, and all that follows it. Without its whole prefix nobody knows how long it is, so
+    /// that the decoder may have seen a part of that.
+    fn keep_rest(&mut self, data: &mut Bytes) {
+        let Some((prefix, rest)) = self.messages.find_longer(data, self.max_message) else { return };
+        let mut body = std::mem::take(&mut self.body);
+        let mut frames = FrameBuffer::from(Bytes::copy_from_slice(&prefix));
+        frames.push(data.slice_ref(rest));
+        while let Some(more) = body.0.frames.pop() {
+            frames.push(more);
+        }
+        data.truncate((data.len() - rest.len()).saturating_sub(PREFIX));
+        body.0.frames = frames;
+        self.rest = Some(body);
     }
 }
 
@@ -71,14 +95,19 @@ impl Body for TappedBody {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        if let Some(rest) = self.rest.take() {
+            self.tap.with(|tapped| tapped.end = Some(BodyEnd::TooLong(rest)));
+            return Poll::Ready(None);
+        }
         let mut frame = ready!(Pin::new(&mut self.body).poll_frame(cx));
         let end = match &mut frame {
             Some(Ok(frame)) => {
-                if let Some(data) = frame.data_ref() {
+                if let Some(data) = frame.data_mut() {
                     if self.is_observed {
                         let data = data.clone();
                         self.tap.with(|tapped| tapped.arrived.get_or_insert_default().push(data));
                     }
+                    self.keep_rest(data);
                     None
                 } else {
                     frame.trailers_mut().map(|trailers| {
@@ -99,7 +128,7 @@ impl Body for TappedBody {
     }
 
     fn is_end_stream(&self) -> bool {
-        self.body.is_end_stream()
+        self.rest.is_none() && self.body.is_end_stream()
     }
 
     fn size_hint(&self) -> SizeHint {

@@ -3,7 +3,7 @@
 use crate::grpc::template::attempt_headers::{AttemptHeaders, AttemptTimeout};
 use crate::grpc::template::example_request::ExampleRequest;
 use crate::grpc::template::inspection::ExtraHeaders;
-use http::Uri;
+use http::{HeaderName, Uri};
 use http::request::Parts;
 use http::uri::PathAndQuery;
 use tonic::body::Body;
@@ -36,6 +36,18 @@ impl Template {
         whole.headers_mut().clone_from(request.headers());
         whole.extensions_mut().clone_from(request.extensions());
         Self::Whole(Box::new(whole.into_parts().0))
+    }
+
+    /// Attempts from now on go without that header.
+    #[cold]
+    pub(crate) fn remove(&mut self, name: &HeaderName) {
+        match self {
+            Self::Example(extra) => {
+                let kept: Box<[_]> = extra.take().into_iter().flatten().filter(|(other, _)| other != name).collect();
+                *extra = (!kept.is_empty()).then_some(kept);
+            }
+            Self::Whole(parts) => drop(parts.headers.remove(name)),
+        }
     }
 
     /// The method's path, as reports name it.

@@ -86,7 +86,24 @@ impl MessageCounter {
     }
 
     /// Calls the closure for each message that these bytes complete.
-    pub(crate) fn count(&mut self, mut data: &[u8], mut completed: impl FnMut(WireMessage)) {
+    pub(crate) fn count(&mut self, data: &[u8], completed: impl FnMut(WireMessage)) {
+        self.scan(data, usize::MAX, completed);
+    }
+
+    /// Looks for the prefix of a message of more than `limit` bytes. `None`: it does not end in these bytes; otherwise it, and
+    /// the bytes that follow.
+    pub(crate) fn find_longer<'a>(&mut self, data: &'a [u8], limit: usize) -> Option<([u8; PREFIX], &'a [u8])> {
+        let rest = self.scan(data, limit, |_| ())?;
+        Some((self.prefix, rest))
+    }
+
+    /// Goes through these bytes, up to the prefix of a message of more than `limit` bytes. What follows it, if it ends here.
+    fn scan<'a>(
+        &mut self,
+        mut data: &'a [u8],
+        limit: usize,
+        mut completed: impl FnMut(WireMessage),
+    ) -> Option<&'a [u8]> {
         loop {
             if self.known == PREFIX {
                 let taken = self.missing.min(data.len());
@@ -94,13 +111,13 @@ impl MessageCounter {
                 self.bytes = self.bytes.saturating_add(u64::try_from(taken).unwrap_or(u64::MAX));
                 data = data.get(taken..).unwrap_or_default();
                 if self.missing > 0 {
-                    return;
+                    return None;
                 }
                 self.known = 0;
                 completed(self.message());
                 self.complete += 1;
             }
-            let Some((byte, rest)) = data.split_first() else { return };
+            let (byte, rest) = data.split_first()?;
             data = rest;
             if let Some(place) = self.prefix.get_mut(self.known) {
                 *place = *byte;
@@ -108,6 +125,9 @@ impl MessageCounter {
             self.known += 1;
             if self.known == PREFIX {
                 self.missing = usize::try_from(self.length()).unwrap_or(usize::MAX);
+                if self.missing > limit {
+                    return Some(data);
+                }
             }
         }
     }

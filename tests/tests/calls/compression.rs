@@ -1,12 +1,14 @@
 //! Compressed messages, both ways.
 
+use bytes::Bytes;
 use gax_retry::{Code, StopReason};
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Server};
 use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::testing::VirtualServer;
-use tonic_gax::{Note, OperationReport, RequestExt as _};
+use tonic_gax::testing::{Beat, VirtualServer};
+use tonic_gax::{Note, OperationReport, RequestExt as _, RetryLayer, RetryTable};
+use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
@@ -87,14 +89,13 @@ async fn a_stream_that_resumes_compresses_every_request() {
 /// A layer reads no compressed messages: the stream goes to its caller as it comes, and breaks off for good.
 #[tokio::test(start_paused = true)]
 async fn a_compressed_stream_passes_through_a_layer_with_a_note() {
-    let resumption = || Resumption::by_position(|line: &Line| line.count, |_: &Line, count| line(count));
     let feed =
         Feed::new([vec![Act::Line(1), Act::Line(2), Act::Wait(5), Act::Fail(Status::unavailable(""))]]);
     let talk = TalkServer::new(feed.clone()).send_compressed(Gzip).accept_compressed(Gzip);
     let server = VirtualServer::serving(talk, Script::new());
     let layer = Setup::new(settings()).layer_with_descriptors();
     let mut client = TonicTalkClient::new(layer.layer(server.channel())).accept_compressed(Gzip);
-    let response = client.listen(Request::new(line(0)).with_resumption(resumption())).await.unwrap();
+    let response = client.listen(Request::new(line(0)).with_resumption(by_number())).await.unwrap();
     assert_eq!(response.metadata().get("grpc-encoding").unwrap(), "gzip");
     let report = response.extensions().get::<OperationReport>().unwrap();
     assert_eq!(report.notes(), [Note::ResumptionUnused]);
@@ -106,10 +107,65 @@ async fn a_compressed_stream_passes_through_a_layer_with_a_note() {
     assert_eq!(feed.asked().len(), 1);
 }
 
+fn by_number() -> Resumption {
+    Resumption::by_position(|line: &Line| line.count, |_: &Line, count| line(count))
+}
+
+/// The layer has told its caller that the stream is not compressed: it asks for no compression any more.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_a_layer_has_begun_to_resume_goes_on_uncompressed() {
+    let talk = TalkServer::new(Feed::new([vec![Act::Line(2)]])).send_compressed(Gzip);
+    let broken = Reply::messages_then_status(&[line(1)], &Status::unavailable(""));
+    let server = VirtualServer::serving(talk, Script::of([broken, Reply::Pass]));
+    let mut client = TonicTalkClient::new(Setup::new(settings()).layer_with_descriptors().layer(server.channel()))
+        .accept_compressed(Gzip);
+    let response = client.listen(Request::new(line(0)).with_resumption(by_number())).await.unwrap();
+    let mut lines = response.into_inner();
+    for expected in [Some(line(1)), Some(line(2)), None] {
+        assert_eq!(lines.message().await.unwrap(), expected);
+    }
+    let asked: Vec<_> =
+        server.arrivals().iter().map(|arrival| arrival.header("grpc-accept-encoding").map(str::to_owned)).collect();
+    assert_eq!(asked, [Some("gzip,identity".to_owned()), None]);
+}
+
+/// A server that compresses all the same can't be read: the stream ends with an error, never as if it were whole. A wait timeout
+/// makes streams go over several connections, too.
+#[tokio::test(start_paused = true)]
+async fn a_later_response_that_a_layer_can_not_read_is_an_error() {
+    let compressed = Reply::play_with(
+        &[("grpc-encoding", "gzip")],
+        [Beat::Data(Bytes::from_static(&[1, 0, 0, 0, 1, 9])), Beat::trailers(&[("grpc-status", "0")])],
+    );
+    for waits in [false, true] {
+        let first = if waits {
+            Reply::messages_then_stall(&[] as &[Line])
+        } else {
+            Reply::messages_then_status(&[line(1)], &Status::unavailable(""))
+        };
+        let script = Script::of([first, compressed.clone()]);
+        let server = VirtualServer::serving(TalkServer::new(Feed::new([])), script);
+        let table = RetryTable::builder().method("/test.talk.v1.Talk/Listen", settings(), Code::Unavailable);
+        let table = if waits { table.wait_timeout(ms(300)) } else { table }.build().unwrap();
+        let layer = RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap();
+        let mut client = TonicTalkClient::new(layer.layer(server.channel())).accept_compressed(Gzip);
+        let request = Request::new(line(0));
+        let request = if waits { request } else { request.with_resumption(by_number()) };
+        let mut lines = client.listen(request).await.unwrap().into_inner();
+        if !waits {
+            assert_eq!(lines.message().await.unwrap(), Some(line(1)));
+        }
+        let status = lines.message().await.unwrap_err();
+        assert_eq!(status.code(), tonic::Code::Internal, "{status}");
+        let report = error_report(&status);
+        assert_eq!((report.stop_reason(), report.attempts().len()), (Some(StopReason::NonRetryable), 2));
+        assert_eq!(report.notes(), [Note::UnreadableResponse]);
+    }
+}
+
 /// Nor does it read a request that is compressed, is no message of the resumption's type, or is one of many.
 #[tokio::test(start_paused = true)]
 async fn a_request_that_a_layer_can_not_read_is_not_resumed() {
-    let of_lines = || Resumption::by_position(|line: &Line| line.count, |_: &Line, count| line(count));
     let of_text = || Resumption::by_position(|text: &String| text.clone(), |_: &String, text| text);
     let server =
         VirtualServer::serving(TalkServer::new(Talker::default()).accept_compressed(Gzip), Script::new());
@@ -120,7 +176,7 @@ async fn a_request_that_a_layer_can_not_read_is_not_resumed() {
     };
     let asked = Line { text: "a".repeat(500), count: 2 };
     let mut compressing = client.clone().send_compressed(Gzip);
-    let request = Request::new(asked.clone()).with_resumption(of_lines());
+    let request = Request::new(asked.clone()).with_resumption(by_number());
     let response = compressing.listen(request).await.unwrap();
     assert_eq!(note(&response), Some(Note::ResumptionUnused));
     let other = Resumption::new(|_: &Other| OtherStrategy);

@@ -2,6 +2,7 @@
 
 mod limit;
 mod messages;
+mod oversized;
 mod passing;
 mod replays;
 mod requests;
