@@ -166,6 +166,14 @@ impl RetryBudget {
         }
     }
 
+    /// A stream that broke off has been resumed, and delivers messages: the token that the break took is given back. (A ratio
+    /// gets its retries back in time.)
+    pub(crate) fn resumed(&self) {
+        if let Kind::Tokens(tokens) = &*self.kind {
+            tokens.resumed();
+        }
+    }
+
     /// A retry is going to be made: one less of those that a ratio allows. False: there was none left.
     #[must_use = "without a retry left, none may be made"]
     pub fn retried(&self, now: impl FnOnce() -> Duration) -> bool {

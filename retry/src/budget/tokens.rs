@@ -49,7 +49,15 @@ impl<W: Word> Tokens<W> {
     }
 
     pub(super) fn succeeded(&self) {
-        self.left.update(|left| changed(left, left.saturating_add(self.refill).min(self.max)));
+        self.add(self.refill);
+    }
+
+    pub(super) fn resumed(&self) {
+        self.add(TOKEN);
+    }
+
+    fn add(&self, tokens: u64) {
+        self.left.update(|left| changed(left, left.saturating_add(tokens).min(self.max)));
     }
 
     #[cfg(test)]

@@ -264,7 +264,7 @@ impl<N> Operation<N> {
     pub fn progressed(&mut self, policy: &Policy, attempt: u32) -> bool {
         match &mut self.form {
             Form::Full(full) => {
-                full.state.progressed(attempt);
+                full.state.progressed(policy, attempt);
                 policy.hedging.is_some() && full.state.committed(attempt)
             }
             Form::Early { stage, .. } => {
@@ -388,7 +388,7 @@ fn after_first<N>(policy: &Policy, bound: u64, reached: Stage) -> Box<FullState<
     };
     match reached {
         Stage::Sent => {}
-        Stage::Progressed => state.progressed(1),
+        Stage::Progressed => state.progressed(policy, 1),
         Stage::Committed => drop(state.committed(1)),
         Stage::Replied => state.replied(),
     }

@@ -108,6 +108,11 @@ impl Rules {
 
     /// Whether an attempt is cut off at a whole number of milliseconds.
     pub(crate) fn has_whole_milliseconds(&self) -> bool {
+        self.are_gax_javas()
+    }
+
+    /// Whether they are gax-java's, of calls or of polls.
+    pub(crate) fn are_gax_javas(&self) -> bool {
         #[cfg(feature = "polling")]
         if let Rules::Polls(_) = self {
             return true;

@@ -5,9 +5,11 @@ use bytes::Bytes;
 use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopReason};
 use gax_table::{Dialect, RetryTable};
 use http_body_util::Full;
-use tonic::Status;
+use tonic::{Request, Status};
+use tonic_gax::resumption::Resumption;
 use tonic_gax::settings::RetryBudgets;
-use tonic_gax::{HttpRetryLayer, OperationReport, RetryLayer, Retryer};
+use tonic_gax::{HttpRetryLayer, OperationReport, RequestExt as _, RetryLayer, Retryer};
+use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient as GeneratedClient, ListAssetsRequest,
@@ -15,7 +17,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
-    Caller, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, ms,
+    Caller, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, line, ms,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -140,6 +142,23 @@ async fn a_tables_throttling_is_shared_by_its_methods() {
     }
     let java = RetryTable::reader().dialect(Dialect::GaxJava).read(TABLE.as_bytes()).unwrap();
     assert_eq!(java.throttling(), None);
+}
+
+/// A stream that breaks more often than the table has tokens is resumed each time: what it delivers gives the tokens back.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_goes_on_and_on_is_not_throttled() {
+    let table = RetryTable::reader().dialect(Dialect::AsWritten).read(TABLE.as_bytes()).unwrap();
+    let layer = RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap();
+    let lines = |number| Reply::messages_then_status(&[line(number)], &Status::unavailable("down"));
+    let script = (1..9).map(lines).chain([Reply::messages(&[line(9)])]);
+    let server = VirtualServer::start(Script::at_once(script));
+    let resumption = Resumption::by_position(|line: &Line| line.count, |_: &Line, count| line(count));
+    let request = Request::new(line(0)).with_resumption(resumption);
+    let mut lines = TalkClient::new(layer.layer(server.channel())).listen(request).await.unwrap().into_inner();
+    for number in 1..=9 {
+        assert_eq!(lines.message().await.unwrap(), Some(line(number)));
+    }
+    assert_eq!(lines.message().await.unwrap(), None);
 }
 
 /// gRFC A6: one bucket for each server, whatever client a call comes from.

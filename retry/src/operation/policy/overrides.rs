@@ -2,6 +2,7 @@
 
 use super::Policy;
 use crate::gax_java::RawSettings;
+use crate::operation::Next;
 use crate::rules::{Documented, GaxJava, Grpc, Rules};
 use crate::settings::{Override, SettingsOverrides};
 use crate::{IntoCodes, MethodKind, RetrySettings, ServerDelay};
@@ -120,14 +121,19 @@ impl Policy {
         Self { is_endless: true, ..self }.with_overrides(&lifted)
     }
 
-    /// The wait before a stream is resumed: where nobody has asked for none, a millisecond at least, so that a server which
-    /// ends each stream at once does not keep a processor busy. (Not by gax-java's rules.)
+    /// The wait before a stream is resumed: a millisecond at least, whatever the settings say, unless the server asks for less. A
+    /// server that ends each stream at once must not keep a processor busy. (Not by gax-java's rules.)
     pub(in crate::operation) fn before_resume(&self, wait: u64, server_delay: ServerDelay) -> u64 {
-        const LEAST: u64 = 1_000_000;
+        const MIN: u64 = 1_000_000;
         let is_asked = matches!(server_delay, ServerDelay::Exactly(_));
-        let (initial, _) = self.delays();
-        let is_bare = matches!(self.rules, Rules::GaxJava(_)) || initial == Some(Duration::ZERO);
-        if is_asked || is_bare { wait } else { wait.max(LEAST) }
+        if is_asked || self.rules.are_gax_javas() { wait } else { wait.max(MIN) }
+    }
+
+    /// The wait before a poll: ten milliseconds at least, whatever the settings say, unless the server has done its part of the
+    /// waiting. (Not by gax-java's rules.)
+    pub(in crate::operation) fn before_poll(&self, next: Next, wait: u64) -> u64 {
+        const MIN: u64 = 10_000_000;
+        if next == Next::Now || self.rules.are_gax_javas() { wait } else { wait.max(MIN) }
     }
 
     /// A number of attempts that a call sets is also that of its hedges.

@@ -107,12 +107,11 @@ impl InFlight {
         found.map(|entry| entry.attempt)
     }
 
-    /// That attempt has delivered a message.
-    pub(super) fn progressed(&mut self, number: u32) {
+    /// That attempt has delivered a message. Returns whether it is its first.
+    pub(super) fn progressed(&mut self, number: u32) -> bool {
         let mut entries = self.first.iter_mut().chain(&mut self.others);
-        if let Some(entry) = entries.find(|entry| entry.attempt.number() == number) {
-            entry.has_progressed = true;
-        }
+        let entry = entries.find(|entry| entry.attempt.number() == number);
+        entry.is_some_and(|entry| !std::mem::replace(&mut entry.has_progressed, true))
     }
 
     pub(super) fn remove(&mut self, number: u32) -> Option<Ended> {

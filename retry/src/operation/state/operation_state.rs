@@ -157,9 +157,15 @@ impl State {
         self.is_finished = true;
     }
 
-    /// That attempt has delivered a message.
-    pub(in crate::operation) fn progressed(&mut self, attempt: u32) {
-        self.in_flight.progressed(attempt);
+    /// That attempt has delivered a message. The first one of a resumption gives back the token that the break before it took, so
+    /// that a stream may break any number of times.
+    pub(in crate::operation) fn progressed(&mut self, policy: &Policy, attempt: u32) {
+        if self.in_flight.progressed(attempt)
+            && self.is_resumed
+            && let Some(budget) = &policy.budget
+        {
+            budget.resumed();
+        }
     }
 
     pub(in crate::operation) fn committed(&mut self, attempt: u32) -> bool {
@@ -285,7 +291,10 @@ impl State {
             is_endless: false,
         };
         match policy.rules.poll_next(&mut polls.progress, next, ask, world.jitter()) {
-            Ok(wait) => self.due_after(AttemptKind::Poll, wait, (now, is_now), world),
+            Ok(Wait(wait)) => {
+                let wait = Wait(policy.before_poll(next, wait));
+                self.due_after(AttemptKind::Poll, wait, (now, is_now), world);
+            }
             Err(refusal) => self.refuse(refusal),
         }
     }

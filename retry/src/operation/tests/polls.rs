@@ -75,6 +75,22 @@ fn not_done_passes_the_gates_and_fills_the_budget() {
     assert!(budget.allows(|| Duration::ZERO));
 }
 
+/// A server is not asked without a pause, but where it waits itself, or by gax-java's rules.
+#[test]
+fn ten_milliseconds_pass_between_polls() {
+    let settings = RetrySettings::builder().max_attempts(9).initial_retry_delay(Duration::ZERO).build().unwrap();
+    for (compatibility, next, expected) in [
+        (Compatibility::Documented, Next::Later, "10 poll 2"),
+        (Compatibility::Grpc, Next::Later, "10 poll 2"),
+        (Compatibility::Documented, Next::Now, "0 poll 2"),
+        (Compatibility::GaxJava, Next::Later, "0 poll 2"),
+    ] {
+        let mut operation = ByHand::begin(&Policy::for_polls(&settings, compatibility));
+        operation.send();
+        assert_eq!(operation.ends(AttemptResult::not_done(next)).until(15 * MS), [expected]);
+    }
+}
+
 /// An initial call that was done before the first look makes a poll the first attempt.
 #[test]
 fn a_poll_at_once_is_the_first_attempt() {
