@@ -75,12 +75,13 @@ impl<S: PageSource> Paged<S> {
     ///
     /// Default: the token of the request; with an empty one, the first page.
     pub fn from_token(mut self, token: impl Into<S::Token>) -> Self {
+        self.walk.give_back(self.items.len());
         self.walk.go_to(token.into());
         self.items = Vec::new().into_iter();
         self
     }
 
-    /// Delivers so many items at most. Where the request has a page size, the last page is asked for with what is missing:
+    /// Delivers so many items at most; items that are dropped undelivered don't count. Where the request has a page size, the last page is asked for with what is missing:
     /// 7 items in pages of 5 are 5 and 2. Once the limit is reached, there is no further call.
     ///
     /// Default: no limit.
@@ -99,7 +100,8 @@ impl<S: PageSource> Paged<S> {
     }
 
     /// The list as a stream of pages, with the response of each. Items that have been read and not delivered are dropped.
-    pub fn pages(self) -> Pages<S> {
+    pub fn pages(mut self) -> Pages<S> {
+        self.walk.give_back(self.items.len());
         Pages::new(self.walk)
     }
 

@@ -55,6 +55,11 @@ impl<S: PageSource> Walk<S> {
         }
     }
 
+    /// So many items that were handed over have not been delivered, and never will be: the limit does not count them.
+    pub(super) fn give_back(&mut self, items: usize) {
+        self.left = self.left.map(|left| left.saturating_add(items));
+    }
+
     /// Goes to the page of that token, whatever came before.
     pub(super) fn go_to(&mut self, token: S::Token) {
         self.trail = Trail::new(token.clone());

@@ -62,6 +62,27 @@ async fn a_limit_can_be_raised() {
     assert_eq!(rest(&mut list).await.0, range(2..5));
 }
 
+/// Items that were read and not delivered don't count, whichever way the list goes on.
+#[tokio::test(start_paused = true)]
+async fn a_limit_counts_what_is_delivered() {
+    for prefetches in [false, true] {
+        let server = shelf(12, Script::new());
+        let list = client(server.channel()).list_assets_paged(sized(5)).limit(10);
+        let mut list = if prefetches { list.prefetch() } else { list };
+        for number in 0..7 {
+            assert_eq!(list.next().await.unwrap().unwrap().name, number.to_string());
+        }
+        let token = list.token().unwrap().clone();
+        // The page's first items come again.
+        let mut list = list.from_token(token);
+        assert_eq!(rest(&mut list).await.0, range(5..8), "{prefetches}");
+        let mut list = list.limit(6);
+        list.next().await.unwrap().unwrap();
+        let mut pages = list.pages();
+        assert_eq!(pages.next().await.unwrap().unwrap().items.len(), 5, "{prefetches}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn the_size_of_the_stream_is_known_as_far_as_it_can_be() {
     let server = shelf(9, Script::new());
