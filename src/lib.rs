@@ -118,6 +118,8 @@ pub mod longrunning {
         OperationsStubSettings, OperationsStubSettingsBuilder, WaitOperationRequest, operation,
     };
     pub use crate::client::lro::google::rpc;
+    /// `google.protobuf.Any`: a message of any type, such as the response of an operation.
+    pub use prost_types::Any;
     pub use crate::client::lro::{
         LongRunning, LongRunningEnd, LongRunningError, PollingSettings, Progress, poll,
     };

@@ -49,6 +49,8 @@ pub enum LongRunningError {
     NoResult(LongRunningEnd),
     /// The operation is done, and its response is not of the type that the RPC names.
     UnexpectedResponse(LongRunningEnd),
+    /// The handle was awaited before, and gave its result then. Nothing was sent.
+    ResultTaken(LongRunningEnd),
 }
 
 /// The last that was known of an operation when its polling ended.
@@ -191,7 +193,8 @@ impl LongRunningError {
             | Self::PollingTimedOut(end)
             | Self::Failed(end)
             | Self::NoResult(end)
-            | Self::UnexpectedResponse(end) => end,
+            | Self::UnexpectedResponse(end)
+            | Self::ResultTaken(end) => end,
         }
     }
 }
@@ -238,6 +241,11 @@ impl fmt::Display for LongRunningError {
                     Some(wrong) => write!(f, ": {wrong}"),
                     None => Ok(()),
                 }
+            }
+            Self::ResultTaken(_) => {
+                f.write_str("the result of ")?;
+                end.write_name(f)?;
+                f.write_str(" was given out before: await its handle once")
             }
         }
     }

@@ -37,7 +37,8 @@ const LAST_CALLS: Duration = Duration::from_secs(60);
 ///
 /// # Errors
 ///
-/// See [`LongRunningError`]. The end of the polling time is none of the server's errors: the operation goes on.
+/// See [`LongRunningError`]. The end of the polling time is none of the server's errors: the operation goes on. A handle that is
+/// awaited again after it gave its result gives [`ResultTaken`](LongRunningError::ResultTaken).
 ///
 /// # Cancel safety
 ///
@@ -71,9 +72,19 @@ pub struct LongRunning<R = Any, M = Any> {
     known: LastState,
     types: Types<R, M>,
     stage: Stage,
-    /// Until somebody takes it.
-    result: Option<Result<R, LongRunningError>>,
-    report: Option<OperationReport>,
+    /// `None`: polling goes on.
+    ended: Option<PollingEnd>,
+}
+
+/// How polling ended.
+struct PollingEnd {
+    /// A limit of the polling settings ended it.
+    is_over_time: bool,
+    /// The status of the call that failed.
+    status: Option<Status>,
+    report: OperationReport,
+    /// Somebody has the result.
+    is_taken: bool,
 }
 
 /// How far the handle has come.
@@ -111,10 +122,11 @@ pub(in crate::client) fn resume(
 impl LongRunning {
     fn new(polling: Polling, known: LastState, config: Arc<Config>) -> Self {
         let driver = Box::pin(Driver::new(polling, config));
-        Self { driver, known, types: Types::any(), stage: Stage::Polling, result: None, report: None }
+        Self { driver, known, types: Types::any(), stage: Stage::Polling, ended: None }
     }
 
-    /// The operation with a response and metadata of these types, which know their names.
+    /// The operation with a response and metadata of these types, which know their names. One that is over gives its result once
+    /// more, of these types.
     pub fn typed<R: Message + Default + Name, M: Message + Default + Name>(self) -> LongRunning<R, M> {
         self.typed_as(R::full_name(), M::full_name())
     }
@@ -125,8 +137,9 @@ impl LongRunning {
         response: impl Into<Cow<'static, str>>,
         metadata: impl Into<Cow<'static, str>>,
     ) -> LongRunning<R, M> {
-        let Self { driver, known, stage, .. } = self;
-        LongRunning { driver, known, types: Types::of(response, metadata), stage, result: None, report: None }
+        let Self { driver, known, stage, ended, .. } = self;
+        let ended = ended.map(|ended| PollingEnd { is_taken: false, ..ended });
+        LongRunning { driver, known, types: Types::of(response, metadata), stage, ended }
     }
 }
 
@@ -159,7 +172,7 @@ impl<R, M> LongRunning<R, M> {
     /// The first call and each poll, a row for each; `None` until polling has ended. Await `&mut handle` to keep the handle.
     #[must_use]
     pub fn report(&self) -> Option<&OperationReport> {
-        self.report.as_ref()
+        self.ended.as_ref().map(|ended| &ended.report)
     }
 
     /// Starts the operation and waits for its name; one that is resumed has it already. The name can be stored then, and
@@ -175,17 +188,16 @@ impl<R, M> LongRunning<R, M> {
     /// It is cancel safe: the call that starts the operation goes on when the handle is polled again.
     pub async fn started(&mut self) -> Result<&str, LongRunningError> {
         while self.known.name.is_empty() && poll_fn(|cx| self.poll_reply(cx)).await.is_some() {}
-        let nameless = self.report.as_ref().filter(|_| self.known.name.is_empty());
-        match (&self.result, nameless) {
-            (Some(Err(error @ LongRunningError::NotStarted(_))), _) => Err(error.clone()),
-            (_, Some(report)) => {
-                let status =
-                    Status::failed_precondition("the server gave the operation no name: await its result");
-                let end =
-                    LongRunningEnd::new("", self.known.operation.as_ref(), Some(status), report.clone());
+        let Some(ended) = self.ended.as_ref().filter(|_| self.known.name.is_empty()) else {
+            return Ok(&self.known.name);
+        };
+        match self.result(ended) {
+            Err(error @ LongRunningError::NotStarted(_)) => Err(error),
+            _ => {
+                let problem = "the server gave the operation no name: await its result";
+                let end = self.end(Some(Status::failed_precondition(problem)), ended.report.clone());
                 Err(LongRunningError::NotStarted(end))
             }
-            _ => Ok(&self.known.name),
         }
     }
 
@@ -312,51 +324,51 @@ impl<R, M> LongRunning<R, M> {
         let status = self.driver.as_mut().protocol().failure.take();
         let observed = self.driver.as_mut().take_observed();
         let report = self.driver.as_mut().report(stop);
-        let known = &self.known;
-        let end = |status, report| LongRunningEnd::new(&known.name, known.operation.as_ref(), status, report);
-        let result = known.operation.as_ref().filter(|operation| operation.done).map(|done| &done.result);
-        let (result, report) = match result {
-            Some(Some(operation::Result::Error(_))) => {
-                (Err(LongRunningError::Failed(end(None, report.clone()))), report)
-            }
-            Some(Some(operation::Result::Response(response))) => match self.types.response.read(response) {
-                Ok(response) => (Ok(response), report),
-                Err(wrong) => {
-                    let report = report.unreadable(Code::Internal);
-                    let end = end(None, report.clone()).with_wrong_type(wrong);
-                    (Err(LongRunningError::UnexpectedResponse(end)), report)
-                }
-            },
-            Some(None) => {
-                if let Some(response) = self.types.response.absent() {
-                    (Ok(response), report)
-                } else {
-                    let report = report.unreadable(Code::Internal);
-                    (Err(LongRunningError::NoResult(end(None, report.clone()))), report)
-                }
-            }
-            None => {
-                let is_over_time = stop.is_some_and(|stop| is_limit(stop.reason()));
-                let error = if known.name.is_empty() {
-                    LongRunningError::NotStarted(end(status, report.clone()))
-                } else if is_over_time {
-                    // A poll that ran out of time is no failure.
-                    let failed =
-                        status.filter(|status: &Status| status.code() != tonic::Code::DeadlineExceeded);
-                    LongRunningError::PollingTimedOut(end(failed, report.clone()))
-                } else {
-                    LongRunningError::PollFailed(end(status, report.clone()))
-                };
-                (Err(error), report)
-            }
-        };
+        let is_over_time = stop.is_some_and(|stop| is_limit(stop.reason()));
+        // A poll that ran out of time is no failure.
+        let status = status.filter(|status| !is_over_time || status.code() != tonic::Code::DeadlineExceeded);
+        let mut ended = PollingEnd { is_over_time, status, report, is_taken: false };
+        let result = self.result(&ended);
         match (observed, &result) {
             (None, _) => {}
             (Some(observed), Ok(_)) => observed.succeeded(),
             (Some(observed), Err(_)) => observed.unreadable(Code::Internal),
         }
-        self.result = Some(result);
-        self.report = Some(report);
+        if let Err(error) = &result {
+            ended.report = error.end().report().clone();
+        }
+        self.ended = Some(ended);
+    }
+
+    /// The result, now that polling has ended.
+    fn result(&self, ended: &PollingEnd) -> Result<R, LongRunningError> {
+        let end = |report| self.end(None, report);
+        let report = || ended.report.clone();
+        let Some(done) = self.operation().filter(|operation| operation.done) else {
+            let end = self.end(ended.status.clone(), report());
+            return Err(if self.known.name.is_empty() {
+                LongRunningError::NotStarted(end)
+            } else if ended.is_over_time {
+                LongRunningError::PollingTimedOut(end)
+            } else {
+                LongRunningError::PollFailed(end)
+            });
+        };
+        let unreadable = || end(report().unreadable(Code::Internal));
+        match &done.result {
+            Some(operation::Result::Error(_)) => Err(LongRunningError::Failed(end(report()))),
+            Some(operation::Result::Response(response)) => self
+                .types
+                .response
+                .read(response)
+                .map_err(|wrong| LongRunningError::UnexpectedResponse(unreadable().with_wrong_type(wrong))),
+            None => self.types.response.absent().ok_or_else(|| LongRunningError::NoResult(unreadable())),
+        }
+    }
+
+    /// The last that is known, for an error.
+    fn end(&self, status: Option<Status>, report: OperationReport) -> LongRunningEnd {
+        LongRunningEnd::new(&self.known.name, self.operation(), status, report)
     }
 }
 
@@ -366,7 +378,14 @@ impl<R, M> Future for LongRunning<R, M> {
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.get_mut();
         while ready!(this.poll_reply(cx)).is_some() {}
-        this.result.take().map_or(Poll::Pending, Poll::Ready)
+        let Some(mut ended) = this.ended.take() else { return Poll::Pending };
+        let result = if std::mem::replace(&mut ended.is_taken, true) {
+            Err(LongRunningError::ResultTaken(this.end(None, ended.report.clone())))
+        } else {
+            this.result(&ended)
+        };
+        this.ended = Some(ended);
+        Poll::Ready(result)
     }
 }
 

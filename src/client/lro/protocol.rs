@@ -60,17 +60,32 @@ pub(super) struct Polling {
     pub(super) server: Box<dyn OperationsServer>,
     start: Option<Start>,
     name: String,
+    /// The server, or the transport, has no call that waits.
+    cannot_wait: bool,
     /// The status of the call that ended the polling.
     pub(super) failure: Option<Status>,
 }
 
 impl Polling {
     pub(super) fn starting(server: Box<dyn OperationsServer>, start: Start) -> Self {
-        Self { server, start: Some(start), name: String::new(), failure: None }
+        Self { server, start: Some(start), ..Self::resuming(server, String::new()) }
     }
 
     pub(super) fn resuming(server: Box<dyn OperationsServer>, name: String) -> Self {
-        Self { server, start: None, name, failure: None }
+        Self { server, start: None, name, cannot_wait: false, failure: None }
+    }
+
+    /// Asks for the operation: as it is now or, from the second time on, when it is done.
+    fn ask(&mut self, config: &Config, context: &AttemptContext<'_>) -> PollAttempt {
+        let clock = Clock::start();
+        let deadline = earlier(context.deadline(), config.poll_timeout.and_then(|time| clock.at(time)));
+        let waits = config.waits && !self.cannot_wait && context.number() > 1;
+        let call = if waits {
+            self.server.wait(&self.name, LONGEST_SERVER_WAIT, deadline)
+        } else {
+            self.server.get(&self.name, deadline)
+        };
+        PollAttempt { call, waits_since: waits.then_some(clock) }
     }
 
     /// The facts of a reply.
@@ -138,19 +153,10 @@ impl Protocol for Polling {
     }
 
     fn begin(&mut self, config: &Config, _: StartedAttempt, context: &mut AttemptContext<'_>) -> PollAttempt {
-        let deadline = context.deadline();
         let Some(start) = self.start.take() else {
-            let clock = Clock::start();
-            let deadline = earlier(deadline, config.poll_timeout.and_then(|time| clock.at(time)));
-            let waits = config.waits && context.number() > 1;
-            let call = if waits {
-                self.server.wait(&self.name, LONGEST_SERVER_WAIT, deadline)
-            } else {
-                self.server.get(&self.name, deadline)
-            };
-            return PollAttempt { call, waits_since: waits.then_some(clock) };
+            return self.ask(config, context);
         };
-        PollAttempt { call: start(deadline), waits_since: None }
+        PollAttempt { call: start(context.deadline()), waits_since: None }
     }
 
     fn poll(
@@ -161,7 +167,15 @@ impl Protocol for Polling {
         cx: &mut Context<'_>,
         known: &mut LastState,
     ) -> Poll<Step> {
-        let result = match ready!(attempt.call.as_mut().poll(cx)) {
+        let mut polled = ready!(attempt.call.as_mut().poll(cx));
+        if attempt.waits_since.is_some()
+            && polled.as_ref().is_err_and(|status| status.code() == tonic::Code::Unimplemented)
+        {
+            self.cannot_wait = true;
+            attempt.set(self.ask(config, context));
+            polled = ready!(attempt.call.as_mut().poll(cx));
+        }
+        let result = match polled {
             Ok(operation) => {
                 let has_waited =
                     attempt.waits_since.is_some_and(|since| since.elapsed() >= SHORTEST_SERVER_WAIT);

@@ -6,7 +6,9 @@ use super::replies::{
     running, seen, server, with_error, with_response,
 };
 use gax_retry::{Code, RetrySettings, StopReason};
-use tonic_gax::longrunning::{LongRunningEnd, LongRunningError, Operation};
+use tonic_gax::longrunning::{
+    self, Any, LongRunningEnd, LongRunningError, Operation, PollingSettings, operation,
+};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ExportAssetsResponse};
 use tonic_gax_tests::{Reply, VirtualServer, ms};
 
@@ -50,7 +52,7 @@ async fn the_end_of_the_polling_time_is_no_error_of_the_server_s() {
     assert_eq!((end.name(), end.limit(), end.code()), (NAME, Some(StopReason::TotalTimeout), None));
     assert!(end.status().is_none());
     let metadata: ExportAssetsRequest = end.metadata_as("google.cloud.asset.v1.ExportAssetsRequest").unwrap();
-    assert_eq!(metadata.parent, "half");
+    assert_eq!((&*metadata.parent, end.metadata()), ("half", Some(metadata.clone())));
     // As gax-java's defaults have it, with polls of 20 ms.
     let last = *polls(&server).last().unwrap();
     assert_eq!((polls(&server).len(), last), (10, 284_107));
@@ -149,6 +151,30 @@ async fn metadata_of_another_type_is_missing_and_the_result_stands() {
         let mut export = client(&server).export_assets_operation(request());
         assert_eq!((&mut export).await.unwrap(), ExportAssetsResponse::default());
         assert_eq!(export.metadata(), None);
+    }
+}
+
+/// The result of a handle that is over can be had again with its type, and is never waited for in vain.
+#[tokio::test(start_paused = true)]
+async fn a_result_is_given_out_once_and_once_more_by_its_type() {
+    let ended = done(Some(operation::Result::Response(Any::from_msg(&41_i64).unwrap())));
+    for awaited in [false, true] {
+        let settings = PollingSettings::new();
+        let reply = ended.clone();
+        let mut handle = longrunning::poll(NAME, settings, move |_| std::future::ready(Ok(reply.clone())));
+        if awaited {
+            assert_eq!((&mut handle).await.unwrap(), Any::from_msg(&41_i64).unwrap());
+            let error = (&mut handle).await.unwrap_err();
+            assert!(matches!(&error, LongRunningError::ResultTaken(end) if end.name() == NAME), "{error}");
+            let text = "the result of operations/7 was given out before: await its handle once";
+            assert_eq!(error.to_string(), text);
+        } else {
+            while handle.progress().next().await.is_some() {}
+        }
+        assert!(handle.is_done());
+        let mut typed = handle.typed::<i64, ()>();
+        assert_eq!((&mut typed).await.unwrap(), 41);
+        assert!(matches!((&mut typed).await, Err(LongRunningError::ResultTaken(_))));
     }
 }
 

@@ -104,7 +104,8 @@ async fn options_and_metadata_of_the_call_are_those_of_polls_too() {
     assert_eq!((start.timeout(), poll.timeout()), (Some(3000), Some(3000)));
     assert_eq!((start.header("authorization"), poll.header("authorization")), (Some("token"), Some("token")));
     assert_eq!(start.header("x-goog-request-params"), Some("parent=projects/1"));
-    assert_eq!(poll.header("x-goog-request-params"), None);
+    // Polls are routed by the operation.
+    assert_eq!(poll.header("x-goog-request-params"), Some("name=operations%2F7"));
 }
 
 #[tokio::test(start_paused = true)]

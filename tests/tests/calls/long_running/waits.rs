@@ -1,6 +1,6 @@
 //! Polls that ask the server to wait.
 
-use super::replies::{START, client_with, exported, replies, request, running, seen};
+use super::replies::{GET, START, client_with, exported, fails, replies, request, running, seen};
 use prost::Message as _;
 use tonic_gax::longrunning::WaitOperationRequest;
 use tonic_gax_tests::{Reply, Script, VirtualServer, ms};
@@ -40,4 +40,22 @@ async fn waiting_ends_with_the_polling_time() {
     });
     let error = client.export_assets_operation(request()).await.unwrap_err();
     assert_eq!((error.end().report().elapsed(), seen(&server).len()), (ms(300_000), 6));
+}
+
+/// A server, or a transport, without that call is polled: nothing is lost but the wait.
+#[tokio::test(start_paused = true)]
+async fn a_server_that_can_not_wait_is_polled() {
+    let script = Script::new()
+        .on(START, [replies(&running())])
+        .on("WaitOperation", [fails(tonic::Code::Unimplemented)])
+        .on(GET, [replies(&running()), replies(&exported())]);
+    let server = VirtualServer::start(script);
+    let client = client_with(&server, |settings| {
+        settings.export_assets_operation().set_server_waits(true);
+    });
+    let mut export = client.export_assets_operation(request());
+    (&mut export).await.unwrap();
+    let expected = [(START, 0), ("WaitOperation", 5020), (GET, 5040), (GET, 12_560)];
+    assert_eq!(seen(&server), expected.map(|(method, at)| (method.to_owned(), at)));
+    assert_eq!(export.report().unwrap().attempts().len(), 3);
 }
