@@ -66,10 +66,16 @@ pub struct Builder {
     pub(super) emit_rerun_if_changed: bool,
 }
 
+/// Messages know their full names, with which they are read out of a `google.protobuf.Any`.
+fn named(mut prost: prost_build::Config) -> prost_build::Config {
+    prost.enable_type_names().type_name_domain(["."], "type.googleapis.com");
+    prost
+}
+
 impl Default for Builder {
     fn default() -> Self {
         Self {
-            prost: prost_build::Config::new(),
+            prost: named(prost_build::Config::new()),
             tonic: tonic_prost_build::configure(),
             sources: Sources::default(),
             dialect: Dialect::default(),

@@ -7,7 +7,7 @@ impl Builder {
     ///
     /// Its `extern_path`s are used for messages; give those of services to
     /// [`extern_path`](Builder::extern_path) instead. Its service generator, output directory and include
-    /// file are not used.
+    /// file are not used. Messages know their names (`prost::Name`) only where it has `enable_type_names`, which is on without it.
     pub fn prost_config(mut self, config: prost_build::Config) -> Self {
         self.prost = config;
         self
