@@ -118,11 +118,11 @@ pub mod longrunning {
         OperationsStubSettings, OperationsStubSettingsBuilder, WaitOperationRequest, operation,
     };
     pub use crate::client::lro::google::rpc;
-    /// `google.protobuf.Any`: a message of any type, such as the response of an operation.
-    pub use prost_types::Any;
     pub use crate::client::lro::{
         LongRunning, LongRunningEnd, LongRunningError, PollingSettings, Progress, poll,
     };
+    /// `google.protobuf.Any`: a message of any type, such as the response of an operation.
+    pub use prost_types::Any;
 }
 
 /// Transfers that resume, over a client with the [HTTP layer](HttpRetryLayer): uploads by Cloud Storage's protocol and by Google's

@@ -7,7 +7,7 @@ use crate::grpc::{
     CodeExt as _, GrpcProtocol, MethodConfig, OwnService, ReadExtent, Remainder, ResponseBody, Transport,
     header,
 };
-use crate::operation::{Driver, Observed, OperationError, OperationReport, Output};
+use crate::operation::{Driver, OperationError, Output, Verdict};
 use crate::settings::Codec;
 use http::HeaderName;
 use http::response::Parts;
@@ -88,15 +88,13 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 let output = ready!(driver.as_mut().poll(cx, &mut reply));
                 let Poll::Ready(Ok(good)) = reply else {
                     return match output {
-                        Output::Failed(stop) => Poll::Ready(Err(driver.failed(stop))),
+                        Output::Failed(stop) => Poll::Ready(Err(driver.end_status(stop))),
                         Output::Reply | Output::Item => Poll::Pending,
                     };
                 };
-                let observed = driver.as_mut().take_observed();
-                let is_reported = driver.is_reported();
+                let is_plain = !driver.is_watched();
                 let codec = &driver.config().codec;
                 let (parts, ResponseBody(BufferedBody { frames, remainder })) = good.into_parts();
-                let is_plain = observed.is_none() && !is_reported;
                 let decoded = match plain(codec, &parts, frames, &remainder) {
                     // Written where it is returned (bench `speed`, instructions).
                     Ok(Ok(message)) if is_plain => {
@@ -106,7 +104,7 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                     Ok(Err(status)) => Err(status),
                     Err(frames) => by_tonic(codec, parts, frames, remainder),
                 };
-                Poll::Ready(closed(driver, decoded, observed, is_reported))
+                Poll::Ready(closed(driver, decoded))
             }
         }
     }
@@ -146,40 +144,21 @@ fn by_tonic<M: Message + Default + Send + Sync + 'static>(
     codec.decode_by_tonic(http::Response::from_parts(parts, body))
 }
 
-/// Closes the operation, since it is known now whether the response is a message. The report of a good one goes with it
-/// if `is_reported`.
+/// Closes the operation, since it is known now whether the response is a message. If its message can't be read, the operation has
+/// failed, and no further attempt would do better.
 #[cold]
 fn closed<T: Transport, M>(
-    mut driver: Pin<&mut Driver<GrpcProtocol<OwnService<T>, Encoded>>>,
-    decoded: Result<Response<M>, Status>,
-    observed: Option<Box<Observed>>,
-    is_reported: bool,
+    driver: Pin<&mut Driver<GrpcProtocol<OwnService<T>, Encoded>>>,
+    mut decoded: Result<Response<M>, Status>,
 ) -> Result<Response<M>, Status> {
-    match (observed, &decoded) {
-        (None, _) => {}
-        (Some(observed), Ok(_)) => observed.succeeded(),
-        (Some(observed), Err(status)) => observed.unreadable(status.code().to_gax()),
-    }
-    if decoded.is_ok() && !is_reported {
-        return decoded;
-    }
-    reported(decoded, driver.as_mut().report(None))
-}
-
-/// A response with its report. If the response was good but its message is not, the operation has failed, and no
-/// further attempt would do better.
-fn reported<M>(decoded: Result<Response<M>, Status>, report: OperationReport) -> Result<Response<M>, Status> {
-    match decoded {
-        Ok(mut response) => {
-            response.extensions_mut().insert(report);
-            Ok(response)
-        }
-        Err(mut status) => {
+    match &mut decoded {
+        Ok(response) => driver.close_into(response.extensions_mut()),
+        Err(status) => {
+            let report = driver.finish(Verdict::Unreadable(status.code().to_gax()));
             if status.source().is_none() {
-                let report = report.unreadable(status.code().to_gax());
                 status.set_source(Arc::new(OperationError::new(report, None)));
             }
-            Err(status)
         }
     }
+    decoded
 }

@@ -2,7 +2,7 @@
 
 use crate::closure::retryable::Retryable;
 use crate::operation::{
-    AttemptContext, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Step, time_left,
+    AttemptContext, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Start, Step, time_left,
 };
 use gax_retry::operation::{AttemptResult, RetryFact};
 use gax_retry::{Code, Policy, StartedAttempt, StopReason};
@@ -10,7 +10,6 @@ use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 
 /// The results of a closure, as its operation sees them.
 pub(super) struct Results<'a, T, E, R> {
@@ -88,16 +87,9 @@ where
         self.name.clone()
     }
 
-    fn observers<'a>(&'a self, config: &'a Config) -> Option<&'a Observers> {
-        config.observers.as_deref()
-    }
-
-    fn bound(&self, _: &Config) -> Option<Duration> {
-        time_left()
-    }
-
-    fn jitter(&self, config: &Config) -> Jitter {
-        config.seeds.next()
+    #[inline]
+    fn start<'a>(&'a self, config: &'a Config) -> Start<'a> {
+        Start::new(config.observers.as_deref(), &config.seeds).within(time_left())
     }
 
     fn begin(&mut self, _: &Config, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {

@@ -10,8 +10,7 @@ use crate::closure::retryable::Retryable;
 #[cfg(feature = "live")]
 use crate::live::SettingsHandle;
 use crate::operation::{
-    Driver, InProgress, Name, ObservedTransport, Observers, OperationObserver, Output, is_nested_retry,
-    run_blocking,
+    Driver, InProgress, Name, ObservedTransport, Observers, OperationObserver, is_nested_retry, run_blocking,
 };
 use crate::settings::OperationOptions;
 use gax_retry::{Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt};
@@ -246,16 +245,7 @@ impl<R> Retryer<R> {
         let closure = Closure::new(attempt, &self.retryable, self.name());
         let mut driver = pin!(Driver::new(closure, Arc::new(self.config())));
         let mut value = None;
-        let stop = match poll_fn(|cx| driver.as_mut().poll(cx, &mut value)).await {
-            Output::Failed(stop) => Some(stop),
-            Output::Reply | Output::Item => {
-                if let Some(observed) = driver.as_mut().take_observed() {
-                    observed.succeeded();
-                }
-                None
-            }
-        };
-        let report = driver.as_mut().report(stop);
+        let (_, report) = poll_fn(|cx| driver.as_mut().poll_end(cx, &mut value)).await;
         match value {
             Some(value) => Ok(Retried::new(value, report)),
             None => Err(RetryError::new(driver.protocol().results.last.take(), report)),

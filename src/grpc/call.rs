@@ -10,7 +10,7 @@ use crate::grpc::resumed::{
 use crate::grpc::status::not_sent;
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
 use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
-use crate::operation::{Driver, Note, Observed, Output, earlier, time_left};
+use crate::operation::{Driver, Note, Output, earlier, time_left};
 use crate::resumption::{Resumer, Resumption};
 use crate::settings::{CallOptions, StreamSettings};
 use crate::without_drop::put_without_drop;
@@ -223,9 +223,8 @@ fn operate<A: ServiceHandle>(
         Poll::Pending => {}
         Poll::Ready(Output::Failed(stop)) => *reply = Poll::Ready(driver.ended(stop)),
         Poll::Ready(Output::Reply | Output::Item) => {
-            let observed = driver.as_mut().take_observed();
-            if observed.is_some() || driver.is_reported() {
-                report(driver, observed, reply);
+            if driver.is_watched() {
+                report(driver, reply);
             }
         }
     }
@@ -235,17 +234,13 @@ fn operate<A: ServiceHandle>(
 #[cold]
 fn report<A: ServiceHandle>(
     mut driver: Pin<&mut Driver<GrpcProtocol<A, CapturedRequest>>>,
-    observed: Option<Box<Observed>>,
     reply: &mut ReplySlot,
 ) {
     let Poll::Ready(Ok(response)) = reply else { return };
-    if let Some(observed) = observed {
+    if let Some(observed) = driver.as_mut().hand_over(response.extensions_mut()) {
         let may_stream = driver.as_mut().protocol().may_stream();
         let stream =
             ObservedStream::new(observed, may_stream, Arc::clone(driver.config()), driver.has_all_the_time());
         response.body_mut().observe(stream);
-    }
-    if driver.is_reported() {
-        response.extensions_mut().insert(driver.report(None));
     }
 }

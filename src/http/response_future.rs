@@ -5,10 +5,9 @@ use crate::http::failure::{Broken, HttpError};
 use crate::http::protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
-use crate::operation::{Detail, Driver, OperationReport, Output};
+use crate::operation::{Detail, Driver, Output};
 use crate::transport::BoxError;
 use gax_retry::StopReason;
-use gax_retry::operation::Stop;
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::fmt;
@@ -70,50 +69,35 @@ where
         let this = self.project();
         let mut driver = this.driver;
         let mut reply = None;
-        let stop = match ready!(driver.as_mut().poll(cx, &mut reply)) {
-            Output::Failed(stop) => Some(stop),
-            Output::Reply | Output::Item => None,
+        let stop = match (ready!(driver.as_mut().poll(cx, &mut reply)), reply) {
+            (Output::Failed(stop), _) => stop,
+            (_, Some(mut response)) => {
+                if let Some(report) = driver.as_mut().close() {
+                    let details = driver.protocol().details();
+                    response.extensions_mut().insert(report.with_detail(Detail::new(details)));
+                }
+                return Poll::Ready(Ok(response));
+            }
+            (_, None) => return Poll::Pending,
         };
-        if let Some(mut response) = reply {
-            if let Some(observed) = driver.as_mut().take_observed() {
-                observed.succeeded();
-            }
-            if driver.is_reported() {
-                response.extensions_mut().insert(report(driver, None));
-            }
-            return Poll::Ready(Ok(response));
-        }
         let ended = driver.as_mut().protocol().take_outcome();
-        let report = report(driver.as_mut(), stop);
+        let report = driver.as_mut().failed(stop);
+        let report = report.with_detail(Detail::new(driver.as_mut().protocol().details()));
         Poll::Ready(match ended {
             Some(AttemptOutcome::Response(mut response)) => {
                 response.extensions_mut().insert(report);
                 Ok(*response)
             }
-            Some(AttemptOutcome::Broken(broken)) => Err(HttpError::new(report, broken, stop)),
-            None if stop.is_some_and(|stop| stop.reason() == StopReason::Cancelled) => {
-                Err(HttpError::new(report, Broken::RequestEnded, stop))
+            Some(AttemptOutcome::Broken(broken)) => Err(HttpError::new(report, broken, Some(stop))),
+            None if stop.reason() == StopReason::Cancelled => {
+                Err(HttpError::new(report, Broken::RequestEnded, Some(stop)))
             }
             None => {
                 let problem = driver.config().policy.problem().cloned();
-                Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid), stop))
+                Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid), Some(stop)))
             }
         })
     }
-}
-
-/// The report of an operation that has ended; `stop` says why it failed.
-fn report<S, B, R>(mut driver: Pin<&mut Driver<HttpProtocol<S, B, R>>>, stop: Option<Stop>) -> OperationReport
-where
-    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    S::Future: 'static,
-    B: Replay,
-    R: Body,
-    R::Error: Into<BoxError>,
-{
-    let report = driver.as_mut().report(stop);
-    report.with_detail(Detail::new(driver.protocol().details()))
 }
 
 impl<S, B, R> fmt::Debug for HttpResponseFuture<S, B, R>

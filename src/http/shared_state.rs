@@ -4,7 +4,7 @@ use crate::http::config::HttpConfig;
 use crate::http::failure::Connections;
 use crate::http::options::HttpCallOptions;
 use crate::live::Replaceable;
-use crate::operation::{Observers, is_nested_retry};
+use crate::operation::{Observers, Start, is_nested_retry};
 use crate::settings::{CallOptions, OperationOptions};
 use gax_retry::http::{IdempotencyStrategy, Preset};
 use http::request::Parts;
@@ -21,6 +21,12 @@ pub(crate) struct SharedState {
 }
 
 impl SharedState {
+    /// What each operation starts with.
+    #[inline]
+    pub(crate) fn start(&self) -> Start<'_> {
+        Start::new(self.observers.as_deref(), &self.options.jitter)
+    }
+
     /// The policy of one call: the layer's, or that of the request's rule, unless the call brings something along.
     pub(crate) fn config_for(&self, parts: &mut Parts) -> Arc<HttpConfig> {
         let loaded = self.config.load();

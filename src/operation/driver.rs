@@ -21,12 +21,13 @@ use super::attempts::Attempts;
 use super::in_progress::InProgress;
 use super::inbound::entered;
 use super::observe::Observed;
-use super::protocol::{AttemptContext, Output, Protocol, Step, Unsendable};
+use super::protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
 use super::report::{Note, OperationReport};
 use super::timer::Timer;
 use crate::without_drop::put_without_drop;
 use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
 use gax_retry::{Policy, StartedAttempt, StopReason};
+use http::Extensions;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -129,7 +130,7 @@ impl<P: Protocol> Driver<P> {
     #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
     #[inline(always)]
     pub(crate) fn begin(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
-        match begin(&mut self.progress, &mut self.protocol, &self.config, bound) {
+        match begin(&mut self.progress, &mut self.protocol, &self.config, Some(bound)) {
             Ok(first) => Some(first),
             Err(unsent) => {
                 self.stage = unsent.into();
@@ -169,10 +170,11 @@ impl<P: Protocol> Driver<P> {
         &self.config
     }
 
-    /// Whether the report of a success is wanted, or says more than that the first attempt succeeded.
+    /// Whether observers or the caller are notified of the end of an operation that has its reply. Otherwise there is nothing to
+    /// [close](Self::close).
     #[inline]
-    pub(crate) fn is_reported(&self) -> bool {
-        self.progress.is_reported()
+    pub(crate) fn is_watched(&self) -> bool {
+        self.progress.is_watched()
     }
 
     /// Whether the attempt with the reply may take all the time that the operation has.
@@ -180,10 +182,76 @@ impl<P: Protocol> Driver<P> {
         self.progress.has_all_the_time((*self.config).as_ref())
     }
 
-    /// An operation that has a reply, as its observers know it: to be closed by whoever knows what the reply is worth.
+    #[cfg(test)]
+    pub(super) fn is_reported(&self) -> bool {
+        self.progress.is_reported()
+    }
+
+    /// Goes on until the operation has ended, whose reply is good as it comes: why it failed, if it did, and the report.
+    pub(crate) fn poll_end(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        slot: &mut P::Slot,
+    ) -> Poll<(Option<Stop>, OperationReport)> {
+        loop {
+            return match self.as_mut().poll(cx, slot) {
+                Poll::Pending => Poll::Pending,
+                Poll::Ready(Output::Item) => continue,
+                Poll::Ready(Output::Reply) => Poll::Ready((None, self.finish(Verdict::Good))),
+                Poll::Ready(Output::Failed(stop)) => Poll::Ready((Some(stop), self.failed(stop))),
+            };
+        }
+    }
+
+    /// Ends an operation whose reply is good. The report, if one is wanted.
+    #[cfg(feature = "http")]
     #[inline]
-    pub(crate) fn take_observed(self: Pin<&mut Self>) -> Option<Box<Observed>> {
-        self.project().progress.take_observed()
+    pub(crate) fn close(self: Pin<&mut Self>) -> Option<OperationReport> {
+        let is_wanted = self.progress.is_reported();
+        let report = self.is_watched().then(|| self.finish(Verdict::Good));
+        report.filter(|_| is_wanted)
+    }
+
+    /// Ends an operation that has its reply, by what the reply is worth. Observers are notified before the report is made.
+    #[cold]
+    pub(crate) fn finish(mut self: Pin<&mut Self>, verdict: Verdict) -> OperationReport {
+        if let Some(observed) = self.as_mut().project().progress.take_observed() {
+            match verdict {
+                Verdict::Good => observed.succeeded(),
+                Verdict::Unreadable(code) | Verdict::Failed(code) => observed.unusable(code),
+            }
+        }
+        let report = self.report(None);
+        match verdict {
+            Verdict::Good => report,
+            Verdict::Unreadable(code) => report.unreadable(code),
+            Verdict::Failed(code) => report.failed(code),
+        }
+    }
+
+    /// The report of an operation that has failed, for that reason. Its observers are notified as it fails.
+    pub(crate) fn failed(self: Pin<&mut Self>, stop: Stop) -> OperationReport {
+        self.report(Some(stop))
+    }
+
+    /// The caller reads the reply itself from now on. The report so far goes into its extensions if one is wanted; the operation as
+    /// its observers know it is to be closed as the reply ends.
+    #[cold]
+    pub(crate) fn hand_over(mut self: Pin<&mut Self>, extensions: &mut Extensions) -> Option<Box<Observed>> {
+        let observed = self.as_mut().project().progress.take_observed();
+        if self.progress.is_reported() {
+            extensions.insert(self.report(None));
+        }
+        observed
+    }
+
+    /// Ends an operation whose reply is good. The report goes into its extensions if one is wanted: it is large to move (bench
+    /// `speed`, instructions).
+    #[cold]
+    pub(crate) fn close_into(self: Pin<&mut Self>, extensions: &mut Extensions) {
+        if let Some(observed) = self.hand_over(extensions) {
+            observed.succeeded();
+        }
     }
 
     /// The moment that the operation waits for, while no attempt is in flight.
@@ -200,7 +268,7 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// The report of an operation that has ended; `stop` says why it failed.
-    pub(crate) fn report(self: Pin<&mut Self>, stop: Option<Stop>) -> OperationReport {
+    fn report(self: Pin<&mut Self>, stop: Option<Stop>) -> OperationReport {
         let this = self.project();
         this.progress.report((**this.config).as_ref(), stop, this.protocol.name(this.config))
     }
@@ -263,10 +331,7 @@ impl<P: Protocol> Driver<P> {
                     sends(progress, protocol, config, attempt);
                     Some(Ok(attempt))
                 }
-                StageProj::Unbegun => {
-                    let bound = protocol.bound(config);
-                    Some(begin(progress, protocol, config, bound))
-                }
+                StageProj::Unbegun => Some(begin(progress, protocol, config, None)),
                 StageProj::Preparing { bound } => {
                     let ready = match protocol.prepare(config, cx) {
                         Poll::Ready(Ok(())) => Ready::Late(progress.elapsed()),
@@ -307,19 +372,22 @@ impl<P: Protocol> Driver<P> {
     }
 }
 
-/// The operation's time runs from now on, and its observers are notified. Gives the first attempt, to be sent now.
+/// The operation's time runs from now on, and its observers are notified. Gives the first attempt, to be sent now. `bound` is the
+/// time that the caller gives it, where the protocol does not know that.
 #[expect(clippy::inline_always, reason = "few of its arguments are looked at (bench `speed`, instructions)")]
 #[inline(always)]
 fn begin<P: Protocol>(
     progress: &mut InProgress,
     protocol: &mut P,
     config: &P::Config,
-    bound: Option<Duration>,
+    bound: Option<Option<Duration>>,
 ) -> Result<StartedAttempt, Unsent> {
     let policy = config.as_ref();
-    progress.begin(protocol.jitter(config));
+    let Start { observers, jitter, bound: own } = protocol.start(config);
+    let bound = bound.unwrap_or(own);
+    progress.begin(jitter);
     let is_over = entered().is_some_and(|inbound| progress.work_for(&inbound));
-    if let Some(observers) = protocol.observers(config) {
+    if let Some(observers) = observers {
         progress.observe(policy, observers, protocol.name(config), P::TRANSPORT);
     }
     let ready = if is_over { Ready::Never(StopReason::Cancelled) } else { Ready::Now };

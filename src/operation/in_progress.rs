@@ -449,6 +449,12 @@ impl InProgress {
         self.reports || self.has_news()
     }
 
+    /// Whether observers or the caller are notified of a success.
+    #[inline]
+    pub(super) fn is_watched(&self) -> bool {
+        self.is_reported() || self.extras.as_ref().is_some_and(|extras| extras.observed.is_some())
+    }
+
     /// Whether the report of a success says more than that the first attempt succeeded.
     #[inline]
     fn has_news(&self) -> bool {

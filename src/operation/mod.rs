@@ -20,7 +20,9 @@ pub(crate) use driver::Driver;
 pub(crate) use in_progress::InProgress;
 pub use inbound::{Inbound, RequestEnded, Scope};
 pub(crate) use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
-pub(crate) use jitter::{Jitter, JitterSeeds};
+#[cfg(test)]
+pub(crate) use jitter::Jitter;
+pub(crate) use jitter::JitterSeeds;
 #[cfg(feature = "batching")]
 pub use observe::BatchInfo;
 pub use observe::{
@@ -30,7 +32,7 @@ pub use observe::{
 #[cfg(feature = "connection")]
 pub use observe::{ConnectionChange, ConnectionEvent, LostReason};
 pub(crate) use observe::{MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
-pub(crate) use protocol::{AttemptContext, Output, Protocol, Step, Unsendable};
+pub(crate) use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
 pub(crate) use report::Name;
 #[cfg(feature = "connection")]
 pub(crate) use report::Peer;

@@ -2,13 +2,13 @@
 
 use super::clock::Clock;
 use super::in_progress::InProgress;
-use super::jitter::Jitter;
+use super::jitter::{Jitter, JitterSeeds};
 use super::observe::{Observers, Outgoing, Transport};
 #[cfg(feature = "connection")]
 use super::report::Peer;
 use super::report::{Name, Note};
 use gax_retry::operation::{AttemptResult, CommitPoint, Stop};
-use gax_retry::{AttemptKind, Policy, StartedAttempt};
+use gax_retry::{AttemptKind, Code, Policy, StartedAttempt};
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -38,17 +38,8 @@ pub(crate) trait Protocol {
     /// The operation's name, in its report and for observers.
     fn name(&self, config: &Self::Config) -> Name;
 
-    /// The operation's observers, asked as it starts.
-    fn observers<'a>(&'a self, config: &'a Self::Config) -> Option<&'a Observers>;
-
-    /// The time that the caller gives the operation, asked as it starts; `None` means no limit of the caller's.
-    #[inline]
-    fn bound(&self, _config: &Self::Config) -> Option<Duration> {
-        None
-    }
-
-    /// Where the operation's jitter comes from, asked as it starts.
-    fn jitter(&self, config: &Self::Config) -> Jitter;
+    /// What the operation starts with, asked once.
+    fn start<'a>(&'a self, config: &'a Self::Config) -> Start<'a>;
 
     /// Whether the first attempt can be sent as the operation begins. If not, its request is
     /// [prepared](Self::prepare) first.
@@ -115,6 +106,27 @@ pub(crate) trait Protocol {
     fn before_wait(&mut self) {}
 }
 
+/// What an operation starts with, besides its policy.
+pub(crate) struct Start<'a> {
+    pub(super) observers: Option<&'a Observers>,
+    pub(super) jitter: Jitter,
+    pub(super) bound: Option<Duration>,
+}
+
+impl<'a> Start<'a> {
+    /// These observers are notified of it, and its jitter is the next of these seeds.
+    #[inline]
+    pub(crate) fn new(observers: Option<&'a Observers>, seeds: &JitterSeeds) -> Self {
+        Self { observers, jitter: seeds.next(), bound: None }
+    }
+
+    /// The time that the caller gives the operation; `None` means no limit of the caller's.
+    #[inline]
+    pub(crate) fn within(self, bound: Option<Duration>) -> Self {
+        Self { bound, ..self }
+    }
+}
+
 /// The request can't be made: there is no attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Unsendable;
@@ -140,6 +152,17 @@ pub(crate) enum Output {
     Reply,
     /// Why there is no reply. The failure is with the protocol.
     Failed(Stop),
+}
+
+/// What a reply is worth. Whoever reads it says so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    Good,
+    /// It can't be read, and no other attempt would change that: the operation has failed with that code.
+    Unreadable(Code),
+    /// It says that the operation has failed, with that code.
+    #[cfg_attr(not(feature = "longrunning"), expect(dead_code, reason = "no other reply says so"))]
+    Failed(Code),
 }
 
 /// An attempt as its protocol sees it.

@@ -3,8 +3,8 @@
 use crate::closure::ErrorCode as _;
 use crate::grpc::{EndsWithStatus, Failure, MethodConfig, time_is_up};
 use crate::operation::{
-    AttemptContext, ConnectProblem, Jitter, Name, Note, ObservedTransport, Observers, OperationError,
-    OperationReport, Protocol, Step, earlier, time_left,
+    AttemptContext, ConnectProblem, Name, Note, ObservedTransport, OperationError, OperationReport, Protocol,
+    Start, Step, earlier, time_left,
 };
 use crate::resumption::StreamProgress;
 use crate::subscription::connection::{Connection, ConnectionProj, Talk};
@@ -364,16 +364,8 @@ where
         self.name.clone()
     }
 
-    fn observers<'a>(&'a self, config: &'a MethodConfig) -> Option<&'a Observers> {
-        config.shared.observers.as_deref()
-    }
-
-    fn bound(&self, config: &MethodConfig) -> Option<Duration> {
-        earlier(config.timeout, time_left())
-    }
-
-    fn jitter(&self, config: &MethodConfig) -> Jitter {
-        config.shared.options.jitter.next()
+    fn start<'a>(&'a self, config: &'a MethodConfig) -> Start<'a> {
+        config.shared.start().within(earlier(config.timeout, time_left()))
     }
 
     fn begin(

@@ -1,7 +1,7 @@
 //! The updates of a subscription, one after the other.
 
 use crate::grpc::{MessageSource, MethodConfig};
-use crate::operation::{Driver, OperationError, OperationReport, Output};
+use crate::operation::{Driver, OperationError, OperationReport, Output, Verdict};
 use crate::subscription::opening::Opening;
 use crate::subscription::protocol::{SubscriptionProtocol, SubscriptionSlot};
 use crate::subscription::shared::Shared;
@@ -82,14 +82,11 @@ where
         match output {
             Output::Item => self.driver = Some(driver),
             Output::Reply => {
-                if let Some(observed) = driver.as_mut().take_observed() {
-                    observed.succeeded();
-                }
-                self.report = Some(driver.as_mut().report(None));
+                self.report = Some(driver.as_mut().finish(Verdict::Good));
                 self.shared.finish();
             }
             Output::Failed(stop) => {
-                let status = driver.as_mut().failed(stop);
+                let status = driver.as_mut().end_status(stop);
                 self.report = OperationError::of(&status).map(|error| error.report().clone());
                 let mut inner = self.shared.lock_anyway();
                 inner.resumer.release();

@@ -4,6 +4,7 @@
     clippy::pedantic,
     clippy::exhaustive_enums,
     clippy::exhaustive_structs,
+    dead_code,
     missing_docs,
     unreachable_pub,
     unused_qualifications,

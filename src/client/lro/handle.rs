@@ -4,9 +4,9 @@ use crate::client::lro::config::Config;
 use crate::client::lro::error::{LongRunningEnd, LongRunningError, is_limit};
 use crate::client::lro::generated::google::longrunning::{Operation, operation};
 use crate::client::lro::protocol::{LastState, Polling};
-use crate::client::lro::server::{BoxCall, OperationsServer, Start};
+use crate::client::lro::server::{BoxCall, FirstCall, OperationsServer};
 use crate::client::lro::types::Types;
-use crate::operation::{Clock, Driver, OperationReport, Output};
+use crate::operation::{Clock, Driver, OperationReport, Output, Verdict};
 use gax_retry::Code;
 use gax_retry::operation::Stop;
 use prost::{Message, Name};
@@ -104,7 +104,7 @@ impl<R, M> Unpin for LongRunning<R, M> {}
 /// An operation that starts with that call when it is first polled.
 pub(in crate::client) fn start(
     server: Box<dyn OperationsServer>,
-    first: Start,
+    first: FirstCall,
     config: Arc<Config>,
 ) -> LongRunning {
     LongRunning::new(Polling::starting(server, first), LastState::default(), config)
@@ -322,30 +322,36 @@ impl<R, M> LongRunning<R, M> {
     /// Nothing else will be known.
     fn finish(&mut self, stop: Option<Stop>) {
         let status = self.driver.as_mut().protocol().failure.take();
-        let observed = self.driver.as_mut().take_observed();
-        let report = self.driver.as_mut().report(stop);
+        let verdict = self.verdict();
+        let report = match stop {
+            Some(stop) => self.driver.as_mut().failed(stop),
+            None => self.driver.as_mut().finish(verdict),
+        };
         let is_over_time = stop.is_some_and(|stop| is_limit(stop.reason()));
         // A poll that ran out of time is no failure.
         let status = status.filter(|status| !is_over_time || status.code() != tonic::Code::DeadlineExceeded);
-        let mut ended = PollingEnd { is_over_time, status, report, is_taken: false };
-        let result = self.result(&ended);
-        match (observed, &result) {
-            (None, _) => {}
-            (Some(observed), Ok(_)) => observed.succeeded(),
-            (Some(observed), Err(_)) => observed.unreadable(Code::Internal),
+        self.ended = Some(PollingEnd { is_over_time, status, report, is_taken: false });
+    }
+
+    /// What the last reply is worth, of an operation that is done.
+    fn verdict(&self) -> Verdict {
+        let response = &self.types.response;
+        match self.operation().and_then(|operation| operation.result.as_ref()) {
+            Some(operation::Result::Error(error)) => match Code::from_wire(error.code) {
+                Code::Ok => Verdict::Failed(Code::Unknown),
+                code => Verdict::Failed(code),
+            },
+            Some(operation::Result::Response(any)) if response.read(any).is_ok() => Verdict::Good,
+            None if response.absent().is_some() => Verdict::Good,
+            Some(operation::Result::Response(_)) | None => Verdict::Unreadable(Code::Internal),
         }
-        if let Err(error) = &result {
-            ended.report = error.end().report().clone();
-        }
-        self.ended = Some(ended);
     }
 
     /// The result, now that polling has ended.
     fn result(&self, ended: &PollingEnd) -> Result<R, LongRunningError> {
-        let end = |report| self.end(None, report);
-        let report = || ended.report.clone();
+        let end = || self.end(None, ended.report.clone());
         let Some(done) = self.operation().filter(|operation| operation.done) else {
-            let end = self.end(ended.status.clone(), report());
+            let end = self.end(ended.status.clone(), ended.report.clone());
             return Err(if self.known.name.is_empty() {
                 LongRunningError::NotStarted(end)
             } else if ended.is_over_time {
@@ -354,15 +360,14 @@ impl<R, M> LongRunning<R, M> {
                 LongRunningError::PollFailed(end)
             });
         };
-        let unreadable = || end(report().unreadable(Code::Internal));
         match &done.result {
-            Some(operation::Result::Error(_)) => Err(LongRunningError::Failed(end(report()))),
+            Some(operation::Result::Error(_)) => Err(LongRunningError::Failed(end())),
             Some(operation::Result::Response(response)) => self
                 .types
                 .response
                 .read(response)
-                .map_err(|wrong| LongRunningError::UnexpectedResponse(unreadable().with_wrong_type(wrong))),
-            None => self.types.response.absent().ok_or_else(|| LongRunningError::NoResult(unreadable())),
+                .map_err(|wrong| LongRunningError::UnexpectedResponse(end().with_wrong_type(wrong))),
+            None => self.types.response.absent().ok_or_else(|| LongRunningError::NoResult(end())),
         }
     }
 

@@ -1,12 +1,11 @@
 //! Attempts that ask for a long-running operation until it is done.
 
 use crate::client::lro::config::Config;
-use crate::client::lro::generated::google::longrunning::{Operation, operation};
-use crate::client::lro::server::{BoxCall, OperationsServer, Start};
+use crate::client::lro::generated::google::longrunning::Operation;
+use crate::client::lro::server::{BoxCall, FirstCall, OperationsServer};
 use crate::grpc::CodeExt as _;
 use crate::operation::{
-    AttemptContext, Clock, Jitter, Name, ObservedTransport, Observers, OperationError, Protocol, Step,
-    earlier, time_left,
+    AttemptContext, Clock, Name, ObservedTransport, OperationError, Protocol, Start, Step, earlier, time_left,
 };
 use gax_retry::operation::{AttemptResult, Next, RetryFact};
 use gax_retry::{Code, NotAttempted, StartedAttempt, StopReason};
@@ -58,7 +57,7 @@ impl LastState {
 /// Starts an operation, or takes it up by its name, and polls.
 pub(super) struct Polling {
     pub(super) server: Box<dyn OperationsServer>,
-    start: Option<Start>,
+    start: Option<FirstCall>,
     name: String,
     /// The server, or the transport, has no call that waits.
     cannot_wait: bool,
@@ -67,8 +66,8 @@ pub(super) struct Polling {
 }
 
 impl Polling {
-    pub(super) fn starting(server: Box<dyn OperationsServer>, start: Start) -> Self {
-        Self { server, start: Some(start), ..Self::resuming(server, String::new()) }
+    pub(super) fn starting(server: Box<dyn OperationsServer>, start: FirstCall) -> Self {
+        Self { start: Some(start), ..Self::resuming(server, String::new()) }
     }
 
     pub(super) fn resuming(server: Box<dyn OperationsServer>, name: String) -> Self {
@@ -94,15 +93,13 @@ impl Polling {
             self.name.clone_from(&operation.name);
         }
         if operation.done {
-            return match &operation.result {
-                Some(operation::Result::Error(error)) => failed_for_good(Code::from_wire(error.code)),
-                _ => AttemptResult::done(),
-            };
+            return AttemptResult::done();
         }
         if self.name.is_empty() {
             self.failure =
                 Some(Status::internal("the server started an operation without a name: it can't be polled"));
-            return failed_for_good(Code::Internal);
+            let failed = AttemptResult::failed(Code::Internal);
+            return failed.with_retry(RetryFact::No(StopReason::NonRetryable));
         }
         AttemptResult::not_done(next).with_progress(next == Next::Now)
     }
@@ -114,12 +111,6 @@ fn is_over(status: &Status, clock: Clock, deadline: Instant) -> bool {
     let refused = OperationError::of(status).and_then(|error| error.report().not_attempted());
     let wait = refused.map_or(Duration::ZERO, NotAttempted::delay);
     clock.has_reached(deadline.checked_sub(wait).unwrap_or(deadline))
-}
-
-/// The operation itself has failed, whatever a poll would say next.
-fn failed_for_good(code: Code) -> AttemptResult {
-    let code = if code == Code::Ok { Code::Unknown } else { code };
-    AttemptResult::failed(code).with_retry(RetryFact::No(StopReason::NonRetryable))
 }
 
 /// A call in flight.
@@ -140,16 +131,8 @@ impl Protocol for Polling {
         config.name.clone()
     }
 
-    fn observers<'a>(&'a self, config: &'a Config) -> Option<&'a Observers> {
-        config.observers.as_deref()
-    }
-
-    fn bound(&self, _: &Config) -> Option<Duration> {
-        time_left()
-    }
-
-    fn jitter(&self, config: &Config) -> Jitter {
-        config.seeds.next()
+    fn start<'a>(&'a self, config: &'a Config) -> Start<'a> {
+        Start::new(config.observers.as_deref(), &config.seeds).within(time_left())
     }
 
     fn begin(&mut self, config: &Config, _: StartedAttempt, context: &mut AttemptContext<'_>) -> PollAttempt {

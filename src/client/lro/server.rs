@@ -25,4 +25,4 @@ pub(in crate::client) trait OperationsServer: Send {
 }
 
 /// The call that starts an operation, by its deadline.
-pub(in crate::client) type Start = Box<dyn FnOnce(Option<Instant>) -> BoxCall<Operation> + Send>;
+pub(in crate::client) type FirstCall = Box<dyn FnOnce(Option<Instant>) -> BoxCall<Operation> + Send>;

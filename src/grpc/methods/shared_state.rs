@@ -2,7 +2,7 @@
 
 use crate::google::ClientHeaders;
 use crate::grpc::methods::replay_memory::ReplayMemory;
-use crate::operation::Observers;
+use crate::operation::{Observers, Start};
 use crate::settings::{BufferLimits, OperationOptions};
 use gax_retry::{Compatibility, RetryBudget};
 use std::sync::Arc;
@@ -27,6 +27,12 @@ pub(crate) struct SharedState {
 }
 
 impl SharedState {
+    /// What each operation starts with.
+    #[inline]
+    pub(crate) fn start(&self) -> Start<'_> {
+        Start::new(self.observers.as_deref(), &self.options.jitter)
+    }
+
     /// For calls that are attempts of an operation of somebody else's, who notifies its observers.
     pub(crate) fn without_observers(&self) -> Self {
         Self { observers: None, ..self.clone() }

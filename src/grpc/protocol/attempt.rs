@@ -9,8 +9,7 @@ use crate::grpc::status::Failure;
 use crate::grpc::template::AttemptTimeout;
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
-    AttemptContext, Jitter, Name, ObservedTransport, Observers, Outgoing, Protocol, Step, Unsendable,
-    earlier, until,
+    AttemptContext, Name, ObservedTransport, Outgoing, Protocol, Start, Step, Unsendable, earlier, until,
 };
 use crate::peers;
 use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, RetryFact, Seen};
@@ -150,18 +149,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     }
 
     #[inline]
-    fn observers<'a>(&'a self, config: &'a MethodConfig) -> Option<&'a Observers> {
-        config.shared.observers.as_deref()
-    }
-
-    #[inline]
-    fn bound(&self, config: &MethodConfig) -> Option<Duration> {
-        earlier(config.timeout, self.request.bound())
-    }
-
-    #[inline]
-    fn jitter(&self, config: &MethodConfig) -> Jitter {
-        config.shared.options.jitter.next()
+    fn start<'a>(&'a self, config: &'a MethodConfig) -> Start<'a> {
+        config.shared.start().within(earlier(config.timeout, self.request.bound()))
     }
 
     #[inline]

@@ -214,10 +214,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
     ) -> Result<http::Response<ResponseBody>, Status> {
         let failure = &mut self.as_mut().protocol().failure;
         let Some(messages) = failure.as_mut().and_then(|failure| failure.take_messages()) else {
-            return Err(self.failed(stop));
+            return Err(self.end_status(stop));
         };
         self.as_mut().note(Note::FailedBehindMessages);
-        let status = self.failed(stop);
+        let status = self.end_status(stop);
         let report = OperationError::of(&status).map(|error| error.report().clone());
         let mut response =
             (*messages).map(|frames| ResponseBody::new(frames, Remainder::Failed(Box::new(status))));
@@ -231,8 +231,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
 impl<P: EndsWithStatus> Driver<P> {
     /// The status of an operation that has failed.
     #[cold]
-    pub(crate) fn failed(mut self: Pin<&mut Self>, stop: Stop) -> Status {
-        let report = self.as_mut().report(Some(stop));
+    pub(crate) fn end_status(mut self: Pin<&mut Self>, stop: Stop) -> Status {
+        let report = self.as_mut().failed(stop);
         let config = Arc::clone(self.config());
         self.protocol().status(config.policy.problem(), stop, report)
     }

@@ -10,8 +10,7 @@ use crate::grpc::response::{ResponseBody, pass_on};
 use crate::grpc::status::{Failure, received};
 use crate::grpc::transport::ServiceHandle;
 use crate::operation::{
-    AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, OperationReport, Protocol, Step,
-    Unsendable,
+    AttemptContext, Name, Note, ObservedTransport, OperationReport, Protocol, Start, Step, Unsendable,
 };
 use crate::resumption::{Resumer, StreamProgress};
 use gax_retry::operation::{AttemptResult, CommitPoint, RetryFact, Seen, Stop};
@@ -119,7 +118,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
     }
 
     /// The response is handed on as it comes: the stream can't be taken up any more.
-    fn pass(&mut self, mut response: http::Response<ResponseBody>, note: Note, context: &mut AttemptContext<'_>) {
+    fn pass(
+        &mut self,
+        mut response: http::Response<ResponseBody>,
+        note: Note,
+        context: &mut AttemptContext<'_>,
+    ) {
         pass_on(&mut response, note, context);
         self.passed = Some(response);
     }
@@ -298,16 +302,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
         self.base.name(config)
     }
 
-    fn observers<'a>(&'a self, config: &'a MethodConfig) -> Option<&'a Observers> {
-        self.base.observers(config)
-    }
-
-    fn bound(&self, config: &MethodConfig) -> Option<Duration> {
-        self.base.bound(config)
-    }
-
-    fn jitter(&self, config: &MethodConfig) -> Jitter {
-        self.base.jitter(config)
+    fn start<'a>(&'a self, config: &'a MethodConfig) -> Start<'a> {
+        self.base.start(config)
     }
 
     fn is_prepared(&self) -> bool {

@@ -7,7 +7,7 @@ use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{ObservedStream, ResponseBody};
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{Driver, OperationError, OperationReport, Output};
+use crate::operation::{Driver, OperationError, OperationReport, Output, Verdict};
 use http::HeaderMap;
 use std::collections::VecDeque;
 use std::future::Future;
@@ -53,24 +53,21 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedStream<A, Q,
                 Poll::Ready(())
             }
             Poll::Ready(Output::Reply) => {
-                let observed = driver.as_mut().take_observed();
                 self.trailers = Some(driver.as_mut().protocol().take_trailers().unwrap_or_default());
-                let report = driver.as_mut().report(None);
-                self.report = Some(report.clone());
                 if let Some(mut response) = driver.as_mut().protocol().take_passed() {
-                    if let Some(observed) = observed {
+                    if let Some(observed) = driver.as_mut().hand_over(response.extensions_mut()) {
                         let (config, is_last) = (Arc::clone(driver.config()), driver.has_all_the_time());
                         response.body_mut().observe(ObservedStream::new(observed, true, config, is_last));
                     }
-                    response.extensions_mut().insert(report);
+                    self.report = response.extensions().get().cloned();
                     self.passed = Some(response);
-                } else if let Some(observed) = observed {
-                    observed.succeeded();
+                } else {
+                    self.report = Some(driver.as_mut().finish(Verdict::Good));
                 }
                 Poll::Ready(())
             }
             Poll::Ready(Output::Failed(stop)) => {
-                let status = driver.as_mut().failed(stop);
+                let status = driver.as_mut().end_status(stop);
                 self.report = OperationError::of(&status).map(|error| error.report().clone());
                 let withheld = driver.as_mut().protocol().take_withheld();
                 self.rest = withheld.map(Ok).chain([Err(status)]).collect();
@@ -138,7 +135,7 @@ pub(crate) struct ResumedCall<A: ServiceHandle, Q: ReplayableRequest, C: StreamC
 impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedCall<A, Q, C> {
     pub(crate) fn new(protocol: ResumedProtocol<A, Q, C>, config: Arc<MethodConfig>) -> Self {
         let stream = ResumedStream {
-            driver: Some(Box::pin(Driver::new(protocol, config))),
+            driver: Some(Box::pin(Driver::new(protocol, config).reporting(true))),
             slot: StreamSlot { message: None, head: None },
             head: HeaderMap::new(),
             trailers: None,

@@ -26,7 +26,10 @@ struct Tapped {
 /// How a body ended.
 #[derive(Debug)]
 pub(super) enum BodyEnd {
-    Trailers { trailers: HeaderMap, is_malformed: bool },
+    Trailers {
+        trailers: HeaderMap,
+        is_malformed: bool,
+    },
     WithoutTrailers,
     Broke(Status),
     /// A message is longer than may be held: the body from its prefix on.

@@ -3,9 +3,9 @@
 use crate::grpc::template::attempt_headers::{AttemptHeaders, AttemptTimeout};
 use crate::grpc::template::example_request::ExampleRequest;
 use crate::grpc::template::inspection::ExtraHeaders;
-use http::{HeaderName, Uri};
 use http::request::Parts;
 use http::uri::PathAndQuery;
+use http::{HeaderName, Uri};
 use tonic::body::Body;
 
 /// A request but for its body and the headers that differ from attempt to attempt.
@@ -43,7 +43,8 @@ impl Template {
     pub(crate) fn remove(&mut self, name: &HeaderName) {
         match self {
             Self::Example(extra) => {
-                let kept: Box<[_]> = extra.take().into_iter().flatten().filter(|(other, _)| other != name).collect();
+                let kept: Box<[_]> =
+                    extra.take().into_iter().flatten().filter(|(other, _)| other != name).collect();
                 *extra = (!kept.is_empty()).then_some(kept);
             }
             Self::Whole(parts) => drop(parts.headers.remove(name)),

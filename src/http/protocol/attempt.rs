@@ -8,7 +8,7 @@ use crate::http::request::{CutOff, Replay};
 use crate::http::response::Redirected;
 use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent, ResponseReader};
 use crate::operation::{
-    AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Step, earlier, until,
+    AttemptContext, Name, Note, ObservedTransport, Protocol, Start, Step, earlier, until,
 };
 use crate::peers;
 use crate::transport::{BoxError, retry_after_in};
@@ -155,16 +155,9 @@ where
         Name::from(Cow::<'static, str>::Owned(format!("{} {}", parts.method, parts.uri.path())))
     }
 
-    fn observers<'a>(&'a self, _: &'a HttpConfig) -> Option<&'a Observers> {
-        self.shared.observers.as_deref()
-    }
-
-    fn bound(&self, config: &HttpConfig) -> Option<Duration> {
-        earlier(config.timeout, self.inbound.map(until))
-    }
-
-    fn jitter(&self, _: &HttpConfig) -> Jitter {
-        self.shared.options.jitter.next()
+    #[inline]
+    fn start<'a>(&'a self, config: &'a HttpConfig) -> Start<'a> {
+        self.shared.start().within(earlier(config.timeout, self.inbound.map(until)))
     }
 
     fn begin(

@@ -13,8 +13,7 @@ use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incom
 use crate::http::transfer::progress::{TransferProgress, TransferReport};
 use crate::http::transfer::service::TransferService;
 use crate::operation::{
-    AttemptContext, Jitter, Name, Note, ObservedTransport, Observers, Protocol, Step, earlier,
-    inbound_deadline, until,
+    AttemptContext, Name, Note, ObservedTransport, Protocol, Start, Step, earlier, inbound_deadline, until,
 };
 use crate::peers;
 use crate::transport::{BoxError, SharedService, retry_after_in};
@@ -236,16 +235,8 @@ where
         Name::from(Cow::<'static, str>::Owned(self.exchange.name().to_owned()))
     }
 
-    fn observers<'b>(&'b self, _: &'b HttpConfig) -> Option<&'b Observers> {
-        self.shared.observers.as_deref()
-    }
-
-    fn bound(&self, config: &HttpConfig) -> Option<Duration> {
-        earlier(config.timeout, self.inbound.map(until))
-    }
-
-    fn jitter(&self, _: &HttpConfig) -> Jitter {
-        self.shared.options.jitter.next()
+    fn start<'b>(&'b self, config: &'b HttpConfig) -> Start<'b> {
+        self.shared.start().within(earlier(config.timeout, self.inbound.map(until)))
     }
 
     fn begin(

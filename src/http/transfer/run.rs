@@ -6,7 +6,7 @@ use crate::http::transfer::exchange::{Boxed, Exchange};
 use crate::http::transfer::progress::TransferReport;
 use crate::http::transfer::protocol::TransferProtocol;
 use crate::http::transfer::service::TransferService;
-use crate::operation::{Detail, Driver, OperationReport, Output};
+use crate::operation::{Detail, Driver, OperationReport};
 use bytes::Bytes;
 use gax_retry::StopReason;
 use gax_retry::operation::Stop;
@@ -41,14 +41,8 @@ impl<'a, S: TransferService, X: Exchange<'a>> Future for Running<'a, S, X> {
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Ended> {
         let Self { driver, reply } = self.get_mut();
-        let stop = match ready!(driver.as_mut().poll(cx, reply)) {
-            Output::Failed(stop) => Some(stop),
-            Output::Reply | Output::Item => None,
-        };
-        if let Some(observed) = driver.as_mut().take_observed() {
-            observed.succeeded();
-        }
-        let (report, config) = (driver.as_mut().report(stop), Arc::clone(driver.config()));
+        let (stop, report) = ready!(driver.as_mut().poll_end(cx, reply));
+        let config = Arc::clone(driver.config());
         let protocol = driver.as_mut().protocol();
         let transfer = protocol.exchange.summary();
         let failure = protocol.failure.take();

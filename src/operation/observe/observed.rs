@@ -246,8 +246,8 @@ impl Observed {
         self.each(|observer, info| observer.operation_succeeded(info, &summary));
     }
 
-    /// The reply was none after all.
-    pub(crate) fn unreadable(mut self: Box<Self>, code: Code) {
+    /// The reply was none after all, or says that the operation has failed.
+    pub(crate) fn unusable(mut self: Box<Self>, code: Code) {
         if let Some(attempt) = self.replied.take() {
             let end = AttemptEnd::PermanentFailure(StopReason::NonRetryable);
             self.ended(&attempt.with_code(code), end);

@@ -92,7 +92,11 @@ impl MessageCounter {
 
     /// Looks for the prefix of a message of more than `limit` bytes. `None`: it does not end in these bytes; otherwise it, and
     /// the bytes that follow.
-    pub(crate) fn find_longer<'a>(&mut self, data: &'a [u8], limit: usize) -> Option<([u8; PREFIX], &'a [u8])> {
+    pub(crate) fn find_longer<'a>(
+        &mut self,
+        data: &'a [u8],
+        limit: usize,
+    ) -> Option<([u8; PREFIX], &'a [u8])> {
         let rest = self.scan(data, limit, |_| ())?;
         Some((self.prefix, rest))
     }

@@ -106,15 +106,21 @@ impl OperationReport {
         self.detail.as_ref()
     }
 
-    /// The report of this operation, whose response turned out to be no message: it failed with that code after all.
-    pub(crate) fn unreadable(mut self, code: Code) -> Self {
-        self.ledger.attempts.unreadable(code);
+    /// The report of this operation, whose reply says that it has failed with that code.
+    pub(crate) fn failed(mut self, code: Code) -> Self {
+        self.ledger.attempts.failed(code);
         self.stop_reason = Some(StopReason::NonRetryable);
-        // A message that is only too long for this client breaks no rules.
-        if !self.notes().contains(&Note::MessageAboveDecodingLimit) {
-            self.ledger.note(Note::UnreadableResponse);
-        }
         self
+    }
+
+    /// The report of this operation, whose reply turned out to be no message: it failed with that code after all.
+    pub(crate) fn unreadable(self, code: Code) -> Self {
+        let mut report = self.failed(code);
+        // A message that is only too long for this client breaks no rules.
+        if !report.notes().contains(&Note::MessageAboveDecodingLimit) {
+            report.ledger.note(Note::UnreadableResponse);
+        }
+        report
     }
 
     /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`, or the name that a

@@ -26,7 +26,7 @@ impl Rows {
     }
 
     /// The attempt that has the reply ended with that code after all.
-    pub(crate) fn unreadable(&mut self, code: Code) {
+    pub(crate) fn failed(&mut self, code: Code) {
         let rows = match self {
             Rows::None => &mut [],
             Rows::One(only) => std::slice::from_mut(only),

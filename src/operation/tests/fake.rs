@@ -1,8 +1,7 @@
 //! A protocol without a transport.
 
 use crate::operation::{
-    AttemptContext, Clock, Jitter, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Step,
-    Unsendable,
+    AttemptContext, Clock, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Start, Step, Unsendable,
 };
 use gax_retry::operation::{AttemptResult, CommitPoint};
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings, StartedAttempt};
@@ -143,16 +142,8 @@ impl Protocol for Fake {
         Name::from(Cow::Borrowed("fake"))
     }
 
-    fn observers<'a>(&'a self, config: &'a Config) -> Option<&'a Observers> {
-        config.observers.as_deref()
-    }
-
-    fn bound(&self, _: &Config) -> Option<Duration> {
-        self.script.bound
-    }
-
-    fn jitter(&self, _: &Config) -> Jitter {
-        self.script.jitter.next()
+    fn start<'a>(&'a self, config: &'a Config) -> Start<'a> {
+        Start::new(config.observers.as_deref(), &self.script.jitter).within(self.script.bound)
     }
 
     fn is_prepared(&self) -> bool {

@@ -8,6 +8,7 @@ use crate::operation::{
 };
 use gax_retry::operation::{Action, AttemptResult, Ready};
 use gax_retry::{Attempt, Code, Compatibility, Hedging, Policy, StartedAttempt};
+use http::Extensions;
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex};
@@ -106,7 +107,7 @@ async fn whoever_has_the_reply_tells_what_it_is_worth() {
     let (drops, driver) = observed(Script::of([done()]));
     let mut driver = Box::pin(driver);
     assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
-    let taken = driver.as_mut().take_observed().unwrap();
+    let taken = driver.as_mut().hand_over(&mut Extensions::new()).unwrap();
     drop(driver);
     assert!(drops.notices.lock().unwrap().is_empty());
     taken.succeeded();

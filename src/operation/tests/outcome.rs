@@ -2,7 +2,7 @@
 
 use super::fake::{self, Act, Fake, Script};
 use crate::operation::report::OperationReport;
-use crate::operation::{Clock, Driver, Output};
+use crate::operation::{Clock, Driver, Output, Verdict};
 use gax_retry::operation::{AttemptResult, Resend, Stop};
 use gax_retry::{Code, RetrySettings, StopReason};
 use std::future::poll_fn;
@@ -98,7 +98,10 @@ pub(super) async fn finish(driver: Driver<Fake>) -> Outcome {
         Output::Item => panic!("nothing was delivered"),
     };
     let has_news = driver.is_reported();
-    let report = driver.as_mut().report(stop);
+    let report = match stop {
+        Some(stop) => driver.as_mut().failed(stop),
+        None => driver.as_mut().finish(Verdict::Good),
+    };
     let fake = driver.as_mut().protocol();
     let (waits, alive) = (fake.waits, Arc::strong_count(&fake.alive) - 1);
     let expired = std::mem::take(&mut fake.expired);

@@ -3,7 +3,7 @@
 use super::fake::{self, Config};
 use super::{MS, at_once};
 use crate::operation::{
-    AttemptContext, Clock, Driver, Jitter, Name, ObservedTransport, Observers, Output, Protocol, Step,
+    AttemptContext, Clock, Driver, JitterSeeds, Name, ObservedTransport, Output, Protocol, Start, Step,
 };
 use gax_retry::operation::{AttemptResult, CommitPoint, Next, Seen};
 use gax_retry::{AttemptKind, Code, Compatibility, Hedging, RetrySettings, StartedAttempt, StopReason};
@@ -47,12 +47,8 @@ impl Protocol for Steps {
         Name::from(Cow::Borrowed("steps"))
     }
 
-    fn observers<'a>(&'a self, config: &'a Config) -> Option<&'a Observers> {
-        config.observers.as_deref()
-    }
-
-    fn jitter(&self, _: &Config) -> Jitter {
-        Jitter::Off
+    fn start<'a>(&'a self, config: &'a Config) -> Start<'a> {
+        Start::new(config.observers.as_deref(), &JitterSeeds::Off)
     }
 
     fn begin(&mut self, _: &Config, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Attempt {

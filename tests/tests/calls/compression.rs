@@ -117,15 +117,19 @@ async fn a_stream_that_a_layer_has_begun_to_resume_goes_on_uncompressed() {
     let talk = TalkServer::new(Feed::new([vec![Act::Line(2)]])).send_compressed(Gzip);
     let broken = Reply::messages_then_status(&[line(1)], &Status::unavailable(""));
     let server = VirtualServer::serving(talk, Script::of([broken, Reply::Pass]));
-    let mut client = TonicTalkClient::new(Setup::new(settings()).layer_with_descriptors().layer(server.channel()))
-        .accept_compressed(Gzip);
+    let mut client =
+        TonicTalkClient::new(Setup::new(settings()).layer_with_descriptors().layer(server.channel()))
+            .accept_compressed(Gzip);
     let response = client.listen(Request::new(line(0)).with_resumption(by_number())).await.unwrap();
     let mut lines = response.into_inner();
     for expected in [Some(line(1)), Some(line(2)), None] {
         assert_eq!(lines.message().await.unwrap(), expected);
     }
-    let asked: Vec<_> =
-        server.arrivals().iter().map(|arrival| arrival.header("grpc-accept-encoding").map(str::to_owned)).collect();
+    let asked: Vec<_> = server
+        .arrivals()
+        .iter()
+        .map(|arrival| arrival.header("grpc-accept-encoding").map(str::to_owned))
+        .collect();
     assert_eq!(asked, [Some("gzip,identity".to_owned()), None]);
 }
 

@@ -17,7 +17,8 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
-    Caller, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, line, ms,
+    Caller, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, line,
+    ms,
 };
 use tower_layer::Layer as _;
 use tower_service::Service as _;
@@ -154,7 +155,8 @@ async fn a_stream_that_goes_on_and_on_is_not_throttled() {
     let server = VirtualServer::start(Script::at_once(script));
     let resumption = Resumption::by_position(|line: &Line| line.count, |_: &Line, count| line(count));
     let request = Request::new(line(0)).with_resumption(resumption);
-    let mut lines = TalkClient::new(layer.layer(server.channel())).listen(request).await.unwrap().into_inner();
+    let mut lines =
+        TalkClient::new(layer.layer(server.channel())).listen(request).await.unwrap().into_inner();
     for number in 1..=9 {
         assert_eq!(lines.message().await.unwrap(), Some(line(number)));
     }

@@ -78,7 +78,8 @@ fn not_done_passes_the_gates_and_fills_the_budget() {
 /// A server is not asked without a pause, but where it waits itself, or by gax-java's rules.
 #[test]
 fn ten_milliseconds_pass_between_polls() {
-    let settings = RetrySettings::builder().max_attempts(9).initial_retry_delay(Duration::ZERO).build().unwrap();
+    let settings =
+        RetrySettings::builder().max_attempts(9).initial_retry_delay(Duration::ZERO).build().unwrap();
     for (compatibility, next, expected) in [
         (Compatibility::Documented, Next::Later, "10 poll 2"),
         (Compatibility::Grpc, Next::Later, "10 poll 2"),

@@ -1,7 +1,7 @@
 //! The operations that observers see of a generated client's long-running operation.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
-use super::replies::{exported, fails, replies, request, running, server};
+use super::replies::{exported, fails, replies, request, running, server, with_error};
 use std::sync::{Arc, Mutex};
 use tonic_gax::OperationOptions;
 use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
@@ -58,6 +58,12 @@ async fn the_first_call_each_poll_and_all_of_them_are_operations() {
     assert_eq!(ends(&finished).await, expected);
     let never = server(replies(&running()), [replies(&running())]);
     assert_eq!(ends(&never).await.last().unwrap(), "LongRunning AssetService/ExportAssets OK 11");
+    let failed = with_error(tonic::Code::FailedPrecondition, "the bucket is gone", vec![]);
+    let failed = server(replies(&running()), [replies(&failed)]);
+    assert_eq!(
+        ends(&failed).await.last().unwrap(),
+        "LongRunning AssetService/ExportAssets FAILED_PRECONDITION 2"
+    );
     let nothing = server(replies(&running()), [replies(&super::replies::done(None))]);
     assert_eq!(ends(&nothing).await.last().unwrap(), "LongRunning AssetService/ExportAssets INTERNAL 2");
 }

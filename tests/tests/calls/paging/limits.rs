@@ -66,7 +66,7 @@ async fn a_limit_can_be_raised() {
 #[tokio::test(start_paused = true)]
 async fn a_limit_counts_what_is_delivered() {
     for prefetches in [false, true] {
-        let server = shelf(12, Script::new());
+        let server = shelf(20, Script::new());
         let list = client(server.channel()).list_assets_paged(sized(5)).limit(10);
         let mut list = if prefetches { list.prefetch() } else { list };
         for number in 0..7 {
