@@ -2,12 +2,14 @@
 
 use gax_retry::StartedAttempt;
 use std::fmt;
+use std::future::Future as _;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use std::vec;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
+use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tonic::Request;
 
 use crate::settings::{CallOptions, RequestExt as _};
@@ -20,7 +22,7 @@ use crate::settings::{CallOptions, RequestExt as _};
 /// makes it once, adds its headers, and leaves retries, limits, reports and observers to the subscription.
 pub struct Opening<Q, M> {
     request: Q,
-    outgoing: mpsc::Receiver<M>,
+    outgoing: (mpsc::Receiver<M>, CancellationToken),
     started: StartedAttempt,
     timeout: Option<Duration>,
 }
@@ -28,7 +30,7 @@ pub struct Opening<Q, M> {
 impl<Q, M> Opening<Q, M> {
     pub(super) fn new(
         request: Q,
-        outgoing: mpsc::Receiver<M>,
+        outgoing: (mpsc::Receiver<M>, CancellationToken),
         started: StartedAttempt,
         timeout: Option<Duration>,
     ) -> Self {
@@ -60,7 +62,8 @@ impl<Q, M> Opening<Q, M> {
         Q: IntoIterator<Item = M>,
     {
         let opening = self.request.into_iter().collect::<Vec<_>>().into_iter();
-        of_attempt(OutgoingMessages { opening, later: self.outgoing }, self.timeout)
+        let (later, gone) = self.outgoing;
+        of_attempt(OutgoingMessages { opening, later, gone: Box::pin(gone.cancelled_owned()) }, self.timeout)
     }
 }
 
@@ -86,6 +89,7 @@ impl<Q: fmt::Debug, M> fmt::Debug for Opening<Q, M> {
 pub struct OutgoingMessages<M> {
     opening: vec::IntoIter<M>,
     later: mpsc::Receiver<M>,
+    gone: Pin<Box<WaitForCancellationFutureOwned>>,
 }
 
 /// Nothing in it is pinned in its place.
@@ -95,6 +99,9 @@ impl<M> Stream for OutgoingMessages<M> {
     type Item = M;
 
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<M>> {
+        if self.gone.as_mut().poll(cx).is_ready() {
+            return Poll::Ready(None);
+        }
         match self.opening.next() {
             Some(message) => Poll::Ready(Some(message)),
             None => self.later.poll_recv(cx),

@@ -1,6 +1,7 @@
 //! The messages that go out over one connection.
 
 use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
 
 /// How many messages wait for a connection to take them. A sender waits for a place then.
 const CAPACITY: usize = 16;
@@ -13,6 +14,8 @@ pub(super) struct Outbox<M> {
     receiver: Option<mpsc::Receiver<M>>,
     /// Which connection it is, by a number.
     number: u64,
+    /// Cancelled once the connection is gone: whoever holds its end may not let go of it.
+    gone: CancellationToken,
 }
 
 impl<M> Outbox<M> {
@@ -22,20 +25,30 @@ impl<M> Outbox<M> {
 
     fn numbered(number: u64, is_half_closed: bool) -> Self {
         let (sender, receiver) = mpsc::channel(CAPACITY);
-        Self { sender: (!is_half_closed).then_some(sender), receiver: Some(receiver), number }
+        Self {
+            sender: (!is_half_closed).then_some(sender),
+            receiver: Some(receiver),
+            number,
+            gone: CancellationToken::new(),
+        }
     }
 
     /// The connection is gone, and with it the messages that it has not taken. Those from now on are for the next one.
     pub(super) fn renew(&mut self, is_half_closed: bool) {
+        self.gone.cancel();
         *self = Self::numbered(self.number + 1, is_half_closed);
     }
 
-    /// A connection opens: the messages for it.
-    pub(super) fn open(&mut self, is_half_closed: bool) -> mpsc::Receiver<M> {
+    /// A connection opens: the messages for it, and the end of them.
+    pub(super) fn open(&mut self, is_half_closed: bool) -> (mpsc::Receiver<M>, CancellationToken) {
         if self.receiver.is_none() {
             self.renew(is_half_closed);
         }
-        self.receiver.take().unwrap_or_else(|| mpsc::channel(CAPACITY).1)
+        (self.receiver.take().unwrap_or_else(|| mpsc::channel(CAPACITY).1), self.gone.clone())
+    }
+
+    pub(super) fn gone(&self) -> &CancellationToken {
+        &self.gone
     }
 
     pub(super) fn number(&self) -> u64 {

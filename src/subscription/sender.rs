@@ -49,14 +49,14 @@ impl<S: SubscriptionStrategy> SubscriptionSender<S> {
     /// A future that is dropped before it is done has sent nothing.
     pub async fn send(&self, message: S::Message) -> Result<(), SubscriptionClosed<S::Message>> {
         loop {
-            let (number, sender) = {
+            let (number, sender, gone) = {
                 let Ok(inner) = self.shared.lock() else { return Err(SubscriptionClosed { message }) };
                 let Some(sender) = inner.outbox.sender() else {
                     return Err(SubscriptionClosed { message });
                 };
-                (inner.outbox.number(), sender.clone())
+                (inner.outbox.number(), sender.clone(), inner.outbox.gone().clone())
             };
-            let place = sender.reserve().await;
+            let Some(place) = gone.run_until_cancelled(sender.reserve()).await else { continue };
             let Ok(mut inner) = self.shared.lock() else { return Err(SubscriptionClosed { message }) };
             if inner.outbox.number() != number || inner.outbox.sender().is_none() {
                 // Another connection meanwhile, or none.

@@ -73,7 +73,8 @@ pub trait SubscriptionStrategy: StreamResumption {
 
     /// This message is about to be sent by a [`SubscriptionSender`](crate::subscription::SubscriptionSender). It goes out over the
     /// connection that is open now, or over the next one if none is. If that fails the message is gone: what must be said again
-    /// is up to [`resume`](StreamResumption::resume).
+    /// is up to [`resume`](StreamResumption::resume). A strategy must not use a sender of its own subscription: that waits for the
+    /// strategy.
     fn sent(&mut self, message: &Self::Message) {
         let _ = message;
     }

@@ -2,8 +2,11 @@
 
 use super::numbers::{MS, Numbers, open, read, settings};
 use super::server::{Hang, Hear, Message, Server, Wait, down, lines};
-use crate::subscription::{Subscriber, SubscriptionClosed, Update};
+use crate::subscription::{Opening, Subscriber, SubscriptionClosed, Update};
+use std::sync::{Arc, Mutex};
 use tokio::time::{sleep, timeout};
+use tokio_stream::StreamExt as _;
+use tonic::Response;
 
 #[tokio::test(start_paused = true)]
 async fn what_is_sent_goes_out_once_over_each_connection() {
@@ -99,4 +102,32 @@ async fn acknowledgements_that_nobody_takes_stop_the_reading() {
     // The first connection is left as one that keeps its caller waiting.
     assert_eq!(read(&mut subscription).await, (vec![2], Ok(())));
     assert_eq!(server.opened(), [(0, vec![0]), (1100, vec![0])]);
+}
+
+/// A transport may hold the stream of requests of a connection that was given up, for as long as its server takes nothing.
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_for_a_place_at_a_connection_that_is_gone() {
+    let mut settings = settings();
+    settings.set_wait_timeout(1000 * MS);
+    let held = Arc::new(Mutex::new(Vec::new()));
+    let holding = Arc::clone(&held);
+    let subscriber = Subscriber::new(&settings);
+    let mut subscription =
+        subscriber.subscribe(vec![0], Numbers::default(), move |opening: Opening<Vec<u64>, u64>| {
+            holding.lock().unwrap().push(opening.into_streaming_request().into_inner());
+            async { Ok(Response::new(tokio_stream::pending())) }
+        });
+    let sender = subscription.sender();
+    for number in 20..36 {
+        sender.send(number).await.unwrap();
+    }
+    let waiting = tokio::spawn(async move { sender.send(36).await });
+    assert!(timeout(1200 * MS, subscription.update()).await.is_err());
+    assert!(waiting.await.unwrap().is_ok());
+    let [mut first, mut second] = <[_; 2]>::try_from(std::mem::take(&mut *held.lock().unwrap())).unwrap();
+    assert_eq!(first.next().await, None);
+    let said: Vec<u64> = (&mut second).take(18).collect().await;
+    assert_eq!((said[0], said[17]), (0, 36));
+    drop(subscription);
+    assert_eq!(second.next().await, None);
 }
