@@ -21,7 +21,7 @@ pub(crate) struct SharedState {
 }
 
 impl SharedState {
-    /// What each operation starts with.
+    /// The start of each operation: its observers, and the source of its jitter.
     #[inline]
     pub(crate) fn start(&self) -> Start<'_> {
         Start::new(self.observers.as_deref(), &self.options.jitter)

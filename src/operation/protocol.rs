@@ -38,7 +38,7 @@ pub(crate) trait Protocol {
     /// The operation's name, in its report and for observers.
     fn name(&self, config: &Self::Config) -> Name;
 
-    /// What the operation starts with, asked once.
+    /// The start of the operation, asked for once.
     fn start<'a>(&'a self, config: &'a Self::Config) -> Start<'a>;
 
     /// Whether the first attempt can be sent as the operation begins. If not, its request is
@@ -106,7 +106,7 @@ pub(crate) trait Protocol {
     fn before_wait(&mut self) {}
 }
 
-/// What an operation starts with, besides its policy.
+/// The start of an operation: all that it begins with besides its policy.
 pub(crate) struct Start<'a> {
     pub(super) observers: Option<&'a Observers>,
     pub(super) jitter: Jitter,
@@ -154,7 +154,7 @@ pub(crate) enum Output {
     Failed(Stop),
 }
 
-/// What a reply is worth. Whoever reads it says so.
+/// The worth of a reply, as whoever reads it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
     Good,

@@ -333,7 +333,7 @@ impl<R, M> LongRunning<R, M> {
         self.ended = Some(PollingEnd { is_over_time, status, report, is_taken: false });
     }
 
-    /// What the last reply is worth, of an operation that is done.
+    /// The worth of the last reply, of an operation that is done.
     fn verdict(&self) -> Verdict {
         let response = &self.types.response;
         match self.operation().and_then(|operation| operation.result.as_ref()) {

@@ -111,7 +111,7 @@ fn by_number() -> Resumption {
     Resumption::by_position(|line: &Line| line.count, |_: &Line, count| line(count))
 }
 
-/// The layer has told its caller that the stream is not compressed: it asks for no compression any more.
+/// The caller has headers which say that the stream is not compressed: the layer asks for no compression any more.
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_a_layer_has_begun_to_resume_goes_on_uncompressed() {
     let talk = TalkServer::new(Feed::new([vec![Act::Line(2)]])).send_compressed(Gzip);

@@ -13,7 +13,6 @@ use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::{Recorder, Reply, Script, Setup, Talker, line, settings};
-use tower_layer::Layer as _;
 
 fn by_number() -> Resumption {
     Resumption::by_position(|line: &Line| line.count, |_: &Line, count| line(count))
