@@ -215,7 +215,11 @@ fn messages_and_tonics_code_are_tonics_own() {
     std::fs::create_dir_all(&directory).unwrap();
     for (proto, include) in [("edge.proto", DATA), (ASSET, PROTO)] {
         let descriptors = protox::compile([proto], [include]).unwrap();
-        tonic_prost_build::configure().out_dir(&directory).compile_fds(descriptors).unwrap();
+        // Neither tonic nor prost gives messages their names unasked.
+        let mut named = prost_build::Config::new();
+        named.enable_type_names().type_name_domain(["."], "type.googleapis.com");
+        let theirs = tonic_prost_build::configure().out_dir(&directory);
+        theirs.compile_fds_with_config(descriptors, named).unwrap();
         // tonic alone does not add this attribute to precompiled descriptors.
         let ours = generate(configure(), proto, include);
         assert!(!ours.files().is_empty());
