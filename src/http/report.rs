@@ -120,6 +120,18 @@ impl fmt::Display for HttpReport {
         if let Some(rule) = self.classification.rule() {
             write!(f, " ({})", Escaped(rule))?;
         }
-        write!(f, "; strategy {}: {may} be sent again", self.strategy)
+        write!(f, "; strategy {}: {may} be sent again", self.strategy)?;
+        let mut failures = self.failures();
+        let mut before = "; failed with ";
+        while let [failure, ..] = failures {
+            let count = failures.iter().take_while(|other| *other == failure).count();
+            write!(f, "{before}{failure}")?;
+            if count > 1 {
+                write!(f, " ({count} times)")?;
+            }
+            failures = failures.get(count..).unwrap_or_default();
+            before = ", ";
+        }
+        Ok(())
     }
 }

@@ -90,6 +90,8 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
     };
     let mut reach = Reach::MaybeSent;
     let mut is_of_connection = false;
+    #[cfg_attr(not(feature = "reqwest"), expect(unused_mut, reason = "only reqwest sets it"))]
+    let mut is_of_reqwest = false;
     let mut io = None;
     for current in chain(error) {
         if let Some(error) = current.downcast_ref::<legacy::Error>() {
@@ -105,10 +107,11 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
             }
         }
         #[cfg(feature = "reqwest")]
-        if let Some(error) = current.downcast_ref::<reqwest::Error>()
-            && (error.is_builder() || error.is_redirect())
-        {
-            return Cause::FAULT;
+        if let Some(error) = current.downcast_ref::<reqwest::Error>() {
+            if error.is_builder() || error.is_redirect() {
+                return Cause::FAULT;
+            }
+            is_of_reqwest = true;
         }
         if let Some(error) = current.downcast_ref::<hyper::Error>() {
             if error.is_user() && !is_lost_with_connection(error) {
@@ -158,6 +161,10 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
         Some(kind) if is_reset(kind) => return Cause::new(TransportFailure::Reset, reach),
         Some(kind) if part == Part::Head && !is_of_connection && is_of_connecting(kind) => {
             return Cause::new(TransportFailure::Connect, Reach::Unconnected);
+        }
+        // Of reqwest's decoders, where it is none of the connection below it.
+        Some(io::ErrorKind::Other) if part == Part::Body && is_of_reqwest && !is_of_connection => {
+            return Cause::UNREADABLE;
         }
         Some(kind) if part == Part::Body && is_of_decoding(kind) => return Cause::UNREADABLE,
         Some(_) => return Cause::new(broken, reach),

@@ -6,7 +6,7 @@ use crate::http::report::HttpReport;
 use crate::http::request::{Replay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
 use crate::http::shared_state::SharedState;
-use crate::operation::{AttemptContext, inbound_deadline};
+use crate::operation::{AttemptContext, Note, inbound_deadline};
 use crate::transport::SharedService;
 use gax_retry::StartedAttempt;
 use gax_retry::http::HttpFailure;
@@ -120,6 +120,9 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         let before = std::mem::replace(&mut self.failure, failure);
         self.http.failures.extend(before);
         self.ended = Some(ended);
+        if self.http.classification.is_at_other_host() {
+            context.note(Note::StorageHostNotNamed);
+        }
         let result = self.result(config, failure);
         if config.policy.permits(result) && !self.request.is_replayable() {
             context.note(self.request.note());

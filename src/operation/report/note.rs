@@ -45,6 +45,9 @@ pub enum Note {
     UnreadableResponse,
     /// The HTTP client below followed redirects, so that an attempt was more than one request. reqwest does not say how many.
     FollowedRedirects,
+    /// The path is one of Cloud Storage, and its host was not named (`with_host`): HTTP's rules for methods decided whether the
+    /// request is safe to retry.
+    StorageHostNotNamed,
     /// The strategy of a stream that broke off did not resume it.
     NotResumed,
     /// More messages of a stream were withheld than its resumption allows.
@@ -80,6 +83,9 @@ impl fmt::Display for Note {
             Note::EarlierAttemptMayHaveSucceeded => "an earlier attempt may have succeeded",
             Note::UnreadableResponse => "the response can't be read: not retried, whatever its code",
             Note::FollowedRedirects => "the client followed redirects: an attempt was more than one request",
+            Note::StorageHostNotNamed => {
+                "a path of Cloud Storage at a host that was not named: its rules did not count (see with_host)"
+            }
             Note::NotResumed => "the stream was not resumed: its strategy said so",
             Note::WithheldTooMuch => {
                 "more of the stream was withheld than its resumption allows: not resumed"

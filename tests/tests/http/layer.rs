@@ -465,12 +465,20 @@ async fn a_report_prints_why() {
     .await;
     let text = seen.report.to_string();
     let why = "idempotency conditional: ifGenerationMatch or generation missing (storage.objects.delete); \
-               strategy conditional: must not be sent again";
+               strategy conditional: must not be sent again; failed with status 503";
     assert!(text.contains(why), "{text}");
     assert!(
         text.starts_with("DELETE /storage/v1/b/x/o/y failed after 1 attempt in 0 ms (NON_RETRYABLE)\n"),
         "{text}"
     );
+    // Several failures, and a path of Cloud Storage at a host that its rules don't know.
+    let request = http::Request::delete("http://server/storage/v1/b/x/o/y").body(Full::default()).unwrap();
+    let acts = [503, 503, 429].map(HttpAct::status);
+    let seen = sent(&HttpRetryLayer::preset(&presets::storage()).reports(true), acts, request).await;
+    let text = seen.report.to_string();
+    let why = "strategy conditional: may be sent again; failed with status 503 (2 times), status 429";
+    assert!(text.contains(why), "{text}");
+    assert_eq!(seen.report.notes(), [Note::StorageHostNotNamed]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -143,17 +143,21 @@ async fn requests_that_die_together_with_a_connection_that_we_closed_are_unavail
 
 #[tokio::test]
 async fn what_does_not_unpack() {
-    let garbage = HttpAct::status(200).with_header("content-encoding", "gzip").with_body("no gzip at all");
-    let (server, url) = FaultServer::on_socket(HttpScript::always(garbage)).await;
-    let mut client = layer().layer(ReqwestService::new(reqwest::Client::new()));
-    let error = failed::<_, ReplayBody>(&mut client, &url).await;
-    assert_eq!(
-        (error.code(), error.failure()),
-        (Code::Internal, Some(TransportFailure::Unreadable)),
-        "{error}"
-    );
-    assert_eq!(error.stop_reason(), Some(StopReason::NonRetryable));
-    assert_eq!(server.arrivals().len(), 1);
+    // No header of gzip, and one before data that can't be decompressed.
+    let header = b"\x1f\x8b\x08\0\0\0\0\0\0\x03";
+    for body in [b"no gzip at all".to_vec(), [&header[..], &[0xff; 20]].concat()] {
+        let garbage = HttpAct::status(200).with_header("content-encoding", "gzip").with_body(body);
+        let (server, url) = FaultServer::on_socket(HttpScript::always(garbage)).await;
+        let mut client = layer().layer(ReqwestService::new(reqwest::Client::new()));
+        let error = failed::<_, ReplayBody>(&mut client, &url).await;
+        assert_eq!(
+            (error.code(), error.failure()),
+            (Code::Internal, Some(TransportFailure::Unreadable)),
+            "{error}"
+        );
+        assert_eq!(error.stop_reason(), Some(StopReason::NonRetryable));
+        assert_eq!(server.arrivals().len(), 1);
+    }
 }
 
 /// Neither does a preset, whatever its library would do.

@@ -52,6 +52,7 @@ pub struct Classification {
     /// The rule holds whatever the strategy.
     pub(super) is_fixed: bool,
     pub(super) hedges: Hedges,
+    is_at_other_host: bool,
 }
 
 /// Whether a request may be sent while an attempt is in flight.
@@ -70,7 +71,7 @@ impl Classification {
         is_fixed: bool,
         hedges: Hedges,
     ) -> Self {
-        Self { rule: Some(rule), idempotency, is_fixed, hedges }
+        Self { rule: Some(rule), idempotency, is_fixed, hedges, is_at_other_host: false }
     }
 
     /// No rule speaks of it, but it carries this.
@@ -79,13 +80,26 @@ impl Classification {
     }
 
     pub(super) fn unknown(hedges: Hedges) -> Self {
-        Self { rule: None, idempotency: Idempotency::Unknown, is_fixed: false, hedges }
+        let idempotency = Idempotency::Unknown;
+        Self { rule: None, idempotency, is_fixed: false, hedges, is_at_other_host: false }
+    }
+
+    /// Whether the path is one of an API whose rules don't count at its host.
+    pub(super) fn at_other_host(self, is_at_other_host: bool) -> Self {
+        Self { is_at_other_host, ..self }
     }
 
     /// The name of the rule that the request matches.
     #[must_use]
     pub fn rule(&self) -> Option<&str> {
         self.rule.as_deref()
+    }
+
+    /// Whether the path is one of Cloud Storage's JSON API, and the host is not among those of its rules: see
+    /// [`IdempotencyTable::with_host`](super::IdempotencyTable::with_host).
+    #[must_use]
+    pub fn is_at_other_host(&self) -> bool {
+        self.is_at_other_host
     }
 
     /// Whether the request is safe to retry.

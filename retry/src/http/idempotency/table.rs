@@ -268,7 +268,10 @@ impl IdempotencyTable {
             return Classification::new(rule.shared_name(), idempotency, rule.is_fixed(), hedges);
         }
         match self.is_of_storage() {
-            true if !is_at_storage => Self::http_methods().classify(request),
+            true if !is_at_storage => {
+                let is_of_storage = request.path().contains("/storage/v1/");
+                Self::http_methods().classify(request).at_other_host(is_of_storage)
+            }
             true => request.xml_condition().map_or_else(
                 || Classification::unknown(request.hedges()),
                 |met| Classification::met(met, request.hedges()),

@@ -229,3 +229,19 @@ fn every_row_has_a_name_of_its_own() {
         "conditional: ifMetagenerationMatch or If-Match header or etag in the body"
     );
 }
+
+#[test]
+fn a_path_of_cloud_storage_at_a_host_that_was_not_named() {
+    let table = IdempotencyTable::storage().with_host("localhost:9000");
+    for (host, path, expected) in [
+        ("localhost:9000", "/storage/v1/b/x", false),
+        ("storage.googleapis.com", "/storage/v1/b/x", false),
+        ("localhost:9001", "/storage/v1/b/x", true),
+        ("localhost:9001", "/upload/storage/v1/b/x/o", true),
+        ("localhost:9001", "/v1/things", false),
+    ] {
+        let request = RequestFacts::new("DELETE", path).with_host(host);
+        assert_eq!(table.classify(&request).is_at_other_host(), expected, "{host}{path}");
+        assert!(!IdempotencyTable::http_methods().classify(&request).is_at_other_host());
+    }
+}
