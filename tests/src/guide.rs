@@ -152,6 +152,8 @@ mod from_python {}
 
 #[doc = include_str!("../../docs/src/google-retry-documents.md")]
 mod google_retry_documents {}
+#[doc = include_str!("../../docs/src/from-reqwest-middleware.md")]
+mod from_reqwest_middleware {}
 
 #[doc = include_str!("../../docs/src/google-apis.md")]
 mod google_apis {}

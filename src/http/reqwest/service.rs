@@ -73,6 +73,17 @@ impl ReqwestService {
         Ok(Self { client: builder.redirect(Policy::none()).build()?, follows_redirects: false })
     }
 
+    /// A service over a client that follows no redirect and decompresses nothing, for [transfers](crate::transfer): they follow
+    /// redirects themselves, and count and verify the bytes that the server sends. Other requests want compression: use
+    /// [`without_redirects`](Self::without_redirects) for them.
+    ///
+    /// # Errors
+    ///
+    /// The builder's own; see [`ClientBuilder::build`].
+    pub fn for_transfers(builder: ClientBuilder) -> Result<Self, ::reqwest::Error> {
+        Self::without_redirects(builder.no_gzip().no_brotli().no_zstd().no_deflate())
+    }
+
     pub(super) fn client(&self) -> &Client {
         &self.client
     }

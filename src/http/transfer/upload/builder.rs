@@ -70,7 +70,7 @@ const SINGLE_BELOW: u64 = 8 * 1024 * 1024;
 ///
 /// # #[cfg(feature = "reqwest")]
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let client = ReqwestService::without_redirects(reqwest::Client::builder())?;
+/// let client = ReqwestService::for_transfers(reqwest::Client::builder())?;
 /// let client = HttpRetryLayer::preset(&presets::storage().without_deadline().with_max_attempts(8)).layer(client);
 /// let upload = Upload::to_object("https://storage.googleapis.com", "photos", "cat.jpg", UploadSource::file("cat.jpg"))
 ///     .header("authorization", "Bearer ya29...")
