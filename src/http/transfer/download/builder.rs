@@ -7,14 +7,15 @@ use crate::http::transfer::download::file::PartialFile;
 use crate::http::transfer::download::options::DownloadOptions;
 use crate::http::transfer::download::receiver::{ClientParts, Receiver};
 use crate::http::transfer::download::sink::Sink;
+use crate::http::transfer::download::state::Checkpoints;
 use crate::http::transfer::error::{Failure, TransferError, TransferErrorKind};
 use crate::http::transfer::progress::TransferProgress;
 use crate::http::transfer::protocol::OnProgress;
 use crate::http::transfer::request::TransferRequest;
 use crate::http::transfer::service::TransferService;
-use crate::http::transfer::state_file::StateFile;
 use crate::settings::CallOptions;
 use bytes::Bytes;
+use http::header::RANGE;
 use http::{HeaderName, HeaderValue, Method};
 use std::fmt;
 use std::path::PathBuf;
@@ -28,9 +29,9 @@ const MOST_RANGES: u32 = 256;
 /// A download that resumes, over a client with the HTTP layer.
 ///
 /// All its requests are attempts of one operation, with the settings of that layer. Where the body breaks off, the next request asks
-/// for what is missing, of the same version of the object: by its generation or its strong `ETag`. Servers are not believed: a
-/// response that has other bytes than were asked for is never appended. Bytes that came in are progress: back-off begins anew, and
-/// so does the number of attempts.
+/// for what is missing, of the same version of the object: by its generation or its strong `ETag`. Each response is verified: one
+/// that has other bytes than were requested, or doesn't say which, is never appended. Bytes that were received are progress: back-off
+/// and the number of attempts start over.
 ///
 /// Where a server names no version, or decompresses on the way, all of it is asked for again, and what is there already is skipped if
 /// it has the same CRC32C.
@@ -62,7 +63,7 @@ const MOST_RANGES: u32 = 256;
 ///
 /// # #[cfg(feature = "reqwest")]
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let client = ReqwestService::without_redirects(reqwest::Client::builder())?;
+/// let client = ReqwestService::for_transfers(reqwest::Client::builder())?;
 /// let client = HttpRetryLayer::preset(&presets::storage().without_deadline().with_max_attempts(8)).layer(client);
 /// let download = Download::of_object("https://storage.googleapis.com", "photos", "cat.jpg");
 /// let downloaded = download.header("authorization", "Bearer ya29...").resumable().to_file(&client, "cat.jpg").await?;
@@ -73,7 +74,8 @@ const MOST_RANGES: u32 = 256;
 #[must_use = "nothing is sent until a method that receives it is awaited"]
 pub struct Download<'a> {
     request: TransferRequest,
-    has_generations: bool,
+    is_object: bool,
+    generation: Option<i64>,
     is_stored: bool,
     checksums: Checksums,
     idle_timeout: Option<Duration>,
@@ -84,15 +86,16 @@ pub struct Download<'a> {
 
 impl<'a> Download<'a> {
     /// A download of an object of Cloud Storage, by its JSON API. The endpoint is `https://storage.googleapis.com` or an emulator.
-    /// Without a [generation](Self::generation) the first response says which it is.
+    /// Without a [generation](Self::generation) the first response says which it is. A response without the headers that describe an
+    /// object, such as a proxy's login page, is an error ([`Malformed`](TransferErrorKind::Malformed)).
     pub fn of_object(endpoint: &str, bucket: &str, name: &str) -> Self {
         let request = TransferRequest::to_object(Method::GET, endpoint, "/storage/v1", bucket, name);
-        Self { has_generations: true, ..Self::of(request.query("alt", "media")) }
+        Self { is_object: true, ..Self::of(request.query("alt", "media")) }
     }
 
     /// A download of whatever this request gets, whose method becomes `GET`. Its extensions may have a
-    /// [`Preset`](crate::http::Preset) or [`CallOptions`], as those of any request. `Range` and `Accept-Encoding` are set as they
-    /// are needed.
+    /// [`Preset`](crate::http::Preset) or [`CallOptions`], as those of any request. `Accept-Encoding` is set as it is needed; a
+    /// `Range` header is an error ([`Invalid`](TransferErrorKind::Invalid)), since the download requests the ranges that it needs.
     pub fn new(request: http::Request<()>) -> Self {
         Self::of(TransferRequest::new(request, Method::GET))
     }
@@ -100,7 +103,8 @@ impl<'a> Download<'a> {
     fn of(request: TransferRequest) -> Self {
         Self {
             request,
-            has_generations: false,
+            is_object: false,
+            generation: None,
             is_stored: false,
             checksums: Checksums::default(),
             idle_timeout: None,
@@ -124,14 +128,15 @@ impl<'a> Download<'a> {
         Self { request: self.request.query(name, value), ..self }
     }
 
-    /// The generation that is wanted.
+    /// The generation that is wanted. A response that names another one, or none, is an error
+    /// ([`Malformed`](TransferErrorKind::Malformed)).
     pub fn generation(self, generation: i64) -> Self {
-        // It is in every request then.
-        Self { has_generations: false, ..self }.query("generation", &generation.to_string())
+        Self { generation: Some(generation), ..self }.query("generation", &generation.to_string())
     }
 
     /// The bytes as they are stored: what is stored compressed comes compressed, can be resumed by ranges, and has the checksums
-    /// that the server names.
+    /// that the server names. The client must not decompress it, as reqwest does with its feature `gzip`: see
+    /// `ReqwestService::for_transfers`.
     pub fn stored(self) -> Self {
         Self { is_stored: true, ..self }
     }
@@ -146,9 +151,10 @@ impl<'a> Download<'a> {
         Self { idle_timeout: Some(timeout), ..self }
     }
 
-    /// A download [to a file](Self::to_file) that failed, or whose process was killed, leaves what it has beside that path, in
-    /// `PATH.gax-part` and `PATH.gax-state`, and the same download goes on from there. If the object was replaced meanwhile, it
-    /// begins anew.
+    /// A download [to a file](Self::to_file) that failed, or whose process was killed, leaves what it has in `PATH.gax-part` and
+    /// `PATH.gax-state`, and the same download resumes from there. If the object was replaced meanwhile, or the file has other bytes
+    /// than the state's CRC32C, it starts over. The state is written every 16 MiB and after each failure; if the server names a
+    /// checksum, bytes behind that are used as well. CRC32C is always computed.
     ///
     /// A state file of another request, whose URI differs in whatever part, or one that can't be read, is an error
     /// ([`StateFile`](TransferErrorKind::StateFile)): remove the two files to begin anew. A URI that is signed anew is another one.
@@ -156,11 +162,13 @@ impl<'a> Download<'a> {
         Self { is_resumable: true, ..self }
     }
 
-    /// Receives so many ranges of [a file](Self::to_file) at once, besides the first, each of at least that many bytes; 256 ranges at
-    /// most. It is for networks on which one connection is slow. gsutil does so from 150 MiB on. Each range is an operation of its own, with retries of its own.
+    /// Receives several ranges of [a file](Self::to_file) at once: as many as the object has pieces of that many bytes, the last of
+    /// which may be shorter, and so many at most (256 are the limit). All have the same length. A range of 256 KiB before them shows how
+    /// long the object is. It is for networks on which one connection is slow; gsutil does so from 150 MiB on. Each range is an
+    /// operation with its own retries.
     ///
-    /// It makes no difference for writers and memory, nor for a [resumable](Self::resumable) download, and little for a server that
-    /// knows no ranges, or names neither the length of its object nor a version. An object that is replaced meanwhile is an error.
+    /// It makes no difference for writers and memory, and little for a server that knows no ranges, or names neither the length of its
+    /// object nor a version. An object that is replaced meanwhile is an error.
     pub fn parallel(self, ranges: u32, least: u64) -> Self {
         let ranges = u64::from(ranges.min(MOST_RANGES));
         Self { parallel: (ranges > 0).then_some((ranges, least.max(1))), ..self }
@@ -176,8 +184,8 @@ impl<'a> Download<'a> {
         Self { request: self.request.extension(options), ..self }
     }
 
-    /// Receives it into a file. It is written beside that path with `.gax-part` at its end, and gets its name once it is whole and
-    /// verified, in place of a file that was there.
+    /// Receives it into a file. It is written to that path with `.gax-part` at its end, and gets its name once it is whole and
+    /// verified, in place of a file that was there, whose permissions it gets. Of a symbolic link the file that it names is replaced.
     ///
     /// The path is yours to choose: see [`path_within`](crate::transfer::path_within) for names that a server has given.
     ///
@@ -196,52 +204,31 @@ impl<'a> Download<'a> {
     ) -> impl Future<Output = Result<Downloaded, TransferError>> + Send + use<'a, S, P> {
         let (client, path) = (client.parts(), path.into());
         async move {
-            let (is_resumable, checksums) = (self.is_resumable, self.checksums);
-            let ranges = self.parallel.filter(|_| !is_resumable);
-            let state = is_resumable.then(|| PartialFile::state(&path));
+            let parallel = self.parallel;
+            let mut file = PartialFile::open(&path, self.is_resumable).await.map_err(Failure::unbegun)?;
+            let state = self.is_resumable.then(|| Checkpoints::new(file.state()));
             let receiver = self.receiver(client, state).map_err(Failure::unbegun)?;
-            let mut file = PartialFile::open(&path, is_resumable).await.map_err(Failure::unbegun)?;
-            let left = file.left(&receiver.options).await.map_err(Failure::unbegun)?;
-            let offset = left.as_ref().map_or(0, |(_, length)| *length);
-            if let Some(ranges) = ranges {
-                let part = file.part().to_owned();
-                let downloaded = receiver.receive_ranges(&part, ranges).await?;
-                let finished = file.finish(None, downloaded.bytes()).await;
-                finished.map_err(|failure| downloaded.failed(failure))?;
-                return Ok(downloaded);
+            let options = Arc::clone(&receiver.options);
+            let ended = receiver.receive_file(&file, parallel).await;
+            let is_useless = ended.as_ref().is_err_and(|error| {
+                let kinds = [TransferErrorKind::ChecksumMismatch, TransferErrorKind::ObjectChanged];
+                kinds.contains(&error.kind()) || file.length() == 0
+            });
+            if is_useless {
+                file.discard();
             }
-            let progress = receiver.progress(Sink::file(file.part().to_owned(), offset, checksums));
-            if let Some((stored, _)) = left.filter(|_| offset > 0) {
-                progress.lock().go_on(&stored);
+            let downloaded = match ended {
+                Ok(downloaded) => match file.finish(downloaded.bytes()).await {
+                    Ok(()) => Ok(downloaded),
+                    Err(failure) => Err(downloaded.failed(failure)),
+                },
+                Err(error) => Err(error),
+            };
+            if let Some(state) = options.state.as_ref().filter(|_| is_useless || downloaded.is_ok()) {
+                // A download that starts over replaces it, should it stay.
+                drop(state.set(None).await);
             }
-            let state = receiver.options.state.clone();
-            match receiver.receive(progress.clone()).await {
-                Ok(downloaded) => {
-                    let opened = progress.lock().sink.take_file();
-                    let finished = file.finish(opened, downloaded.bytes()).await;
-                    finished.map_err(|failure| downloaded.failed(failure))?;
-                    if let Some(state) = state {
-                        // A download that begins anew replaces it, should it stay.
-                        drop(state.remove().await);
-                    }
-                    Ok(downloaded)
-                }
-                Err(error) => {
-                    let is_useless = matches!(
-                        error.kind(),
-                        TransferErrorKind::ChecksumMismatch
-                            | TransferErrorKind::ObjectChanged
-                            | TransferErrorKind::Malformed
-                    );
-                    if is_useless {
-                        file.discard();
-                        if let Some(state) = state {
-                            drop(state.remove().await);
-                        }
-                    }
-                    Err(error)
-                }
-            }
+            downloaded
         }
     }
 
@@ -297,14 +284,19 @@ impl<'a> Download<'a> {
     fn receiver<S: TransferService>(
         self,
         client: ClientParts<S>,
-        state: Option<StateFile>,
+        state: Option<Checkpoints>,
     ) -> Result<Receiver<'a, S>, Failure> {
         let mut request = self.request.into_parts()?;
+        if request.headers.contains_key(RANGE) {
+            let problem = "a download requests the ranges that it needs itself: remove the header `Range`";
+            return Err(Failure::new(TransferErrorKind::Invalid, problem));
+        }
         let config = client.2.config_for(&mut request);
         let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
         let options = DownloadOptions {
             request,
-            has_generations: self.has_generations,
+            is_object: self.is_object,
+            generation: self.generation,
             is_stored: self.is_stored,
             state,
         };
@@ -314,7 +306,8 @@ impl<'a> Download<'a> {
             options: Arc::new(options),
             idle_timeout,
             on_progress: self.on_progress,
-            checksums: self.checksums,
+            // The state of a resumable download has it.
+            checksums: Checksums { crc32c: self.checksums.crc32c || self.is_resumable, ..self.checksums },
         })
     }
 }

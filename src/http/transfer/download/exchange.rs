@@ -2,9 +2,10 @@
 
 use crate::http::transfer::activity::Activity;
 use crate::http::transfer::checksum::Sums;
-use crate::http::transfer::download::head::{Decision, Version};
-use crate::http::transfer::download::options::{DownloadOptions, request};
+use crate::http::transfer::download::head::{Decision, Position, Version};
+use crate::http::transfer::download::options::{DownloadOptions, is_pinned, request};
 use crate::http::transfer::download::received::{SharedProgress, changed};
+use crate::http::transfer::download::state::StoredRange;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
 use crate::http::transfer::origin::{hide_secrets, resolved};
@@ -74,7 +75,7 @@ impl<'a> DownloadExchange<'a> {
         (self.redirected, self.redirects, self.has_failed) = (None, 0, true);
     }
 
-    /// The bytes so far are of another object, or of one that nobody can go on with.
+    /// The bytes so far are of another object, or may be.
     fn anew(&mut self, received: Option<Received>) -> Ending {
         self.interrupt();
         let failure = match received {
@@ -148,11 +149,14 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
     }
 
     fn read(&mut self, (): (), mut head: http::response::Parts, mut body: Incoming) -> Boxed<'a, Received> {
-        let (options, progress) = (Arc::clone(&self.options), self.progress.clone());
+        let (options, progress, target) =
+            (Arc::clone(&self.options), self.progress.clone(), self.redirected.clone());
         Box::pin(async move {
             let decision = {
                 let mut progress = progress.lock();
-                let decision = progress.position().decide(head.status, &head.headers);
+                let position = progress.position();
+                let is_pinned = is_pinned(&options, target.as_ref(), &position);
+                let decision = Position { is_pinned, ..position }.decide(head.status, &head.headers);
                 progress.decision = Some(decision);
                 decision
             };
@@ -164,21 +168,23 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
             let is_new = {
                 let mut progress = progress.lock();
                 progress.learn(&head, total);
-                if skip == 0 && head.status != StatusCode::PARTIAL_CONTENT {
+                if skip == 0 && end == total {
                     // A server that knows no ranges sends all of it at once.
                     progress.position.limit = None;
                 }
                 progress.sink.offset() == 0
             };
-            if let Some(state) = options.state.as_ref().filter(|_| is_new) {
-                let stored = progress.lock().stored(&options);
-                if let Some(stored) = stored
-                    && let Err(failure) = state.save(&stored).await
-                {
-                    return Received { head, content: Bytes::new(), end: End::Failed(failure) };
+            let begun = match options.state.as_ref().filter(|_| is_new) {
+                Some(state) => {
+                    let stored = progress.lock().stored(&options, vec![StoredRange::default()]);
+                    state.set(stored).await
                 }
-            }
-            let end = progress.receive(&mut body, skip, end).await;
+                None => Ok(()),
+            };
+            let end = match begun {
+                Ok(()) => progress.receive(&options, &mut body, (skip, end)).await,
+                Err(failure) => End::Failed(failure),
+            };
             Received { head, content: Bytes::new(), end }
         })
     }
@@ -210,7 +216,7 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
                 }
                 let is_whole = match position.end() {
                     Some(end) => position.offset >= end,
-                    None => received.head.status.as_u16() != 206,
+                    None => received.head.status != StatusCode::PARTIAL_CONTENT,
                 };
                 if is_whole { self.whole(received.head) } else { Ending::NotDone { progress } }
             }
@@ -219,6 +225,15 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
                 self.whole(received.head)
             }
             Some(Decision::Anew) => self.anew(Some(received)),
+            Some(Decision::Unranged) => {
+                self.progress.lock().position.limit = None;
+                Ending::NotDone { progress: true }
+            }
+            Some(Decision::Unproved(problem)) => {
+                self.interrupt();
+                let failure = Failure::malformed(problem).with_response(received.into_response());
+                Ending::Failed { failure, class: Class::Always(Code::Unavailable), progress }
+            }
             Some(Decision::Redirect) => self.redirect(received),
             Some(Decision::Malformed(problem)) => {
                 let failure = Failure::malformed(problem).with_response(received.into_response());
@@ -227,9 +242,9 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
             Some(Decision::Failed) | None => {
                 self.interrupt();
                 let status = received.head.status.as_u16();
-                let is_pinned = self.options.has_generations && position.has_generation();
+                let is_pinned = self.options.has_generations() && position.has_generation();
                 if status == 404 && position.offset > 0 && is_pinned {
-                    // Of the generation that was asked for there is nothing more. There may be another one.
+                    // The requested generation is gone. There may be another one.
                     return self.anew(Some(received));
                 }
                 let failure = Failure::status(received.into_response());

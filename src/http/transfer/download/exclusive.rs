@@ -1,6 +1,6 @@
 //! Files that one download at a time writes to.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
@@ -51,22 +51,37 @@ fn lock(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Opens a file of which that is known once more, to read and write.
+///
+/// # Errors
+///
+/// It can't be opened, or that path names another file by now.
+pub(super) fn open_again(known: &Metadata, path: &Path) -> io::Result<File> {
+    let file = OpenOptions::new().read(true).write(true).open(path)?;
+    if !is_same(known, &file.metadata()?) {
+        return Err(io::Error::other("another program has replaced it"));
+    }
+    Ok(file)
+}
+
 /// Whether that path is the file's name.
-#[cfg(unix)]
 fn is_at(file: &File, path: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt as _;
-    let file = file.metadata()?;
     match fs::symlink_metadata(path) {
-        Ok(named) => Ok((named.dev(), named.ino()) == (file.dev(), file.ino())),
+        Ok(named) => Ok(is_same(&named, &file.metadata()?)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         Err(error) => Err(error),
     }
 }
 
+#[cfg(unix)]
+fn is_same(one: &Metadata, other: &Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt as _;
+    (one.dev(), one.ino()) == (other.dev(), other.ino())
+}
+
 #[cfg(not(unix))]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere it can fail")]
-fn is_at(_: &File, _: &Path) -> io::Result<bool> {
-    Ok(true)
+fn is_same(_: &Metadata, _: &Metadata) -> bool {
+    true
 }
 
 #[cfg(all(test, unix))]

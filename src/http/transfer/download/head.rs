@@ -1,5 +1,6 @@
-//! The head of a download's response, and what follows from it: data in, decision out. Servers are not believed.
+//! The head of a download's response, and what it proves: data in, decision out.
 
+use crate::http::transfer::checksum::GOOG_HASH;
 use crate::http::transfer::range::{ContentRange, number, only};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, ETAG, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
@@ -42,6 +43,15 @@ impl Version {
         !self.is_transcoded && (self.generation.is_some() || self.etag.is_some())
     }
 
+    /// How it is named.
+    pub(super) fn naming(&self) -> Naming {
+        match (self.generation, &self.etag) {
+            (Some(_), _) => Naming::Generation,
+            (None, Some(_)) => Naming::ETag,
+            (None, None) => Naming::None,
+        }
+    }
+
     /// Whether the two have different names.
     fn is_another(&self, other: &Self) -> bool {
         match self.generation.zip(other.generation) {
@@ -65,17 +75,41 @@ impl Version {
 
 /// How far a download has come, as far as heads are concerned.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts that a head is compared with")]
 pub(super) struct Position {
     /// The place of the next byte that is wanted.
     pub(super) offset: u64,
     /// Up to where bytes are wanted, if that is not the end.
     pub(super) limit: Option<u64>,
-    /// The version of which there are bytes, or of which there are to be.
+    /// The version of the bytes that were received, or of those that are wanted.
     pub(super) version: Option<Version>,
     /// The length of the whole.
     pub(super) total: Option<u64>,
-    /// Whether checksums show if a prefix that comes again is the same.
+    /// The object is one of Cloud Storage, which describes it in headers.
+    pub(super) is_object: bool,
+    /// The bytes are wanted as they are stored.
+    pub(super) is_stored: bool,
+    /// The generation that the program asks for.
+    pub(super) generation: Option<i64>,
+    /// How the server named versions of the object so far.
+    pub(super) naming: Naming,
+    /// The request asked for a range of this version alone.
+    pub(super) is_pinned: bool,
+    /// Checksums show whether a prefix that is sent again is the same.
     pub(super) is_hashed: bool,
+    /// A checksum of the server's is compared in the end.
+    pub(super) is_verified: bool,
+    /// The download has started over once.
+    pub(super) is_restarted: bool,
+}
+
+/// How a server names versions: each of its responses has to do so.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) enum Naming {
+    #[default]
+    None,
+    ETag,
+    Generation,
 }
 
 /// The consequence of a head.
@@ -86,18 +120,22 @@ pub(super) enum Decision {
     Body { skip: u64, end: Option<u64>, total: Option<u64> },
     /// Nothing is missing.
     Whole,
-    /// It is another object, or nobody knows: only its begin is of use.
+    /// It is another object, or may be one: the download starts over.
     Anew,
+    /// The object has no such range: all of it is requested.
+    Unranged,
     /// It is in another place.
     Redirect,
     /// It failed.
     Failed,
+    /// The response does not say which object it has, as earlier ones did. The next one may.
+    Unproved(&'static str),
     /// The response breaks the rules.
     Malformed(&'static str),
 }
 
 impl Position {
-    /// The range that is asked for; `None`: all of it.
+    /// The range that is requested; `None`: all of it.
     pub(super) fn range(&self) -> Option<String> {
         if self.offset == 0 && self.limit.is_none() {
             return None;
@@ -124,72 +162,143 @@ impl Position {
 
     pub(super) fn decide(&self, status: StatusCode, headers: &HeaderMap) -> Decision {
         let version = Version::of(headers);
-        let is_other = self.version.as_ref().is_some_and(|known| known.differs(&version));
         match status.as_u16() {
-            206 => self.partial(is_other, headers),
-            204 if self.offset == 0 => Decision::Body { skip: 0, end: Some(0), total: Some(0) },
-            200 | 203 => self.whole(&version, is_other, headers),
-            416 if self.offset > 0 || self.limit.is_some() => match ContentRange::of(headers) {
-                // It has no content, and so no encoding.
-                _ if self.version.as_ref().is_some_and(|known| known.is_another(&version)) => Decision::Anew,
-                Some(ContentRange::Outside { total }) if total == self.offset => Decision::Whole,
-                Some(ContentRange::Outside { total }) if total < self.offset => Decision::Anew,
-                None if self.total == Some(self.offset) => Decision::Whole,
-                None => Decision::Failed,
-                Some(_) => Decision::Malformed("the server refused a range that it has"),
-            },
+            200 | 203 | 206 => self.content(status, &version, headers),
+            416 if self.offset == 0 && self.limit.is_some() => Decision::Unranged,
+            416 if self.offset > 0 => self.outside(&version, headers),
             301..=303 | 307 | 308 if headers.contains_key(http::header::LOCATION) => Decision::Redirect,
             _ if status.is_success() => {
-                Decision::Malformed("the server responded with another success than was asked for")
+                Decision::Malformed("the server responded with a success that has no object")
             }
             _ => Decision::Failed,
         }
     }
 
-    /// A response with all of it, whether that was asked for or not.
-    fn whole(&self, version: &Version, is_other: bool, headers: &HeaderMap) -> Decision {
-        let length = only(headers, &CONTENT_LENGTH).and_then(number);
-        let length = length.filter(|_| !headers.contains_key(TRANSFER_ENCODING));
+    /// A response with bytes: which object they are of, and which of its bytes.
+    fn content(&self, status: StatusCode, version: &Version, headers: &HeaderMap) -> Decision {
+        if let Some(problem) = self.encoding_problem(version, headers) {
+            return Decision::Malformed(problem);
+        }
+        if self.generation.zip(version.generation).is_some_and(|(wanted, sent)| wanted != sent) {
+            return Decision::Malformed("the server sent another generation than the requested one");
+        }
+        let is_described = [GENERATION.as_str(), STORED_LENGTH.as_str(), GOOG_HASH]
+            .iter()
+            .any(|name| headers.contains_key(*name));
+        let is_unknown =
+            self.is_object && !is_described || self.generation.is_some() && version.generation.is_none();
+        if self.naming == Naming::None && is_unknown {
+            return Decision::Malformed("the response has no headers that describe the requested object");
+        }
+        let is_nameless = version.naming() < self.naming;
+        let is_same = self.version.as_ref().is_some_and(|known| known.is_same(version));
+        let range = ContentRange::of(headers);
+        let is_partial = status == StatusCode::PARTIAL_CONTENT || self.is_range_as_200(range, headers);
+        if is_nameless && !is_same && !(is_partial && self.version.is_some()) {
+            return Decision::Unproved("the response does not name the version of the object");
+        }
+        if self.version.as_ref().is_some_and(|known| known.differs(version)) {
+            return Decision::Anew;
+        }
+        if is_partial { self.partial(is_same, range) } else { self.whole(is_same, version, range, headers) }
+    }
+
+    /// A coding that was not requested, or the lack of one that was.
+    fn encoding_problem(&self, version: &Version, headers: &HeaderMap) -> Option<&'static str> {
+        let stored = headers.get(STORED_ENCODING).map(|value| value.as_bytes().trim_ascii());
+        let sent = version.encoding.as_ref().map_or(&b"identity"[..], |value| value.as_bytes().trim_ascii());
+        match stored {
+            _ if !self.is_stored && version.encoding.is_some() => Some(
+                "the response has a Content-Encoding that was not requested: use `stored`, if the object is stored so",
+            ),
+            Some(stored) if self.is_stored && !stored.eq_ignore_ascii_case(sent) => Some(
+                "the response has another Content-Encoding than the stored object: turn decoding off in the HTTP client",
+            ),
+            _ => None,
+        }
+    }
+
+    /// Whether a response with status 200 has the requested range and nothing else, as a 206 has it.
+    fn is_range_as_200(&self, range: Option<ContentRange>, headers: &HeaderMap) -> bool {
+        let Some(ContentRange::Bytes { begin, end, total: Some(total) }) = range else { return false };
+        let is_all = begin == 0 && end == total;
+        !is_all && begin == self.offset && length(headers).is_none_or(|length| length == end - begin)
+    }
+
+    /// A response with all of it, whether that was requested or not.
+    fn whole(
+        &self,
+        is_same: bool,
+        version: &Version,
+        range: Option<ContentRange>,
+        headers: &HeaderMap,
+    ) -> Decision {
+        if let Some(ContentRange::Bytes { begin, end, total }) = range
+            && (begin > 0 || total.is_some_and(|total| total != end))
+        {
+            return Decision::Malformed("the server sent a range that was not requested");
+        }
+        let length = length(headers);
         let stored = only(headers, &STORED_LENGTH).and_then(number).filter(|_| !version.is_transcoded);
         if length.zip(stored).is_some_and(|(length, stored)| length != stored) {
             return Decision::Malformed("the server announced fewer or more bytes than it has");
         }
         let total = length.or(stored);
         if self.offset == 0 {
-            return if is_other { Decision::Anew } else { Decision::Body { skip: 0, end: total, total } };
+            return Decision::Body { skip: 0, end: total, total };
         }
-        let is_same = self.version.as_ref().is_some_and(|known| known.is_same(version));
         let has_other_length = self.total.zip(total).is_some_and(|(known, total)| known != total);
         let is_too_short = total.is_some_and(|total| total < self.offset);
-        if is_other || has_other_length || is_too_short || !is_same && !self.is_hashed {
+        if has_other_length || is_too_short || !is_same && !self.is_hashed {
             return Decision::Anew;
         }
         Decision::Body { skip: self.offset, end: total, total }
     }
 
     /// A response with a part of it.
-    fn partial(&self, is_other: bool, headers: &HeaderMap) -> Decision {
-        match ContentRange::of(headers) {
-            _ if is_other => Decision::Anew,
-            Some(ContentRange::Bytes { total: Some(total), .. })
-                if self.total.is_some_and(|known| known != total) =>
-            {
-                Decision::Anew
-            }
-            Some(ContentRange::Bytes { begin, .. }) if begin > self.offset => {
-                Decision::Malformed("the server sent a range that begins behind the one that was asked for")
-            }
-            Some(ContentRange::Bytes { end, .. }) if end <= self.offset => {
-                Decision::Malformed("the server sent a range that ends before the one that was asked for")
-            }
-            Some(ContentRange::Bytes { begin, end, total }) => {
-                Decision::Body { skip: self.offset - begin, end: Some(end), total }
-            }
-            Some(ContentRange::Outside { .. }) | None => {
-                Decision::Malformed("the server sent a range, and did not say which")
-            }
+    fn partial(&self, is_same: bool, range: Option<ContentRange>) -> Decision {
+        let Some(ContentRange::Bytes { begin, end, total }) = range else {
+            return Decision::Malformed("the server sent a range without a Content-Range");
+        };
+        // A range that names no version is one of this version if nothing else was requested, and a checksum proves it.
+        let is_proved = self.is_pinned && self.is_verified && total.is_some() && total == self.total;
+        if self.total.zip(total).is_some_and(|(known, total)| known != total)
+            || self.version.is_some() && !is_same && !is_proved
+            || self.version.is_none() && self.offset > 0
+        {
+            return Decision::Anew;
         }
+        if begin > self.offset {
+            return Decision::Malformed("the server sent a range that begins after the requested one");
+        }
+        if end <= self.offset {
+            return Decision::Malformed("the server sent a range that ends before the requested one");
+        }
+        Decision::Body { skip: self.offset - begin, end: Some(end), total }
     }
+
+    /// The server has no byte at this place. That is the end only if the whole is as long as what was received.
+    fn outside(&self, version: &Version, headers: &HeaderMap) -> Decision {
+        let total = match ContentRange::of(headers) {
+            Some(ContentRange::Outside { total }) => Some(total),
+            _ => self.total,
+        };
+        let is_end = total == Some(self.offset) && self.total.is_none_or(|known| known == self.offset);
+        // It has no content, and so no encoding.
+        if is_end && !self.version.as_ref().is_some_and(|known| known.is_another(version)) {
+            return Decision::Whole;
+        }
+        if self.is_restarted {
+            return Decision::Malformed("the server refused a range that it has");
+        }
+        Decision::Anew
+    }
+}
+
+/// The length that a response announces.
+fn length(headers: &HeaderMap) -> Option<u64> {
+    let length = only(headers, &CONTENT_LENGTH).and_then(number);
+    length.filter(|_| !headers.contains_key(TRANSFER_ENCODING))
 }
 
 #[cfg(test)]
@@ -217,6 +326,10 @@ mod tests {
         Decision::Body { skip, end: end.into(), total: total.into() }
     }
 
+    fn is_malformed(decision: Decision) -> bool {
+        matches!(decision, Decision::Malformed(_))
+    }
+
     #[test]
     fn the_first_response() {
         let first = Position::default();
@@ -224,12 +337,11 @@ mod tests {
         assert_eq!(decide(&first, 200, &[("content-length", "10")]), body(0, 10, 10));
         assert_eq!(decide(&first, 200, &[("x-goog-stored-content-length", "10")]), body(0, 10, 10));
         assert_eq!(decide(&first, 200, &[]), body(0, None, None));
-        assert_eq!(decide(&first, 204, &[]), body(0, 0, 0));
-        // A range that nobody asked for.
+        // A range that was not requested.
         assert_eq!(decide(&first, 206, &[("content-range", "bytes 0-4/10")]), body(0, 5, 10));
-        assert!(matches!(decide(&first, 206, &[("content-range", "bytes 1-4/10")]), Decision::Malformed(_)));
+        assert!(is_malformed(decide(&first, 206, &[("content-range", "bytes 1-4/10")])));
         let short = [("content-length", "9"), ("x-goog-stored-content-length", "10")];
-        assert!(matches!(decide(&first, 200, &short), Decision::Malformed(_)));
+        assert!(is_malformed(decide(&first, 200, &short)));
         // Bytes that are decompressed on the way have another length than those that are stored.
         let transcoded = [
             ("content-length", "30"),
@@ -245,7 +357,83 @@ mod tests {
         for status in [304, 400, 404, 412, 416, 503] {
             assert_eq!(decide(&first, status, &[]), Decision::Failed);
         }
-        assert!(matches!(decide(&first, 202, &[]), Decision::Malformed(_)));
+        for status in [201, 202, 204, 205] {
+            assert!(is_malformed(decide(&first, status, &[GENERATION_1])));
+        }
+    }
+
+    #[test]
+    fn an_object_is_described() {
+        let object = Position { is_object: true, ..Position::default() };
+        assert!(is_malformed(decide(&object, 200, &[("content-length", "10"), ETAG_A])));
+        for header in
+            [GENERATION_1, ("x-goog-hash", "crc32c=AAAAAA=="), ("x-goog-stored-content-length", "10")]
+        {
+            assert_eq!(decide(&object, 200, &[("content-length", "10"), header]), body(0, 10, 10));
+        }
+        let wanted = Position { generation: Some(1), ..Position::default() };
+        assert_eq!(decide(&wanted, 200, &[GENERATION_1]), body(0, None, None));
+        for other in [&[("x-goog-generation", "2")][..], &[ETAG_A], &[]] {
+            assert!(is_malformed(decide(&wanted, 200, other)), "{other:?}");
+        }
+    }
+
+    #[test]
+    fn versions_that_were_named_are_named_again() {
+        let half_of = |version, naming| Position { naming, ..half(version) };
+        let (by_generation, by_etag) = (&[GENERATION_1][..], &[ETAG_A][..]);
+        for (version, naming, nameless) in [
+            (by_generation, Naming::Generation, &[&[][..], &[ETAG_A]][..]),
+            (by_etag, Naming::ETag, &[&[][..], &[("etag", "W/\"a\"")]]),
+        ] {
+            let late = half_of(version, naming);
+            // After another version has come, too.
+            let first = Position { naming, is_restarted: true, ..Position::default() };
+            for headers in nameless {
+                assert!(matches!(decide(&late, 200, headers), Decision::Unproved(_)), "{headers:?}");
+                assert!(matches!(decide(&first, 200, headers), Decision::Unproved(_)), "{headers:?}");
+                assert!(matches!(decide(&first, 206, headers), Decision::Unproved(_)), "{headers:?}");
+            }
+            assert_eq!(decide(&first, 200, &[("x-goog-generation", "2")]), body(0, None, None));
+        }
+    }
+
+    #[test]
+    fn a_range_without_a_version_is_proved_by_a_checksum() {
+        let pinned = Position { is_pinned: true, is_verified: true, ..half(&[GENERATION_1]) };
+        let range = [("content-range", "bytes 5-9/10")];
+        assert_eq!(decide(&pinned, 206, &range), body(0, 10, 10));
+        for position in [
+            Position { is_pinned: false, ..pinned.clone() },
+            Position { is_verified: false, ..pinned.clone() },
+            Position { total: None, ..pinned.clone() },
+        ] {
+            assert_eq!(decide(&position, 206, &range), Decision::Anew, "{position:?}");
+        }
+        assert_eq!(decide(&pinned, 206, &[("content-range", "bytes 5-9/*")]), Decision::Anew);
+        assert_eq!(decide(&half(&[]), 206, &range), Decision::Anew);
+    }
+
+    #[test]
+    fn codings_are_those_that_were_requested() {
+        let (gzip, stored_gzip) = (("content-encoding", "gzip"), ("x-goog-stored-content-encoding", "gzip"));
+        let identity = ("x-goog-stored-content-encoding", "identity");
+        let plain = Position::default();
+        let stored = Position { is_stored: true, ..Position::default() };
+        for (position, headers, is_refused) in [
+            (&plain, &[gzip][..], true),
+            (&plain, &[gzip, stored_gzip], true),
+            (&plain, &[("content-encoding", "identity")], false),
+            (&plain, &[stored_gzip], false),
+            (&stored, &[gzip, stored_gzip], false),
+            (&stored, &[stored_gzip], true),
+            (&stored, &[gzip, identity], true),
+            (&stored, &[identity], false),
+            (&stored, &[gzip], false),
+            (&stored, &[], false),
+        ] {
+            assert_eq!(is_malformed(decide(position, 200, headers)), is_refused, "{position:?} {headers:?}");
+        }
     }
 
     #[test]
@@ -281,14 +469,38 @@ mod tests {
             assert_eq!(decide(&half, 206, &[GENERATION_1, ("content-range", range)]), expected, "{range}");
         }
         for wrong in ["bytes 6-9/10", "bytes 0-4/10", "bytes */10", "bytes 5-9", "multipart"] {
-            let decision = decide(&half, 206, &[("content-range", wrong)]);
-            assert!(matches!(decision, Decision::Malformed(_)), "{wrong}: {decision:?}");
+            let decision = decide(&half, 206, &[GENERATION_1, ("content-range", wrong)]);
+            assert!(is_malformed(decision), "{wrong}: {decision:?}");
         }
-        assert!(matches!(decide(&half, 206, &[]), Decision::Malformed(_)));
+        assert!(is_malformed(decide(&half, 206, &[GENERATION_1])));
         let other = [("x-goog-generation", "2"), ("content-range", "bytes 5-9/10")];
         assert_eq!(decide(&half, 206, &other), Decision::Anew);
+        let stored = Position { is_stored: true, ..half };
         let encoded = [GENERATION_1, ("content-encoding", "gzip"), ("content-range", "bytes 5-9/10")];
-        assert_eq!(decide(&half, 206, &encoded), Decision::Anew);
+        assert_eq!(decide(&stored, 206, &encoded), Decision::Anew);
+    }
+
+    #[test]
+    fn a_range_with_status_200_is_one_if_it_is_the_requested_one() {
+        let half = half(&[GENERATION_1]);
+        let at = |range, length: &'static str| {
+            let headers = [GENERATION_1, ("content-range", range), ("content-length", length)];
+            decide(&half, 200, &headers[..if length.is_empty() { 2 } else { 3 }])
+        };
+        assert_eq!(at("bytes 5-9/10", "5"), body(0, 10, 10));
+        assert_eq!(at("bytes 5-9/10", ""), body(0, 10, 10));
+        assert_eq!(at("bytes 5-6/10", "2"), body(0, 7, 10));
+        // All of it.
+        assert_eq!(at("bytes 0-9/10", "10"), body(5, 10, 10));
+        for (range, length) in [("bytes 5-9/10", "10"), ("bytes 4-9/10", "6"), ("bytes 0-4/10", "5")] {
+            assert!(is_malformed(at(range, length)), "{range} {length}");
+        }
+        assert_eq!(decide(&half, 200, &[("content-range", "bytes 5-9/10")]), Decision::Anew);
+        let other = [("x-goog-generation", "2"), ("content-range", "bytes 5-9/10")];
+        assert_eq!(decide(&half, 200, &other), Decision::Anew);
+        // The first response of several ranges.
+        let first = Position { limit: Some(5), ..Position::default() };
+        assert_eq!(decide(&first, 200, &[GENERATION_1, ("content-range", "bytes 0-4/10")]), body(0, 5, 10));
     }
 
     #[test]
@@ -300,8 +512,6 @@ mod tests {
             &[("x-goog-generation", "2"), ("content-length", "10")][..],
             &[GENERATION_1, ("content-length", "9")],
             &[GENERATION_1, ("content-length", "4")],
-            // Nobody knows.
-            &[("content-length", "10")],
         ] {
             assert_eq!(decide(&half(&[GENERATION_1]), 200, other), Decision::Anew, "{other:?}");
         }
@@ -325,8 +535,9 @@ mod tests {
         assert_eq!(decide(&late, 206, &[GENERATION_1, range]), body(0, 5 << 40, 5 << 40));
         let whole = ("content-length", "5497558138880");
         assert_eq!(decide(&late, 200, &[GENERATION_1, whole]), body((5 << 40) - 10, 5 << 40, 5 << 40));
-        let outside = ("content-range", "bytes */5497558138870");
-        assert_eq!(decide(&late, 416, &[GENERATION_1, outside]), Decision::Whole);
+        let end = Position { offset: 5 << 40, ..late };
+        let outside = ("content-range", "bytes */5497558138880");
+        assert_eq!(decide(&end, 416, &[GENERATION_1, outside]), Decision::Whole);
     }
 
     #[test]
@@ -336,21 +547,30 @@ mod tests {
         assert_eq!(decide(&whole, 416, &outside("bytes */10")), Decision::Whole);
         assert_eq!(decide(&whole, 416, &[]), Decision::Whole);
         assert_eq!(decide(&whole, 416, &[GENERATION_1]), Decision::Whole);
-        assert_eq!(decide(&whole, 416, &outside("bytes */9")), Decision::Anew);
-        assert!(matches!(decide(&whole, 416, &outside("bytes */11")), Decision::Malformed(_)));
-        // Of an empty object no range can be sent.
-        let first = Position { limit: Some(10), ..Position::default() };
-        assert_eq!(decide(&first, 416, &outside("bytes */0")), Decision::Whole);
-        assert_eq!(decide(&Position::default(), 416, &outside("bytes */0")), Decision::Failed);
         let encoded = [GENERATION_1, ("content-encoding", "gzip")];
         let encoded = Position { version: Some(Version::of(&headers(&encoded))), ..whole.clone() };
         assert_eq!(decide(&encoded, 416, &outside("bytes */10")), Decision::Whole);
-        let unknown = Position { total: None, ..whole };
+        let unknown = Position { total: None, ..whole.clone() };
         assert_eq!(decide(&unknown, 416, &outside("bytes */10")), Decision::Whole);
-        assert_eq!(decide(&unknown, 416, &[GENERATION_1]), Decision::Failed);
-        assert_eq!(
-            decide(&unknown, 416, &[("x-goog-generation", "2"), ("content-range", "bytes */10")]),
-            Decision::Anew
-        );
+        let middle = half(&[GENERATION_1]);
+        for (position, headers) in [
+            (&whole, &outside("bytes */9")[..]),
+            (&whole, &outside("bytes */11")),
+            (&unknown, &[GENERATION_1]),
+            (&unknown, &[("x-goog-generation", "2"), ("content-range", "bytes */10")]),
+            // Not the end: ten bytes were announced, and five have come.
+            (&middle, &outside("bytes */5")),
+            (&middle, &outside("bytes */10")),
+            (&middle, &[]),
+        ] {
+            assert_eq!(decide(position, 416, headers), Decision::Anew, "{headers:?}");
+            let again = Position { is_restarted: true, ..position.clone() };
+            assert!(is_malformed(decide(&again, 416, headers)), "{headers:?}");
+        }
+        // An empty object has no range.
+        let first = Position { limit: Some(10), ..Position::default() };
+        assert_eq!(decide(&first, 416, &outside("bytes */0")), Decision::Unranged);
+        assert_eq!(decide(&first, 416, &[]), Decision::Unranged);
+        assert_eq!(decide(&Position::default(), 416, &outside("bytes */0")), Decision::Failed);
     }
 }

@@ -10,6 +10,7 @@ mod options;
 mod received;
 mod receiver;
 mod sink;
+mod state;
 
 pub use builder::Download;
 pub use downloaded::Downloaded;

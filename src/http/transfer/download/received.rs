@@ -4,36 +4,12 @@ use crate::http::transfer::checksum::{Checksums, Hasher, Sums};
 use crate::http::transfer::download::head::{Decision, Position, Version};
 use crate::http::transfer::download::options::DownloadOptions;
 use crate::http::transfer::download::sink::Sink;
+use crate::http::transfer::download::state::{DownloadState, StoredRange};
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use crate::http::transfer::exchange::{End, Incoming};
 use bytes::Bytes;
-use http::HeaderValue;
-use serde::{Deserialize, Serialize};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-
-/// A download in a state file.
-#[derive(Serialize, Deserialize)]
-pub(super) struct DownloadState {
-    /// The request that it began with.
-    pub(super) request: String,
-    pub(super) generation: Option<i64>,
-    pub(super) etag: Option<String>,
-    encoding: Option<String>,
-    pub(super) total: Option<u64>,
-    /// The checksums of the object, as `x-goog-hash` has them.
-    hash: Option<String>,
-}
-
-impl DownloadState {
-    pub(super) fn version(&self) -> Version {
-        Version::stored(self.generation, self.etag.as_deref(), self.encoding.as_deref())
-    }
-
-    pub(super) fn sums(&self) -> Sums {
-        Sums::in_text(self.hash.iter().map(String::as_str))
-    }
-}
 
 /// How far a download has come.
 pub(super) struct Progress<'a> {
@@ -45,17 +21,27 @@ pub(super) struct Progress<'a> {
     pub(super) sums: Sums,
     /// The consequence of the last head.
     pub(super) decision: Option<Decision>,
+    /// Which range of the state file it is.
+    pub(super) place: usize,
+    /// Up to where the state file has it.
+    saved: u64,
 }
+
+/// After so many bytes the state file is written again.
+const SAVE_EVERY: u64 = 16 * 1024 * 1024;
 
 impl Progress<'_> {
     /// The position, as the sink has it.
     pub(super) fn position(&self) -> Position {
-        Position { offset: self.sink.offset(), ..self.position.clone() }
+        let is_verified = self.position.is_verified || self.sums.has_common(self.sink.hasher().sums());
+        Position { offset: self.sink.offset(), is_verified, ..self.position.clone() }
     }
 
     /// An earlier process has left some of it.
-    pub(super) fn go_on(&mut self, stored: &DownloadState) {
-        self.position.version = Some(stored.version());
+    pub(super) fn resume(&mut self, stored: &DownloadState) {
+        let version = stored.version();
+        self.position.naming = version.naming();
+        self.position.version = Some(version);
         self.position.total = stored.total;
         self.sums = stored.sums();
     }
@@ -67,6 +53,7 @@ impl Progress<'_> {
             self.sums = self.sums.or(Sums::in_headers(&head.headers));
         }
         self.position.total = self.position.total.or(total);
+        self.position.naming = self.position.naming.max(version.naming());
         self.position.version.get_or_insert(version);
         if self.head.is_none() {
             self.head = Some(head.clone());
@@ -78,6 +65,8 @@ impl Progress<'_> {
         self.sink.rewind();
         self.position.version = None;
         self.position.total = None;
+        self.position.is_restarted = true;
+        self.saved = 0;
         self.head = None;
         self.sums = Sums::default();
     }
@@ -87,8 +76,9 @@ impl Progress<'_> {
 pub(super) struct SharedProgress<'a>(Arc<Mutex<Progress<'a>>>);
 
 impl<'a> SharedProgress<'a> {
-    pub(super) fn new(sink: Sink<'a>, position: Position) -> Self {
-        let progress = Progress { sink, position, head: None, sums: Sums::default(), decision: None };
+    pub(super) fn new(sink: Sink<'a>, position: Position, place: usize) -> Self {
+        let (sums, saved) = (Sums::default(), sink.offset());
+        let progress = Progress { sink, position, head: None, sums, decision: None, place, saved };
         Self(Arc::new(Mutex::new(progress)))
     }
 
@@ -106,8 +96,45 @@ impl<'a> SharedProgress<'a> {
         Ok(())
     }
 
-    /// Reads the body of a response into the sink.
-    pub(super) async fn receive(&self, body: &mut Incoming, mut skip: u64, end: Option<u64>) -> End {
+    /// Reads the body of a response into the sink. The state file says how far it came.
+    pub(super) async fn receive(
+        &self,
+        options: &DownloadOptions,
+        body: &mut Incoming,
+        (skip, end): (u64, Option<u64>),
+    ) -> End {
+        let received = self.read(options, body, skip, end).await;
+        let is_saved = match received {
+            // The file gets its name now, or more is requested at once.
+            End::Whole => self.lock().place == 0,
+            End::Failed(_) => true,
+            End::Broken(_) | End::Stalled(_) => false,
+        };
+        if is_saved {
+            return received;
+        }
+        self.save(options).await.map_or_else(End::Failed, |()| received)
+    }
+
+    /// Writes into the state file how far it has come.
+    async fn save(&self, options: &DownloadOptions) -> Result<(), Failure> {
+        let Some(state) = &options.state else { return Ok(()) };
+        poll_fn(|cx| self.lock().sink.poll_flush(cx)).await?;
+        let (place, hasher) = {
+            let mut progress = self.lock();
+            progress.saved = progress.sink.offset();
+            (progress.place, progress.sink.hasher().clone())
+        };
+        state.reach(place, &hasher).await
+    }
+
+    async fn read(
+        &self,
+        options: &DownloadOptions,
+        body: &mut Incoming,
+        mut skip: u64,
+        end: Option<u64>,
+    ) -> End {
         let mut prefix = Hasher::new(Checksums::CRC32C);
         loop {
             let position = self.lock().position();
@@ -131,6 +158,13 @@ impl<'a> SharedProgress<'a> {
                 return End::Failed(failure);
             }
             if let Err(failure) = poll_fn(|cx| self.lock().sink.poll_write(&mut data, cx)).await {
+                return End::Failed(failure);
+            }
+            let is_due = {
+                let progress = self.lock();
+                progress.sink.offset() - progress.saved >= SAVE_EVERY
+            };
+            if is_due && let Err(failure) = self.save(options).await {
                 return End::Failed(failure);
             }
         }
@@ -175,17 +209,20 @@ pub(super) fn changed() -> Failure {
 }
 
 impl Progress<'_> {
-    /// The state by which another process goes on; `None`: none can.
-    pub(super) fn stored(&self, options: &DownloadOptions) -> Option<DownloadState> {
+    /// The range as the state file has it.
+    pub(super) fn range(&self) -> StoredRange {
+        let Self { sink, position, .. } = self;
+        let end = position.limit.filter(|_| self.place > 0).unwrap_or(sink.offset());
+        StoredRange::new(position.offset, end, sink.hasher())
+    }
+
+    /// The state by which another process resumes it; `None`: none can.
+    pub(super) fn stored(
+        &self,
+        options: &DownloadOptions,
+        ranges: Vec<StoredRange>,
+    ) -> Option<DownloadState> {
         let version = self.position.version.as_ref().filter(|version| version.is_resumable())?;
-        let text = |value: &Option<HeaderValue>| value.as_ref()?.to_str().ok().map(str::to_owned);
-        Some(DownloadState {
-            request: options.request.uri.to_string(),
-            generation: version.generation,
-            etag: text(&version.etag),
-            encoding: text(&version.encoding),
-            total: self.position.total,
-            hash: self.sums.header(),
-        })
+        Some(DownloadState::new(&options.request.uri, version, self.position.total, self.sums, ranges))
     }
 }

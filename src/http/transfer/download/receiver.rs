@@ -2,13 +2,15 @@
 
 use crate::http::config::HttpConfig;
 use crate::http::shared_state::SharedState;
-use crate::http::transfer::checksum::{Checksums, Hasher, Sums};
+use crate::http::transfer::checksum::{Checksums, Hasher};
 use crate::http::transfer::download::downloaded::Downloaded;
 use crate::http::transfer::download::exchange::DownloadExchange;
+use crate::http::transfer::download::file::PartialFile;
 use crate::http::transfer::download::head::{Position, Version};
 use crate::http::transfer::download::options::DownloadOptions;
 use crate::http::transfer::download::received::SharedProgress;
-use crate::http::transfer::download::sink::{Sink, hash_file};
+use crate::http::transfer::download::sink::{Sink, hash_part};
+use crate::http::transfer::download::state::{DownloadState, StoredRange};
 use crate::http::transfer::error::{Failure, TransferError, TransferErrorKind};
 use crate::http::transfer::exchange::Boxed;
 use crate::http::transfer::progress::TransferProgress;
@@ -17,10 +19,12 @@ use crate::http::transfer::run::{Ended, run};
 use crate::http::transfer::service::TransferService;
 use crate::transport::SharedService;
 use std::future::poll_fn;
-use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
 use std::time::Duration;
+
+/// The most bytes of the range that shows how long the object is.
+const PROBE: u64 = 256 * 1024;
 
 /// All that a client with the layer consists of.
 pub(super) type ClientParts<S> = (S, SharedService<S>, Arc<SharedState>);
@@ -37,7 +41,14 @@ pub(super) struct Receiver<'a, S> {
 
 impl<'a, S: TransferService> Receiver<'a, S> {
     pub(super) fn progress(&self, sink: Sink<'a>) -> SharedProgress<'a> {
-        SharedProgress::new(sink, Position { is_hashed: self.checksums.crc32c, ..Position::default() })
+        let position = Position {
+            is_object: self.options.is_object,
+            is_stored: self.options.is_stored,
+            generation: self.options.generation,
+            is_hashed: self.checksums.crc32c,
+            ..Position::default()
+        };
+        SharedProgress::new(sink, position, 0)
     }
 
     /// Receives it in one operation.
@@ -76,51 +87,93 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         })
     }
 
-    /// Receives it into a file in several ranges at once, each of which has that many bytes at least. The first one shows how long
-    /// it is; a server that knows no ranges sends all of it then.
-    pub(super) async fn receive_ranges(
+    /// Receives it into a file, from where an earlier process left it. If several ranges are wanted, a short one shows how long the
+    /// object is; a server that knows no ranges sends all of it then.
+    pub(super) async fn receive_file(
         mut self,
-        path: &Path,
-        (count, least): (u64, u64),
+        file: &PartialFile,
+        parallel: Option<(u64, u64)>,
     ) -> Result<Downloaded, TransferError> {
-        let on_progress = self.on_progress.take().map(Together::new);
-        let callback = |place| on_progress.as_ref().map(|together| together.part(place));
-        let first = self.progress(Sink::file(path.to_owned(), 0, self.checksums));
-        first.lock().position.limit = Some(least);
-        let mut downloaded = self.range(first.clone(), callback(0)).await?;
-        let position = first.lock().position();
-        let is_whole =
-            position.limit.is_none() || position.total.is_some_and(|total| total <= position.offset);
-        let version = position.version.filter(Version::is_resumable);
-        let (total, version) = match (position.total, version) {
-            _ if is_whole => {
-                let hasher = first.lock().sink.hasher().clone();
-                let sums = first.lock().sums;
-                return verified(downloaded, hasher, (path, position.offset, self.checksums), sums).await;
-            }
-            (Some(total), Some(version)) => (total, version),
-            // Nobody knows how much there is, or whether other ranges are of the same object.
-            _ => return self.rest(downloaded, &first, callback(1)).await,
+        let options = Arc::clone(&self.options);
+        let left = match &options.state {
+            Some(state) => state.left(&options.request.uri, file.part(), self.checksums).await,
+            None => Ok(None),
         };
-        let sums = first.lock().sums;
-        let borders = borders(position.offset, total, count, least);
-        let parts: Vec<_> =
-            borders.iter().map(|&(begin, end)| self.part(path, (begin, end, total), &version)).collect();
-        let running =
-            parts.iter().enumerate().map(|(place, part)| self.range(part.clone(), callback(place + 1)));
-        for range in all(running.collect()).await? {
-            downloaded.transfer.bytes += range.transfer.bytes;
-            downloaded.add(range);
-        }
-        let mut hasher = first.lock().sink.hasher().clone();
-        for part in &parts {
-            let part = part.lock();
-            let own = part.sink.hasher();
-            if let Some(crc32c) = own.sums().crc32c {
-                hasher.join(crc32c, own.bytes());
+        let (first, mut parts) = self.resumed(file, left.map_err(Failure::unbegun)?);
+        let together = self.on_progress.take().map(|callback| Together::new(callback, &first, &parts));
+        let callback = |place| together.as_ref().map(|together| together.part(place));
+        let mut received = Vec::new();
+        if parts.is_empty() {
+            let Some((count, least)) = parallel else { return self.range(first, callback(0)).await };
+            if first.lock().sink.offset() == 0 {
+                first.lock().position.limit = Some(PROBE.min(least));
+                received.push(self.range(first.clone(), callback(0)).await?);
+            }
+            let position = first.lock().position();
+            let (begin, total) = (position.offset, position.total.unwrap_or_default());
+            let is_whole = position.limit.is_none() || position.total.is_some_and(|total| total <= begin);
+            // Otherwise the length is unknown, or whether other ranges are of the same object.
+            let is_splittable = begin < total && position.version.as_ref().is_some_and(Version::is_resumable);
+            match received.pop() {
+                Some(probed) if is_whole => return verified(probed, &first, &[], file).await,
+                Some(probed) if !is_splittable => return self.rest(probed, &first, callback(1)).await,
+                None if !is_splittable => return self.range(first, callback(0)).await,
+                probed => received.extend(probed),
+            }
+            first.open().await.map_err(Failure::unbegun)?;
+            let borders = borders(begin, total, count, least).into_iter().zip(1..);
+            let empty = Hasher::new(Checksums::CRC32C);
+            parts = borders.map(|(range, place)| self.part(file, &first, range, (&empty, place))).collect();
+            if let Some(state) = &options.state {
+                let ranges = stored_ranges(&first, &parts);
+                let stored = first.lock().stored(&options, ranges);
+                state.set(stored).await.map_err(Failure::unbegun)?;
             }
         }
-        verified(downloaded, hasher, (path, total, self.checksums), sums).await
+        let is_missing = |part: &SharedProgress<'_>| {
+            let position = part.lock().position();
+            position.limit > Some(position.offset)
+        };
+        let missing = parts.iter().zip(1..).filter(|(part, _)| is_missing(part));
+        let running = missing.map(|(part, place)| self.range(part.clone(), callback(place)));
+        received.extend(all(running.collect()).await?);
+        let mut received = received.into_iter();
+        let Some(mut downloaded) = received.next() else { return self.range(first, callback(0)).await };
+        received.for_each(|range| downloaded.add(range));
+        downloaded.transfer.bytes = first.lock().position.total.unwrap_or_default();
+        verified(downloaded, &first, &parts, file).await
+    }
+
+    /// The first range as an earlier process has left it, and those behind it if something of them is missing.
+    fn resumed(
+        &self,
+        file: &PartialFile,
+        left: Option<(DownloadState, Vec<Hasher>)>,
+    ) -> (SharedProgress<'a>, Vec<SharedProgress<'a>>) {
+        let (part, checksums) = (file.part(), self.checksums);
+        let new = |offset, hasher| self.progress(Sink::file(part, offset, checksums, hasher));
+        let Some((state, written)) = left else { return (new(0, Hasher::new(checksums)), Vec::new()) };
+        let ranges = state.ranges.iter().zip(&written);
+        let is_whole = ranges.clone().all(|(range, written)| range.is_whole(written));
+        let first = match &written[..] {
+            // Bytes that were written since are verified with the rest, if there are checksums.
+            [written] if state.sums().has_common(written.sums()) => {
+                new(file.length().min(state.total.unwrap_or(u64::MAX)), written.clone())
+            }
+            [written] => new(written.bytes(), written.clone()),
+            _ if is_whole => new(state.total.unwrap_or_default(), Hasher::new(checksums)),
+            [first, ..] => self.progress(Sink::part(part, 0, checksums, first.clone())),
+            [] => new(0, Hasher::new(checksums)),
+        };
+        if first.lock().sink.offset() > 0 {
+            first.lock().resume(&state);
+        }
+        let parts = ranges.zip(0..).skip(if is_whole { usize::MAX } else { 1 });
+        let parts = parts.filter_map(|((range, written), place)| {
+            Some(self.part(file, &first, range.borders()?, (written, place)))
+        });
+        let parts = parts.collect();
+        (first, parts)
     }
 
     /// Receives what is missing behind the first range, in one operation.
@@ -143,37 +196,45 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         Ok(Downloaded { version, sums, is_verified, ..downloaded })
     }
 
-    /// A range that is written to the file where it belongs.
+    /// A range that is written to the file where it belongs, from where it was left.
     fn part(
         &self,
-        path: &Path,
-        (begin, end, total): (u64, u64, u64),
-        version: &Version,
+        file: &PartialFile,
+        first: &SharedProgress<'a>,
+        (begin, end): (u64, u64),
+        (written, place): (&Hasher, usize),
     ) -> SharedProgress<'a> {
         let checksums = Checksums { md5: false, ..self.checksums };
-        let position = Position {
-            offset: begin,
-            limit: Some(end),
-            version: Some(version.clone()),
-            total: Some(total),
-            is_hashed: false,
-        };
-        SharedProgress::new(Sink::part(path.to_owned(), begin, checksums), position)
+        let written = if checksums.crc32c { written.clone() } else { Hasher::new(checksums) };
+        let position = first.lock().position();
+        let position = Position { offset: begin, limit: Some(end), is_hashed: false, ..position };
+        SharedProgress::new(Sink::part(file.part(), begin, checksums, written), position, place)
     }
 }
 
 /// Compares the checksums of all ranges together with those of the server. MD5 can't be combined: the file is read for it.
 async fn verified(
     downloaded: Downloaded,
-    combined: Hasher,
-    (path, total, checksums): (&Path, u64, Checksums),
-    server: Sums,
+    first: &SharedProgress<'_>,
+    parts: &[SharedProgress<'_>],
+    file: &PartialFile,
 ) -> Result<Downloaded, TransferError> {
-    let mut sums = combined.sums();
-    if checksums.md5 {
-        let hashed =
-            hash_file(path, Checksums::MD5, total).await.map_err(|failure| downloaded.failed(failure))?;
-        sums.md5 = hashed.sums().md5;
+    let (mut hasher, server) = {
+        let first = first.lock();
+        (first.sink.hasher().clone(), first.sums)
+    };
+    let has_md5 = hasher.sums().md5.is_some();
+    for part in parts {
+        let part = part.lock();
+        let own = part.sink.hasher();
+        if let Some(crc32c) = own.sums().crc32c {
+            hasher.join(crc32c, own.bytes());
+        }
+    }
+    let mut sums = hasher.sums();
+    if has_md5 {
+        let whole = hash_part(file.part(), 0, Checksums::MD5, downloaded.bytes()).await;
+        sums.md5 = whole.map_err(|failure| downloaded.failed(failure))?.sums().md5;
     }
     match sums.difference(server) {
         Some(name) => {
@@ -184,9 +245,15 @@ async fn verified(
     }
 }
 
-/// The ranges behind the first: so many, or fewer where they would be too short.
+/// The ranges as the state file has them.
+fn stored_ranges<'a>(first: &SharedProgress<'a>, parts: &[SharedProgress<'a>]) -> Vec<StoredRange> {
+    std::iter::once(first).chain(parts).map(|progress| progress.lock().range()).collect()
+}
+
+/// The ranges behind the first, of the same length: one for each piece of that many bytes that is begun, and so many at most.
 fn borders(begin: u64, end: u64, count: u64, least: u64) -> Vec<(u64, u64)> {
-    let length = (end - begin).div_ceil(count.max(1)).max(least).max(1);
+    let ranges = (end - begin).div_ceil(least.max(1)).clamp(1, count.max(1));
+    let length = (end - begin).div_ceil(ranges).max(1);
     let mut ranges = Vec::new();
     let mut place = begin;
     while place < end {
@@ -228,8 +295,13 @@ struct Parts<'a> {
 }
 
 impl<'a> Together<'a> {
-    fn new(on_progress: OnProgress<'a>) -> Self {
-        Self(Arc::new(Mutex::new(Parts { on_progress, ranges: Vec::new(), total: None })))
+    fn new(on_progress: OnProgress<'a>, first: &SharedProgress<'a>, parts: &[SharedProgress<'a>]) -> Self {
+        let left = std::iter::once(first).chain(parts).map(|progress| {
+            let progress = progress.lock();
+            let bytes = progress.sink.offset() - progress.position.offset;
+            TransferProgress { bytes, ..TransferProgress::default() }
+        });
+        Self(Arc::new(Mutex::new(Parts { on_progress, ranges: left.collect(), total: None })))
     }
 
     /// The callback of one range.
@@ -256,12 +328,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_cover_all_and_none_is_short() {
+    fn ranges_cover_all_and_have_one_length() {
         for ((begin, end, count, least), expected) in [
             ((10, 40, 3, 5), vec![(10, 20), (20, 30), (30, 40)]),
             ((10, 41, 3, 5), vec![(10, 21), (21, 32), (32, 41)]),
             ((10, 12, 3, 5), vec![(10, 12)]),
-            ((10, 22, 9, 5), vec![(10, 15), (15, 20), (20, 22)]),
+            ((10, 22, 9, 5), vec![(10, 14), (14, 18), (18, 22)]),
+            ((1, 65, 4, 50), vec![(1, 33), (33, 65)]),
             ((10, 10, 3, 5), vec![]),
         ] {
             assert_eq!(borders(begin, end, count, least), expected);

@@ -1,14 +1,14 @@
 //! Where a download goes.
 
 use crate::http::transfer::checksum::{Checksums, Hasher};
+use crate::http::transfer::download::file::Part;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use bytes::{Buf as _, Bytes};
-use gax_text::Escaped;
 use std::io::{self, SeekFrom};
-use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tokio::fs::{File, OpenOptions};
+use tokio::fs::File;
 use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWrite};
 
 /// Where a download goes, and the checksums of what went there.
@@ -24,7 +24,7 @@ enum Target<'a> {
     Writer(Box<dyn AsyncWrite + Send + Unpin + 'a>),
     /// A file, open where it was written last. `None`: it has to be opened.
     File {
-        path: PathBuf,
+        part: Arc<Part>,
         file: Option<File>,
         is_shared: bool,
     },
@@ -48,14 +48,16 @@ impl<'a> Sink<'a> {
         Self::of(Target::Memory(Vec::new()), checksums)
     }
 
-    /// A file that has so many bytes already.
-    pub(super) fn file(path: PathBuf, offset: u64, checksums: Checksums) -> Self {
-        Self { offset, ..Self::of(Target::File { path, file: None, is_shared: false }, checksums) }
+    /// A file that has so many bytes already, of which the hasher may have seen a part.
+    pub(super) fn file(part: &Arc<Part>, offset: u64, checksums: Checksums, hasher: Hasher) -> Self {
+        let target = Target::File { part: Arc::clone(part), file: None, is_shared: false };
+        Self { target, offset, hasher, checksums }
     }
 
-    /// A part of a file that others write too, from that place on.
-    pub(super) fn part(path: PathBuf, offset: u64, checksums: Checksums) -> Self {
-        Self { offset, ..Self::of(Target::File { path, file: None, is_shared: true }, checksums) }
+    /// A part of a file that others write too, which begins at that place and has the bytes that the hasher has seen.
+    pub(super) fn part(part: &Arc<Part>, begin: u64, checksums: Checksums, hasher: Hasher) -> Self {
+        let target = Target::File { part: Arc::clone(part), file: None, is_shared: true };
+        Self { target, offset: begin + hasher.bytes(), hasher, checksums }
     }
 
     pub(super) fn offset(&self) -> u64 {
@@ -85,9 +87,9 @@ impl<'a> Sink<'a> {
     /// A file that has to be opened, and how far it is written.
     pub(super) fn unopened(&self) -> Option<Unopened> {
         match &self.target {
-            Target::File { path, file: None, is_shared } => {
-                let (path, offset, hasher) = (path.clone(), self.offset, self.hasher.clone());
-                Some(Unopened { path, offset, hasher, is_shared: *is_shared })
+            Target::File { part, file: None, is_shared } => {
+                let (part, offset, hasher) = (Arc::clone(part), self.offset, self.hasher.clone());
+                Some(Unopened { part, offset, hasher, is_shared: *is_shared })
             }
             _ => None,
         }
@@ -137,14 +139,6 @@ impl<'a> Sink<'a> {
         }
     }
 
-    /// The file, if it is one and open.
-    pub(super) fn take_file(&mut self) -> Option<File> {
-        match &mut self.target {
-            Target::File { file, .. } => file.take(),
-            Target::Memory(_) | Target::Writer(_) => None,
-        }
-    }
-
     /// The bytes in memory.
     pub(super) fn take_memory(&mut self) -> Bytes {
         match &mut self.target {
@@ -156,7 +150,7 @@ impl<'a> Sink<'a> {
 
 /// A file that has to be opened where it was written last.
 pub(super) struct Unopened {
-    path: PathBuf,
+    part: Arc<Part>,
     offset: u64,
     hasher: Hasher,
     is_shared: bool,
@@ -165,34 +159,29 @@ pub(super) struct Unopened {
 impl Unopened {
     /// Opens it. What it has of the download is read for its checksums; what it has behind that goes.
     pub(super) async fn open(self) -> Result<(File, Hasher), Failure> {
-        let Self { path, offset, hasher, is_shared } = self;
+        let Self { part, offset, hasher, is_shared } = self;
+        let mut file = part.open().await?;
         let opened = async {
-            let mut file = OpenOptions::new().read(true).write(true).open(&path).await?;
             let mut hasher = hasher;
             if !is_shared {
                 file.set_len(offset).await?;
-                if hasher.is_needed() && hasher.bytes() < offset {
-                    hasher = hashed(&mut file, hasher, offset).await?;
+                if hasher.is_needed() {
+                    hasher = hashed(&mut file, 0, hasher, offset).await?;
                 }
             }
             file.seek(SeekFrom::Start(offset)).await?;
             Ok((file, hasher))
         };
-        opened.await.map_err(|error| unopenable(error, &path))
+        opened.await.map_err(|error| part.failure(error))
     }
 }
 
-fn unopenable(error: io::Error, path: &Path) -> Failure {
-    Failure::new(TransferErrorKind::Sink, format!("{} can't be written", Escaped(&path.display())))
-        .with_source(error)
-}
-
-/// The hasher with what the file has up to that place.
-async fn hashed(file: &mut File, mut hasher: Hasher, end: u64) -> io::Result<Hasher> {
-    file.seek(SeekFrom::Start(hasher.bytes())).await?;
+/// The hasher with the bytes of a file from that place on, until it has seen so many.
+async fn hashed(file: &mut File, begin: u64, mut hasher: Hasher, bytes: u64) -> io::Result<Hasher> {
+    file.seek(SeekFrom::Start(begin + hasher.bytes())).await?;
     let mut buffer = vec![0; 64 * 1024];
-    while hasher.bytes() < end {
-        let left = usize::try_from(end - hasher.bytes()).unwrap_or(usize::MAX);
+    while hasher.bytes() < bytes {
+        let left = usize::try_from(bytes - hasher.bytes()).unwrap_or(usize::MAX);
         let most = buffer.len().min(left);
         let read = file.read(buffer.get_mut(..most).unwrap_or_default()).await?;
         if read == 0 {
@@ -203,8 +192,13 @@ async fn hashed(file: &mut File, mut hasher: Hasher, end: u64) -> io::Result<Has
     Ok(hasher)
 }
 
-/// The checksums of a file.
-pub(super) async fn hash_file(path: &Path, checksums: Checksums, length: u64) -> Result<Hasher, Failure> {
-    let mut file = File::open(path).await.map_err(|error| unopenable(error, path))?;
-    hashed(&mut file, Hasher::new(checksums), length).await.map_err(|error| unopenable(error, path))
+/// The checksums of so many bytes of a file, from that place on.
+pub(super) async fn hash_part(
+    part: &Arc<Part>,
+    begin: u64,
+    checksums: Checksums,
+    bytes: u64,
+) -> Result<Hasher, Failure> {
+    let mut file = part.open().await?;
+    hashed(&mut file, begin, Hasher::new(checksums), bytes).await.map_err(|error| part.failure(error))
 }

@@ -4,6 +4,8 @@ mod downloads;
 mod emulator;
 mod endings;
 mod object;
+mod part_files;
+mod proofs;
 mod ranges;
 mod secrets;
 mod setup;

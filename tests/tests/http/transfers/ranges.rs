@@ -58,9 +58,15 @@ async fn ranges_at_once_are_one_file() {
     }
     let storage = storage_of(0);
     let file = Scratch::new("target");
-    download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap();
-    assert_eq!(std::fs::read(file.path()).unwrap(), b"");
-    assert_eq!(storage.arrivals()[0].status, Some(416));
+    for has_range in [true, false] {
+        if !has_range {
+            storage.fault(StorageFault::without_header(CONTENT_RANGE));
+        }
+        download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), b"");
+        let statuses: Vec<_> = storage.arrivals().iter().map(|arrival| arrival.status).collect();
+        assert!(statuses.ends_with(&[Some(416), Some(200)]), "{statuses:?}");
+    }
 }
 
 /// The first range does not say how long the whole is.

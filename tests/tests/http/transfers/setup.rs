@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use bytes::Bytes;
+use http::Response;
+use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::path::PathBuf;
@@ -42,10 +44,20 @@ pub(super) fn without_headers(
     storage: &StorageEmulator,
     names: &'static [&str],
 ) -> HttpRetryService<impl TransferService> {
+    through_proxy(storage, move |response| {
+        names.iter().for_each(|name| drop(response.headers_mut().remove(*name)));
+    })
+}
+
+/// A client whose responses are changed on the way.
+pub(super) fn through_proxy(
+    storage: &StorageEmulator,
+    change: impl Fn(&mut Response<Incoming>) + Clone + Send + Sync + 'static,
+) -> HttpRetryService<impl TransferService> {
     let client: Client<Pipes, ReplayBody> = Client::builder(TokioExecutor::new()).build(storage.connector());
     let client = tower::ServiceBuilder::new()
-        .map_response(move |mut response: http::Response<hyper::body::Incoming>| {
-            names.iter().for_each(|name| drop(response.headers_mut().remove(*name)));
+        .map_response(move |mut response: Response<Incoming>| {
+            change(&mut response);
             response
         })
         .service(client);

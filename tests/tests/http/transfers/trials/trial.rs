@@ -73,7 +73,7 @@ pub(super) fn over_sockets(url: &str) -> HttpRetryService<Client<HttpConnector, 
 
 /// A reqwest client.
 pub(super) fn reqwest(url: &str) -> HttpRetryService<ReqwestService> {
-    let client = ReqwestService::without_redirects(::reqwest::Client::builder().no_proxy()).unwrap();
+    let client = ReqwestService::for_transfers(::reqwest::Client::builder().no_proxy()).unwrap();
     layer(host(url)).layer(client)
 }
 
