@@ -162,7 +162,7 @@ impl Stage {
         let stage = Self::new(kind, fault, |_| String::new());
         let address = |url: String| url.trim_start_matches("http://").parse().unwrap();
         let (proxy, front) = FaultProxy::listen(address(stage.peer.listen().await.unwrap())).await.unwrap();
-        let client = || ReqwestService::without_redirects(reqwest::Client::builder().no_proxy()).unwrap();
+        let client = || ReqwestService::for_transfers(reqwest::Client::builder().no_proxy()).unwrap();
         stage.run(&proxy, &format!("http://{front}"), client).await
     }
 

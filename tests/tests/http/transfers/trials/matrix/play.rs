@@ -83,13 +83,11 @@ async fn uploads_meet_every_misbehaviour_over_reqwest() {
 }
 
 #[tokio::test(start_paused = true)]
-#[ignore = "the rules for the ends of downloads are not in yet"]
 async fn downloads_meet_every_misbehaviour_over_hyper() {
     over_hyper(&Kind::DOWNLOADS).await;
 }
 
 #[tokio::test]
-#[ignore = "the rules for the ends of downloads are not in yet"]
 async fn downloads_meet_every_misbehaviour_over_reqwest() {
     over_reqwest(&Kind::DOWNLOADS).await;
 }
