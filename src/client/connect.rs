@@ -88,7 +88,9 @@ fn is_socket_file(endpoint: &Endpoint) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::operation::ConnectProblem;
     use std::error::Error as _;
+    use tower_service::Service;
 
     /// The messages of an error's sources.
     fn reason(error: &Error) -> String {
@@ -105,6 +107,27 @@ mod tests {
     async fn a_socket_in_the_file_system_is_connected_to_as_tonic_does() {
         let error = connect("unix:/nowhere/at/all").await.unwrap_err();
         assert!(reason(&error).contains("No such file"), "{error:?}");
+    }
+
+    /// Where tonic has no TLS, it would speak to the port in plain text.
+    #[tokio::test]
+    async fn https_without_tls_sends_nothing() {
+        use tokio::io::AsyncReadExt as _;
+
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        for (scheme, received) in [("https", 0), ("http", 24)] {
+            let uri = format!("{scheme}://{address}").parse().unwrap();
+            let connecting = Service::call(&mut Connector::new(&Endpoint::from_static("http://a")), uri);
+            let (io, peer) = tokio::join!(connecting, listener.accept());
+            let executor = hyper_util::rt::TokioExecutor::new();
+            let made =
+                hyper::client::conn::http2::handshake::<_, _, tonic::body::Body>(executor, io.unwrap()).await;
+            let problem = made.map(drop).err().and_then(|error| ConnectProblem::of(&error));
+            assert_eq!(problem, (received == 0).then_some(ConnectProblem::UnsupportedScheme));
+            let mut bytes = [0; 24];
+            assert_eq!(peer.unwrap().0.read(&mut bytes).await.unwrap(), received);
+        }
     }
 
     #[cfg(feature = "tls-ring")]

@@ -1,8 +1,10 @@
 //! TCP connections that are given up if they stall.
 
 use crate::operation::{Clock, Timer};
+use crate::transport::NoTls;
 use crate::transport::dead_peers::{self, KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::Uri;
+use http::uri::Scheme;
 use hyper::rt::{Read, ReadBufCursor, Write};
 use hyper_util::client::legacy::connect::HttpConnector;
 use std::fmt;
@@ -107,7 +109,7 @@ impl Service<Uri> for Connector {
     }
 
     fn call(&mut self, uri: Uri) -> Self::Future {
-        let deadline = Clock::start().at(self.timeout);
+        let (deadline, awaits_tls) = (Clock::start().at(self.timeout), uri.scheme() == Some(&Scheme::HTTPS));
         let connecting = self.tcp.call(uri);
         Box::pin(async move {
             let (mut connecting, mut timer) = (pin!(connecting), Timer::default());
@@ -115,7 +117,7 @@ impl Service<Uri> for Connector {
                 Poll::Ready(io) => Poll::Ready(io.map_err(StdError::from)),
                 Poll::Pending => timer.poll_at(deadline, cx).map(|()| Err(stalled("no connection").into())),
             });
-            Ok(ConnectorIo { io: io.await?, waits_until: deadline, timer: Timer::default() })
+            Ok(ConnectorIo { io: io.await?, waits_until: deadline, timer: Timer::default(), awaits_tls })
         })
     }
 }
@@ -126,9 +128,23 @@ pub struct ConnectorIo {
     /// Until when the server's first byte is waited for; `None` once it is there.
     waits_until: Option<Instant>,
     timer: Timer,
+    /// Whether the first byte to be sent has to be that of a TLS handshake. tonic without TLS speaks plain text to `https`.
+    awaits_tls: bool,
 }
 
+/// The type of the first record that a client sends over TLS.
+const TLS_HANDSHAKE: u8 = 22;
+
 impl ConnectorIo {
+    fn check(&mut self, bytes: &[u8]) -> io::Result<()> {
+        let Some(first) = bytes.first() else { return Ok(()) };
+        if self.awaits_tls && *first != TLS_HANDSHAKE {
+            return Err(io::Error::new(io::ErrorKind::Unsupported, NoTls));
+        }
+        self.awaits_tls = false;
+        Ok(())
+    }
+
     /// Whether the server has not said anything in time.
     fn poll_stalled(&mut self, cx: &mut Context<'_>) -> Poll<io::Error> {
         self.timer.poll_at(self.waits_until, cx).map(|()| stalled("no byte"))
@@ -164,6 +180,7 @@ impl Read for ConnectorIo {
 
 impl Write for ConnectorIo {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>> {
+        self.check(buf)?;
         Pin::new(&mut self.io).poll_write(cx, buf)
     }
 
@@ -184,6 +201,7 @@ impl Write for ConnectorIo {
         cx: &mut Context<'_>,
         bufs: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
+        bufs.iter().try_for_each(|buf| self.check(buf))?;
         Pin::new(&mut self.io).poll_write_vectored(cx, bufs)
     }
 }

@@ -6,11 +6,12 @@ use crate::connection::error::ConnectionError;
 use crate::connection::io::{ClientTls, Encryption};
 use crate::connection::io::{Custom, Dialer, ProxyChoice, ProxyRule, SocketOptions, Tunnel};
 use crate::connection::pool::Pool;
-use crate::connection::resolver::{Address, AddressList, Dns, Place, Resolver, Target};
+use crate::connection::resolver::{Address, AddressList, Dns, Place, Resolver, Target, without_user_info};
 use crate::connection::service::Connection;
 use crate::connection::settings::{ConnectBackoff, Ejection, Http2, Picker, PoolSettings};
 use crate::operation::{Observers, OperationObserver};
 use crate::panics::PanicGuard;
+use crate::transport::NoTls;
 use crate::transport::dead_peers::{KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::HeaderValue;
 use http::uri::{Authority, Scheme};
@@ -29,7 +30,8 @@ impl Connection {
     /// A connection to that target, to be configured: `https://host:port`, `http://host:port`, `dns:///host:port`,
     /// `ipv4:address:port,..`, `ipv6:[address]:port,..` or `unix:path`, as gRPC
     /// [spells them](https://github.com/grpc/grpc/blob/master/doc/naming.md). `dns`, `ipv4`, `ipv6` and `unix` are without TLS
-    /// unless it is [configured](ConnectionBuilder::tls). A port that isn't named is 443, of `http` 80.
+    /// unless it is [configured](ConnectionBuilder::tls). A port that isn't named is 443, of `http` 80. Port 443 without TLS is an error,
+    /// unless `http` is written, or connections are made by a resolver or connector of your own.
     pub fn to(target: impl Into<String>) -> ConnectionBuilder {
         ConnectionBuilder::new(target.into())
     }
@@ -310,9 +312,13 @@ impl ConnectionBuilder {
     fn pool(self) -> Result<Pool, ConnectionError> {
         let target: Target = self.target.parse().map_err(ConnectionError::unusable)?;
         let authority = self.authority.as_deref().unwrap_or(&target.authority);
-        let authority: Authority = authority
-            .parse()
-            .map_err(|error| ConnectionError::unusable(format!("{authority:?} is no authority: {error}")))?;
+        let authority: Authority =
+            authority.parse().ok().filter(|_| !authority.contains('@')).ok_or_else(|| {
+                let authority = without_user_info(authority);
+                ConnectionError::unusable(format!(
+                    "{authority:?} is no authority: a host, or a host and a port"
+                ))
+            })?;
         self.http2.check().map_err(ConnectionError::unusable)?;
         let user_agent = match &self.user_agent {
             None => HeaderValue::from_static(USER_AGENT),
@@ -327,7 +333,14 @@ impl ConnectionBuilder {
         #[cfg(not(feature = "_tls"))]
         let is_encrypted = false;
         if target.wants_tls == Some(true) && !is_encrypted {
-            let text = "https needs TLS: enable the feature tls-ring or tls-aws-lc, and tls-native-roots or tls-webpki-roots";
+            return Err(ConnectionError::unusable(NoTls));
+        }
+        let is_own = self.custom.is_some() || self.resolver.is_some();
+        if target.is_for_tls() && !is_encrypted && !is_own {
+            let text = format!(
+                "port 443 is for TLS, and {:?} says neither https nor http: write the scheme that is meant",
+                self.target
+            );
             return Err(ConnectionError::unusable(text));
         }
         let tunnel = match (&self.custom, &self.resolver, &target.place) {
@@ -336,6 +349,8 @@ impl ConnectionBuilder {
             _ => self.proxy.tunnel(authority.host(), 0, false),
         };
         let tunnel = tunnel.map_err(ConnectionError::unusable)?;
+        let is_local =
+            self.custom.is_some() || self.resolver.is_none() && tunnel.is_none() && target.is_local();
         let resolver = self.resolver.unwrap_or_else(|| match (&tunnel, &target.place) {
             (Some(Tunnel { rule: ProxyRule { proxy, .. }, host: Some(_) }), _) => {
                 Box::new(Dns::new(proxy.host.clone(), proxy.port))
@@ -356,6 +371,7 @@ impl ConnectionBuilder {
         let settings = PoolSettings {
             scheme: if is_encrypted { Scheme::HTTPS } else { Scheme::HTTP },
             authority,
+            is_exposed: !is_encrypted && !is_local,
             user_agent,
             backoff: self.backoff,
             wait_for_ready: self.wait_for_ready,
@@ -392,6 +408,7 @@ impl ConnectionBuilder {
 
 impl fmt::Debug for ConnectionBuilder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectionBuilder").field("target", &self.target).finish_non_exhaustive()
+        let target = without_user_info(&self.target);
+        f.debug_struct("ConnectionBuilder").field("target", &target).finish_non_exhaustive()
     }
 }

@@ -1,6 +1,7 @@
 //! The headers that credentials are.
 
 use crate::google::HeaderError;
+use http::header::AUTHORIZATION;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
 use std::time::Duration;
@@ -43,7 +44,7 @@ impl AuthHeaders {
         if token.is_empty() {
             return Err(HeaderError::new("the token"));
         }
-        Self::new().with(http::header::AUTHORIZATION, &format!("Bearer {token}"), "the token")
+        Self::new().with(AUTHORIZATION, &format!("Bearer {token}"), "the token")
     }
 
     /// Adds a header.
@@ -63,7 +64,7 @@ impl AuthHeaders {
         Ok(self)
     }
 
-    /// How long they are valid from now on. Default: for ever, unless a server refuses them.
+    /// How long they are valid from now on; less than a second counts as a second. Default: for ever, unless a server refuses them.
     #[must_use]
     pub fn expires_in(self, lifetime: Duration) -> Self {
         Self { lifetime: Some(lifetime), ..self }
@@ -76,8 +77,11 @@ impl AuthHeaders {
         Self { universe: Some(domain.to_owned()), ..self }
     }
 
-    /// Adds them to a request, below what its caller has set.
-    pub(super) fn add_to(&self, headers: &mut HeaderMap) {
+    /// Adds them to a request, below what its caller has set. Returns whether the server authenticates the request by them: it does not
+    /// if the caller has set `authorization`, or all of them.
+    pub(super) fn add_to(&self, headers: &mut HeaderMap) -> bool {
+        let is_callers = headers.contains_key(AUTHORIZATION);
+        let mut is_added = false;
         for (index, (name, value)) in self.headers.iter().enumerate() {
             let before = self.headers.iter().take(index);
             let is_first = before.into_iter().all(|(other, _)| other != name);
@@ -85,12 +89,14 @@ impl AuthHeaders {
                 continue;
             }
             if let http::header::Entry::Vacant(entry) = headers.entry(name) {
+                is_added = true;
                 let mut entry = entry.insert_entry(value.clone());
                 for (_, value) in self.headers.iter().skip(index + 1).filter(|(other, _)| other == name) {
                     entry.append(value.clone());
                 }
             }
         }
+        is_added && !is_callers
     }
 }
 

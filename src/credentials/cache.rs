@@ -11,8 +11,11 @@ use tonic::Status;
 const BETWEEN_INVALIDATIONS: Duration = Duration::from_secs(10);
 /// Others are fetched that much before these expire, or in the last tenth of their lifetime, if that is shorter.
 const BEFORE_EXPIRY: Duration = Duration::from_secs(4 * 60);
-/// After a fetch has failed, the credentials that are still valid are used for that long before the next one.
-const AFTER_FAILURE: Duration = Duration::from_secs(10);
+/// The pause after a fetch that failed. It doubles with each failure in a row, up to the longest one.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
+/// Credentials are used for at least that long: a source that gives them no lifetime is not asked for each request.
+const LEAST_LIFETIME: Duration = Duration::from_secs(1);
 
 /// Credentials with the number of their fetch.
 #[derive(Debug, Clone)]
@@ -34,7 +37,16 @@ pub(super) struct Cache {
     fetches: u64,
     flight: Option<Flight>,
     invalidated: Option<Duration>,
-    failed: Option<Duration>,
+    failure: Option<Failure>,
+}
+
+/// The last fetch, which has failed.
+#[derive(Debug)]
+struct Failure {
+    status: Status,
+    pause: Duration,
+    /// The end of the pause.
+    until: Duration,
 }
 
 #[derive(Debug)]
@@ -53,23 +65,32 @@ pub(super) enum Lookup {
     Wait(Flight),
     /// Fetch some, and wait for them.
     Fetch,
+    /// There are none: the last fetch has failed a short time ago.
+    Failed(Status),
 }
 
 impl Cache {
     /// The step that a request needs first which is sent now.
     pub(super) fn look(&mut self, now: Duration) -> Lookup {
-        // One whose task has gone, since the source has panicked.
-        self.flight = self.flight.take().filter(|flight| flight.has_changed().is_ok());
+        self.settle(now);
+        let failure = self.failure.as_ref().filter(|failure| now < failure.until);
         let current = self.current.as_ref();
         if let Some(current) = current.filter(|current| current.expires.is_none_or(|expires| now < expires)) {
-            let has_failed = self.failed.is_some_and(|failed| now < failed + AFTER_FAILURE);
             let is_old = current.stale.is_some_and(|stale| now >= stale);
-            let is_stale = is_old && !has_failed && self.flight.is_none();
+            let is_stale = is_old && failure.is_none() && self.flight.is_none();
             return Lookup::Use { fetched: current.fetched.clone(), is_stale };
         }
-        match &self.flight {
-            Some(flight) => Lookup::Wait(flight.clone()),
-            None => Lookup::Fetch,
+        match (&self.flight, failure) {
+            (Some(flight), _) => Lookup::Wait(flight.clone()),
+            (None, Some(failure)) => Lookup::Failed(failure.status.clone()),
+            (None, None) => Lookup::Fetch,
+        }
+    }
+
+    /// Notices that the task of a fetch is gone, since the source has panicked.
+    pub(super) fn settle(&mut self, now: Duration) {
+        if self.flight.as_ref().is_some_and(|flight| flight.has_changed().is_err()) {
+            let _panicked = self.landed(Err(panicked()), now);
         }
     }
 
@@ -88,16 +109,20 @@ impl Cache {
         match result {
             Ok(headers) => {
                 self.fetches += 1;
-                let expires = headers.lifetime.map(|lifetime| now.saturating_add(lifetime));
-                let early = headers.lifetime.map(|lifetime| BEFORE_EXPIRY.min(lifetime / 10));
+                let lifetime = headers.lifetime.map(|lifetime| lifetime.max(LEAST_LIFETIME));
+                let expires = lifetime.map(|lifetime| now.saturating_add(lifetime));
+                let early = lifetime.map(|lifetime| BEFORE_EXPIRY.min(lifetime / 10));
                 let stale = expires.zip(early).map(|(expires, early)| expires.saturating_sub(early));
                 let fetched = Fetched { headers: Arc::new(headers), number: self.fetches };
-                self.failed = None;
+                self.failure = None;
                 self.current = Some(Valid { fetched: fetched.clone(), stale, expires });
                 Ok(fetched)
             }
             Err(status) => {
-                self.failed = Some(now);
+                let before = self.failure.as_ref().map(|failure| failure.pause * 2);
+                let pause = before.unwrap_or(FIRST_PAUSE).min(LONGEST_PAUSE);
+                self.failure =
+                    Some(Failure { status: status.clone(), pause, until: now.saturating_add(pause) });
                 Err(status)
             }
         }
@@ -117,6 +142,11 @@ impl Cache {
         self.current = None;
         true
     }
+}
+
+/// The failure of a fetch whose task is gone.
+pub(super) fn panicked() -> Status {
+    Status::unauthenticated("the source of the credentials has panicked")
 }
 
 #[cfg(test)]
@@ -139,6 +169,7 @@ mod tests {
             }
             Lookup::Wait(_) => "wait".to_owned(),
             Lookup::Fetch => "fetch".to_owned(),
+            Lookup::Failed(status) => status.message().to_owned(),
         }
     }
 
@@ -155,27 +186,40 @@ mod tests {
         assert_eq!((look(&mut cache, 3500), look(&mut cache, 3601)), ("1".to_owned(), "wait".to_owned()));
         // The source has panicked.
         drop(sender);
-        assert_eq!(
-            (look(&mut cache, 3500), look(&mut cache, 3601)),
-            ("1 stale".to_owned(), "fetch".to_owned())
-        );
+        for (at, expected) in [(3500, "1"), (3501, "1 stale"), (3601, "fetch")] {
+            assert_eq!(look(&mut cache, at), expected, "{at}");
+        }
         // Those that last a short time are used for nine tenths of it.
         cache.landed(Ok(lasting(100)), seconds(4000)).unwrap();
         assert_eq!((look(&mut cache, 4089), look(&mut cache, 4090)), ("2".to_owned(), "2 stale".to_owned()));
+        // Those without a lifetime, for a second.
+        cache.landed(Ok(lasting(0)), seconds(4100)).unwrap();
+        assert_eq!((look(&mut cache, 4100), look(&mut cache, 4101)), ("3".to_owned(), "fetch".to_owned()));
         cache.landed(Ok(AuthHeaders::new()), seconds(5000)).unwrap();
-        assert_eq!(look(&mut cache, u64::MAX), "3");
+        assert_eq!(look(&mut cache, u64::MAX), "4");
     }
 
     #[test]
-    fn a_failed_fetch_is_repeated_after_a_while_as_long_as_nothing_is_lost() {
+    fn fetches_that_fail_are_repeated_after_pauses_that_grow() {
         let mut cache = Cache::default();
         cache.landed(Ok(lasting(100)), seconds(0)).unwrap();
-        cache.landed(Err(Status::unavailable("")), seconds(90)).unwrap_err();
-        for (at, expected) in [(90, "1"), (99, "1"), (100, "fetch")] {
-            assert_eq!(look(&mut cache, at), expected, "{at}");
+        for (at, pause) in [(90_000, 100), (92_000, 200), (94_000, 400), (96_000, 800)] {
+            let at = Duration::from_millis(at);
+            cache.landed(Err(Status::unavailable("down")), at).unwrap_err();
+            let next = at + Duration::from_millis(pause);
+            let early = cache.look(next - Duration::from_millis(1));
+            assert!(matches!(early, Lookup::Use { is_stale: false, .. }), "{early:?}");
+            let late = cache.look(next);
+            assert!(matches!(late, Lookup::Use { is_stale: true, .. }), "{late:?}");
         }
-        cache.landed(Err(Status::unavailable("")), seconds(100)).unwrap_err();
-        assert_eq!(look(&mut cache, 100), "fetch");
+        for at in [100, 110, 120, 130] {
+            cache.landed(Err(Status::unavailable("down")), seconds(at)).unwrap_err();
+            assert_eq!(look(&mut cache, at), "down");
+        }
+        assert_eq!((look(&mut cache, 139), look(&mut cache, 140)), ("down".to_owned(), "fetch".to_owned()));
+        cache.landed(Ok(lasting(0)), seconds(140)).unwrap();
+        cache.landed(Err(Status::unavailable("down")), seconds(150)).unwrap_err();
+        assert_eq!((look(&mut cache, 150), look(&mut cache, 151)), ("down".to_owned(), "fetch".to_owned()));
     }
 
     #[test]

@@ -22,6 +22,18 @@ impl CredentialsError {
         &self.0
     }
 
+    /// The error of a request that the service below has failed: a connection that doesn't send credentials says so by this.
+    pub(super) fn find(error: StdError) -> StdError {
+        let mut link: Option<&(dyn Error + 'static)> = Some(&*error);
+        while let Some(current) = link {
+            if let Some(found) = current.downcast_ref::<Self>() {
+                return found.clone().into_error();
+            }
+            link = current.source();
+        }
+        error
+    }
+
     /// The error of the request.
     pub(super) fn into_error(self) -> StdError {
         let Self(said) = &self;

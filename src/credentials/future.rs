@@ -20,14 +20,16 @@ pin_project! {
     }
 }
 
-type Waiting<F> = Pin<Box<dyn Future<Output = Result<(F, UsedCredentials), CredentialsError>> + Send>>;
+/// A request on its way, and the credentials by which its server authenticates it.
+type Sent<F> = (F, Option<UsedCredentials>);
+type Waiting<F> = Pin<Box<dyn Future<Output = Result<Sent<F>, CredentialsError>> + Send>>;
 
 pin_project! {
     #[project = StateProj]
     enum State<F> {
         Failed { error: Option<CredentialsError> },
         Waiting { future: Waiting<F> },
-        Sent { #[pin] future: F, used: UsedCredentials },
+        Sent { #[pin] future: F, used: Option<UsedCredentials> },
     }
 }
 
@@ -37,12 +39,12 @@ impl<F> CredentialsFuture<F> {
     }
 
     pub(super) fn waiting(
-        future: impl Future<Output = Result<(F, UsedCredentials), CredentialsError>> + Send + 'static,
+        future: impl Future<Output = Result<Sent<F>, CredentialsError>> + Send + 'static,
     ) -> Self {
         Self { state: State::Waiting { future: Box::pin(future) } }
     }
 
-    pub(super) fn sent(future: F, used: UsedCredentials) -> Self {
+    pub(super) fn sent(future: F, used: Option<UsedCredentials>) -> Self {
         Self { state: State::Sent { future, used } }
     }
 }
@@ -71,9 +73,10 @@ where
                     Err(error) => State::Failed { error: Some(error) },
                 },
                 StateProj::Sent { future, used } => {
-                    let mut response = ready!(future.poll(cx)).map_err(Into::into)?;
-                    if is_refusal(&response) {
-                        response.extensions_mut().insert(used.clone());
+                    let mut response =
+                        ready!(future.poll(cx)).map_err(|error| CredentialsError::find(error.into()))?;
+                    if let Some(used) = used.take().filter(|_| is_refusal(&response)) {
+                        response.extensions_mut().insert(used);
                     }
                     return Poll::Ready(Ok(response));
                 }

@@ -9,6 +9,7 @@ mod credentials_error;
 mod future;
 mod hook;
 mod layer;
+mod scope;
 mod service;
 mod used;
 
@@ -17,5 +18,8 @@ pub use credentials_error::CredentialsError;
 pub use future::CredentialsFuture;
 pub use hook::Credentials;
 pub use layer::CredentialsLayer;
+pub use scope::OtherOrigin;
+#[cfg(feature = "connection")]
+pub(crate) use scope::{NoPlaintext, is_loopback};
 pub use service::CredentialsService;
 pub(crate) use used::UsedCredentials;

@@ -1,7 +1,7 @@
 //! The service that adds credentials.
 
 use super::future::CredentialsFuture;
-use super::hook::Credentials;
+use super::hook::{Credentials, RequestCredentials};
 use super::used::UsedCredentials;
 use std::task::{Context, Poll};
 use tonic::codegen::StdError;
@@ -12,7 +12,16 @@ use tower_service::Service;
 /// It goes below the retries, so that every attempt is sent with those of its moment: give it to a generated client in the place
 /// of its channel, or put [`RetryLayer`](crate::RetryLayer) around it.
 ///
-/// Credentials go to whatever the channel is connected to: connect over TLS.
+/// # Where credentials are sent
+///
+/// To whatever the channel is connected to. They are not sent
+///
+/// * to [another origin](super::OtherOrigin) to which a redirect or the session of an upload leads a transfer: such a request goes
+///   without them, unless its host is one of [`for_hosts`](Credentials::for_hosts)
+/// * in plain text, except to this machine, as far as that is known: a [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html)
+///   knows whether it speaks TLS, and the URI of an HTTP request says it. Such a request fails with `FAILED_PRECONDITION`, unless
+///   [`allow_plaintext`](Credentials::allow_plaintext) is set. tonic's `Channel` does not say whether it speaks TLS: check that its URI
+///   is one of `https`.
 ///
 /// # Cancel safety
 ///
@@ -47,20 +56,19 @@ where
 
     fn call(&mut self, mut request: http::Request<B>) -> Self::Future {
         let credentials = self.credentials.clone();
-        match credentials.look() {
-            Ok(Ok(fetched)) => {
-                fetched.headers.add_to(request.headers_mut());
-                let used = UsedCredentials { credentials, number: fetched.number };
+        match credentials.look(&mut request) {
+            Ok(RequestCredentials::None) => CredentialsFuture::sent(self.inner.call(request), None),
+            Ok(RequestCredentials::Fetched(fetched)) => {
+                let used = UsedCredentials::put(credentials, &fetched, request.headers_mut());
                 CredentialsFuture::sent(self.inner.call(request), used)
             }
-            Ok(Err(flight)) => {
+            Ok(RequestCredentials::Coming(flight)) => {
                 // The service that is ready waits with the request; another one takes its place.
                 let next = self.inner.clone();
                 let mut service = std::mem::replace(&mut self.inner, next);
                 CredentialsFuture::waiting(async move {
                     let fetched = credentials.landed(flight).await?;
-                    fetched.headers.add_to(request.headers_mut());
-                    let used = UsedCredentials { credentials, number: fetched.number };
+                    let used = UsedCredentials::put(credentials, &fetched, request.headers_mut());
                     Ok((service.call(request), used))
                 })
             }

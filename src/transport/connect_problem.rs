@@ -3,12 +3,30 @@
 use crate::operation::ConnectProblem;
 use crate::transport::chain::chain;
 use std::error::Error;
+use std::fmt;
+
+/// An `https` target is to be spoken to without TLS.
+#[derive(Debug)]
+pub(crate) struct NoTls;
+
+impl fmt::Display for NoTls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "https needs TLS: enable the feature tls-ring or tls-aws-lc, and tls-native-roots or tls-webpki-roots",
+        )
+    }
+}
+
+impl Error for NoTls {}
 
 impl ConnectProblem {
     /// The problem that an error speaks of.
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut is_connected = false;
         chain(error).find_map(|link| {
+            if link.is::<NoTls>() {
+                return Some(Self::UnsupportedScheme);
+            }
             is_connected |= link.is::<hyper::Error>();
             #[cfg(feature = "_rustls")]
             if let Some(error) = link.downcast_ref::<rustls::Error>() {

@@ -23,6 +23,7 @@ pub(crate) use chain::chain;
 pub(crate) use classified_error::{ClassifiedError, Finality};
 #[cfg(any(feature = "http", feature = "tables"))]
 pub use clone_service::CloneService;
+pub(crate) use connect_problem::NoTls;
 pub(crate) use h2_cause::H2Cause;
 #[cfg(feature = "connection")]
 pub(crate) use peer::{RetryContext, WaitForReady};

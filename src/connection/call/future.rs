@@ -66,9 +66,10 @@ enum State {
 }
 
 impl ConnectionFuture {
+    /// A call with that request, or one that is not sent.
     pub(crate) fn new(
         pool: Arc<SharedPool>,
-        request: Request<Body>,
+        request: Result<Request<Body>, ConnectionError>,
         terms: CallTerms,
         timeout: Option<Duration>,
     ) -> Self {
@@ -83,7 +84,10 @@ impl ConnectionFuture {
             peer: None,
             is_expired: AtomicBool::new(false),
         };
-        future.send(request);
+        match request {
+            Ok(request) => future.send(request),
+            Err(error) => future.state = State::Failed { error },
+        }
         future
     }
 

@@ -1,5 +1,6 @@
 //! Proxies that connections go through, by HTTP's method `CONNECT`.
 
+use crate::credentials::is_loopback;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use gax_text::Escaped;
@@ -8,7 +9,6 @@ use hyper_util::client::proxy::matcher::Matcher;
 use percent_encoding::percent_decode_str;
 use std::fmt;
 use std::io;
-use std::net::IpAddr;
 use std::str::FromStr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -41,6 +41,13 @@ impl FromStr for Proxy {
         const FORM: &str = "write http://host:port, or http://user:password@host:port";
         let with_scheme = if text.contains("://") { text.to_owned() } else { format!("http://{text}") };
         // The text may have a password in it: errors leave it out.
+        let user_info = with_scheme.rsplit_once('@').and_then(|(before, _)| before.split_once("://"));
+        if user_info.is_some_and(|(_, user_info)| user_info.contains(['/', '?', '#', '@'])) {
+            let escapes = "/ as %2F, ? as %3F, # as %23, @ as %40";
+            return Err(format!(
+                "its user or password has a character that a URI can't have there: write {escapes}"
+            ));
+        }
         let uri: Uri = with_scheme.parse().map_err(|error| format!("it is no URI: {error}; {FORM}"))?;
         if uri.scheme_str() != Some("http") {
             let scheme = uri.scheme_str().unwrap_or_default();
@@ -158,11 +165,10 @@ struct Exempt(Matcher);
 
 impl Exempt {
     fn has(&self, host: &str) -> bool {
-        let host = without_brackets(host);
-        let ip = host.parse::<IpAddr>().ok();
-        if host.eq_ignore_ascii_case("localhost") || ip.is_some_and(|ip| ip.is_loopback()) {
+        if is_loopback(host) {
             return true;
         }
+        let host = without_brackets(host);
         let host = if host.contains(':') { format!("[{host}]") } else { host.to_owned() };
         let uri = Uri::builder().scheme("https").authority(host).path_and_query("/").build();
         uri.is_ok_and(|uri| self.0.intercept(&uri).is_none())
@@ -272,6 +278,10 @@ mod tests {
             ("http://u:secret@a:99999", "\"99999\" is no port"),
             ("http://u:secret@:1", "it "),
             ("a b", "it is no URI"),
+            ("http://u:8080/secret@a:1", "write / as %2F"),
+            ("http://u:secret#secret@a:1", "write / as %2F"),
+            ("u:secret?secret@a:1", "write / as %2F"),
+            ("http://u:sec@secret@a:1", "write / as %2F"),
         ] {
             let error = environment(&[("https_proxy", text)]).unwrap_err();
             assert!(error.starts_with("the proxy in https_proxy can't be used: "), "{error}");

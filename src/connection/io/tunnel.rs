@@ -3,7 +3,6 @@
 use crate::connection::io::proxy::ProxyRule;
 
 /// Which proxy connections go through.
-#[derive(Debug)]
 pub(crate) enum ProxyChoice {
     /// The one that the environment names.
     Environment,

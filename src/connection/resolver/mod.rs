@@ -13,4 +13,4 @@ pub use address_list::AddressList;
 pub(super) use dns::Dns;
 pub use resolve::{ResolveFuture, Resolver};
 pub use target::TargetError;
-pub(super) use target::{Place, Target};
+pub(super) use target::{Place, Target, without_user_info};

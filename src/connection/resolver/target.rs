@@ -1,6 +1,7 @@
 //! The target of a connection, as gRPC spells it.
 
 use crate::connection::resolver::address::Address;
+use crate::credentials::is_loopback;
 use http::Uri;
 use http::uri::Authority;
 use std::error::Error;
@@ -44,7 +45,7 @@ pub struct TargetError {
 
 impl TargetError {
     fn new(target: &str, reason: impl Into<String>) -> Self {
-        Self { target: target.to_owned(), reason: reason.into() }
+        Self { target: without_user_info(target), reason: reason.into() }
     }
 }
 
@@ -55,6 +56,17 @@ impl fmt::Display for TargetError {
 }
 
 impl Error for TargetError {}
+
+/// A target without the user and password that it should not have.
+pub(crate) fn without_user_info(target: &str) -> String {
+    let scheme = SCHEMES.into_iter().find(|scheme| target.starts_with(&format!("{scheme}:")));
+    match target.rsplit_once('@') {
+        Some((_, host)) if scheme != Some("unix") => {
+            scheme.map_or_else(|| format!("..@{host}"), |scheme| format!("{scheme}://..@{host}"))
+        }
+        _ => target.to_owned(),
+    }
+}
 
 const SCHEMES: [&str; 6] = ["http", "https", "dns", "ipv4", "ipv6", "unix"];
 
@@ -78,6 +90,10 @@ impl FromStr for Target {
                 // `host` and `host:port` are names, as for gRPC.
                 _ => ("dns".to_owned(), text),
             };
+        if scheme != "unix" && text.contains('@') {
+            let reason = "it has credentials, which gRPC servers don't look at there: leave them out";
+            return Err(error(reason.to_owned()));
+        }
         match &*scheme {
             "http" | "https" => {
                 let uri = Uri::from_str(text).map_err(|problem| error(format!("it is no URI: {problem}")))?;
@@ -86,10 +102,6 @@ impl FromStr for Target {
                     return Err(error(
                         "it has a path, which no gRPC server is reached by: leave it out".to_owned(),
                     ));
-                }
-                if authority.as_str().contains('@') {
-                    let reason = "it has credentials, which gRPC servers don't look at there: leave them out";
-                    return Err(error(reason.to_owned()));
                 }
                 let is_tls = scheme == "https";
                 let host = authority.host();
@@ -117,7 +129,7 @@ impl FromStr for Target {
                     },
                 };
                 let (host, port) = host_and_port(name).map_err(error)?;
-                if name.contains('@') || Authority::from_str(name).is_err() {
+                if Authority::from_str(name).is_err() {
                     return Err(error(format!("{host:?} is no host's name: {FORMS}")));
                 }
                 Ok(of(place(host, port), None, name))
@@ -146,6 +158,29 @@ impl FromStr for Target {
                 Ok(of(Place::Addresses(vec![Address::Unix(PathBuf::from(path))]), None, "localhost"))
             }
             other => Err(error(format!("nobody knows the scheme {other:?}: {FORMS}"))),
+        }
+    }
+}
+
+impl Target {
+    /// Whether its port is that of TLS, and it doesn't say that it is meant without.
+    pub(crate) fn is_for_tls(&self) -> bool {
+        let is_tls = |address: &Address| matches!(address, Address::Tcp(address) if address.port() == PORT);
+        self.wants_tls.is_none()
+            && match &self.place {
+                Place::Host { port, .. } => *port == PORT,
+                Place::Addresses(addresses) => addresses.iter().any(is_tls),
+            }
+    }
+
+    /// Whether all of it is on this machine.
+    pub(crate) fn is_local(&self) -> bool {
+        match &self.place {
+            Place::Host { name, .. } => is_loopback(name),
+            Place::Addresses(addresses) => addresses.iter().all(|address| match address {
+                Address::Tcp(address) => address.ip().is_loopback(),
+                Address::Unix(_) => true,
+            }),
         }
     }
 }
@@ -251,7 +286,9 @@ mod tests {
             ("dns:///server:70000", "\"70000\" is no port"),
             ("dns:///ser ver:1", "\"ser ver\" is no host's name"),
             ("ser\r\nver", "is no host's name"),
-            ("user@server:1", "is no host's name"),
+            ("user@server:1", "it has credentials"),
+            ("dns:///user:secret@server", "it has credentials"),
+            ("user:secret@server:1", "it has credentials"),
             ("dns://8.8.8.8/server", "it names the DNS server 8.8.8.8"),
             ("dns://server", "write dns:///host:port"),
             ("dns:///server:x", "\"x\" is no port"),

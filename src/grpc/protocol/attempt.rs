@@ -109,6 +109,16 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         is_unsent
     }
 
+    /// The facts of an attempt that failed, which another one follows at once if the server has refused its credentials and there
+    /// are going to be others: once, since these may be refused for what the call does.
+    #[cold]
+    fn refused(&mut self, result: AttemptResult, used: &UsedCredentials) -> AttemptResult {
+        if std::mem::replace(&mut self.has_renewed, true) || !used.refuse() {
+            return result;
+        }
+        result.with_retry(RetryFact::Yes).with_server_delay(ServerDelay::Exactly(Duration::ZERO))
+    }
+
     /// Nothing has come. More of the request may have been sent than is buffered, which is reported once.
     #[inline]
     fn pending(&self, context: &mut AttemptContext<'_>, cx: &Context<'_>) -> Poll<Step> {
@@ -121,10 +131,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     /// The attempt has the reply, whose end may still be to come.
     #[inline]
     fn replied(
-        &self,
+        &mut self,
         response: &http::Response<ResponseBody>,
         context: &mut AttemptContext<'_>,
     ) -> Poll<Step> {
+        self.has_renewed = false;
         let mut result = AttemptResult::done();
         if response.body().is_open() {
             result = result.with_seen(Seen::Messages { resumable: false });
@@ -260,7 +271,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                 };
                                 *reply = Poll::Pending;
                                 let result = self.failed(config, failure, Seen::Nothing, context);
-                                if let Some(used) = used { refused(result, &used) } else { result }
+                                if let Some(used) = used { self.refused(result, &used) } else { result }
                             }
                         }
                     }
@@ -344,16 +355,6 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
         Poll::Ready(Ok(response)) => Some(Box::new(response)),
         Poll::Ready(Err(_)) | Poll::Pending => None,
     }
-}
-
-/// The facts of an attempt that failed, which another one follows at once if the server has refused its credentials and there
-/// are going to be others.
-#[cold]
-fn refused(result: AttemptResult, used: &UsedCredentials) -> AttemptResult {
-    if !used.refuse() {
-        return result;
-    }
-    result.with_retry(RetryFact::Yes).with_server_delay(ServerDelay::Exactly(Duration::ZERO))
 }
 
 /// Tells interceptors and layers on the way to the server which attempt this is. The first is not marked, so that a call

@@ -1,5 +1,6 @@
 //! The meaning of an error below HTTP, read from its chain of sources.
 
+use crate::credentials::CredentialsError;
 #[cfg(feature = "reqwest")]
 use crate::http::failure::FirstHop;
 use crate::operation::ConnectProblem;
@@ -145,6 +146,11 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
         // Of a connection of our own, which says so as tonic does.
         if current.is::<tonic::ConnectError>() {
             return Cause::new(TransportFailure::Connect, Reach::Unconnected);
+        }
+        if let Some(error) = current.downcast_ref::<CredentialsError>() {
+            let is_worth_another = error.status().code() == tonic::Code::Unavailable;
+            let failure = is_worth_another.then_some(TransportFailure::Connect);
+            return Cause { failure, reach: Reach::Unconnected, ..Cause::FAULT };
         }
         if current.is::<tokio::time::error::Elapsed>() {
             return Cause::new(TransportFailure::Timeout, reach);

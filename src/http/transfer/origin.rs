@@ -1,8 +1,9 @@
 //! Where requests go: redirects, and which headers go along.
 
+use crate::credentials::OtherOrigin;
 use http::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT};
 use http::uri::{Authority, Scheme};
-use http::{HeaderMap, HeaderName, HeaderValue, Uri};
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 
 /// The caller's headers that go to other origins too. All others may be credentials.
 const HARMLESS: [HeaderName; 4] = [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT];
@@ -31,13 +32,16 @@ fn port(uri: &Uri) -> Option<u16> {
     uri.port_u16().or_else(by_scheme)
 }
 
-/// The caller's headers that go to that place, where a request was meant for the first.
-pub(super) fn headers_for(headers: &HeaderMap, first: &Uri, target: &Uri) -> HeaderMap {
-    if is_same_origin(first, target) {
-        return headers.clone();
+/// Adds the caller's headers to a request, below its own. One that goes to another origin gets those that are harmless, and is
+/// marked, so that services below add no secrets to it.
+pub(super) fn add_headers<B>(request: &mut Request<B>, headers: &HeaderMap, is_own_origin: bool) {
+    let goes_along = headers.iter().filter(|(name, _)| is_own_origin || HARMLESS.contains(name));
+    let all = goes_along.map(|(name, value)| (name.clone(), value.clone())).collect();
+    let ours = std::mem::replace(request.headers_mut(), all);
+    request.headers_mut().extend(ours);
+    if !is_own_origin {
+        request.extensions_mut().insert(OtherOrigin::new());
     }
-    let harmless = headers.iter().filter(|(name, _)| HARMLESS.contains(name));
-    harmless.map(|(name, value)| (name.clone(), value.clone())).collect()
 }
 
 /// The place that a `Location` names, seen from where the response came from; `None`: it is none that a request can go to.
@@ -107,9 +111,15 @@ mod tests {
         {
             headers.insert(name, HeaderValue::from_static("x"));
         }
-        let first = uri("https://storage.test/a");
-        assert_eq!(headers_for(&headers, &first, &uri("https://storage.test/b")).len(), 6);
-        let other = headers_for(&headers, &first, &uri("https://cdn.test/b"));
+        let sent = |is_own_origin| {
+            let mut request = Request::builder().header("accept", "ours").body(()).unwrap();
+            add_headers(&mut request, &headers, is_own_origin);
+            assert_eq!(request.headers()["accept"], "ours");
+            assert_eq!(request.extensions().get::<OtherOrigin>().is_none(), is_own_origin);
+            request.into_parts().0.headers
+        };
+        assert_eq!(sent(true).len(), 6);
+        let other = sent(false);
         let names: Vec<_> = other.keys().map(HeaderName::as_str).collect();
         assert_eq!(names, ["accept", "user-agent"]);
     }

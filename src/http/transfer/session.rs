@@ -1,5 +1,6 @@
 //! The session of an upload.
 
+use crate::http::transfer::origin::is_same_origin;
 use http::Uri;
 use std::fmt;
 
@@ -37,6 +38,8 @@ pub struct UploadSession {
     pub(super) control: Option<Uri>,
     /// Pieces of the upload are multiples of that many bytes, but for the last.
     pub(super) granularity: u64,
+    /// Whether a server has named another origin than the program's own.
+    pub(super) is_elsewhere: bool,
 }
 
 /// The granularity of Cloud Storage.
@@ -64,7 +67,12 @@ impl UploadSession {
     }
 
     pub(super) fn new(dialect: Dialect, uri: Uri) -> Self {
-        Self { dialect, uri, control: None, granularity: GRANULARITY }
+        Self { dialect, uri, control: None, granularity: GRANULARITY, is_elsewhere: false }
+    }
+
+    /// Whether a request of it stays with the program's own origin, which is that of the first.
+    pub(super) fn is_own_origin(&self, first: &Uri, target: &Uri) -> bool {
+        !self.is_elsewhere && is_same_origin(first, target)
     }
 
     /// The URI, which is a secret.

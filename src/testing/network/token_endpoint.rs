@@ -12,7 +12,7 @@ use tonic::Status;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenReply {
-    /// That token, for that time; a lifetime of zero is over at once. `None`: it says nothing of its lifetime. Whether servers
+    /// That token, for that time; credentials treat less than a second as one second. `None`: it says nothing of its lifetime. Whether servers
     /// refuse it is up to their script.
     Token(String, Option<Duration>),
     /// An error of that code.

@@ -234,6 +234,8 @@ async fn resolvers_and_token_endpoints_follow_their_scripts() {
     let service = CredentialsService::new(server.channel(), endpoint.credentials());
     let mut client = AssetServiceClient::new(service);
     client.list_assets(ListAssetsRequest::default()).await.unwrap();
+    // Tokens are used for a second at least.
+    tokio::time::sleep(ms(1000)).await;
     let status = client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
     assert_eq!(status.code(), Code::PermissionDenied);
     assert_eq!(endpoint.asked(), 2);

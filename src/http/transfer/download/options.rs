@@ -3,7 +3,7 @@
 use crate::http::ReplayBody;
 use crate::http::transfer::download::head::{Position, Version};
 use crate::http::transfer::download::state::Checkpoints;
-use crate::http::transfer::origin::headers_for;
+use crate::http::transfer::origin::{add_headers, is_same_origin};
 use crate::http::transfer::request::add_query;
 use http::header::{ACCEPT_ENCODING, IF_RANGE, RANGE};
 use http::request::Parts;
@@ -54,7 +54,7 @@ pub(super) fn request(
     }
     let mut request = Request::new(ReplayBody::empty());
     *request.method_mut() = options.request.method.clone();
-    *request.headers_mut() = headers_for(&options.request.headers, first, &uri);
+    add_headers(&mut request, &options.request.headers, is_same_origin(first, &uri));
     *request.uri_mut() = uri;
     *request.version_mut() = options.request.version;
     let headers = request.headers_mut();

@@ -5,7 +5,7 @@ use crate::http::transfer::activity::Activity;
 use crate::http::transfer::checksum::Sums;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use crate::http::transfer::exchange::Prepared;
-use crate::http::transfer::origin::{headers_for, is_same_origin};
+use crate::http::transfer::origin::{add_headers, is_same_origin};
 use crate::http::transfer::session::{Dialect, MOST_GRANULARITY, UploadSession};
 use crate::http::transfer::state_file::StateFile;
 use crate::http::transfer::upload::body::UploadBody;
@@ -77,7 +77,8 @@ impl UploadState {
             None => None,
         };
         let granularity = self.granularity.clamp(1, MOST_GRANULARITY);
-        Some(UploadSession { dialect: self.dialect, uri: uri(&self.session)?, control, granularity })
+        let session = UploadSession::new(self.dialect, uri(&self.session)?);
+        Some(UploadSession { control, granularity, ..session })
     }
 
     /// Whether it would make the same object: the source is as it was, as far as that is known, and the start would say the same.
@@ -185,6 +186,8 @@ impl UploadParts {
             Dialect::Storage => storage::session(uri, headers),
             Dialect::Universal => universal::session(uri, headers),
         };
+        let session = session
+            .map(|session| UploadSession { is_elsewhere: !is_same_origin(uri, &session.uri), ..session });
         self.sent.store(0, Ordering::Relaxed);
         self.is_spent.store(false, Ordering::Relaxed);
         // It is handed over with the error if it can't be written.
@@ -221,11 +224,15 @@ impl UploadParts {
     }
 
     /// A request of a session, with those of the caller's headers that go there.
-    fn of_session(&self, request: Builder, body: UploadBody) -> Result<Request<ReplayBody>, Failure> {
+    fn of_session(
+        &self,
+        session: &UploadSession,
+        request: Builder,
+        body: UploadBody,
+    ) -> Result<Request<ReplayBody>, Failure> {
         let mut request = self.finished(request, body)?;
-        let headers = headers_for(&self.options.session_headers(), &self.options.request.uri, request.uri());
-        let ours = std::mem::replace(request.headers_mut(), headers);
-        request.headers_mut().extend(ours);
+        let is_own = session.is_own_origin(&self.options.request.uri, request.uri());
+        add_headers(&mut request, &self.options.session_headers(), is_own);
         Ok(request)
     }
 
@@ -309,7 +316,10 @@ impl UploadParts {
             Dialect::Storage => storage::send(&session, from, to, total, sums.filter(|_| is_last)),
             Dialect::Universal => universal::send(&session, from, is_last),
         };
-        Ok((Step::Send { from, to, total }, self.of_session(request, body.reaching(to, &self.sent))?))
+        Ok((
+            Step::Send { from, to, total },
+            self.of_session(&session, request, body.reaching(to, &self.sent))?,
+        ))
     }
 
     pub(super) fn start(&self, activity: &Arc<Activity>) -> Prepared<Step> {
@@ -344,7 +354,10 @@ impl UploadParts {
             Dialect::Storage => storage::query(&session, self.source.lock().size(), confirms),
             Dialect::Universal => universal::query(&session),
         };
-        Ok((Step::Query { confirms }, self.of_session(request, UploadBody::of(VecDeque::new(), activity))?))
+        Ok((
+            Step::Query { confirms },
+            self.of_session(&session, request, UploadBody::of(VecDeque::new(), activity))?,
+        ))
     }
 
     /// An attempt failed so: the session is of no use any more where the server has made another object of it, or refuses to make one.
@@ -366,10 +379,8 @@ impl UploadParts {
     pub(super) fn cancel(&self) -> Option<Request<ReplayBody>> {
         let session = self.session()?;
         let mut request = cancel(&session).ok()?;
-        let headers = headers_for(&self.options.session_headers(), &self.options.request.uri, request.uri());
-        for (name, value) in &headers {
-            request.headers_mut().entry(name).or_insert(value.clone());
-        }
+        let is_own = session.is_own_origin(&self.options.request.uri, request.uri());
+        add_headers(&mut request, &self.options.session_headers(), is_own);
         Some(request)
     }
 }
@@ -380,7 +391,10 @@ pub(super) fn cancel(session: &UploadSession) -> Result<Request<ReplayBody>, Fai
         Dialect::Storage => storage::cancel(session),
         Dialect::Universal => universal::cancel(session).header(CONTENT_LENGTH, 0),
     };
-    request.body(ReplayBody::empty()).map_err(unsendable)
+    let mut request = request.body(ReplayBody::empty()).map_err(unsendable)?;
+    let is_own = session.is_own_origin(&session.uri, request.uri());
+    add_headers(&mut request, &HeaderMap::new(), is_own);
+    Ok(request)
 }
 
 fn unsendable(error: http::Error) -> Failure {

@@ -74,10 +74,11 @@ async fn calls_wait_for_one_fetch_and_use_what_it_brings() {
 
 #[tokio::test(start_paused = true)]
 async fn every_attempt_has_the_credentials_of_its_moment() {
-    let script = [Reply::unavailable(), Reply::unavailable(), good()];
+    let late = ms(1_200);
+    let script = [(late, Reply::unavailable()), (late, Reply::unavailable()), (late, good())];
     let server = VirtualServer::start(Script::of(script));
-    // They expire between two attempts.
-    let (credentials, _) = numbered(ms(60));
+    // They expire within each attempt.
+    let (credentials, _) = numbered(Duration::from_secs(1));
     let channel = CredentialsService::new(server.channel(), credentials);
     let settings = TablesSettings::default().with_options(OperationOptions::new().without_jitter());
     TablesClient::with_settings(channel, settings).read(table("t")).await.unwrap();
@@ -172,13 +173,17 @@ async fn a_source_that_fails_is_asked_again_as_its_code_says() {
         let failure = source.lock().unwrap().pop();
         async move { failure.map_or_else(|| Ok(AuthHeaders::bearer("t").unwrap()), Err) }
     });
-    let client = TablesClient::new(CredentialsService::new(server.channel(), credentials));
+    let settings = TablesSettings::default().with_options(OperationOptions::new().without_jitter());
+    let channel = CredentialsService::new(server.channel(), credentials);
+    let client = TablesClient::with_settings(channel, settings);
     let status = client.read(table("t")).await.unwrap_err();
     assert_eq!((status.code(), status.message()), (Code::Unauthenticated, "revoked"));
+    // At 0, 100, 230 (within the pause after the second failure) and 399 ms.
     let report = error_report(&status);
-    assert_eq!(report.attempts().len(), 3);
+    assert_eq!(report.attempts().len(), 4);
     assert_eq!(OperationError::of(&status).unwrap().delivery(), Delivery::NotSent);
     assert!(server.arrivals().is_empty());
+    sleep(ms(400)).await;
     client.read(table("t")).await.unwrap();
 }
 
@@ -198,6 +203,7 @@ async fn a_source_that_panics_fails_the_calls_that_wait_and_is_asked_again() {
     let status = client.read(table("t")).await.unwrap_err();
     assert_eq!(status.code(), Code::Unauthenticated);
     assert!(status.message().contains("panicked"), "{status:?}");
+    sleep(ms(100)).await;
     client.read(table("t")).await.unwrap();
 }
 

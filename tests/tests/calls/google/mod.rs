@@ -8,3 +8,4 @@ mod first_messages;
 mod request_ids;
 mod request_params;
 mod shapes;
+mod token_endpoints;

@@ -4,6 +4,7 @@ mod downloads;
 mod emulator;
 mod endings;
 mod object;
+mod origins;
 mod part_files;
 mod proofs;
 mod ranges;

@@ -8,6 +8,7 @@ mod keep_alive;
 mod lifetimes;
 mod network;
 mod ordinary_days;
+mod plaintext;
 mod proxies;
 mod silent;
 mod streams;

@@ -106,7 +106,7 @@ async fn a_server_that_says_nothing_is_given_up() {
 }
 
 /// Connections to that server, and how often one was made.
-fn to(server: &VirtualServer) -> (ConnectionBuilder, Arc<AtomicUsize>) {
+pub(super) fn to(server: &VirtualServer) -> (ConnectionBuilder, Arc<AtomicUsize>) {
     let (pipes, made) = (server.connector(), Arc::new(AtomicUsize::new(0)));
     let count = Arc::clone(&made);
     let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
