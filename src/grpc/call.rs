@@ -10,7 +10,7 @@ use crate::grpc::resumed::{
 use crate::grpc::status::not_sent;
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
 use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
-use crate::operation::{Driver, Note, Output, earlier, time_left};
+use crate::operation::{Driver, Entered, Note, Output, earlier, time_left};
 use crate::resumption::{Resumer, Resumption};
 use crate::settings::{CallOptions, StreamSettings};
 use crate::without_drop::put_without_drop;
@@ -133,6 +133,15 @@ impl<A: ServiceHandle> Call<A> {
             driver.sent(other);
         }
         is_to_be_sent
+    }
+
+    /// The request is about to be sent, until the result is dropped; `None`: nobody wants to know.
+    #[inline]
+    pub(crate) fn enter(&mut self) -> Option<Entered> {
+        match self {
+            Self::Operating { driver } => driver.enter(),
+            _ => None,
+        }
     }
 
     /// The request has been sent.

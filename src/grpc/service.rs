@@ -61,7 +61,9 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
         match method {
             Some(method) => {
                 if future.call.begin(handle, &mut self.inner, &mut request, method) {
+                    let entered = future.call.enter();
                     future.call.sent(self.inner.call(request));
+                    drop(entered);
                 }
             }
             None => future.call.pass_through(handle, &mut self.inner, request),

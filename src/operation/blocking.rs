@@ -34,6 +34,7 @@ pub(crate) fn run_blocking(
                 let result = if started.has_no_time() {
                     AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
                 } else {
+                    let _entered = progress.enter(started.number());
                     attempt(started)
                 };
                 if progress.ended(policy, started.number(), result) {

@@ -20,7 +20,7 @@
 use super::attempts::Attempts;
 use super::in_progress::InProgress;
 use super::inbound::entered;
-use super::observe::Observed;
+use super::observe::{Entered, Observed};
 use super::protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
 use super::report::{Note, OperationReport};
 use super::timer::Timer;
@@ -144,6 +144,12 @@ impl<P: Protocol> Driver<P> {
     pub(crate) fn parts(&mut self) -> (&mut P, &P::Config, AttemptContext<'_>) {
         let (policy, number) = ((*self.config).as_ref(), self.progress.number);
         (&mut self.protocol, &self.config, self.progress.context(policy, number))
+    }
+
+    /// The first attempt is about to be sent, until the result is dropped; `None`: nobody wants to know.
+    #[inline]
+    pub(crate) fn enter(&mut self) -> Option<Entered> {
+        self.progress.enter(self.progress.number)
     }
 
     /// The first attempt is in flight.
@@ -300,8 +306,11 @@ impl<P: Protocol> Driver<P> {
                             }
                             break;
                         };
+                        let entered = progress.enter(number);
                         let mut context = progress.context(policy, number);
-                        match protocol.poll(config, attempt, &mut context, cx, slot) {
+                        let step = protocol.poll(config, attempt, &mut context, cx, slot);
+                        drop(entered);
+                        match step {
                             Poll::Pending => place += 1,
                             Poll::Ready(Step::Ended(result)) => {
                                 attempts.remove(number);
@@ -388,7 +397,8 @@ fn begin<P: Protocol>(
     progress.begin(jitter);
     let is_over = entered().is_some_and(|inbound| progress.work_for(&inbound));
     if let Some(observers) = observers {
-        progress.observe(policy, observers, protocol.name(config), P::TRANSPORT);
+        let is_described = protocol.is_described(config);
+        progress.observe(policy, observers, protocol.name(config), is_described, P::TRANSPORT);
     }
     let ready = if is_over { Ready::Never(StopReason::Cancelled) } else { Ready::Now };
     // An operation whose options can't work does not wait for its request.

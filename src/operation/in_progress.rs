@@ -3,7 +3,7 @@
 use super::clock::{Clock, earlier};
 use super::inbound::Inbound;
 use super::jitter::Jitter;
-use super::observe::{Observed, Observers, Outgoing, Transport};
+use super::observe::{Entered, Observed, Observers, Outgoing, Transport};
 #[cfg(feature = "connection")]
 use super::report::Peer;
 use super::report::{Ledger, Name, Note, OperationReport};
@@ -145,10 +145,11 @@ impl InProgress {
         policy: &Policy,
         observers: &Observers,
         name: Name,
+        is_described: bool,
         transport: Transport,
     ) {
         let clock = self.clock();
-        let observed = Observed::begin(observers, name, transport, policy, clock);
+        let observed = Observed::begin(observers, name, is_described, transport, policy, clock);
         self.extras.get_or_insert_default().observed = Some(Box::new(observed));
     }
 
@@ -156,6 +157,12 @@ impl InProgress {
     #[inline]
     fn observed(&mut self) -> Option<&mut Observed> {
         self.extras.as_mut()?.observed.as_deref_mut()
+    }
+
+    /// The thread works on that attempt until the result is dropped; `None`: nobody wants to know.
+    #[inline]
+    pub(super) fn enter(&mut self, number: u32) -> Option<Entered> {
+        self.observed()?.enter(number)
     }
 
     /// The operation as its observers know it, from now on in other hands: whoever takes it closes it.

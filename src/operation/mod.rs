@@ -31,7 +31,7 @@ pub use observe::{
 };
 #[cfg(feature = "connection")]
 pub use observe::{ConnectionChange, ConnectionEvent, LostReason};
-pub(crate) use observe::{MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
+pub(crate) use observe::{Entered, MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
 pub(crate) use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
 pub(crate) use report::Name;
 #[cfg(feature = "connection")]

@@ -38,6 +38,11 @@ pub(crate) trait Protocol {
     /// The operation's name, in its report and for observers.
     fn name(&self, config: &Self::Config) -> Name;
 
+    /// Whether the number of such names is bounded, whatever observers know of them; asked as it starts.
+    fn is_described(&self, _config: &Self::Config) -> bool {
+        false
+    }
+
     /// The start of the operation, asked for once.
     fn start<'a>(&'a self, config: &'a Self::Config) -> Start<'a>;
 

@@ -159,6 +159,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         Name::from(self.request.path(config))
     }
 
+    fn is_described(&self, config: &MethodConfig) -> bool {
+        self.request.is_described(config)
+    }
+
     #[inline]
     fn start<'a>(&'a self, config: &'a MethodConfig) -> Start<'a> {
         config.shared.start().within(earlier(config.timeout, self.request.bound()))

@@ -5,7 +5,7 @@ use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::buffer::{PartialRead, Read, RequestBuffer};
 use crate::grpc::request::replayable::{ReplayableRequest, one_frame, shrink, too_large};
 use crate::grpc::request::stream::RequestStream;
-use crate::grpc::template::{AttemptTimeout, ExtraHeaders, Template, path_of};
+use crate::grpc::template::{AttemptTimeout, ExtraHeaders, Template, is_described, path_of};
 use crate::operation::Note;
 use bytes::Bytes;
 use gax_retry::MethodKind;
@@ -60,6 +60,7 @@ struct Unread {
 #[derive(Debug)]
 struct Once {
     path: PathAndQuery,
+    is_described: bool,
     note: Note,
     request: Option<http::Request<Body>>,
 }
@@ -179,7 +180,8 @@ impl CapturedRequest {
     /// A request that can't be sent again.
     #[cold]
     fn once(request: &http::Request<Body>, note: Note) -> Self {
-        let once = Once { path: path_of(request.uri()), note, request: None };
+        let is_described = is_described(request.extensions());
+        let once = Once { path: path_of(request.uri()), is_described, note, request: None };
         Self { message: Bytes::new(), source: Source::Once(Box::new(once)) }
     }
 
@@ -238,6 +240,15 @@ impl ReplayableRequest for CapturedRequest {
             Source::Stream(streamed) => streamed.template.path(config.example()),
             Source::Unread(unread) => path_of(unread.request.uri()),
             Source::Once(once) => once.path.clone(),
+        }
+    }
+
+    fn is_described(&self, config: &MethodConfig) -> bool {
+        match &self.source {
+            Source::Message(template) => template.is_described(config.example()),
+            Source::Stream(streamed) => streamed.template.is_described(config.example()),
+            Source::Unread(unread) => is_described(unread.request.extensions()),
+            Source::Once(once) => once.is_described,
         }
     }
 

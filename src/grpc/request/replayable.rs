@@ -19,6 +19,11 @@ pub(crate) trait ReplayableRequest {
     /// The method's path, as reports name it.
     fn path(&self, config: &MethodConfig) -> PathAndQuery;
 
+    /// Whether tonic's generated code has named its method.
+    fn is_described(&self, _config: &MethodConfig) -> bool {
+        false
+    }
+
     /// The time that the caller gives the operation, from its start, where that is not said as it starts.
     #[inline]
     fn bound(&self) -> Option<Duration> {

@@ -302,6 +302,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
         self.base.name(config)
     }
 
+    fn is_described(&self, config: &MethodConfig) -> bool {
+        self.base.is_described(config)
+    }
+
     fn start<'a>(&'a self, config: &'a MethodConfig) -> Start<'a> {
         self.base.start(config)
     }

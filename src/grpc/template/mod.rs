@@ -11,4 +11,4 @@ pub(crate) use attempt_headers::{AttemptHeaders, AttemptTimeout};
 pub(crate) use example_request::ExampleRequest;
 pub(crate) use inspection::{ExtraHeaders, Inspection};
 pub(crate) use previous_attempts::{PREVIOUS_ATTEMPTS, previous_attempts};
-pub(crate) use request_template::{LIKE_EXAMPLE, Template, path_of};
+pub(crate) use request_template::{LIKE_EXAMPLE, Template, is_described, path_of};

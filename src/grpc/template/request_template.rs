@@ -5,7 +5,8 @@ use crate::grpc::template::example_request::ExampleRequest;
 use crate::grpc::template::inspection::ExtraHeaders;
 use http::request::Parts;
 use http::uri::PathAndQuery;
-use http::{HeaderName, Uri};
+use http::{Extensions, HeaderName, Uri};
+use tonic::GrpcMethod;
 use tonic::body::Body;
 
 /// A request but for its body and the headers that differ from attempt to attempt.
@@ -60,6 +61,14 @@ impl Template {
         uri.map_or_else(|| PathAndQuery::from_static("/"), path_of)
     }
 
+    /// Whether tonic's generated code has named the method: the number of such names is bounded.
+    pub(crate) fn is_described(&self, example: Option<&ExampleRequest>) -> bool {
+        match self {
+            Self::Example(_) => example.is_some_and(|example| example.description.is_some()),
+            Self::Whole(parts) => is_described(&parts.extensions),
+        }
+    }
+
     /// Writes an attempt's request, but for its body. The first attempt goes into the caller's own request, which lacks only the
     /// headers that are the attempt's own; every other goes into a new one, which has no headers at all.
     #[expect(
@@ -111,6 +120,11 @@ impl Template {
             (Self::Example(_), None) => false,
         }
     }
+}
+
+/// Whether tonic's generated code has named the method of a request.
+pub(crate) fn is_described(extensions: &Extensions) -> bool {
+    extensions.get::<GrpcMethod<'static>>().is_some()
 }
 
 /// The method's path, as reports name it.

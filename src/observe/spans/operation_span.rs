@@ -10,7 +10,7 @@ use gax_text::Human;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use tracing::field::Empty;
+use tracing::field::{Empty, display};
 use tracing::{Span, debug, debug_span, trace, warn};
 
 /// The spans of one operation.
@@ -169,6 +169,16 @@ impl OperationObserver for OperationSpan {
         self.change(|attempts| attempts.push(AttemptSpan { number, span, delay }));
     }
 
+    fn attempt_entered(&self, _: &OperationInfo, attempt: StartedAttempt) {
+        enter(&self.span);
+        enter(&self.attempt(attempt.number()));
+    }
+
+    fn attempt_exited(&self, _: &OperationInfo, attempt: StartedAttempt) {
+        exit(&self.attempt(attempt.number()));
+        exit(&self.span);
+    }
+
     fn attempt_headers(&self, _: &OperationInfo, attempt: StartedAttempt, headers: &mut OutgoingHeaders<'_>) {
         if let Some(inject) = &self.options.propagator {
             inject(&self.attempt(attempt.number()), headers);
@@ -239,13 +249,14 @@ impl OperationObserver for OperationSpan {
 
     fn attempt_failed(&self, _: &OperationInfo, attempt: &Attempt, delay: Option<Duration>) {
         let (number, code) = (i64::from(attempt.number()), attempt.code().name());
+        let delay_text = delay.map(|delay| display(Human(delay)));
         // A poll of what is not done yet has a good reply.
         if attempt.code() == Code::Ok {
-            debug!(parent: &self.span, attempt = number, code, ?delay, "not done yet");
+            debug!(parent: &self.span, attempt = number, code, delay = delay_text, "not done yet");
             return self.end(attempt, None);
         }
         let then = if delay.is_some() { "another attempt follows" } else { "others are in flight" };
-        debug!(parent: &self.span, attempt = number, code, ?delay, "failed; {then}");
+        debug!(parent: &self.span, attempt = number, code, delay = delay_text, "failed; {then}");
         self.end(attempt, Some(&format_args!("{code}: {then}")));
     }
 
@@ -260,6 +271,16 @@ impl OperationObserver for OperationSpan {
     fn attempt_cancelled(&self, _: &OperationInfo, attempt: &Attempt) {
         self.end(attempt, None);
     }
+}
+
+/// Events on this thread are within that span from now on.
+fn enter(span: &Span) {
+    span.with_subscriber(|(id, subscriber)| subscriber.enter(id));
+}
+
+/// Events are not within it any more.
+fn exit(span: &Span) {
+    span.with_subscriber(|(id, subscriber)| subscriber.exit(id));
 }
 
 /// The reasons that a request may wait for, as far as a client knows.

@@ -71,8 +71,8 @@ impl OperationInfo {
         self.transport
     }
 
-    /// Whether the program knew the method before it was called: a generated client has it, the layer's table or
-    /// descriptors name it, or it is a closure's name. The number of other names has no bound, so metrics should call
+    /// Whether the program knew the method before it was called: a client that was generated, tonic's own included, has it, the layer's
+    /// table or descriptors name it, or it is a closure's name. The number of other names has no bound, so metrics should call
     /// them all `other`. Requests of HTTP clients are never registered.
     #[must_use]
     pub fn is_registered(&self) -> bool {

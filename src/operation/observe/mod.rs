@@ -4,6 +4,7 @@
 mod batch;
 #[cfg(feature = "connection")]
 mod connection_event;
+mod entered;
 mod in_flight;
 mod info;
 mod observed;
@@ -18,6 +19,7 @@ mod transfer;
 pub use batch::BatchInfo;
 #[cfg(feature = "connection")]
 pub use connection_event::{ConnectionChange, ConnectionEvent, LostReason};
+pub(crate) use entered::Entered;
 pub use info::{OperationInfo, Transport};
 pub(crate) use observed::Observed;
 pub use observer::{OperationObserver, OutgoingHeaders};

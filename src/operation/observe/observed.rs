@@ -1,6 +1,7 @@
 //! One operation that somebody observes.
 
 use crate::operation::clock::Clock;
+use crate::operation::observe::entered::Entered;
 use crate::operation::observe::in_flight::InFlight;
 use crate::operation::observe::info::{OperationInfo, Transport};
 use crate::operation::observe::observer::{OperationObserver, OutgoingHeaders};
@@ -40,11 +41,12 @@ impl Observed {
     pub(crate) fn begin(
         observers: &Observers,
         name: Name,
+        is_described: bool,
         transport: Transport,
         policy: &Policy,
         clock: Clock,
     ) -> Self {
-        let is_registered = observers.knows(name.as_str());
+        let is_registered = is_described || observers.knows(name.as_str());
         let watched = observers.settings_are_watched();
         let info = OperationInfo::new(name, transport, is_registered, policy.version(), watched);
         let recipients = Recipients::of(observers, info);
@@ -79,6 +81,11 @@ impl Observed {
     fn started(&self, number: u32) -> Option<StartedAttempt> {
         let found = self.in_flight.iter().find(|attempt| attempt.started.number() == number);
         found.map(|attempt| attempt.started)
+    }
+
+    /// The thread works on that attempt until the result is dropped.
+    pub(crate) fn enter(&self, number: u32) -> Option<Entered> {
+        self.started(number).map(|attempt| Entered::new(&self.recipients, attempt))
     }
 
     /// The attempt with the reply, as it was started.

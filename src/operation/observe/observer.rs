@@ -99,6 +99,14 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// An attempt starts.
     fn attempt_started(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
+    /// The thread is about to work on an attempt: to send it, or to poll what it waits for. Whatever the layers, interceptors and closures
+    /// of the program do for the attempt happens until [`attempt_exited`](Self::attempt_exited) is called, on the same thread. Both are
+    /// called often, for each poll.
+    fn attempt_entered(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
+
+    /// The thread does not work on the attempt any more.
+    fn attempt_exited(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
+
     /// An attempt's request is about to go out, transparent retries included: here is where the context of a trace
     /// goes into its headers. Closures have none, so that this is never called for them.
     fn attempt_headers(

@@ -47,14 +47,13 @@ fn spans_of_a_long_running_operation() {
         ["operation: rpc.response.status_code=\"OK\"".to_owned(), attempts, "operation closes".to_owned()]
     };
     let asked_again = |attempt: u32, delay: &str| {
-        format!(
-            "DEBUG in operation: message=not done yet attempt={attempt}i64 code=\"OK\" delay=Some({delay})"
-        )
+        format!("DEBUG in operation: message=not done yet attempt={attempt}i64 code=\"OK\" delay={delay}")
     };
     // The closure is called in an operation of its own each time.
-    let call = || [operation.clone(), attempt(0), ok.clone(), ends.clone()].into_iter().chain(over(1));
+    let inner = format!("operation in attempt: {name}");
+    let call = || [inner.clone(), attempt(0), ok.clone(), ends.clone()].into_iter().chain(over(1));
     let mut expected = vec![operation.clone()];
-    for (poll, delay) in [(1, "5s"), (2, "7.5s")] {
+    for (poll, delay) in [(1, "5 s"), (2, "7.5 s")] {
         expected.push(attempt(poll - 1));
         expected.extend(call());
         expected.extend([asked_again(poll, delay), ok.clone(), ends.clone()]);

@@ -25,7 +25,6 @@ use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer,
     delays, ms,
 };
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 fn settings() -> RetrySettings {
@@ -503,6 +502,9 @@ async fn the_dashboard_and_the_alerts_name_what_is_exported() {
         let metrics = Arc::new(FacadeMetrics::new(names()));
         let retryer = Retryer::with_handle(&handle, "any", [Code::Unavailable]).observer(metrics);
         retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
+        let retryer = Retryer::new(&settings(), [Code::Unavailable]);
+        let retryer = retryer.observer(Arc::new(FacadeMetrics::new(names())));
+        retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     }
     let page = page.render();
     let queries = OBSERVING.split_once("## A dashboard").unwrap().1;
@@ -524,7 +526,7 @@ async fn the_dashboard_and_the_alerts_name_what_is_exported() {
         let has_it = page.lines().any(|line| line.starts_with(&format!("{name}{{")));
         assert!(has_it, "{name} is not in {page}");
     }
-    for label in ["grpc_method", "grpc_status", "gax_stop_reason"] {
+    for label in ["grpc_method", "grpc_status", "gax_method", "gax_stop_reason"] {
         assert!(queries.contains(label) && page.contains(&format!("{label}=\"")), "{label}");
         assert!(drawn.iter().any(|query| query.contains(label)), "{label}");
     }

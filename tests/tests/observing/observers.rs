@@ -20,7 +20,6 @@ use tonic_gax_tests::{
     Beat, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms,
     plain,
 };
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 const LIST: &str = "operation_started google.cloud.asset.v1.AssetService/ListAssets";
@@ -501,7 +500,7 @@ async fn several_observers_are_notified_in_their_order_and_one_may_have_another_
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_method_that_only_its_service_is_listed_for_is_not_registered() {
+async fn a_method_that_only_its_service_is_listed_for_is_registered_by_its_generated_client() {
     let recorder = Recorder::default();
     let server = VirtualServer::start(Script::always(Reply::Serve));
     let table = RetryTable::builder()
@@ -509,9 +508,16 @@ async fn a_method_that_only_its_service_is_listed_for_is_not_registered() {
         .build()
         .unwrap();
     let layer = RetryLayer::new(table).observer(recorder.shared());
-    let mut client = TonicAssetClient::new(layer.layer(server.channel()));
-    client.list_assets(ListAssetsRequest::default()).await.unwrap();
+    // By hand, a program may call any number of names.
+    let mut by_hand = tonic::client::Grpc::new(layer.clone().layer(server.channel()));
+    by_hand.ready().await.unwrap();
+    let path = http::uri::PathAndQuery::from_static("/google.cloud.asset.v1.AssetService/ListAssets");
+    let codec = tonic_prost::ProstCodec::<ListAssetsRequest, ListAssetsResponse>::default();
+    by_hand.unary(tonic::Request::new(ListAssetsRequest::default()), path, codec).await.unwrap();
     assert_eq!(recorder.take()[0], format!("{LIST} (not registered)"));
+    let mut client = TonicAssetClient::new(layer.reports(true).layer(server.channel()));
+    client.list_assets(ListAssetsRequest::default()).await.unwrap();
+    assert_eq!(recorder.take()[0], LIST);
 }
 
 #[tokio::test(start_paused = true)]

@@ -27,7 +27,6 @@ use tonic_gax_tests::{
     Beat, Caller, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer,
     delays, error_report, ms,
 };
-use tower_layer::Layer as _;
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;
 

@@ -9,7 +9,6 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,
 };
 use tonic_gax_tests::{Reply, Script, Setup, VirtualServer, error_report, ms};
-use tower_layer::Layer as _;
 
 fn settings() -> RetrySettings {
     RetrySettings::builder().max_attempts(2).initial_retry_delay(ms(5)).jittered(false).build().unwrap()

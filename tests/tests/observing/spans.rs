@@ -2,14 +2,18 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use crate::observing::lines::Lines;
-use gax_retry::{Code, RetrySettings};
+use gax_retry::{Code, RetrySettings, StartedAttempt};
 use std::sync::Arc;
 use tonic::Status;
+use tonic::service::interceptor::InterceptedService;
 use tonic_gax::observe::TracingObserver;
-use tonic_gax::{CodeExt as _, Retryer};
+use tonic_gax::{CodeExt as _, RetryLayer, RetryTable, Retryer};
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms};
-use tracing_subscriber::Registry;
+use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::{Layer as _, Registry};
 
 fn settings() -> RetrySettings {
     delays(200, 2.0).total_timeout(ms(500)).build().unwrap()
@@ -55,7 +59,7 @@ async fn an_operation_has_a_span_and_each_attempt_one_below_it() {
                 format!("operation in nothing: otel.name=\"{method}\" {rpc} server.address=\"assets.test\""),
                 attempt(0),
                 "DEBUG in operation: message=failed; another attempt follows attempt=1i64 code=\"UNAVAILABLE\" \
-                 delay=Some(200ms)"
+                 delay=200 ms"
                     .to_owned(),
                 "attempt: rpc.response.status_code=\"UNAVAILABLE\"".to_owned(),
                 "attempt: error.type=\"UNAVAILABLE\"".to_owned(),
@@ -201,4 +205,82 @@ async fn an_operation_is_named_as_a72_has_it_on_request() {
     let retryer = Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").observer(observer);
     retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
     assert!(lines.take()[0].starts_with("operation in nothing: otel.name=\"redis: SET\" otel.kind"));
+}
+
+fn log() {
+    tracing::info!(target: "tonic_gax::program", "works");
+}
+
+fn logged(lines: &Lines) -> Vec<String> {
+    lines.take().into_iter().filter(|line| line.ends_with("works")).collect()
+}
+
+/// The first attempt fails.
+fn result(attempt: StartedAttempt) -> Result<(), Status> {
+    log();
+    if attempt.number() == 1 { Err(Status::unavailable("")) } else { Ok(()) }
+}
+
+#[test]
+fn closures_that_block_are_called_within_their_spans() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    let settings = delays(1, 1.0).max_attempts(2).build().unwrap();
+    let retryer = Retryer::new(&settings, [Code::Unavailable]).observer(Arc::new(observer()));
+    retryer.run_blocking(result).unwrap();
+    assert_eq!(logged(&lines), ["INFO in attempt: message=works", "INFO in attempt: message=works"]);
+}
+
+/// Interceptors and closures log within the span of their attempt.
+#[tokio::test(start_paused = true)]
+async fn attempts_are_worked_on_within_their_spans() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    let expected = ["INFO in attempt: message=works", "INFO in attempt: message=works"];
+    for stack in Stack::ALL {
+        let server = VirtualServer::start(Script::of([Reply::unavailable()]));
+        let channel = InterceptedService::new(server.channel(), |request| {
+            log();
+            Ok(request)
+        });
+        let setup = Setup::new(settings()).observed(Arc::new(observer()));
+        stack.list(channel, &setup).await.unwrap();
+        assert_eq!(logged(&lines), expected, "{stack:?}");
+    }
+    let retryer = Retryer::new(&settings(), [Code::Unavailable]).observer(Arc::new(observer()));
+    retryer.run(|attempt| async move { result(attempt) }).await.unwrap();
+    assert_eq!(logged(&lines), expected);
+    // Where attempts are not recorded, it is within the operation's.
+    let _guard = tracing::subscriber::set_default(
+        Registry::default().with(lines.clone().with_filter(LevelFilter::INFO)),
+    );
+    retryer.run(|attempt| async move { result(attempt) }).await.unwrap();
+    assert_eq!(logged(&lines), ["INFO in operation: message=works", "INFO in operation: message=works"]);
+    log();
+    assert_eq!(logged(&lines), ["INFO in nothing: message=works"]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_table_that_names_no_method_that_is_called_is_one_warning() {
+    let lines = Lines::default();
+    let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    for (service, expected) in [
+        (
+            "google.cloud.asset.v1.AssetServices",
+            Some(
+                "WARN in nothing: message=the retry table names none of the methods that are called, such as \
+                 google.cloud.asset.v1.AssetService/ListAssets: it names google.cloud.asset.v1.AssetServices, which is \
+                 most likely misspelt",
+            ),
+        ),
+        ("google.cloud.asset.v1.AssetService", None),
+    ] {
+        let table = RetryTable::builder().service(service, settings(), Code::Unavailable).build().unwrap();
+        let mut client = AssetServiceClient::new(RetryLayer::new(table).layer(server.channel()));
+        for _ in 0..20 {
+            client.list_assets(ListAssetsRequest::default()).await.unwrap();
+        }
+        assert_eq!(lines.take(), Vec::from_iter(expected.map(str::to_owned)));
+    }
 }

@@ -24,7 +24,6 @@ use tonic_gax_tests::{
     Assets, FaultServer, HttpAct, HttpScript, Log, NamedScripted, RawFrame, RawServer, Reply, Script, Setup,
     Stack, Talker, VirtualServer, lasting, ms, pipes,
 };
-use tower_layer::Layer as _;
 
 /// Attempts of a second, 200 ms apart.
 fn settings() -> RetrySettings {
