@@ -3,9 +3,10 @@
 use crate::live::known_methods::KnownMethods;
 use crate::live::unknown_methods::unknown_names;
 use crate::live::warning::SettingsWarning;
+use gax_retry::MethodKind;
 use gax_table::{Finding, MethodDescription, MethodPolicy, RetryTable, ServiceDescription};
 use gax_text::closest;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -29,9 +30,36 @@ impl<'a> Replacement<'a> {
         Self { old, new, known, unknown }
     }
 
+    /// An error if nobody knows the methods, and a name takes the place of one in the old table that it is close to.
+    fn check_names(&self) -> Result<(), MisspeltError> {
+        let mut services: BTreeMap<&str, ServiceDescription> = BTreeMap::new();
+        for name in self.old.names() {
+            let service = services.remove(name.service());
+            let service = service.unwrap_or_else(|| ServiceDescription::new(name.service()));
+            let method = name.method().map(|method| MethodDescription::new(method, MethodKind::Unary));
+            let service = method.into_iter().fold(service, ServiceDescription::with_method);
+            services.insert(name.service(), service);
+        }
+        let known: Vec<_> = services.into_values().filter(|service| !service.name().is_empty()).collect();
+        let unknown = unknown_names(self.new, &known);
+        let old = Self { old: self.old, new: self.new, known, unknown: Vec::new() };
+        let named = old.named();
+        let names: Vec<_> =
+            unknown.into_iter().take(MOST_COMPARED).filter(|name| old.is_close(name, &named)).collect();
+        if names.is_empty() { Ok(()) } else { Err(MisspeltError { is_of_clients: false, lost: None, names }) }
+    }
+
+    /// The names of the new table.
+    fn named(&self) -> HashSet<(&str, Option<&str>)> {
+        self.new.names().map(|name| (name.service(), name.method())).collect()
+    }
+
     /// An error if a name is most likely misspelt: it is close to a known one that the table doesn't have, or a known method
     /// loses its retries. Names that the old table has as well are no reason to refuse a new one.
     pub(super) fn check(&self) -> Result<(), MisspeltError> {
+        if self.known.is_empty() {
+            return self.check_names();
+        }
         let before = unknown_names(self.old, &self.known);
         let before: HashSet<_> = before.iter().filter_map(Finding::name).collect();
         let is_new = |finding: &&Finding| finding.name().is_some_and(|name| !before.contains(name));
@@ -39,16 +67,16 @@ impl<'a> Replacement<'a> {
         if new.is_empty() {
             return Ok(());
         }
-        let named: HashSet<_> = self.new.names().map(|name| (name.service(), name.method())).collect();
+        let named = self.named();
         let close = new.iter().take(MOST_COMPARED).filter(|finding| self.is_close(finding, &named));
         let misspelt: Vec<_> = close.map(|finding| Finding::clone(finding)).collect();
         let lost = self.lost().next().map(|(service, method)| format!("{service}/{method}"));
         match lost {
             None if misspelt.is_empty() => Ok(()),
             Some(_) if misspelt.is_empty() => {
-                Err(MisspeltError { lost, names: new.into_iter().cloned().collect() })
+                Err(MisspeltError { is_of_clients: true, lost, names: new.into_iter().cloned().collect() })
             }
-            _ => Err(MisspeltError { lost, names: misspelt }),
+            _ => Err(MisspeltError { is_of_clients: true, lost, names: misspelt }),
         }
     }
 
@@ -129,6 +157,8 @@ fn is_retried(policy: Option<MethodPolicy<'_>>) -> bool {
 /// A table most likely has a name that is misspelt.
 #[derive(Debug)]
 pub(super) struct MisspeltError {
+    /// Whether the names are compared with those of clients; otherwise with those of the old table.
+    is_of_clients: bool,
     /// A method that would not be retried any more.
     lost: Option<String>,
     names: Vec<Finding>,
@@ -141,6 +171,10 @@ impl fmt::Display for MisspeltError {
                 f,
                 "{lost} would lose its retries, while the table has a new name that no client knows; correct the name, or \
                  take the retries away in a table of its own"
+            )?,
+            None if !self.is_of_clients => f.write_str(
+                "the table has a new name that is close to one of the old table which it takes the place of; correct the \
+                 name, or name both",
             )?,
             None => f.write_str(
                 "the table has a new name that no client knows and that is close to one that a client has; correct the name, \

@@ -18,6 +18,8 @@ mod shared_state;
 mod table;
 #[cfg(feature = "tables")]
 pub(super) mod unknown;
+#[cfg(feature = "tracing")]
+mod unnamed_calls;
 
 pub(crate) use config::MethodConfig;
 #[cfg(feature = "tables")]

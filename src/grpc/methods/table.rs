@@ -7,6 +7,8 @@ use crate::grpc::methods::method_map::MethodMap;
 use crate::grpc::methods::method_match::MethodMatch;
 use crate::grpc::methods::replay_memory::ReplayMemory;
 use crate::grpc::methods::shared_state::SharedState;
+#[cfg(feature = "tracing")]
+use crate::grpc::methods::unnamed_calls::UnnamedCalls;
 use crate::settings::{BufferLimits, CallSettings, OperationOptions};
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{Dialect, RetryTable};
@@ -24,6 +26,8 @@ pub(crate) struct Methods {
     headers: Option<ClientHeaders>,
     /// Finds methods without taking their paths apart.
     by_path: MethodMap,
+    #[cfg(feature = "tracing")]
+    unnamed: UnnamedCalls,
 }
 
 /// The options of a layer, besides its table.
@@ -151,6 +155,8 @@ impl Methods {
             described,
             headers,
             by_path: MethodMap::new(Vec::new()),
+            #[cfg(feature = "tracing")]
+            unnamed: UnnamedCalls::default(),
         };
         methods.by_path = MethodMap::new(methods.named(names));
         methods
@@ -197,10 +203,27 @@ impl Methods {
     /// The last two segments of the path are the service and the method: an origin may put segments of its own before them.
     #[inline]
     pub(crate) fn find(&self, path: &str) -> Option<MethodMatch> {
-        self.by_path.find(path.strip_prefix('/').unwrap_or(path), || self.resolve(path))
+        let found = self.by_path.find(path.strip_prefix('/').unwrap_or(path), || self.called(path));
+        #[cfg(feature = "tracing")]
+        if found.is_some() {
+            self.unnamed.settle();
+        }
+        found
     }
 
+    /// The method of a request to a path that is called for the first time, or that the table has nothing to say about.
     #[cold]
+    fn called(&self, path: &str) -> Option<MethodMatch> {
+        #[cfg(feature = "tracing")]
+        if let Some((service, method)) = names(path)
+            && self.table.lookup(service, method).is_none_or(|policy| policy.entry().is_none())
+            && let Some(problem) = self.unnamed.count(&self.table, service, method)
+        {
+            tracing::warn!("{problem}");
+        }
+        self.resolve(path)
+    }
+
     fn resolve(&self, path: &str) -> Option<MethodMatch> {
         let (service, method) = names(path)?;
         let entry = self.table.lookup(service, method).and_then(|policy| policy.entry());

@@ -10,7 +10,6 @@ use tonic_gax::{OperationError, RetryLayer};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings};
 use tonic_gax_tests::{Reply, Script, VirtualServer, ms};
-use tower_layer::Layer as _;
 
 const TALK: &str = "test.talk.v1.Talk";
 
@@ -194,4 +193,19 @@ fn unknown_methods_are_denied_from_the_moment_on_in_which_that_is_asked_for() {
     assert_eq!(error.findings().len(), 1);
     // Nobody is left who denies anything.
     handle.replace(of_talk(&["Ask", "Whisper", "Shout"])).unwrap();
+}
+
+/// A layer without descriptors knows no methods: names are compared with those of the table before.
+#[test]
+fn a_misspelt_name_is_refused_where_no_methods_are_known() {
+    let handle = SettingsHandle::new(of_talk(&["Ask", "Listen"]));
+    let _layer = RetryLayer::with_handle(&handle);
+    for misspelt in [of_talk(&["Ask", "Lisen"]), table(&["test.talk.v1.Talks"])] {
+        let error = handle.replace(misspelt).unwrap_err().to_string();
+        assert!(error.contains("close to one of the old table which it takes the place of"), "{error}");
+    }
+    // Names may come and go.
+    for good in [of_talk(&["Ask", "Listen", "Lisen"]), of_talk(&["Ask", "Chat"]), table(&[TALK, "a.B"])] {
+        handle.replace(good).unwrap();
+    }
 }
