@@ -298,12 +298,7 @@ fn one_per_service(findings: Vec<Finding>) -> Vec<Finding> {
             Some(1) => kept.push(finding),
             Some(count) => {
                 let message = format!("{} ({count} names)", finding.message());
-                let counted = Finding::new(finding.rule(), finding.severity(), message);
-                let counted = counted.at(finding.origin().cloned());
-                kept.push(match finding.help() {
-                    Some(help) => counted.with_help(help.to_owned()),
-                    None => counted,
-                });
+                kept.push(finding.with_message(message));
             }
         }
     }

@@ -56,6 +56,17 @@ fn unknown_names_are_an_error_where_they_are_denied() {
          (did you mean \"edge.v1.Edges\"?)"
     );
     assert_eq!(error.code().unwrap().to_string(), "retry::unknown-method");
+    // Published tables name methods and services that are in no proto. One that the table names itself is not a misspelling.
+    let published = r#"{"methodConfig": [{"name": [
+        {"service": "edge.v1.Edges", "method": "Pin"},
+        {"service": "edge.v1.Edges", "method": "Ping"},
+        {"service": "edge.v1.Edges", "method": "AnalyzeOrgPolicies"},
+        {"service": "another.v1.Service"}
+      ], "timeout": "5s"}]}"#;
+    let generated = table(published).deny_unknown_methods(true).build_client(false);
+    let generated = generated.generate(&["edge.proto"], &[DATA]).unwrap();
+    let rules = generated.findings().iter().map(|finding| finding.rule());
+    assert_eq!(rules.filter(|rule| rule.starts_with("unknown-")).count(), 3);
 }
 
 #[test]
@@ -191,15 +202,15 @@ fn errors_print_names_and_texts_escaped() {
     let shown = r"\u{1b}]0;PWNED\u{7}\u{9b}\u{202e}";
     let is_raw = |text: String| text.contains(|c: char| c.is_control() && c != '\n' || c == '\u{202e}');
     let wrong = r#"{"methodConfig": [{"timeout": "\u001b\u009b"}]}"#;
-    let written = r"\u001b]0;PWNED\u0007\u009b\u202e";
+    // Close to the service's name, but for what is escaped.
     let unknown =
-        format!(r#"{{"methodConfig": [{{"name": [{{"service": "a.B{written}"}}], "timeout": "5s"}}]}}"#);
+        r#"{"methodConfig": [{"name": [{"service": "edge.v1.Edges\u001b\u202e"}], "timeout": "5s"}]}"#;
     let named = configure().retry_table_text(evil, wrong).generate(&["edge.proto"], &[DATA]).unwrap_err();
     assert!(named.to_string().starts_with(&format!("{shown}:1:31: ")), "{named}");
     let missing = configure().retry_table(evil).generate(&["edge.proto"], &[DATA]).unwrap_err();
     assert!(missing.to_string().starts_with(&format!("can't read the retry table {shown}: ")), "{missing}");
     let proto = configure().generate(&[format!("{evil}.proto")], &[DATA]).unwrap_err();
-    let denied = table(&unknown).deny_unknown_methods(true);
+    let denied = table(unknown).deny_unknown_methods(true);
     let errors = [named, missing, proto, error(denied), error(configure().extern_path(evil, "1"))];
     for error in errors {
         assert!(!is_raw(error.to_string()) && !is_raw(format!("{error:?}")), "{:?}", error.to_string());

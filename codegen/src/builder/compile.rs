@@ -176,8 +176,9 @@ impl Builder {
         if let Some(error) = config.unusable.first() {
             return Err(Error::table(error.clone(), "", None));
         }
-        if self.deny_unknown_methods && !config.unknown.is_empty() {
-            return Err(Error::unknown_names(config.unknown.clone()));
+        let misspelt: Vec<_> = config.unknown.iter().filter(|name| name.has_suggestion()).cloned().collect();
+        if self.deny_unknown_methods && !misspelt.is_empty() {
+            return Err(Error::unknown_names(misspelt));
         }
         let annotations =
             Annotations::read(&compiled.set, &methods, |service, method| config.calls(service, method))?;

@@ -158,7 +158,9 @@ impl Builder {
         self
     }
 
-    /// Whether a method or service in a table that no proto has is an error. It is a warning otherwise.
+    /// Whether a method or service in a table that no proto has is an error, if its name is close to one that a proto has and the
+    /// table has not: most likely it is misspelt. Every other such name is a warning, since published tables name methods that are in no
+    /// proto. Default: all of them are warnings.
     pub fn deny_unknown_methods(mut self, deny: bool) -> Self {
         self.deny_unknown_methods = deny;
         self

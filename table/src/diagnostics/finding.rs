@@ -55,13 +55,28 @@ pub struct Finding {
     help: Option<Cow<'static, str>>,
     origin: Option<SourceLocation>,
     name: Option<Box<str>>,
+    has_suggestion: bool,
 }
 
 impl Finding {
     /// A finding without a place; see [`at`](Finding::at) and [`with_help`](Finding::with_help).
     #[must_use]
     pub fn new(rule: &'static str, severity: Severity, message: impl Into<String>) -> Self {
-        Self { rule, severity, message: message.into(), help: None, origin: None, name: None }
+        Self {
+            rule,
+            severity,
+            message: message.into(),
+            help: None,
+            origin: None,
+            name: None,
+            has_suggestion: false,
+        }
+    }
+
+    /// The finding with another message.
+    #[must_use]
+    pub fn with_message(self, message: impl Into<String>) -> Self {
+        Self { message: message.into(), ..self }
     }
 
     /// The finding with advice.
@@ -69,6 +84,18 @@ impl Finding {
     pub fn with_help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
         self.help = Some(help.into());
         self
+    }
+
+    /// The finding with the name that was most likely meant, as its advice.
+    #[must_use]
+    pub(crate) fn with_suggestion(self, name: &str) -> Self {
+        Self { has_suggestion: true, ..self.with_help(format!("did you mean {name:?}?")) }
+    }
+
+    /// Whether a name is most likely misspelt: the advice says which one was meant.
+    #[must_use]
+    pub fn has_suggestion(&self) -> bool {
+        self.has_suggestion
     }
 
     /// The finding with its place.

@@ -31,7 +31,9 @@ impl RetryTable {
     #[must_use]
     pub fn unknown_names(&self, services: &[ServiceDescription]) -> Vec<Finding> {
         let mut known = KnownNames::new(services);
-        self.names().chain(self.names_beside()).filter_map(|name| known.finding(&name)).collect()
+        let all = || self.names().chain(self.names_beside());
+        known.named = all().filter_map(|name| Some((name.service(), name.method()?))).collect();
+        all().filter_map(|name| known.finding(&name)).collect()
     }
 
     /// The problems of entries of methods that these services have.
@@ -88,12 +90,19 @@ struct KnownNames<'a> {
     services: HashMap<&'a str, HashSet<&'a str>>,
     /// Per service that is mixed into others the methods that are.
     mixed_in: HashMap<&'a str, HashSet<&'a str>>,
+    /// The methods that the table names.
+    named: HashSet<(&'a str, &'a str)>,
     comparisons: usize,
 }
 
 impl<'a> KnownNames<'a> {
     fn new(services: &'a [ServiceDescription]) -> Self {
-        let mut known = Self { services: HashMap::new(), mixed_in: HashMap::new(), comparisons: 0 };
+        let mut known = Self {
+            services: HashMap::new(),
+            mixed_in: HashMap::new(),
+            named: HashSet::new(),
+            comparisons: 0,
+        };
         for service in services {
             let methods = known.services.entry(service.name()).or_default();
             methods.extend(service.methods().iter().map(MethodDescription::name));
@@ -120,7 +129,9 @@ impl<'a> KnownNames<'a> {
             let method = method.filter(|method| !methods.contains(method))?;
             let message = format!("the service {wanted} has no method {method:?}");
             let finding = Finding::new("unknown-method", Severity::Warning, message);
-            (finding, closest_of(&mut self.comparisons, method, methods.len(), methods.iter().copied()))
+            // A method that the table names as well is not the one that was meant.
+            let others = methods.iter().copied().filter(|other| !self.named.contains(&(wanted, *other)));
+            (finding, closest_of(&mut self.comparisons, method, methods.len(), others))
         } else {
             place = name.service_origin();
             let message = format!("there is no service {wanted:?}");
@@ -129,7 +140,7 @@ impl<'a> KnownNames<'a> {
             (finding, closest_of(&mut self.comparisons, wanted, self.services.len(), known))
         };
         let finding = match close {
-            Some(close) => finding.with_help(format!("did you mean {close:?}?")),
+            Some(close) => finding.with_suggestion(close),
             None => finding.with_help("remove the name, or correct it: it has no effect"),
         };
         Some(finding.about(name.to_string()).at(place.cloned()))

@@ -49,7 +49,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "FILE", conflicts_with_all = ["proto", "proto_path"], help_heading = "Input")]
     pub(super) descriptor_set: Option<PathBuf>,
 
-    /// Fail if a table names a method or service that no proto has
+    /// Fail if a name in a table is close to a name in the protos, but not one of them
     #[arg(long, help_heading = "Input")]
     pub(super) deny_unknown_methods: bool,
 
