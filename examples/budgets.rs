@@ -15,7 +15,6 @@ use library::v1::library_service_client::LibraryServiceClient;
 use std::error::Error;
 use tonic_gax::settings::RetryBudgets;
 use tonic_gax::{OperationError, RetryLayer, RetryTable, StopReason};
-use tower_layer::Layer as _;
 
 const TABLE: &str = r#"{
     "methodConfig": [{

@@ -10,7 +10,6 @@ use library::v1::GetBookRequest;
 use library::v1::library_service_client::LibraryServiceClient; // the client that tonic generates
 use std::error::Error;
 use tonic_gax::{RetryLayer, RetryTable};
-use tower_layer::Layer as _;
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {

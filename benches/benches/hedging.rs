@@ -14,7 +14,6 @@ use tonic_gax_benches::message;
 use tonic_gax_benches::nines::{Curve, picture};
 use tonic_gax_benches::slow::Slow;
 use tonic_gax_benches::table::Table;
-use tower_layer::Layer as _;
 
 /// 200 calls a second.
 const PACE: Duration = Duration::from_millis(5);

@@ -20,7 +20,6 @@ use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Summary, Turns, by_turns
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
 use tonic_gax_benches::table::Table;
-use tower_layer::Layer as _;
 
 /// Calls, or what else there is very many of: all of them, or few to see that everything works.
 struct Bench {

@@ -16,7 +16,6 @@ use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
 use tonic_gax::observe::OperationObserver;
 use tonic_gax::{CallSettings, OperationOptions, RetryLayer, RetryService};
-use tower_layer::Layer as _;
 
 /// How an operation is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

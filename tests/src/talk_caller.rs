@@ -7,7 +7,6 @@ use tonic::transport::Channel;
 use tonic::{IntoRequest, IntoStreamingRequest, Response, Status, Streaming};
 use tonic_gax::client::ResponseStream;
 use tonic_gax::{RetryLayer, RetryService};
-use tower_layer::Layer as _;
 
 /// A client of Talk.
 #[derive(Debug, Clone)]

@@ -5,7 +5,6 @@ use crate::asset::ListAssetsRequest;
 use crate::asset::asset_service_client::AssetServiceClient;
 use crate::pace::Pace;
 use tonic_gax::{RetryLayer, RetryService};
-use tower_layer::Layer;
 
 /// tonic's own client over [`RetryLayer`].
 #[derive(Debug, Clone)]

@@ -14,7 +14,6 @@ use tonic::{Request, Status};
 use tonic_gax::__private as gax;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::{CodeSet, RequestExt as _, RetryLayer, RetryService, RetrySettings};
-use tower_layer::Layer;
 
 /// A way to make calls with streams.
 pub trait StreamContender {

@@ -21,7 +21,6 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::{Request, Response, Status};
 use tonic_gax::{OperationReport, RetryLayer, RetryTable};
 use tonic_gax_api_tests::own::google::cloud::asset::v1 as served;
-use tower_layer::Layer as _;
 
 /// The table that Google publishes beside the API's protos, or as much of it as these need.
 const TABLE: &str = include_str!("../../../proto/google/cloud/asset/v1/cloudasset_grpc_service_config.json");
@@ -56,7 +55,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     let request = ListAssetsRequest { parent: "projects/p".to_owned(), ..ListAssetsRequest::default() };
     let response = client.list_assets(request).await?;
-    let report = response.extensions().get::<OperationReport>().ok_or("a retry is reported")?;
+    let report = OperationReport::of(&response).ok_or("a retry is reported")?;
     println!("{report}");
     assert_eq!(report.attempt_count(), 3);
     println!("{:?}", response.into_inner().assets.first().map(|asset| &asset.name));

@@ -18,7 +18,6 @@ use tonic_gax::http::HttpRetryService;
 use tonic_gax::live::SettingsHandle;
 use tonic_gax::observe::{FacadeMetrics, MetricNames, OperationObserver, TracingObserver};
 use tonic_gax::{HttpRetryLayer, RetryLayer, RetryService, Retryer};
-use tower_layer::Layer as _;
 
 /// The clients of a gRPC server: the generated one, and tonic's own over the layer.
 #[derive(Debug, Clone)]

@@ -12,7 +12,6 @@ use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms};
 use tower::limit::ConcurrencyLimit;
-use tower_layer::Layer as _;
 
 const PREVIOUS: &str = "grpc-previous-rpc-attempts";
 

@@ -19,7 +19,6 @@ use tonic_gax_tests::{
     Act, Assets, Feed, Log, NamedScripted, Reply, Script, Setup, Talker, error_report, line, ms, pipes,
     report_of, settings,
 };
-use tower_layer::Layer as _;
 
 /// A server that compresses and fails once.
 fn server() -> (Channel, Log) {

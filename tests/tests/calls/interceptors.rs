@@ -11,7 +11,6 @@ use tonic::{Extensions, GrpcMethod, Request, Status};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::{Reply, Script, Setup, Stack, Tap, VirtualServer, delays, error_report, ms, report_of};
-use tower_layer::Layer as _;
 
 fn settings() -> RetrySettings {
     delays(200, None)

@@ -14,7 +14,6 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, report_of, row, rows, settings};
-use tower_layer::Layer as _;
 use tower_service::Service;
 
 const DOWN: Code = Code::Unavailable;

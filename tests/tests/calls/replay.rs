@@ -21,7 +21,6 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::{
     Reply, Script, Setup, Stack, Tap, VirtualServer, error_report, ms, report_of, reported, settings,
 };
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 const MIB: usize = 1024 * 1024;

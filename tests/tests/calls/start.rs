@@ -14,7 +14,6 @@ use tonic::body::Body;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::{Reply, Script, Setup, VirtualServer, error_report, ms};
 use tower::limit::ConcurrencyLimit;
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 fn setup() -> Setup {

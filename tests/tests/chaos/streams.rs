@@ -23,7 +23,6 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Reply, Script, Setup, line, ms, virtual_time};
-use tower_layer::Layer as _;
 
 /// More than there are connections that bring nothing.
 const MOST_BARREN: u32 = 40;

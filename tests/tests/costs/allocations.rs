@@ -19,7 +19,6 @@ use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
 use tonic_gax_benches::stream::{self, CannedStream, Shape, StreamContender};
 use tonic_gax_tests::generated::test::talk::v1::{TalkClient, TalkSettings};
-use tower_layer::Layer as _;
 
 /// Allocations and bytes of a call.
 type Cost = (i64, i64);

@@ -24,7 +24,6 @@ use tonic_gax::{Code, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{Reply, Script, Setup, VirtualServer, ms};
-use tower_layer::Layer as _;
 use tower_service::Service;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::layer::SubscriberExt as _;

@@ -12,7 +12,6 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
 use tonic_gax_tests::{
     Beat, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of, row, rows, settings,
 };
-use tower_layer::Layer as _;
 
 const LATE: Code = Code::DeadlineExceeded;
 

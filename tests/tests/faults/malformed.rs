@@ -10,7 +10,6 @@ use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
     Beat, Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms, plain, report_of,
 };
-use tower_layer::Layer as _;
 
 type LayeredChannel = RetryService<tonic::transport::Channel>;
 

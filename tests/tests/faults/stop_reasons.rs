@@ -274,7 +274,6 @@ async fn the_texts_of_errors_and_reports() {
 async fn a_call_s_own_options_make_an_operation_of_it() {
     use tonic_gax_tests::generated::google::cloud::asset::v1::ExportAssetsRequest;
     use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
-    use tower_layer::Layer as _;
     let server = VirtualServer::start(Script::at_once([Reply::unavailable()]));
     let mut client = TonicClient::new(Setup::new(settings()).layer().layer(server.channel()));
     let options = CallOptions::new().retry_settings(settings()).retryable_codes([DOWN]);

@@ -20,7 +20,6 @@ use tonic_gax_tests::{
     Caller, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, line,
     ms,
 };
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 /// Four attempts, at once.

@@ -16,7 +16,6 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{
     FaultServer, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms, report_of,
 };
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 const COMPATIBILITIES: [Compatibility; 3] =

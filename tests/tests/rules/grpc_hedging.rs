@@ -12,7 +12,6 @@ use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{RawFrame, RawServer, VirtualClock, ms};
-use tower_layer::Layer as _;
 
 const BASE: &str = r#""maxAttempts": 4, "hedgingDelay": "0.1s", "nonFatalStatusCodes": ["UNAVAILABLE"]"#;
 const CANCEL: u32 = 8;

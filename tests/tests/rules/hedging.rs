@@ -13,7 +13,6 @@ use tonic_gax_tests::generated::test::talk::v1::{Line, TalkStubSettings};
 use tonic_gax_tests::{
     Beat, Recorder, Reply, Script, Setup, Stack, VirtualServer, ms, report_of, reported, row, rows,
 };
-use tower_layer::Layer as _;
 
 const LOST: Code = Code::Cancelled;
 const BUSY: Code = Code::Unavailable;

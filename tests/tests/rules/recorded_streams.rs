@@ -21,7 +21,6 @@ use tonic_gax::{CallSettings, OperationError, OperationOptions, OperationReport,
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Beat, Reply, Script, Setup, VirtualServer, line};
-use tower_layer::Layer as _;
 
 /// Resumes always, as the recorded strategy does.
 struct Always;

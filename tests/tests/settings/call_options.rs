@@ -14,7 +14,6 @@ use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, error_report, ms,
     report_of, row, rows,
 };
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 const COMPATIBILITIES: [Compatibility; 3] =

@@ -12,7 +12,6 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, L
 use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, Reply, Script, Setup, VirtualServer, error_report, ms, spaced,
 };
-use tower_layer::Layer as _;
 
 fn environment(variables: &[(&str, &str)]) -> Environment {
     Environment::from_variables(|name| {

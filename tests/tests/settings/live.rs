@@ -24,7 +24,6 @@ use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings,
 use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, Reply, Script, VirtualServer, delays, error_report, ms,
 };
-use tower_layer::Layer as _;
 
 const SERVICE: &str = "google.cloud.asset.v1.AssetService";
 

@@ -14,7 +14,6 @@ use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, Reply, Script, VirtualServer, ms};
-use tower_layer::Layer as _;
 
 /// A table by which that method, or all of that service, is hedged after a percentile of its latencies.
 fn table(name: &str, percentile: f64) -> RetryTable {

@@ -12,7 +12,6 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     SearchAllResourcesRequest,
 };
 use tonic_gax_tests::{Reply, Script, VirtualServer, ms, report_of};
-use tower_layer::Layer as _;
 
 const TABLE: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),

@@ -16,7 +16,6 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
 use tonic_gax_tests::{Reply, Script, Setup, VirtualServer, error_report, ms, reported, spaced};
-use tower_layer::Layer as _;
 
 fn settings() -> RetrySettings {
     spaced(100, 9000).to_builder().max_attempts(4).build().unwrap()

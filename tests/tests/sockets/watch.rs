@@ -26,7 +26,6 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Setup, SocketServer, delays, line};
-use tower_layer::Layer as _;
 
 /// After how many revisions a connection is killed.
 const KILLED_AFTER: u64 = 100;

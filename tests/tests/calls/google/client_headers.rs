@@ -19,7 +19,6 @@ use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     TableRequest, TablesClient, TablesSettings, TablesStubSettings, tables_client as tonic_tables,
 };
 use tonic_gax_tests::{Reply, Script};
-use tower_layer::Layer as _;
 
 const NAMES: [&str; 5] = [
     "x-goog-api-client",

@@ -12,7 +12,6 @@ use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     Row, TableRequest, TablesClient, TablesSettings, tables_client,
 };
 use tonic_gax_tests::{Beat, Reply, Script, ms};
-use tower_layer::Layer as _;
 
 const PARAMS: &str = "x-goog-request-params";
 

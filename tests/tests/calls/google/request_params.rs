@@ -12,7 +12,6 @@ use tonic_gax_tests::generated::google_shapes::shapes::asset::v1 as asset;
 use tonic_gax_tests::generated::google_shapes::shapes::logging::v2 as logging;
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1 as routing;
 use tonic_gax_tests::{Reply, Script};
-use tower_layer::Layer as _;
 
 const PARAMS: &str = "x-goog-request-params";
 

@@ -8,7 +8,6 @@ use tonic_gax::client::paging::{Page, PageError, PageToken, paginate};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::{Reply, Script, Setup, settings};
-use tower_layer::Layer as _;
 
 #[tokio::test(start_paused = true)]
 async fn tonics_own_client_over_the_layer() {

@@ -26,7 +26,6 @@ use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::{
     GetByUserRequest, GetNamedRequest, ListReply, Message, UpdateFieldRequest,
 };
 use tonic_gax_tests::{Recorder, RestReply, RestServer, codes, ms};
-use tower_layer::Layer as _;
 
 type Client = EverythingServiceClient<RestTransport<RestServer>>;
 

@@ -12,7 +12,6 @@ use tonic_gax_tests::generated::test::talk::v1::{Line, talk_client};
 use tonic_gax_tests::{
     Beat, Reply, Script, Setup, Stack, TalkCaller, VirtualServer, error_report, ms, row, rows, settings,
 };
-use tower_layer::Layer as _;
 
 /// A client of Talk with the usual settings.
 fn client(stack: Stack, server: &VirtualServer) -> TalkCaller {

@@ -12,7 +12,6 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::{
     RawFrame, RawRequest, RawServer, Recorder, Setup, Stack, delays, error_report, ms, report_of, row, rows,
 };
-use tower_layer::Layer as _;
 
 const U: RawFrame = RawFrame::Status(14, None);
 const GOOD: RawFrame = RawFrame::Good;

@@ -15,7 +15,6 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{Act, Feed, Script, Setup, Stack, delays, line, ms, row, rows};
-use tower_layer::Layer as _;
 
 use Act::{Fail, Hang, Wait};
 

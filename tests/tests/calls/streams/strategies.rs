@@ -15,7 +15,6 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Act, Feed, Reply, Script, Setup, Stack, delays, line, ms};
-use tower_layer::Layer as _;
 
 use Act::{Fail, Hang, Wait};
 

@@ -18,7 +18,6 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Act, Beat, Feed, Recorder, Reply, Script, Setup, delays, line, ms};
-use tower_layer::Layer as _;
 
 use Act::{Fail, Hang, Wait};
 

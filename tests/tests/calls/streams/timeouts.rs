@@ -20,7 +20,6 @@ use tonic_gax_tests::generated::test::talk::v1::{
     Line, TalkClient, TalkSettings, TalkStubSettings, TalkStubSettingsBuilder,
 };
 use tonic_gax_tests::{Act, Feed, Recorder, Script, Setup, delays, line, ms};
-use tower_layer::Layer as _;
 
 use Act::Hang;
 

@@ -13,7 +13,6 @@ use tonic_gax::{CallOptions, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{RawFrame, RawServer, Reply, Script, VirtualServer, ms};
-use tower_layer::Layer as _;
 use tower_service::Service as _;
 
 const PREVIOUS: &str = "grpc-previous-rpc-attempts";

@@ -7,7 +7,6 @@ use tonic_gax::{CallOptions, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{RawFrame, RawServer, ms};
-use tower_layer::Layer as _;
 
 /// A row: its name, the config, what the server does with each request, the waits between requests (lowest and highest, in
 /// milliseconds), and the code.

@@ -14,7 +14,6 @@ use tonic_gax::observe::{MetricNames, OtelMetrics, TracingObserver};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{RawFrame, RawServer};
-use tower_layer::Layer as _;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id};
 use tracing_subscriber::layer::{Context, SubscriberExt as _};

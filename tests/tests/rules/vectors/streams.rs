@@ -8,7 +8,6 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::{RawFrame, RawRequest, RawServer, ms};
-use tower_layer::Layer as _;
 
 const ALL: RawFrame = RawFrame::ReadAll;
 const GOOD: RawFrame = RawFrame::Good;
