@@ -236,7 +236,8 @@ impl<W: AsyncWrite + Unpin> Link<W> {
         .await?;
         let Some((after, reset)) = self.stream_limit() else { return Ok(()) };
         while let Some(stream) = self.change(|state| {
-            let (_, stream) = state.begun.pop_front_if(|(begun, _)| *begun + after <= now)?;
+            let (_, stream) = *state.begun.front().filter(|(begun, _)| *begun + after <= now)?;
+            state.begun.pop_front();
             let is_open = state.open.remove(&stream);
             state.ended.extend(is_open.then_some(stream));
             Some(is_open.then_some(stream))
@@ -282,7 +283,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
         };
         ended?;
         if self.change(|state| state.is_silent) {
-            pending().await
+            pending::<()>().await;
         }
         if direction == Direction::Request {
             self.to_server.lock().await.io.shutdown().await?;

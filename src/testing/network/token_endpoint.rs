@@ -64,7 +64,7 @@ impl TokenEndpoint {
                         Ok(lifetime.into_iter().fold(headers, AuthHeaders::expires_in))
                     }
                     Some(TokenReply::Error(code)) => {
-                        Err(Status::new(i32::from(code.number()).into(), "token endpoint"))
+                        Err(Status::new(code.number().into(), "token endpoint"))
                     }
                     Some(TokenReply::Hang) | None => pending().await,
                 }

@@ -92,7 +92,9 @@ async fn send<T: AsyncRead + AsyncWrite + Unpin>(
                 Some((origin, request)) => forward(origin, request, !is_head).await?,
                 None => Response::new(200, HeaderMap::new(), Bytes::new()),
             };
-            changes.iter().for_each(|change| response.change(change));
+            for change in &changes {
+                response.change(change);
+            }
             response
         }
         HttpReply::Truncate => hello(200, 100),

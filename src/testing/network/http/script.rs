@@ -26,8 +26,10 @@ struct State {
     arrived: usize,
 }
 
+type Choose = dyn Fn(usize, &HttpArrival) -> HttpReply + Send + Sync;
+
 #[derive(Clone)]
-struct Endless(Arc<dyn Fn(usize, &HttpArrival) -> HttpReply + Send + Sync>);
+struct Endless(Arc<Choose>);
 
 impl fmt::Debug for Endless {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
