@@ -160,7 +160,7 @@ impl Linter {
             let is_missing = MISSING.contains(&finding.rule());
             let is_twice = finding.rule() == "max-equals-initial"
                 && too_low.contains(&finding.origin().map(|origin| origin.span().start));
-            !is_twice && !(is_missing && entry(finding).is_some_and(|entry| misspelt.contains(&entry)))
+            !(is_twice || is_missing && entry(finding).is_some_and(|entry| misspelt.contains(&entry)))
         });
         for (rule, consequence) in REFUSALS {
             if self.denied.contains(&Target::Rule(rule)) {

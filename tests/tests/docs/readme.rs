@@ -210,7 +210,7 @@ fn the_first_program_shows_a_failed_call() {
     assert!(printed.contains("failed after 3 attempts"), "{printed}");
 }
 
-/// The surroundings of the README's settings of a generated client.
+/// The program around the README's settings of a generated client.
 const OVERRIDES: &str = "
 #[expect(dead_code, reason = \"it has to compile\")]
 fn overrides(channel: tonic::transport::Channel) -> Result<AssetServiceClient<tonic::transport::Channel>, Box<dyn std::error::Error>> {

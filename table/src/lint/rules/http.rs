@@ -102,7 +102,7 @@ pub(super) static RULES: [Rule; 11] = [
     HEDGED_DELETE,
 ];
 
-/// The methods of RFC 9110, RFC 5789 and WebDAV.
+/// The methods of RFC 9110, RFC 5789 and `WebDAV`.
 const METHODS: [&str; 19] = [
     "*",
     "GET",
@@ -246,7 +246,7 @@ fn notation(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
     let is_pattern = |segment: &str| {
         segment.starts_with(':')
             || segment.contains(['[', ']', '(', ')', '^', '$', '|', '\\'])
-            || !segment.contains('{') && segment.contains('*') && segment.trim_matches('*') != ""
+            || !segment.contains('{') && segment.contains('*') && !segment.trim_matches('*').is_empty()
     };
     let mut segments = path.split('/').skip(1);
     let odd = segments
