@@ -130,7 +130,7 @@ impl<P: Protocol> Driver<P> {
     #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
     #[inline(always)]
     pub(crate) fn begin(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
-        match begin(&mut self.progress, &mut self.protocol, &self.config, Some(bound)) {
+        match begin(&mut self.progress, &mut self.protocol, &self.config, |_| bound) {
             Ok(first) => Some(first),
             Err(unsent) => {
                 self.stage = unsent.into();
@@ -340,7 +340,7 @@ impl<P: Protocol> Driver<P> {
                     sends(progress, protocol, config, attempt);
                     Some(Ok(attempt))
                 }
-                StageProj::Unbegun => Some(begin(progress, protocol, config, None)),
+                StageProj::Unbegun => Some(begin(progress, protocol, config, |bound| bound)),
                 StageProj::Preparing { bound } => {
                     let ready = match protocol.prepare(config, cx) {
                         Poll::Ready(Ok(())) => Ready::Late(progress.elapsed()),
@@ -381,19 +381,19 @@ impl<P: Protocol> Driver<P> {
     }
 }
 
-/// The operation's time runs from now on, and its observers are notified. Gives the first attempt, to be sent now. `bound` is the
-/// time that the caller gives it, where the protocol does not know that.
+/// The operation's time runs from now on, and its observers are notified. Gives the first attempt, to be sent now. `bound` makes the
+/// caller's time of what the protocol knows of it.
 #[expect(clippy::inline_always, reason = "few of its arguments are looked at (bench `speed`, instructions)")]
 #[inline(always)]
 fn begin<P: Protocol>(
     progress: &mut InProgress,
     protocol: &mut P,
     config: &P::Config,
-    bound: Option<Option<Duration>>,
+    bound: impl FnOnce(Option<Duration>) -> Option<Duration>,
 ) -> Result<StartedAttempt, Unsent> {
     let policy = config.as_ref();
     let Start { observers, jitter, bound: own } = protocol.start(config);
-    let bound = bound.unwrap_or(own);
+    let bound = bound(own);
     progress.begin(jitter);
     let is_over = entered().is_some_and(|inbound| progress.work_for(&inbound));
     if let Some(observers) = observers {

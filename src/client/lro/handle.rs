@@ -191,14 +191,12 @@ impl<R, M> LongRunning<R, M> {
         let Some(ended) = self.ended.as_ref().filter(|_| self.known.name.is_empty()) else {
             return Ok(&self.known.name);
         };
-        match self.result(ended) {
-            Err(error @ LongRunningError::NotStarted(_)) => Err(error),
-            _ => {
-                let problem = "the server gave the operation no name: await its result";
-                let end = self.end(Some(Status::failed_precondition(problem)), ended.report.clone());
-                Err(LongRunningError::NotStarted(end))
-            }
+        if let Err(error @ LongRunningError::NotStarted(_)) = self.result(ended) {
+            return Err(error);
         }
+        let problem = "the server gave the operation no name: await its result";
+        let end = self.end(Some(Status::failed_precondition(problem)), ended.report.clone());
+        Err(LongRunningError::NotStarted(end))
     }
 
     /// The metadata of each reply from now on, until polling ends. Then await the handle for the response.

@@ -75,7 +75,7 @@ async fn attend<O: Owner>(member: PoolMember<O>, driving: Driving) {
     tokio::spawn(drive(driving, traffic, signal, Arc::clone(subchannel)));
     let age = owner.settings().max_age.and_then(|age| Clock::start().at(spread(age)));
     let ended = either(subchannel.stopped.cancelled(), either(end.ended(), check(&**owner, connection)));
-    if before(age, ended).await.is_none() {
+    if before(age, Box::pin(ended)).await.is_none() {
         end.end(LostReason::TooOld);
     }
 }

@@ -51,6 +51,7 @@ impl<M: Send + 'static> Connection<M> {
     }
 
     /// The next message, or how they end.
+    #[expect(clippy::result_large_err, reason = "moved once a connection, when its messages end")]
     #[inline]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Measured<M>, ConnectionEnd>> {
         if let Some(first) = self.first.take() {

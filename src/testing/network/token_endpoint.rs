@@ -63,9 +63,7 @@ impl TokenEndpoint {
                             .map_err(|error| Status::internal(error.to_string()))?;
                         Ok(lifetime.into_iter().fold(headers, AuthHeaders::expires_in))
                     }
-                    Some(TokenReply::Error(code)) => {
-                        Err(Status::new(code.number().into(), "token endpoint"))
-                    }
+                    Some(TokenReply::Error(code)) => Err(Status::new(code.number().into(), "token endpoint")),
                     Some(TokenReply::Hang) | None => pending().await,
                 }
             }

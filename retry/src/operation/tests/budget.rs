@@ -165,22 +165,22 @@ fn a_throttled_failure_waits_for_nothing() {
 fn a_resumption_that_delivers_gives_its_token_back() {
     let budget = RetryBudget::tokens(6, 0.1);
     let policy = grpc().with_budget(budget.clone());
-    let left = || budget.available(|| Duration::ZERO);
+    let left = || format!("{:.1}", budget.available(|| Duration::ZERO));
     let broken = unavailable().with_seen(Seen::Messages { resumable: true });
     let mut operation = ByHand::begin(&policy);
     operation.send();
     for attempt in 1..10 {
         operation.progressed(attempt).progressed(attempt);
-        assert_eq!(left(), 6.0);
+        assert_eq!(left(), "6.0");
         operation.ends(broken);
-        assert_eq!(left(), 5.0);
+        assert_eq!(left(), "5.0");
         operation.after(Duration::from_secs(1)).send();
     }
     // One that fails before its first message takes another.
     operation.ends(unavailable()).after(Duration::from_secs(1)).send();
-    assert_eq!(left(), 4.0);
+    assert_eq!(left(), "4.0");
     operation.progressed(11).ends(AttemptResult::done());
-    assert_eq!(left(), 5.1);
+    assert_eq!(left(), "5.1");
 }
 
 /// A share of the successes: what limits end before a retry is made takes none.
