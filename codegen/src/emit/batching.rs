@@ -36,7 +36,7 @@ fn batching(runtime: &TokenStream, rpc: &Rpc<'_>) -> Option<TokenStream> {
             )
         }
     } else {
-        quote!(.split(|_: #response, sizes| sizes.iter().map(|_| Ok(Default::default())).collect()))
+        quote!(.split(|_: #response, sizes| sizes.iter().map(|_| Default::default()).map(Ok).collect()))
     };
     let docs = format!(
         "Batches requests of `{name}`, as the retry table says: the start of a [`Batcher`](#runtime::batching::Batcher)."

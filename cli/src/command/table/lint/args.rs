@@ -8,8 +8,7 @@ use std::path::PathBuf;
 
 /// Lint retry tables for errors, dead settings and unsafe retries
 ///
-/// Every rule has a name; https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/lint.md has the reason and an
-/// example of the fix for each. With --proto
+/// Every rule has a name; the guide's page "Checking tables" has the reason and an example of the fix for each. With --proto
 /// further rules look at the methods that a table is for: names that no proto has, methods that are not safe
 /// to retry, methods that the table leaves out. Several tables are also compared: versions of an API that
 /// drift apart.
