@@ -47,7 +47,7 @@ async fn a_half_open_connection_costs_an_operation_two_attempts_and_later_ones_n
         let server = server(Script::always(Reply::Serve));
         let (proxy, address) = FaultProxy::listen(server.address()).await.unwrap();
         let losses = Arc::new(Losses::default());
-        let connection = Connection::to(format!("http://{}", address)).observer(losses.clone());
+        let connection = Connection::to(format!("http://{address}")).observer(losses.clone());
         let mut caller = stack.caller(connection.connect().await.unwrap(), &setup(500));
         let first = caller.list(reported(ListAssetsRequest::default())).await;
         assert_eq!(codes(&report_of(&first)), OK, "{stack:?}");
@@ -68,7 +68,7 @@ async fn a_half_open_connection_costs_an_operation_two_attempts_and_later_ones_n
 async fn the_rule_can_be_switched_off() {
     let server = server(Script::always(Reply::Serve));
     let (proxy, address) = FaultProxy::listen(server.address()).await.unwrap();
-    let connection = Connection::to(format!("http://{}", address)).silent_attempts(None);
+    let connection = Connection::to(format!("http://{address}")).silent_attempts(None);
     let mut caller = Stack::Layer.caller(connection.connect().await.unwrap(), &setup(100));
     caller.list(ListAssetsRequest::default()).await.unwrap();
     proxy.now(&ConnectionFault::HalfOpen(When::Start));
