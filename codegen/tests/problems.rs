@@ -65,7 +65,7 @@ fn unknown_names_are_an_error_where_they_are_denied() {
       ], "timeout": "5s"}]}"#;
     let generated = table(published).deny_unknown_methods(true).build_client(false);
     let generated = generated.generate(&["edge.proto"], &[DATA]).unwrap();
-    let rules = generated.findings().iter().map(|finding| finding.rule());
+    let rules = generated.findings().iter().map(tonic_gax_build::Finding::rule);
     assert_eq!(rules.filter(|rule| rule.starts_with("unknown-")).count(), 3);
 }
 

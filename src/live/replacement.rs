@@ -44,9 +44,12 @@ impl<'a> Replacement<'a> {
         let unknown = unknown_names(self.new, &known);
         let old = Self { old: self.old, new: self.new, known, unknown: Vec::new() };
         let named = old.named();
-        let names: Vec<_> =
+        let close: Vec<_> =
             unknown.into_iter().take(MOST_COMPARED).filter(|name| old.is_close(name, &named)).collect();
-        if names.is_empty() { Ok(()) } else { Err(MisspeltError { is_of_clients: false, lost: None, names }) }
+        if close.is_empty() {
+            return Ok(());
+        }
+        Err(MisspeltError { is_of_clients: false, lost: None, names: close })
     }
 
     /// The names of the new table.
