@@ -207,7 +207,7 @@ mod tests {
             let at = Duration::from_millis(at);
             cache.landed(Err(Status::unavailable("down")), at).unwrap_err();
             let next = at + Duration::from_millis(pause);
-            let early = cache.look(next - Duration::from_millis(1));
+            let early = cache.look(at + Duration::from_millis(pause - 1));
             assert!(matches!(early, Lookup::Use { is_stale: false, .. }), "{early:?}");
             let late = cache.look(next);
             assert!(matches!(late, Lookup::Use { is_stale: true, .. }), "{late:?}");

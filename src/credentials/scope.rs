@@ -46,11 +46,11 @@ impl Scope {
         if is_other && !self.hosts.iter().any(is_of) {
             return Ok(false);
         }
+        if !self.allows_plaintext && is_plaintext(uri) {
+            return Err(CredentialsError::plaintext(uri.host().unwrap_or_default()));
+        }
+        #[cfg(feature = "connection")]
         if !self.allows_plaintext {
-            if is_plaintext(uri) {
-                return Err(CredentialsError::plaintext(uri.host().unwrap_or_default()));
-            }
-            #[cfg(feature = "connection")]
             request.extensions_mut().insert(NoPlaintext);
         }
         Ok(true)

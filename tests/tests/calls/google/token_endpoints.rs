@@ -1,17 +1,17 @@
 //! Token endpoints that misbehave: how often they are asked, and what calls make of it.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::table;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::sleep;
 use tonic::{Code, Request, Status};
 use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
 use tonic_gax::testing::VirtualServer;
 use tonic_gax::{CallOptions, RequestExt as _};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{Row, TableRequest, TablesClient};
-use tonic_gax_tests::{Beat, Reply, Script, ms};
+use tonic_gax_tests::{Beat, Reply, Script, VirtualClock, ms};
 
 /// The endpoint's reply to a fetch.
 #[derive(Clone, Copy)]
@@ -24,7 +24,7 @@ enum Endpoint {
 
 /// Credentials from an endpoint that replies so, and to every later fetch as to the last; and the milliseconds of its fetches.
 fn from_endpoint(replies: &[Endpoint]) -> (Credentials, Arc<Mutex<Vec<u128>>>) {
-    let (replies, start) = (replies.to_vec(), Instant::now());
+    let (replies, start) = (replies.to_vec(), VirtualClock::start());
     let fetches = Arc::<Mutex<Vec<u128>>>::default();
     let seen = Arc::clone(&fetches);
     let credentials = Credentials::new(move || {
@@ -60,7 +60,7 @@ async fn an_endpoint_that_fails_is_asked_with_back_off_and_calls_fail_at_once() 
     let server = VirtualServer::start(Script::always(good()));
     let (credentials, fetches) = from_endpoint(&[Endpoint::Fails]);
     let client = TablesClient::new(CredentialsService::new(server.channel(), credentials));
-    let start = Instant::now();
+    let start = VirtualClock::start();
     for call in 0..6_000 {
         let status = client.read(once()).await.unwrap_err();
         assert_eq!((status.code(), status.message()), (Code::Unavailable, "the endpoint is down"));
@@ -82,7 +82,7 @@ async fn a_refresh_that_fails_or_hangs_delays_no_call_while_the_token_is_valid()
         let server = VirtualServer::start(Script::always(good()));
         let (credentials, fetches) = from_endpoint(&[Endpoint::Grants(Duration::from_secs(100)), trouble]);
         let client = TablesClient::new(CredentialsService::new(server.channel(), credentials));
-        let start = Instant::now();
+        let start = VirtualClock::start();
         for call in 0..1_000 {
             client.read(once()).await.unwrap();
             assert_eq!(start.elapsed(), ms(100 * call));

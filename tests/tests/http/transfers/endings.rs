@@ -1,5 +1,5 @@
 //! Replies that prove that an upload is whole, and replies that do not.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::object::{stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, client, content, crc32c, with_layer, without_headers};

@@ -1,5 +1,5 @@
 //! The origins that a transfer's requests go to, and which of them get credentials.
-#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::object::{download, layer_of, storage_of, to_object, universal};
 use super::setup::{KIB_256, content};

@@ -45,7 +45,9 @@ pub(super) fn without_headers(
     names: &'static [&str],
 ) -> HttpRetryService<impl TransferService> {
     through_proxy(storage, move |response| {
-        names.iter().for_each(|name| drop(response.headers_mut().remove(*name)));
+        for name in names {
+            drop(response.headers_mut().remove(*name));
+        }
     })
 }
 

@@ -1,6 +1,6 @@
 //! Connections on an ordinary day: servers and proxies that end them in good order, restarts, addresses that change. In
 //! virtual time.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+#![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::network::{Host, Network, address, list};
 use std::sync::atomic::{AtomicUsize, Ordering};

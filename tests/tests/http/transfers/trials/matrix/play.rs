@@ -43,8 +43,8 @@ impl Wrong {
     }
 
     fn assert(self) {
-        let lines: String = self.0.iter().map(|(row, line)| format!("\n{row}{line}")).collect();
-        assert!(lines.is_empty(), "cells that ended otherwise:{lines}");
+        let lines: Vec<_> = self.0.iter().map(|(row, line)| format!("\n{row}{line}")).collect();
+        assert!(lines.is_empty(), "cells that ended otherwise:{}", lines.concat());
     }
 }
 

@@ -8,6 +8,7 @@
 use super::fault::{Fault, On};
 use crate::http::transfers::setup::content;
 use bytes::Bytes;
+use std::fmt::Display;
 use std::io::Write as _;
 use tonic_gax::testing::Direction::{Request, Response};
 use tonic_gax::testing::HttpChange::{Announce, Body, Cut, Lose, Remove, Set, Status, Twice};
@@ -72,8 +73,8 @@ fn ranged(change: fn(usize, usize) -> Vec<tonic_gax::testing::HttpChange>) -> Fa
     fault.after_a_cut()
 }
 
-fn range(from: usize, to: usize, total: impl ToString) -> tonic_gax::testing::HttpChange {
-    Set("content-range", format!("bytes {from}-{}/{}", to - 1, total.to_string()))
+fn range(from: usize, to: usize, total: impl Display) -> tonic_gax::testing::HttpChange {
+    Set("content-range", format!("bytes {from}-{}/{total}", to - 1))
 }
 
 /// Drops what proves that a reply is the server's.
@@ -91,6 +92,7 @@ pub(super) fn rows() -> Vec<Row> {
     [proxies(), uploads(), downloads()].into_iter().flatten().collect()
 }
 
+#[expect(clippy::too_many_lines, reason = "a table")]
 fn proxies() -> Vec<Row> {
     let of = |on: On, reply: &HttpReply| Fault::fixed(on, reply.clone());
     // In place of the last reply of an upload, or of the first one of a download.
