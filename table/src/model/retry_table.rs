@@ -395,6 +395,7 @@ impl RetryTable {
     }
 
     /// How the operations of exactly that method, service or everything are polled.
+    #[cfg(any(feature = "convert", feature = "lint"))]
     pub(crate) fn own_polling(&self, service: &str, method: &str) -> Option<&RetrySettings> {
         self.extras(service, method).find_map(|extras| extras.polling.as_deref())
     }
