@@ -18,7 +18,7 @@ mod shared_state;
 mod table;
 #[cfg(feature = "tables")]
 pub(super) mod unknown;
-#[cfg(feature = "tracing")]
+#[cfg(all(feature = "tables", feature = "tracing"))]
 mod unnamed_calls;
 
 pub(crate) use config::MethodConfig;

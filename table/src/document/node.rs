@@ -44,7 +44,7 @@ pub(crate) struct Member {
 
 impl Node {
     /// The value of a key; of several the last.
-    #[cfg(any(feature = "yaml", feature = "http"))]
+    #[cfg(any(feature = "yaml", feature = "toml", feature = "http"))]
     pub(crate) fn member(&self, key: &str) -> Option<&Node> {
         match &self.kind {
             Kind::Object(members) => {
