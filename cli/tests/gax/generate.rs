@@ -43,7 +43,14 @@ fn code_is_what_a_build_script_writes() {
         .unwrap();
     assert_eq!(
         names(&out),
-        [".gax-generated", "google.cloud.asset.v1.rs", "google.longrunning.rs", "google.rpc.rs", "mod.rs"]
+        [
+            ".gax-generated",
+            "google.api.rs",
+            "google.cloud.asset.v1.rs",
+            "google.longrunning.rs",
+            "google.rpc.rs",
+            "mod.rs"
+        ]
     );
     for file in generated.files() {
         assert_eq!(text(&out, file.name()), file.content());
