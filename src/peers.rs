@@ -36,8 +36,8 @@ pub(crate) fn address<B>(
         if let Some(waits) = waits {
             request.extensions_mut().insert(WaitForReady(waits));
         }
-        if has_others {
-            request.extensions_mut().insert(RetryContext::new(context.peers(), context.deadline()));
+        if has_others && let Some(retry) = RetryContext::after(context.peers(), context.deadline()) {
+            request.extensions_mut().insert(retry);
         }
     }
 }

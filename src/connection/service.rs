@@ -108,7 +108,9 @@ where
             (None, settings.wait_for_ready)
         } else {
             let waits = request.extensions().get::<WaitForReady>().map(|waits| waits.0);
-            (request.extensions_mut().remove::<RetryContext>(), waits.unwrap_or(settings.wait_for_ready))
+            let retry = request.extensions_mut().remove::<RetryContext>();
+            let retry = retry.or_else(|| RetryContext::of(request.extensions().get()?));
+            (retry, waits.unwrap_or(settings.wait_for_ready))
         };
         let timeout = request.headers().get(grpc_timeout::GRPC_TIMEOUT);
         let timeout = timeout.and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()));

@@ -1,6 +1,7 @@
 //! The words of an operation to the connection below it, in the extensions of its requests.
 
-use crate::operation::Peer;
+use crate::operation::{Clock, Peer};
+use gax_retry::StartedAttempt;
 use tokio::time::Instant;
 
 /// The knowledge of an attempt that is not its operation's first: that the policy retries, and where attempts before it failed.
@@ -12,9 +13,20 @@ pub(crate) struct RetryContext {
 }
 
 impl RetryContext {
-    /// An attempt that ends by then at the latest, after others failed at these endpoints.
-    pub(crate) fn new<'a>(failed: impl Iterator<Item = &'a Peer>, deadline: Option<Instant>) -> Self {
-        Self { failed: failed.cloned().collect(), deadline }
+    /// An attempt that ends by then at the latest, after others failed at these endpoints. `None`: there are none, and
+    /// [`of`](Self::of) has all there is to know.
+    pub(crate) fn after<'a>(
+        failed: impl Iterator<Item = &'a Peer>,
+        deadline: Option<Instant>,
+    ) -> Option<Self> {
+        let failed: Vec<_> = failed.cloned().collect();
+        (!failed.is_empty()).then_some(Self { failed, deadline })
+    }
+
+    /// An attempt that starts now, by the mark that its request has. `None`: it is the operation's first.
+    pub(crate) fn of(attempt: &StartedAttempt) -> Option<Self> {
+        let deadline = attempt.rpc_timeout().and_then(|timeout| Clock::start().at(timeout));
+        (attempt.number() > 1).then_some(Self { failed: Vec::new(), deadline })
     }
 
     pub(crate) fn has_failed_at(&self, peer: &Peer) -> bool {

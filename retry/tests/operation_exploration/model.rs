@@ -282,7 +282,11 @@ impl Run {
                 let within = most.is_none_or(|most| self.counted <= most && self.polls < most);
                 promise!(within, "{attempt:?} is one too many");
                 let is_asked = ended.is_some_and(How::asks_for_a_delay);
-                let capped = subject.max_delay.is_none_or(|max| is_asked || attempt.delay() <= max);
+                // At least ten milliseconds pass between polls, whatever the maximum is.
+                let least =
+                    if kind == AttemptKind::Poll { Duration::from_millis(10) } else { Duration::ZERO };
+                let capped =
+                    subject.max_delay.is_none_or(|max| is_asked || attempt.delay() <= max.max(least));
                 promise!(capped, "{attempt:?} waited for too long");
             }
         }
