@@ -282,9 +282,12 @@ impl Run {
                 let within = most.is_none_or(|most| self.counted <= most && self.polls < most);
                 promise!(within, "{attempt:?} is one too many");
                 let is_asked = ended.is_some_and(How::asks_for_a_delay);
-                // At least ten milliseconds pass between polls, whatever the maximum is.
-                let least =
-                    if kind == AttemptKind::Poll { Duration::from_millis(10) } else { Duration::ZERO };
+                // Whatever the maximum is, a loop that asks a server pauses.
+                let least = Duration::from_millis(match kind {
+                    AttemptKind::Poll => 10,
+                    AttemptKind::Resume => 1,
+                    _ => 0,
+                });
                 let capped =
                     subject.max_delay.is_none_or(|max| is_asked || attempt.delay() <= max.max(least));
                 promise!(capped, "{attempt:?} waited for too long");
