@@ -68,7 +68,7 @@ impl HttpPeer {
     }
 
     /// A proxy behind pipes, in front of an HTTP/1.1 server behind pipes, and what connects to the proxy. The replies
-    /// [`HttpReply::Forward`] come from that server.
+    /// [`HttpReply::Forward`](super::HttpReply::Forward) come from that server.
     ///
     /// # Panics
     ///
