@@ -109,7 +109,7 @@ where
         } else {
             let waits = request.extensions().get::<WaitForReady>().map(|waits| waits.0);
             let retry = request.extensions_mut().remove::<RetryContext>();
-            let retry = retry.or_else(|| RetryContext::of(request.extensions().get()?));
+            let retry = retry.or_else(|| request.extensions().get().map(RetryContext::of));
             (retry, waits.unwrap_or(settings.wait_for_ready))
         };
         let timeout = request.headers().get(grpc_timeout::GRPC_TIMEOUT);

@@ -13,8 +13,8 @@ pub(crate) struct RetryContext {
 }
 
 impl RetryContext {
-    /// An attempt that ends by then at the latest, after others failed at these endpoints. `None`: there are none, and
-    /// [`of`](Self::of) has all there is to know.
+    /// An attempt that ends by then at the latest, after others failed at these endpoints. `None`: there are none, and the mark of
+    /// its request has all there is to know.
     pub(crate) fn after<'a>(
         failed: impl Iterator<Item = &'a Peer>,
         deadline: Option<Instant>,
@@ -23,10 +23,10 @@ impl RetryContext {
         (!failed.is_empty()).then_some(Self { failed, deadline })
     }
 
-    /// An attempt that starts now, by the mark that its request has. `None`: it is the operation's first.
-    pub(crate) fn of(attempt: &StartedAttempt) -> Option<Self> {
+    /// An attempt that starts now, by the mark that requests have from the second one on.
+    pub(crate) fn of(attempt: &StartedAttempt) -> Self {
         let deadline = attempt.rpc_timeout().and_then(|timeout| Clock::start().at(timeout));
-        (attempt.number() > 1).then_some(Self { failed: Vec::new(), deadline })
+        Self { failed: Vec::new(), deadline }
     }
 
     pub(crate) fn has_failed_at(&self, peer: &Peer) -> bool {

@@ -7,7 +7,7 @@ use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
 use crate::grpc::status::Failure;
 use crate::grpc::template::AttemptTimeout;
-use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
+use crate::grpc::transport::{ServiceHandle, is_bare_channel, is_connection, ready_now};
 use crate::operation::{
     AttemptContext, Name, ObservedTransport, Outgoing, Protocol, Start, Step, Unsendable, earlier, until,
 };
@@ -222,7 +222,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         let mut request = http::Request::default();
                         self.request.write(&mut request, config, number, timeout, is_watched);
                         // A transparent retry of the first attempt is late, too.
-                        if is_watched && (number > 1 || (was_late && context.is_resent())) {
+                        if (is_watched || is_connection::<A::Service>())
+                            && (number > 1 || (was_late && context.is_resent()))
+                        {
                             mark(&mut request, context);
                         }
                         peers::address(

@@ -49,9 +49,15 @@ impl<S> Transport for S where
 /// [`GrpcMethod`](tonic::GrpcMethod) in a request's extensions, and to put one there takes three allocations.
 #[inline]
 pub(crate) fn is_bare_channel<S: 'static>() -> bool {
+    is_connection::<S>() || TypeId::of::<S>() == TypeId::of::<tonic::transport::Channel>()
+}
+
+/// Whether a service is a connection of our own, which treats retries in its own way.
+#[inline]
+pub(crate) fn is_connection<S: 'static>() -> bool {
     #[cfg(feature = "connection")]
     if TypeId::of::<S>() == TypeId::of::<crate::connection::Connection>() {
         return true;
     }
-    TypeId::of::<S>() == TypeId::of::<tonic::transport::Channel>()
+    false
 }
