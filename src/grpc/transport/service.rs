@@ -53,11 +53,14 @@ pub(crate) fn is_bare_channel<S: 'static>() -> bool {
 }
 
 /// Whether a service is a connection of our own, which treats retries in its own way.
+#[cfg_attr(
+    not(feature = "connection"),
+    expect(clippy::extra_unused_type_parameters, reason = "there is none")
+)]
 #[inline]
 pub(crate) fn is_connection<S: 'static>() -> bool {
     #[cfg(feature = "connection")]
-    if TypeId::of::<S>() == TypeId::of::<crate::connection::Connection>() {
-        return true;
-    }
+    return TypeId::of::<S>() == TypeId::of::<crate::connection::Connection>();
+    #[cfg(not(feature = "connection"))]
     false
 }
