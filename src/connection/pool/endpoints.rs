@@ -46,8 +46,8 @@ pub(super) struct Endpoint {
     is_draining: bool,
 }
 
-/// The outlook of calls that find no stream.
-enum Outlook {
+/// Whether endpoints are available to calls that find no stream.
+enum Availability {
     /// There is a connection, or one may be there soon.
     Open,
     /// There is none, for that reason; when the next attempt begins.
@@ -84,7 +84,7 @@ impl Endpoints {
                 call.place(placement);
             } else {
                 left.push(call);
-                if matches!(self.outlook(), Outlook::Open) {
+                if matches!(self.availability(), Availability::Open) {
                     // Nor is there a stream for the others.
                     break;
                 }
@@ -106,8 +106,8 @@ impl Endpoints {
         } else if let Some(connection) = self.choose(settings.picker, terms.retry.as_ref()) {
             return Some(Placement::To(InFlight::new(connection)));
         }
-        match self.outlook() {
-            Outlook::Failed(error, next) if !terms.waits_for_ready => {
+        match self.availability() {
+            Availability::Failed(error, next) if !terms.waits_for_ready => {
                 // An attempt of a policy that retries waits for the next attempt of each endpoint to connect.
                 let is_new = self.failures.wrapping_sub(failures) < self.list.len();
                 let waits = |retry: &RetryContext| next.is_some_and(|next| retry.has_time_until(next));
@@ -152,20 +152,20 @@ impl Endpoints {
         Some(Arc::clone(second.map_or(connection, |(_, connection)| connection)))
     }
 
-    fn outlook(&self) -> Outlook {
+    fn availability(&self) -> Availability {
         let now = || Clock::start().now().0;
         let mut failed = self.failure.clone().filter(|_| self.list.is_empty()).map(|error| (error, None));
         for endpoint in &self.list {
             let (error, next) = match (endpoint.subchannel.health().error(), endpoint.life.failure()) {
-                _ if endpoint.is_connected() => return Outlook::Open,
+                _ if endpoint.is_connected() => return Availability::Open,
                 (Some(error), _) if !endpoint.connections.is_empty() => (error, None),
                 (_, Some(error)) => (error.clone(), endpoint.life.next_attempt(now())),
-                (_, None) => return Outlook::Open,
+                (_, None) => return Availability::Open,
             };
             let next = crate::operation::earlier(next, failed.and_then(|(_, next)| next));
             failed = Some((error, next));
         }
-        failed.map_or(Outlook::Open, |(error, next)| Outlook::Failed(error, next))
+        failed.map_or(Availability::Open, |(error, next)| Availability::Failed(error, next))
     }
 
     /// Follows the resolver's list, given as the addresses of each endpoint. One that it doesn't name drains if it was missing before, or
