@@ -57,7 +57,6 @@ pub mod live;
 pub mod observe;
 mod operation;
 mod panics;
-mod peers;
 #[cfg(feature = "rest")]
 pub mod rest;
 pub mod resumption;

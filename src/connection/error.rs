@@ -31,10 +31,6 @@ impl ConnectionError {
         Self { peer: Some(peer.clone()), source: Box::new(source) }
     }
 
-    pub(crate) fn origin(&self) -> Option<&Peer> {
-        self.peer.as_ref()
-    }
-
     /// The address of the server that the call went to, as text; `None`: it went to none.
     #[must_use]
     pub fn peer(&self) -> Option<&str> {

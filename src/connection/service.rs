@@ -5,7 +5,8 @@ use crate::connection::endpoint::Owner as _;
 use crate::connection::error::ConnectionError;
 use crate::connection::pool::{CallTerms, Pick, Placement, Pool, SharedPool};
 use crate::credentials::{CredentialsError, NoPlaintext};
-use crate::transport::{RetryContext, WaitForReady, grpc_timeout};
+use crate::operation::{ConnectionLink, RetryContext};
+use crate::transport::grpc_timeout;
 use bytes::Bytes;
 use http::{Request, Response};
 use std::fmt;
@@ -57,6 +58,7 @@ pub struct Connection {
 
 impl Connection {
     pub(crate) fn new(pool: Pool) -> Self {
+        ConnectionLink::look_for();
         Self { pool: Arc::new(SharedPool::new(pool)) }
     }
 
@@ -104,14 +106,11 @@ where
     fn call(&mut self, request: Request<B>) -> ConnectionFuture {
         let mut request = request.map(Body::new);
         let settings = self.pool.settings();
-        let (retry, waits_for_ready) = if request.extensions().is_empty() {
-            (None, settings.wait_for_ready)
-        } else {
-            let waits = request.extensions().get::<WaitForReady>().map(|waits| waits.0);
-            let retry = request.extensions_mut().remove::<RetryContext>();
-            let retry = retry.or_else(|| request.extensions().get().map(RetryContext::of));
-            (retry, waits.unwrap_or(settings.wait_for_ready))
-        };
+        let link = request.extensions_mut().remove::<ConnectionLink>();
+        let retry = link.as_ref().and_then(ConnectionLink::retry);
+        let retry = retry.or_else(|| request.extensions().get().map(RetryContext::of));
+        let waits_for_ready = link.as_ref().and_then(ConnectionLink::waits_for_ready);
+        let waits_for_ready = waits_for_ready.unwrap_or(settings.wait_for_ready);
         let timeout = request.headers().get(grpc_timeout::GRPC_TIMEOUT);
         let timeout = timeout.and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()));
         settings.address(&mut request);
@@ -120,7 +119,7 @@ where
             .then_some(request)
             .ok_or_else(|| ConnectionError::unusable(CredentialsError::plaintext(settings.authority.host())));
         let terms = CallTerms { waits_for_ready, retry, needs_stream: true };
-        ConnectionFuture::new(Arc::clone(&self.pool), request, terms, timeout)
+        ConnectionFuture::new(Arc::clone(&self.pool), request, terms, timeout, link)
     }
 }
 

@@ -29,7 +29,6 @@ pin_project! {
         S: Service<http::Request<B>, Response = http::Response<R>>,
         S: Clone,
         S::Error: Into<BoxError>,
-        S::Future: 'static,
         B: Replay,
         R: Body,
         R::Error: Into<BoxError>,
@@ -43,7 +42,6 @@ impl<S, B, R> HttpResponseFuture<S, B, R>
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    S::Future: 'static,
     B: Replay,
     R: Body,
     R::Error: Into<BoxError>,
@@ -58,7 +56,6 @@ impl<S, B, R> Future for HttpResponseFuture<S, B, R>
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    S::Future: 'static,
     B: Replay,
     R: Body,
     R::Error: Into<BoxError>,
@@ -104,7 +101,6 @@ impl<S, B, R> fmt::Debug for HttpResponseFuture<S, B, R>
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    S::Future: 'static,
     B: Replay,
     R: Body,
     R::Error: Into<BoxError>,

@@ -92,7 +92,6 @@ impl<S: Clone> HttpRetryService<S> {
         B: IntoReplay,
         S: Service<http::Request<B::Body>, Response = http::Response<R>>,
         S::Error: Into<BoxError>,
-        S::Future: 'static,
         R: Body,
         R::Error: Into<BoxError>,
     {
@@ -110,7 +109,6 @@ impl<S, B, R> Service<http::Request<B>> for HttpRetryService<S>
 where
     S: Service<http::Request<B::Body>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    S::Future: 'static,
     B: IntoReplay,
     R: Body,
     R::Error: Into<BoxError>,

@@ -537,6 +537,8 @@ fn follow<P: Protocol>(
                 }
             }
             Action::Expire(number) => {
+                #[cfg(feature = "connection")]
+                progress.expire_link(policy, number);
                 let attempt = stage.as_mut().attempts().and_then(|attempts| attempts.get(number));
                 let result = protocol.expire(config, attempt, &mut progress.context(policy, number));
                 remove(stage, number);

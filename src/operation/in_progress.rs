@@ -1,11 +1,11 @@
 //! An operation on its way, whoever drives it: the pure operation, its clock, its observers and its report.
 
 use super::clock::{Clock, earlier};
+#[cfg(feature = "connection")]
+use super::connection_link::{ConnectionLink, RetryContext};
 use super::inbound::Inbound;
 use super::jitter::Jitter;
 use super::observe::{Entered, Observed, Observers, Outgoing, Transport};
-#[cfg(feature = "connection")]
-use super::report::Peer;
 use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::jitter::JitterSource;
 use gax_retry::operation::{
@@ -45,6 +45,9 @@ struct Extras {
     observed: Option<Box<Observed>>,
     /// Resolves when the request has ended that the operation's thread works for.
     request_end: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+    /// The links of attempts in flight to their connections.
+    #[cfg(feature = "connection")]
+    links: Vec<(u32, ConnectionLink)>,
 }
 
 /// The operation's time and randomness.
@@ -234,6 +237,8 @@ impl InProgress {
 
     #[inline(never)]
     fn ended_with_row(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> bool {
+        #[cfg(feature = "connection")]
+        self.unlink(policy, number, result.outcome() != Outcome::Done);
         let is_plain = self.is_plain(result);
         if result.is_committed() {
             self.notify_commit(number);
@@ -267,6 +272,8 @@ impl InProgress {
     /// Another attempt has won, or the operation has ended: that one was dropped.
     #[cold]
     pub(super) fn cancelled(&mut self, policy: &Policy, number: u32) {
+        #[cfg(feature = "connection")]
+        self.unlink(policy, number, false);
         // Reports and observers see the same time.
         let now = self.elapsed();
         if let Some(row) = self.row(policy, number, AttemptResult::failed(Code::Cancelled), now) {
@@ -279,6 +286,8 @@ impl InProgress {
 
     /// An attempt in flight has come to that point, which may make the operation its own.
     pub(super) fn committed(&mut self, policy: &Policy, number: u32, point: CommitPoint) {
+        #[cfg(feature = "connection")]
+        self.record_peer(policy, number, false);
         if begun(&mut self.operation, policy).committed(policy, number, point) {
             self.notify_commit(number);
         }
@@ -287,6 +296,10 @@ impl InProgress {
     /// An attempt in flight has delivered a message. Returns whether that makes the operation its own.
     #[inline]
     pub(super) fn progressed(&mut self, policy: &Policy, number: u32) -> bool {
+        #[cfg(feature = "connection")]
+        if self.extras.is_some() {
+            self.record_peer(policy, number, false);
+        }
         let is_committed = begun(&mut self.operation, policy).progressed(policy, number);
         if is_committed {
             self.notify_commit(number);
@@ -422,17 +435,35 @@ impl InProgress {
         self.operation.as_ref().is_some_and(|operation| operation.has_all_the_time(policy, self.number))
     }
 
-    /// Whether somebody wants to know which endpoint an attempt went to that has its reply.
-    #[cfg(feature = "connection")]
-    #[inline]
-    pub(super) fn wants_peer(&self) -> bool {
-        self.extras.is_some() || self.is_reported()
-    }
-
-    /// That attempt went to that endpoint.
+    /// The link of that attempt to its connection. One that is not the operation's first has a `retry`: the moment at which its
+    /// time is up, if it ever is.
     #[cfg(feature = "connection")]
     #[cold]
-    pub(super) fn went_to(&mut self, policy: &Policy, number: u32, peer: Peer) {
+    pub(super) fn link(
+        &mut self,
+        number: u32,
+        waits_for_ready: Option<bool>,
+        retry: Option<Option<Instant>>,
+    ) -> ConnectionLink {
+        let retry = retry.map(|deadline| {
+            let ledger = self.operation.as_ref().and_then(Operation::notes);
+            let failed = ledger.into_iter().flat_map(Ledger::peers).map(|(_, peer)| peer.clone());
+            RetryContext { failed: failed.collect(), deadline }
+        });
+        let link = ConnectionLink::new(waits_for_ready, retry);
+        let links = &mut self.extras.get_or_insert_default().links;
+        links.retain(|(other, _)| *other != number);
+        links.push((number, link.clone()));
+        link
+    }
+
+    /// Writes down where that attempt went, if that is known and somebody wants to know.
+    #[cfg(feature = "connection")]
+    #[cold]
+    fn record_peer(&mut self, policy: &Policy, number: u32, has_failed: bool) {
+        let extras = self.extras.as_ref().filter(|_| has_failed || self.is_watched());
+        let link = extras.and_then(|extras| extras.links.iter().find(|(other, _)| *other == number));
+        let Some(peer) = link.and_then(|(_, link)| link.peer()) else { return };
         let ledger = self.operation.as_ref().and_then(Operation::notes);
         if ledger.is_some_and(|ledger| ledger.has_peer(number, &peer)) {
             return;
@@ -443,11 +474,23 @@ impl InProgress {
         begun(&mut self.operation, policy).notes_mut(policy).went_to(number, peer);
     }
 
-    /// The endpoints that attempts before went to, which have failed there.
+    /// That attempt has ended.
     #[cfg(feature = "connection")]
-    pub(super) fn peers(&self) -> impl Iterator<Item = &Peer> {
-        let ledger = self.operation.as_ref().and_then(Operation::notes);
-        ledger.into_iter().flat_map(Ledger::peers).map(|(_, peer)| peer)
+    fn unlink(&mut self, policy: &Policy, number: u32, has_failed: bool) {
+        self.record_peer(policy, number, has_failed);
+        if let Some(extras) = &mut self.extras {
+            extras.links.retain(|(other, _)| *other != number);
+        }
+    }
+
+    /// That attempt has used up its time without a response: its connection may be dead.
+    #[cfg(feature = "connection")]
+    #[cold]
+    pub(super) fn expire_link(&mut self, policy: &Policy, number: u32) {
+        let mut links = self.extras.iter().flat_map(|extras| &extras.links);
+        if links.any(|(other, link)| *other == number && link.expire()) {
+            self.note(policy, Note::ConnectionGivenUp);
+        }
     }
 
     /// Whether the report of a success is wanted, or says more than that the first attempt succeeded.

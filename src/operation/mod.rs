@@ -3,6 +3,8 @@
 mod attempts;
 mod blocking;
 mod clock;
+#[cfg(feature = "connection")]
+mod connection_link;
 mod driver;
 mod in_progress;
 mod inbound;
@@ -16,6 +18,8 @@ mod timer;
 
 pub(crate) use blocking::run_blocking;
 pub(crate) use clock::{Clock, earlier, time_of_day, until};
+#[cfg(feature = "connection")]
+pub(crate) use connection_link::{ConnectionLink, RetryContext};
 pub(crate) use driver::Driver;
 pub(crate) use in_progress::InProgress;
 pub use inbound::{Inbound, RequestEnded, Scope};

@@ -1,14 +1,16 @@
 //! The protocol that an operation is made over: it carries attempts out and reports facts.
 
 use super::clock::Clock;
+#[cfg(feature = "connection")]
+use super::connection_link::ConnectionLink;
 use super::in_progress::InProgress;
 use super::jitter::{Jitter, JitterSeeds};
 use super::observe::{Observers, Outgoing, Transport};
-#[cfg(feature = "connection")]
-use super::report::Peer;
 use super::report::{Name, Note};
 use gax_retry::operation::{AttemptResult, CommitPoint, Stop};
 use gax_retry::{AttemptKind, Code, Policy, StartedAttempt};
+#[cfg(feature = "connection")]
+use http::Extensions;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -218,23 +220,20 @@ impl AttemptContext<'_> {
         self.progress.is_culprit()
     }
 
-    /// It went to that endpoint.
-    #[cfg(feature = "connection")]
-    pub(crate) fn went_to(&mut self, peer: Peer) {
-        self.progress.went_to(self.policy, self.number, peer);
-    }
-
-    /// Whether somebody wants to know where it went, although it has the reply.
+    /// Links its request to the connection that is going to carry it, if there can be one.
     #[cfg(feature = "connection")]
     #[inline]
-    pub(crate) fn wants_peer(&self) -> bool {
-        self.progress.wants_peer()
+    pub(crate) fn link(&mut self, extensions: &mut Extensions, waits_for_ready: Option<bool>) {
+        if ConnectionLink::is_looked_for() {
+            let retry = (self.number > 1 || self.is_resent()).then(|| self.deadline());
+            extensions.insert(self.progress.link(self.number, waits_for_ready, retry));
+        }
     }
 
-    /// The endpoints that attempts before it failed at.
-    #[cfg(feature = "connection")]
-    pub(crate) fn peers(&self) -> impl Iterator<Item = &Peer> {
-        self.progress.peers()
+    /// It has used up its time without a response: its connection may be dead.
+    #[cfg(all(feature = "transfer", feature = "connection"))]
+    pub(crate) fn expire(&mut self) {
+        self.progress.expire_link(self.policy, self.number);
     }
 
     pub(crate) fn clock(&self) -> Clock {

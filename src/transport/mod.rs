@@ -9,8 +9,6 @@ mod connect_problem;
 pub(crate) mod dead_peers;
 pub(crate) mod grpc_timeout;
 mod h2_cause;
-#[cfg(feature = "connection")]
-mod peer;
 mod reach;
 mod retry_after;
 #[cfg(any(feature = "http", feature = "tables"))]
@@ -25,8 +23,6 @@ pub(crate) use classified_error::{ClassifiedError, Finality};
 pub use clone_service::CloneService;
 pub(crate) use connect_problem::NoTls;
 pub(crate) use h2_cause::H2Cause;
-#[cfg(feature = "connection")]
-pub(crate) use peer::{RetryContext, WaitForReady};
 pub(crate) use reach::Reach;
 pub(crate) use retry_after::retry_after_in;
 #[cfg(any(feature = "http", feature = "tables"))]

@@ -4,7 +4,7 @@ use crate::connection::call::body::ConnectionBody;
 use crate::connection::endpoint::{InFlight, Owner as _};
 use crate::connection::error::ConnectionError;
 use crate::connection::pool::{CallTerms, EndpointResult, Pick, Place, Placement, SharedPool, grpc_status};
-use crate::operation::{Clock, LostReason, Peer};
+use crate::operation::{Clock, ConnectionLink, LostReason};
 use http::{Request, Response};
 use http_body::Body as _;
 use hyper::body::Incoming;
@@ -13,7 +13,6 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tonic::body::Body;
@@ -41,10 +40,8 @@ pub struct ConnectionFuture {
     /// The call's own time.
     timeout: Option<Duration>,
     handovers: u8,
-    /// The endpoint that it was handed to.
-    peer: Option<Peer>,
-    /// Whether its end counts as a time-out already.
-    is_expired: AtomicBool,
+    /// `None`: its attempt does not look for the endpoint.
+    link: Option<ConnectionLink>,
 }
 
 enum State {
@@ -72,38 +69,15 @@ impl ConnectionFuture {
         request: Result<Request<Body>, ConnectionError>,
         terms: CallTerms,
         timeout: Option<Duration>,
+        link: Option<ConnectionLink>,
     ) -> Self {
         let clock = Clock::start();
-        let mut future = Self {
-            state: State::Done,
-            pool,
-            terms,
-            clock,
-            timeout,
-            handovers: HANDOVERS,
-            peer: None,
-            is_expired: AtomicBool::new(false),
-        };
+        let mut future = Self { state: State::Done, pool, terms, clock, timeout, handovers: HANDOVERS, link };
         match request {
             Ok(request) => future.send(request),
             Err(error) => future.state = State::Failed { error },
         }
         future
-    }
-
-    /// The endpoint that it was handed to; `None`: to none.
-    pub(crate) fn peer(&self) -> Option<&Peer> {
-        self.peer.as_ref()
-    }
-
-    /// Its time is up, and it is going to be dropped. Returns whether its connection is given up by that.
-    pub(crate) fn expire(&self) -> bool {
-        match &self.state {
-            State::Sent { call, received, .. } if !self.is_expired.swap(true, Ordering::Relaxed) => {
-                self.pool.timed_out(call.connection(), *received)
-            }
-            _ => false,
-        }
     }
 
     /// Hands the request to a connection with a free stream, or has it wait for one.
@@ -117,8 +91,14 @@ impl ConnectionFuture {
     fn place(&mut self, request: Request<Body>, placement: Placement) {
         self.state = match placement {
             Placement::To(call) => {
-                self.peer = Some(call.connection().peer().clone());
-                sent(call, request)
+                let received = call.connection().traffic().received();
+                if let Some(link) = &self.link {
+                    let (pool, connection) = (Arc::clone(&self.pool), Arc::clone(call.connection()));
+                    let peer = connection.peer().clone();
+                    link.carried(peer, move || pool.timed_out(&connection, received));
+                }
+                let sending = Box::pin(call.connection().sender().try_send_request(request));
+                State::Sent { sending, call, received }
             }
             Placement::None(error) => State::Failed { error: ConnectionError::unconnected(&error) },
             Placement::Ready => State::Done,
@@ -131,12 +111,6 @@ impl ConnectionFuture {
     }
 }
 
-fn sent(call: InFlight, request: Request<Body>) -> State {
-    let received = call.connection().traffic().received();
-    let sending = Box::pin(call.connection().sender().try_send_request(request));
-    State::Sent { sending, call, received }
-}
-
 impl Future for ConnectionFuture {
     type Output = Result<Response<Body>, ConnectionError>;
 
@@ -144,7 +118,13 @@ impl Future for ConnectionFuture {
         loop {
             let (result, placement) = match &mut self.state {
                 State::Waiting { place, .. } => (None, Some(ready!(Pin::new(place).poll(cx)))),
-                State::Sent { sending, .. } => (Some(ready!(sending.as_mut().poll(cx))), None),
+                State::Sent { sending, .. } => {
+                    let result = ready!(sending.as_mut().poll(cx));
+                    if let Some(link) = &self.link {
+                        link.answered();
+                    }
+                    (Some(result), None)
+                }
                 State::Failed { .. } | State::Done => (None, None),
             };
             match (std::mem::replace(&mut self.state, State::Done), result) {
@@ -153,15 +133,12 @@ impl Future for ConnectionFuture {
                     // Nobody decides: it asks again.
                     _ => self.send(*request),
                 },
-                (State::Sent { call, .. }, Some(Ok(mut response))) => {
+                (State::Sent { call, .. }, Some(Ok(response))) => {
                     if call.connection().serve() {
                         self.pool.served(call.connection());
                     }
                     let status = grpc_status(response.headers());
                     self.pool.count(call.connection(), EndpointResult::of_head(&response, status));
-                    if status.is_some_and(|status| status != 0) {
-                        response.extensions_mut().insert(call.connection().peer().clone());
-                    }
                     let pool = self.pool.settings().ejection.map(|_| Arc::clone(&self.pool));
                     let body = |body| Body::new(ConnectionBody::new(body, call, pool));
                     return Poll::Ready(Ok(response.map(body)));
@@ -190,14 +167,18 @@ impl Future for ConnectionFuture {
 
 impl Drop for ConnectionFuture {
     fn drop(&mut self) {
-        if matches!(self.state, State::Sent { .. }) && self.is_timed_out() {
-            self.expire();
+        let State::Sent { call, received, .. } = &self.state else { return };
+        if self.is_timed_out() {
+            match &self.link {
+                Some(link) => link.expire(),
+                None => self.pool.timed_out(call.connection(), *received),
+            };
         }
     }
 }
 
 impl fmt::Debug for ConnectionFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectionFuture").field("peer", &self.peer()).finish_non_exhaustive()
+        f.debug_struct("ConnectionFuture").field("link", &self.link).finish_non_exhaustive()
     }
 }

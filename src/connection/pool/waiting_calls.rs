@@ -2,7 +2,7 @@
 
 use crate::connection::endpoint::{Backlog, InFlight};
 use crate::connection::error::SharedError;
-use crate::transport::RetryContext;
+use crate::operation::RetryContext;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::oneshot;

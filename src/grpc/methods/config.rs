@@ -28,6 +28,10 @@ pub(crate) struct MethodConfig {
     pub(crate) too_large: Note,
     pub(crate) stream: StreamSettings,
     /// Whether its calls wait for a connection, where that is said.
+    #[cfg_attr(
+        not(feature = "connection"),
+        expect(dead_code, reason = "only a connection of our own looks at it")
+    )]
     pub(crate) wait_for_ready: Option<bool>,
     pub(crate) shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.

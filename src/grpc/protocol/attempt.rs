@@ -7,11 +7,12 @@ use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
 use crate::grpc::status::Failure;
 use crate::grpc::template::AttemptTimeout;
-use crate::grpc::transport::{ServiceHandle, is_bare_channel, is_connection, ready_now};
+#[cfg(feature = "connection")]
+use crate::grpc::transport::is_channel;
+use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use crate::operation::{
     AttemptContext, Name, ObservedTransport, Outgoing, Protocol, Start, Step, Unsendable, earlier, until,
 };
-use crate::peers;
 use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, RetryFact, Seen};
 use gax_retry::{AttemptKind, Code, Delivery, ServerDelay, StartedAttempt};
 use pin_project_lite::pin_project;
@@ -32,7 +33,7 @@ pin_project! {
         // The request was sent, and the response's headers are awaited.
         Sent { #[pin] future: F },
         // The response's body is being read.
-        Collecting { response: Box<http::Response<ResponseBody>>, origin: peers::Origin },
+        Collecting { response: Box<http::Response<ResponseBody>> },
         // The service has failed.
         Broken { error: Option<StdError> },
     }
@@ -54,7 +55,10 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         let time = started.deadline();
         let timeout = header(config, time, false, context);
         self.request.write(request, config, started.number(), timeout, false);
-        peers::address(request, config.wait_for_ready, context, false);
+        #[cfg(feature = "connection")]
+        if !is_channel::<A::Service>() {
+            context.link(request.extensions_mut(), config.wait_for_ready);
+        }
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 if let Some(outgoing) = context.sending() {
@@ -222,17 +226,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         let mut request = http::Request::default();
                         self.request.write(&mut request, config, number, timeout, is_watched);
                         // A transparent retry of the first attempt is late, too.
-                        if (is_watched || is_connection::<A::Service>())
-                            && (number > 1 || (was_late && context.is_resent()))
-                        {
+                        if is_watched && (number > 1 || (was_late && context.is_resent())) {
                             mark(&mut request, context);
                         }
-                        peers::address(
-                            &mut request,
-                            config.wait_for_ready,
-                            context,
-                            number > 1 || context.is_resent(),
-                        );
+                        #[cfg(feature = "connection")]
+                        if !is_channel::<A::Service>() {
+                            context.link(request.extensions_mut(), config.wait_for_ready);
+                        }
                         if let Some(outgoing) = context.sending() {
                             watched(&mut request, *outgoing);
                         }
@@ -252,25 +252,21 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     Poll::Ready(Ok(response)) => {
                         *reply = Poll::Ready(Ok(unread(response)));
                         let Poll::Ready(Ok(response)) = reply else { return Poll::Pending };
-                        peers::record_wanted(&*future, context);
                         match check_head(response, context) {
                             Ok(()) => match read(response, self.extent, config, context, cx) {
                                 Poll::Ready(Ok(())) => return self.replied(response, context),
                                 Poll::Ready(Err(fault)) => {
-                                    peers::record(peers::origin(&*future), context);
                                     *reply = Poll::Pending;
                                     self.faulty(config, fault, context)
                                 }
                                 Poll::Pending => {
                                     if let Some(response) = taken(reply) {
-                                        let origin = peers::origin(&*future);
-                                        attempt.set(GrpcAttempt::Collecting { response, origin });
+                                        attempt.set(GrpcAttempt::Collecting { response });
                                     }
                                     return Poll::Ready(Step::Committed(CommitPoint::Headers));
                                 }
                             },
                             Err(failure) => {
-                                peers::record_in(response.extensions(), context);
                                 let used = match failure.code {
                                     Code::Unauthenticated => response.extensions_mut().remove(),
                                     _ => None,
@@ -281,23 +277,16 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                             }
                         }
                     }
-                    Poll::Ready(Err(error)) => {
-                        let error = error.into();
-                        peers::record_from(&*error, context);
-                        self.broken(config, error, Seen::Nothing, context)
-                    }
+                    Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, context),
                 },
-                AttemptProj::Collecting { response, origin } => {
+                AttemptProj::Collecting { response } => {
                     match read_on(response, self.extent, config, context, cx) {
                         Poll::Ready(Ok(())) => {
                             let step = self.replied(response, context);
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
                             return step;
                         }
-                        Poll::Ready(Err(fault)) => {
-                            peers::record(std::mem::take(origin), context);
-                            self.faulty(config, fault, context)
-                        }
+                        Poll::Ready(Err(fault)) => self.faulty(config, fault, context),
                         Poll::Pending => return self.pending(context, cx),
                     }
                 }
@@ -323,15 +312,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
             return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
         }
         let seen = match attempt.project() {
-            AttemptProj::Collecting { origin, .. } => {
-                peers::record(std::mem::take(origin), context);
-                Seen::Headers
-            }
-            AttemptProj::Sent { future } => {
-                peers::expire(&*future, context);
+            AttemptProj::Collecting { .. } => Seen::Headers,
+            AttemptProj::Sent { .. } | AttemptProj::Ready { .. } | AttemptProj::Broken { .. } => {
                 Seen::Nothing
             }
-            AttemptProj::Ready { .. } | AttemptProj::Broken { .. } => Seen::Nothing,
         };
         self.timed_out(config, seen, context)
     }

@@ -49,18 +49,15 @@ impl<S> Transport for S where
 /// [`GrpcMethod`](tonic::GrpcMethod) in a request's extensions, and to put one there takes three allocations.
 #[inline]
 pub(crate) fn is_bare_channel<S: 'static>() -> bool {
-    is_connection::<S>() || TypeId::of::<S>() == TypeId::of::<tonic::transport::Channel>()
+    #[cfg(feature = "connection")]
+    if TypeId::of::<S>() == TypeId::of::<crate::connection::Connection>() {
+        return true;
+    }
+    is_channel::<S>()
 }
 
-/// Whether a service is a connection of our own, which treats retries in its own way.
-#[cfg_attr(
-    not(feature = "connection"),
-    expect(clippy::extra_unused_type_parameters, reason = "there is none")
-)]
+/// Whether a service is tonic's bare channel.
 #[inline]
-pub(crate) fn is_connection<S: 'static>() -> bool {
-    #[cfg(feature = "connection")]
-    return TypeId::of::<S>() == TypeId::of::<crate::connection::Connection>();
-    #[cfg(not(feature = "connection"))]
-    false
+pub(crate) fn is_channel<S: 'static>() -> bool {
+    TypeId::of::<S>() == TypeId::of::<tonic::transport::Channel>()
 }

@@ -10,7 +10,6 @@ use crate::http::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, Read
 use crate::operation::{
     AttemptContext, Name, Note, ObservedTransport, Protocol, Start, Step, earlier, until,
 };
-use crate::peers;
 use crate::transport::{BoxError, retry_after_in};
 use gax_retry::http::{HttpFailure, retry_info_in_json};
 use gax_retry::operation::{AttemptResult, Resend, Seen};
@@ -139,7 +138,6 @@ impl<S, B, R> Protocol for HttpProtocol<S, B, R>
 where
     S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
     S::Error: Into<BoxError>,
-    S::Future: 'static,
     B: Replay,
     R: Body,
     R::Error: Into<BoxError>,
@@ -204,20 +202,16 @@ where
                         let error: BoxError = Box::new(NoBody);
                         return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, context)));
                     };
-                    peers::address(&mut request, None, context, context.number() > 1 || context.is_resent());
+                    #[cfg(feature = "connection")]
+                    context.link(request.extensions_mut(), None);
                     if let Some(mut outgoing) = context.sending() {
                         outgoing.add_headers(request.headers_mut());
                     }
                     let future = self.service.call(request);
                     attempt.set(HttpAttempt::Sent { future, cut });
                 }
-                AttemptProj::Sent { mut future, cut } => match ready!(future.as_mut().poll(cx)) {
+                AttemptProj::Sent { future, cut } => match ready!(future.poll(cx)) {
                     Ok(response) => {
-                        if response.status().is_success() {
-                            peers::record_wanted(&*future, context);
-                        } else {
-                            peers::record(peers::origin(&*future), context);
-                        }
                         let is_parting = self.is_parting(&response);
                         self.shared.connections.remember(response.extensions());
                         #[cfg(feature = "reqwest")]
@@ -244,9 +238,12 @@ where
                         attempt.set(HttpAttempt::Collecting { reader: reader.reading(extent), ended_at });
                     }
                     Err(error) => {
-                        let error = error.into();
-                        peers::record_from(&*error, context);
-                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, context)));
+                        return Poll::Ready(Step::Ended(self.broken(
+                            config,
+                            error.into(),
+                            Part::Head,
+                            context,
+                        )));
                     }
                 },
                 AttemptProj::Collecting { reader, .. } => {
@@ -270,12 +267,9 @@ where
         attempt: Option<Pin<&mut Self::Attempt>>,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let Some(mut attempt) = attempt else {
+        let Some(attempt) = attempt else {
             return self.timed_out(config, context).with_delivery(Delivery::NotSent);
         };
-        if let AttemptProj::Sent { future, .. } = attempt.as_mut().project() {
-            peers::expire(&*future, context);
-        }
         match attempt.project_replace(HttpAttempt::Done) {
             AttemptOwned::Ready => {
                 // A place in the service's queue must not be held through a delay.

@@ -15,7 +15,6 @@ use crate::http::transfer::service::TransferService;
 use crate::operation::{
     AttemptContext, Name, Note, ObservedTransport, Protocol, Start, Step, earlier, inbound_deadline, until,
 };
-use crate::peers;
 use crate::transport::{BoxError, SharedService, retry_after_in};
 use bytes::{Buf as _, Bytes};
 use gax_retry::http::{HttpFailure, IdempotencyStrategy, TransportFailure};
@@ -285,7 +284,8 @@ where
                         return Poll::Pending;
                     };
                     let mut request = *request;
-                    peers::address(&mut request, None, context, context.number() > 1 || context.is_resent());
+                    #[cfg(feature = "connection")]
+                    context.link(request.extensions_mut(), None);
                     if let Some(mut outgoing) = context.sending() {
                         outgoing.add_headers(request.headers_mut());
                     }
@@ -301,9 +301,7 @@ where
                         Poll::Ready(Ok(response)) => response,
                         Poll::Ready(Err(error)) => {
                             attempt.stage = Stage::Done;
-                            let error = error.into();
-                            peers::record_from(&*error, context);
-                            let result = self.broken(config, Some(step), error, context);
+                            let result = self.broken(config, Some(step), error.into(), context);
                             return self.over(result, context);
                         }
                         Poll::Pending => {
@@ -311,18 +309,14 @@ where
                             if !attempt.activity.is_idle(self.idle_timeout) {
                                 return Poll::Pending;
                             }
-                            peers::expire(&**future, context);
+                            #[cfg(feature = "connection")]
+                            context.expire();
                             attempt.stage = Stage::Done;
                             let problem = format!("nothing was sent or received for {:?}", self.idle_timeout);
                             let result = self.timed_out(config, Some(step), problem);
                             return self.over(result, context);
                         }
                     };
-                    if response.status().is_success() {
-                        peers::record_wanted(&**future, context);
-                    } else {
-                        peers::record(peers::origin(&**future), context);
-                    }
                     self.shared.connections.remember(response.extensions());
                     let (head, body) = response.into_parts();
                     let length = announced_length(&http::Method::GET, &head);
@@ -362,11 +356,7 @@ where
             return self.timed_out(config, None, problem).with_timed_out().with_delivery(Delivery::NotSent);
         };
         let step = match std::mem::replace(&mut attempt.get_mut().stage, Stage::Done) {
-            Stage::Sent { step, future, .. } => {
-                peers::expire(&*future, context);
-                Some(step)
-            }
-            Stage::Reading { step, .. } => Some(step),
+            Stage::Sent { step, .. } | Stage::Reading { step, .. } => Some(step),
             Stage::Ready { .. } => {
                 // A place in the service's queue must not be held through a delay.
                 self.service = self.service.clone();

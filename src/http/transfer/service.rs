@@ -14,7 +14,7 @@ pub trait TransferService:
         http::Request<ReplayBody>,
         Response = http::Response<Self::ResponseBody>,
         Error: Into<BoxError>,
-        Future: Send + 'static,
+        Future: Send,
     > + Clone
     + Send
     + 'static
@@ -27,7 +27,7 @@ impl<S, R> TransferService for S
 where
     S: Service<http::Request<ReplayBody>, Response = http::Response<R>> + Clone + Send + 'static,
     S::Error: Into<BoxError>,
-    S::Future: Send + 'static,
+    S::Future: Send,
     R: Body<Data: Send, Error: Into<BoxError>> + Send + 'static,
 {
     type ResponseBody = R;

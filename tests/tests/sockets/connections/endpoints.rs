@@ -7,6 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic_gax::RetrySettings;
+use tonic_gax::client::Transport;
 use tonic_gax::connection::{Address, AddressList, Connection, Ejection, Picker};
 use tonic_gax::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
@@ -14,6 +15,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::
 use tonic_gax_tests::{
     Assets, Log, NamedScripted, Reply, Script, Setup, SocketServer, Stack, report_of, reported,
 };
+use tower::buffer::Buffer;
 
 /// How often each endpoint was connected to, failed and was ejected.
 #[derive(Default)]
@@ -251,7 +253,7 @@ async fn an_endpoint_that_calls_fail_at_is_ejected() {
 
 #[tokio::test]
 async fn a_retry_avoids_the_endpoint_that_failed_and_the_report_names_both() {
-    for stack in Stack::ALL {
+    async fn names_both<T: Transport + Sync>(stack: Stack, over: impl FnOnce(Connection) -> T) {
         let (good, bad) = (Server::slow(0), Server::start(Script::always(Reply::unavailable())));
         let addresses = AddressList::new([good.address(), bad.address()]);
         let events = Arc::new(Events::default());
@@ -260,7 +262,7 @@ async fn a_retry_avoids_the_endpoint_that_failed_and_the_report_names_both() {
         while events.count(good.socket.address(), "ready") + events.count(bad.socket.address(), "ready") < 2 {
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
-        let mut caller = stack.caller(connection, &setup());
+        let mut caller = stack.caller(over(connection), &setup());
         let (good, bad) = (good.address().to_string(), bad.address().to_string());
         let mut retried = 0;
         for _ in 0..40 {
@@ -275,6 +277,10 @@ async fn a_retry_avoids_the_endpoint_that_failed_and_the_report_names_both() {
             }
         }
         assert!(retried > 0, "{stack:?}");
+    }
+    for stack in Stack::ALL {
+        names_both(stack, |connection| connection).await;
+        names_both(stack, |connection| Buffer::new(connection, 8)).await;
     }
 }
 

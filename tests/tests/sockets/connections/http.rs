@@ -3,20 +3,29 @@
 
 use super::network::{Host, Network};
 use bytes::Bytes;
-use http_body_util::Full;
 use std::sync::{Arc, Mutex};
 use tonic_gax::connection::{Connection, Picker};
-use tonic_gax::http::{HttpError, presets};
+use tonic_gax::http::{HttpError, HttpRetryService, ReplayBody, presets};
 use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::transfer::Download;
 use tonic_gax::{Code, HttpRetryLayer, Note, OperationReport, RetrySettings, StartedAttempt};
 use tonic_gax_tests::{Reply, Script, VirtualServer, codes, ms};
+use tower::buffer::Buffer;
+use tower::util::BoxCloneService;
+use tower::{BoxError, Service, ServiceExt as _};
 
-type Client = tonic_gax::http::HttpRetryService<Connection>;
+type Request = http::Request<ReplayBody>;
+type Response = http::Response<tonic::body::Body>;
 
-fn client(connection: Connection) -> Client {
+fn client(connection: Connection) -> HttpRetryService<Connection> {
     layer().layer(connection)
+}
+
+/// Services over it that hide its future: one that sends requests from a task of its own, and one that makes others of them.
+fn around(connection: &Connection) -> [BoxCloneService<Request, Response, BoxError>; 2] {
+    let mapped = connection.clone().map_request(|request: Request| request).map_err(BoxError::from);
+    [BoxCloneService::new(Buffer::new(connection.clone(), 8)), BoxCloneService::new(mapped)]
 }
 
 fn layer() -> HttpRetryLayer {
@@ -27,8 +36,11 @@ fn layer() -> HttpRetryLayer {
     HttpRetryLayer::new(&settings.build().unwrap(), [Code::Unavailable, Code::DeadlineExceeded]).reports(true)
 }
 
-async fn get(client: &Client) -> Result<OperationReport, HttpError> {
-    let request = http::Request::get("http://elsewhere/test").body(Full::new(Bytes::new())).unwrap();
+async fn get<S>(client: &HttpRetryService<S>) -> Result<OperationReport, HttpError>
+where
+    S: Service<Request, Response = Response, Error: Into<BoxError>> + Clone,
+{
+    let request = http::Request::get("http://elsewhere/test").body(()).unwrap();
     let response = client.send(request).await?;
     assert_eq!(response.status(), 200);
     Ok(response.extensions().get::<OperationReport>().unwrap().clone())
@@ -50,20 +62,52 @@ async fn requests_go_to_the_target_whatever_they_name() {
 /// A proxy that goes silent costs a request two attempts, and later ones none.
 #[tokio::test(start_paused = true)]
 async fn a_silent_connection_costs_two_attempts() {
-    let network = Network::new();
-    let silent = VirtualServer::start(Script::of([Reply::Serve]).then_always(ms(0), Reply::Hang));
-    network.set(1, &silent);
-    let client = client(network.connection(&[1]).connect().await.unwrap());
-    get(&client).await.unwrap();
-    let server = good();
-    network.set(1, &server);
-    let report = get(&client).await.unwrap();
-    assert_eq!(codes(&report), [Code::DeadlineExceeded, Code::DeadlineExceeded, Code::Ok], "{report}");
-    assert!(report.notes().contains(&Note::ConnectionGivenUp), "{report}");
-    for _ in 0..20 {
-        assert_eq!(codes(&get(&client).await.unwrap()), [Code::Ok]);
+    async fn costs_two_attempts<S>(over: impl FnOnce(&Connection) -> S)
+    where
+        S: Service<Request, Response = Response, Error: Into<BoxError>> + Clone,
+    {
+        let network = Network::new();
+        let silent = VirtualServer::start(Script::of([Reply::Serve]).then_always(ms(0), Reply::Hang));
+        network.set(1, &silent);
+        let client = layer().layer(over(&network.connection(&[1]).connect().await.unwrap()));
+        get(&client).await.unwrap();
+        let server = good();
+        network.set(1, &server);
+        let report = get(&client).await.unwrap();
+        assert_eq!(codes(&report), [Code::DeadlineExceeded, Code::DeadlineExceeded, Code::Ok], "{report}");
+        assert!(report.notes().contains(&Note::ConnectionGivenUp), "{report}");
+        assert_eq!([1, 2, 3].map(|attempt| report.peer(attempt)), [Some("10.0.0.1:1"); 3], "{report}");
+        for _ in 0..20 {
+            assert_eq!(codes(&get(&client).await.unwrap()), [Code::Ok]);
+        }
+        assert_eq!(network.dialed(1).len(), 2);
     }
-    assert_eq!(network.dialed(1).len(), 2);
+    costs_two_attempts(Connection::clone).await;
+    for number in 0..2 {
+        costs_two_attempts(|connection| around(connection)[number].clone()).await;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn services_in_between_hide_no_endpoint() {
+    let (good, bad) = (good(), VirtualServer::start(Script::always(Reply::http(503, &[]))));
+    let network = Network::new().with(1, &good).with(2, &bad);
+    let connection = network.connection(&[1, 2]).picker(Picker::RoundRobin).connect().await.unwrap();
+    tokio::time::sleep(ms(10)).await;
+    for service in around(&connection) {
+        let client = layer().layer(service);
+        let mut retried = 0;
+        for _ in 0..10 {
+            let report = get(&client).await.unwrap();
+            let peers: Vec<_> = (1..=report.attempt_count()).map(|number| report.peer(number)).collect();
+            match &*peers {
+                [Some("10.0.0.1:1")] => {}
+                [Some("10.0.0.2:1"), Some("10.0.0.1:1")] => retried += 1,
+                _ => panic!("{report}"),
+            }
+        }
+        assert!(retried > 0);
+    }
 }
 
 /// The endpoints of attempts, as observers see them.
@@ -110,7 +154,7 @@ async fn without_a_connection_nothing_is_sent() {
     let network = Network::new().with(2, Host::HangsUp(b""));
     for host in [1, 2] {
         let client = client(network.connection(&[host]).connect_lazy().unwrap());
-        let request = http::Request::post("http://elsewhere/test").body(Full::new(Bytes::new())).unwrap();
+        let request = http::Request::post("http://elsewhere/test").body(()).unwrap();
         let error = client.send(request).await.map(drop).unwrap_err();
         assert_eq!(codes(error.report()).last(), Some(&Code::Unavailable), "{error:?}");
         assert_eq!(error.report().delivery(), tonic_gax::report::Delivery::NotSent, "{error:?}");

@@ -1,0 +1,115 @@
+//! The link between an attempt and the connection that carries it.
+
+use super::clock::Clock;
+use super::report::Peer;
+use gax_retry::StartedAttempt;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::time::Instant;
+
+/// Whether this process has ever had a connection that looks for links. Without one, requests carry none.
+static IS_LOOKED_FOR: AtomicBool = AtomicBool::new(false);
+
+/// The link between an attempt and the connection that carries it: an extension of the attempt's request. Services between the
+/// two, which may send the request later and from another task, pass it on without knowing of it.
+#[derive(Clone)]
+pub(crate) struct ConnectionLink(Arc<Link>);
+
+struct Link {
+    /// Whether the call waits for a connection where none can be made (gRPC's `wait_for_ready`); `None`: as the connection is set.
+    waits_for_ready: Option<bool>,
+    retry: Option<RetryContext>,
+    carrier: Mutex<Carrier>,
+}
+
+/// The connection that has the request.
+#[derive(Default)]
+struct Carrier {
+    /// `None`: no connection has it.
+    peer: Option<Peer>,
+    /// Reports that the attempt has used up its time without a response, once. Returns whether the connection is given up by that.
+    expire: Option<Box<dyn FnOnce() -> bool + Send>>,
+}
+
+impl ConnectionLink {
+    pub(super) fn new(waits_for_ready: Option<bool>, retry: Option<RetryContext>) -> Self {
+        Self(Arc::new(Link { waits_for_ready, retry, carrier: Mutex::default() }))
+    }
+
+    #[inline]
+    pub(super) fn is_looked_for() -> bool {
+        IS_LOOKED_FOR.load(Ordering::Relaxed)
+    }
+
+    /// From now on there is a connection that looks for links.
+    pub(crate) fn look_for() {
+        IS_LOOKED_FOR.store(true, Ordering::Relaxed);
+    }
+
+    fn carrier(&self) -> MutexGuard<'_, Carrier> {
+        self.0.carrier.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn waits_for_ready(&self) -> Option<bool> {
+        self.0.waits_for_ready
+    }
+
+    /// `None`: the attempt is its operation's first.
+    pub(crate) fn retry(&self) -> Option<RetryContext> {
+        self.0.retry.clone()
+    }
+
+    /// A connection to that peer has the request.
+    pub(crate) fn carried(&self, peer: Peer, expire: impl FnOnce() -> bool + Send + 'static) {
+        *self.carrier() = Carrier { peer: Some(peer), expire: Some(Box::new(expire)) };
+    }
+
+    /// The call has its response, or has failed: the attempt can't expire any more.
+    pub(crate) fn answered(&self) {
+        let expire = self.carrier().expire.take();
+        drop(expire);
+    }
+
+    /// The attempt has used up its time without a response. Returns whether its connection is given up by that.
+    pub(crate) fn expire(&self) -> bool {
+        let expire = self.carrier().expire.take();
+        expire.is_some_and(|expire| expire())
+    }
+
+    /// The endpoint that it went to; `None`: none that is known.
+    pub(super) fn peer(&self) -> Option<Peer> {
+        self.carrier().peer.clone()
+    }
+}
+
+impl fmt::Debug for ConnectionLink {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ConnectionLink").field("peer", &self.peer()).finish_non_exhaustive()
+    }
+}
+
+/// The knowledge of an attempt that is not its operation's first: that the policy retries, and where attempts before it failed.
+#[derive(Debug, Clone)]
+pub(crate) struct RetryContext {
+    pub(super) failed: Vec<Peer>,
+    /// The moment at which the attempt's time is up.
+    pub(super) deadline: Option<Instant>,
+}
+
+impl RetryContext {
+    /// An attempt that starts now, by the mark that requests have from the second one on.
+    pub(crate) fn of(attempt: &StartedAttempt) -> Self {
+        let deadline = attempt.rpc_timeout().and_then(|timeout| Clock::start().at(timeout));
+        Self { failed: Vec::new(), deadline }
+    }
+
+    pub(crate) fn has_failed_at(&self, peer: &Peer) -> bool {
+        self.failed.contains(peer)
+    }
+
+    /// Whether something that happens at that moment happens in its time. Without an end of its own it waits for nothing.
+    pub(crate) fn has_time_until(&self, moment: Instant) -> bool {
+        self.deadline.is_some_and(|deadline| moment < deadline)
+    }
+}
