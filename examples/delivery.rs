@@ -54,6 +54,6 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     // The first attempt's response is lost, and the second finds the book there. It may be our own.
     let there = Reply::status(Status::already_exists("there is such a book"));
     let status = create(vec![Reply::Close, there]).await?;
-    assert_eq!(outcome(&status)?.report().notes(), [Note::EarlierAttemptMayHaveSucceeded]);
+    assert_eq!(outcome(&status)?.report().notes(), [Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED]);
     Ok(())
 }

@@ -10,7 +10,8 @@ use library::v1::{Book, LibraryServiceClient, LibraryServiceSettings, LibrarySer
 use std::error::Error;
 use std::time::Duration;
 use tonic::Request;
-use tonic_gax::{CallOptions, Code, Note, OperationReport, RequestExt as _, RetrySettings};
+use tonic_gax::note;
+use tonic_gax::{CallOptions, Code, OperationReport, RequestExt as _, RetrySettings};
 
 fn books(count: u32) -> impl Iterator<Item = Book> {
     let book = |number| Book { name: format!("shelves/1/books/{number}"), title: "Middlemarch".to_owned() };
@@ -47,6 +48,6 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let report = OperationReport::of(&response).ok_or("the client asks for reports")?;
     println!("{report}");
     assert_eq!(response.get_ref().count, 10_000);
-    assert!(report.notes().contains(&Note::StreamTooLargeToReplay));
+    assert!(report.notes().contains(&note::STREAM_TOO_LARGE_TO_REPLAY));
     Ok(())
 }

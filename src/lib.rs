@@ -54,6 +54,7 @@ pub mod grpc;
 #[cfg(feature = "http")]
 pub mod http;
 pub mod live;
+pub mod note;
 pub mod observe;
 mod operation;
 mod panics;
@@ -86,7 +87,7 @@ pub use settings::{CallOptions, CallSettings, MethodInfo, OperationOptions, Requ
 /// The parts of a report, besides the [`OperationReport`] and its [`Attempt`]s.
 pub mod report {
     pub use crate::grpc::StreamReport;
-    pub use crate::operation::ConnectProblem;
+    pub use crate::transport::ConnectProblem;
     pub use gax_retry::{AttemptKind, Delivery, NotAttempted};
 }
 
@@ -118,7 +119,7 @@ pub mod longrunning {
     };
     pub use crate::client::lro::google::rpc;
     pub use crate::client::lro::{
-        LongRunning, LongRunningEnd, LongRunningError, PollingSettings, Progress, poll,
+        LONG_RUNNING, LongRunning, LongRunningEnd, LongRunningError, PollingSettings, Progress, poll,
     };
     /// `google.protobuf.Any`: a message of any type, such as the response of an operation.
     pub use prost_types::Any;
@@ -132,8 +133,9 @@ pub mod longrunning {
 #[cfg(feature = "transfer")]
 pub mod transfer {
     pub use crate::http::transfer::{
-        Checksums, Download, Downloaded, TransferError, TransferErrorKind, TransferProgress, TransferReport,
-        TransferService, UnsafeName, Upload, UploadSession, UploadSource, Uploaded, path_within,
+        Checksums, Download, Downloaded, STATE_FILE_IGNORED, TransferError, TransferErrorKind,
+        TransferProgress, TransferReport, TransferService, UnsafeName, Upload, UploadSession, UploadSource,
+        Uploaded, path_within,
     };
 }
 

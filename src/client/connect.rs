@@ -88,7 +88,7 @@ fn is_socket_file(endpoint: &Endpoint) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::ConnectProblem;
+    use crate::transport::ConnectProblem;
     use std::error::Error as _;
     use tower_service::Service;
 
@@ -123,7 +123,7 @@ mod tests {
             let executor = hyper_util::rt::TokioExecutor::new();
             let made =
                 hyper::client::conn::http2::handshake::<_, _, tonic::body::Body>(executor, io.unwrap()).await;
-            let problem = made.map(drop).err().and_then(|error| ConnectProblem::of(&error));
+            let problem = made.map(drop).err().and_then(|error| ConnectProblem::behind(&error));
             assert_eq!(problem, (received == 0).then_some(ConnectProblem::UnsupportedScheme));
             let mut bytes = [0; 24];
             assert_eq!(peer.unwrap().0.read(&mut bytes).await.unwrap(), received);

@@ -7,6 +7,7 @@ use crate::grpc::{
     CodeExt as _, GrpcProtocol, MethodConfig, OwnService, ReadExtent, Remainder, ResponseBody, Transport,
     header,
 };
+use crate::note;
 use crate::operation::{Driver, OperationError, Output, Verdict};
 use crate::settings::Codec;
 use http::HeaderName;
@@ -154,7 +155,11 @@ fn closed<T: Transport, M>(
     match &mut decoded {
         Ok(response) => driver.close_into(response.extensions_mut()),
         Err(status) => {
-            let report = driver.finish(Verdict::Unreadable(status.code().to_gax()));
+            let code = status.code().to_gax();
+            // A message that is only too long for this client breaks no rules.
+            let is_too_long = driver.notes().contains(&note::MESSAGE_ABOVE_DECODING_LIMIT);
+            let verdict = if is_too_long { Verdict::Failed(code) } else { Verdict::Unreadable(code) };
+            let report = driver.finish(verdict);
             if status.source().is_none() {
                 status.set_source(Arc::new(OperationError::new(report, None)));
             }

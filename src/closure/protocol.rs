@@ -81,7 +81,7 @@ where
     type Attempt = Fut;
     type Slot = Option<T>;
 
-    const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
+    const TRANSPORT: &'static ObservedTransport = &ObservedTransport::CLOSURE;
 
     fn name(&self, _: &Config) -> Name {
         self.name.clone()

@@ -270,7 +270,7 @@ impl<R> Retryer<R> {
         let Config { policy, observers, seeds } = self.config();
         let observe = |progress: &mut InProgress| {
             if let Some(observers) = &observers {
-                progress.observe(&policy, observers, self.name(), false, ObservedTransport::Closure);
+                progress.observe(&policy, observers, self.name(), false, &ObservedTransport::CLOSURE);
             }
         };
         let mut results = Results::new(&self.retryable);

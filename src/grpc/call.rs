@@ -10,7 +10,8 @@ use crate::grpc::resumed::{
 use crate::grpc::status::not_sent;
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
 use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
-use crate::operation::{Driver, Entered, Note, Output, earlier, time_left};
+use crate::note;
+use crate::operation::{Driver, Entered, Output, earlier, time_left};
 use crate::resumption::{Resumer, Resumption};
 use crate::settings::{CallOptions, StreamSettings};
 use crate::without_drop::put_without_drop;
@@ -125,7 +126,7 @@ impl<A: ServiceHandle> Call<A> {
         let Some(started) = driver.begin(bound) else { return false };
         let (protocol, config, mut context) = driver.parts();
         if resumption.is_some() {
-            context.note(Note::ResumptionUnused);
+            context.note(note::RESUMPTION_UNUSED);
         }
         let other = protocol.first(service, config, started, &mut context, request);
         let is_to_be_sent = other.is_none();

@@ -225,7 +225,7 @@ impl RetryLayer {
     ///
     /// For a [stream of requests that is replayed](Self::replay_streams) it is the most that is buffered of it. Once
     /// more has been sent, the call is committed to the attempt that has sent it: it goes on, without retries, and
-    /// the report has the note [`StreamTooLargeToReplay`](crate::Note::StreamTooLargeToReplay).
+    /// the report has the note [`STREAM_TOO_LARGE_TO_REPLAY`](crate::note::STREAM_TOO_LARGE_TO_REPLAY).
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.options.limits.max_replay_bytes = bytes;
@@ -270,7 +270,7 @@ impl RetryLayer {
 
     /// The most bytes that the streams of requests of all calls together have buffered at a time, so that they can be
     /// replayed: gRFC A6's buffer of a channel. A call that would need more is committed to the attempt that it has,
-    /// without waiting, and its report has the note [`ReplayMemoryUsedUp`](crate::Note::ReplayMemoryUsedUp). With
+    /// without waiting, and its report has the note [`REPLAY_MEMORY_USED_UP`](crate::note::REPLAY_MEMORY_USED_UP). With
     /// zero, no stream is replayed once any of it was sent.
     ///
     /// It is shared by all services that the layer and its clones make. Unary requests don't count.

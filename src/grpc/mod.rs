@@ -24,6 +24,7 @@ pub use layer::RetryLayer;
 #[cfg(feature = "tables")]
 pub use methods::DescriptorError;
 pub(crate) use methods::{MethodConfig, MethodMatch, ReplayMemory, SharedState};
+pub use protocol::GRPC;
 pub(crate) use protocol::GrpcProtocol;
 #[cfg(feature = "subscription")]
 pub(crate) use protocol::{EndsWithStatus, time_is_up};

@@ -3,6 +3,7 @@
 mod config;
 mod failure;
 mod layer;
+pub mod note;
 mod options;
 mod protocol;
 mod report;
@@ -30,6 +31,7 @@ pub use gax_retry::http::{
 };
 pub use layer::HttpRetryLayer;
 pub use options::HttpCallOptions;
+pub use protocol::HTTP;
 pub use report::{HttpReport, HttpResponseExt};
 pub use request::{IntoReplay, Replay, ReplayBody};
 #[cfg(feature = "reqwest")]

@@ -10,7 +10,7 @@ use crate::observe::metric::{
 #[cfg(feature = "connection")]
 use crate::observe::metric::{CONNECTED, DISCONNECTED, EJECTED, NOT_CONNECTED};
 use crate::observe::metric_names::MetricNames;
-use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary, Transport};
+use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary};
 #[cfg(feature = "connection")]
 use crate::observe::{ConnectionChange, ConnectionEvent, LostReason};
 use gax_retry::{Attempt, AttemptKind, Code, StartedAttempt};
@@ -37,10 +37,7 @@ pub(super) struct Measure<I> {
 
 impl<I: Instruments> Measure<I> {
     fn metrics(operation: &OperationInfo) -> &'static Metrics {
-        match operation.transport() {
-            Transport::Grpc => &GRPC,
-            _ => &OTHERS,
-        }
+        if operation.transport().is_rpc() { &GRPC } else { &OTHERS }
     }
 
     fn attributes(&self, operation: &OperationInfo) -> Vec<Attribute> {
@@ -74,7 +71,7 @@ impl<I: Instruments> Measure<I> {
     }
 
     fn by_conventions(&self, operation: &OperationInfo, summary: &OperationSummary) {
-        if !self.names.rpc_conventions || operation.transport() != Transport::Grpc {
+        if !self.names.rpc_conventions || !operation.transport().is_rpc() {
             return;
         }
         let code = Cow::Borrowed(summary.code().name());
@@ -114,7 +111,7 @@ impl<I: Instruments> Measure<I> {
     /// `Service.Method`, as gax-java calls an RPC, unless the program has a name of its own for it.
     fn gax_java_method(&self, operation: &OperationInfo) -> Cow<'static, str> {
         let method = self.names.method(operation).unwrap_or(Cow::Borrowed("other"));
-        let is_rpc = operation.transport() == Transport::Grpc && *method == *operation.full_method();
+        let is_rpc = operation.transport().is_rpc() && *method == *operation.full_method();
         match method.rsplit_once('/').filter(|_| is_rpc) {
             Some((service, name)) => {
                 let service = service.rsplit_once('.').map_or(service, |(_, service)| service);
@@ -139,8 +136,8 @@ impl<I: Instruments> Measure<I> {
     }
 
     pub(super) fn watches_transfers(&self, operation: &OperationInfo) -> bool {
-        let is_grpc = operation.transport() == Transport::Grpc;
-        self.names.attempt_delays || (self.names.message_sizes && is_grpc)
+        let counts = operation.transport().counts_messages();
+        self.names.attempt_delays || (self.names.message_sizes && counts)
     }
 
     #[expect(clippy::cast_precision_loss, reason = "buckets are wider than that")]

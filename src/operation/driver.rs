@@ -267,6 +267,11 @@ impl<P: Protocol> Driver<P> {
         this.progress.wake_at((**this.config).as_ref(), None)
     }
 
+    /// The facts that were written down.
+    pub(crate) fn notes(&self) -> &[Note] {
+        self.progress.notes()
+    }
+
     /// Writes down a fact that the attempts alone don't show.
     pub(crate) fn note(self: Pin<&mut Self>, note: Note) {
         let this = self.project();

@@ -149,7 +149,7 @@ impl InProgress {
         observers: &Observers,
         name: Name,
         is_described: bool,
-        transport: Transport,
+        transport: &'static Transport,
     ) {
         let clock = self.clock();
         let observed = Observed::begin(observers, name, is_described, transport, policy, clock);
@@ -351,6 +351,11 @@ impl InProgress {
         self.observed().is_some_and(|observed| observed.watches_transfers())
     }
 
+    /// The facts that were written down.
+    pub(super) fn notes(&self) -> &[Note] {
+        self.operation.as_ref().and_then(Operation::notes).map_or(&[], |ledger| &ledger.notes)
+    }
+
     /// Writes down a fact that the attempts alone don't show. Returns whether it is new.
     #[cold]
     pub(super) fn note(&mut self, policy: &Policy, note: Note) -> bool {
@@ -366,7 +371,7 @@ impl InProgress {
     /// A hedge that was due and did not go out is worth a note, even if the first attempt succeeds.
     pub(super) fn note_withheld_hedges(&mut self, policy: &Policy) {
         if self.operation.as_ref().is_some_and(Operation::has_withheld_hedges) {
-            self.note(policy, Note::HedgeWithheld);
+            self.note(policy, Note::HEDGE_WITHHELD);
         }
     }
 
@@ -489,7 +494,7 @@ impl InProgress {
     pub(super) fn expire_link(&mut self, policy: &Policy, number: u32) {
         let mut links = self.extras.iter().flat_map(|extras| &extras.links);
         if links.any(|(other, link)| *other == number && link.expire()) {
-            self.note(policy, Note::ConnectionGivenUp);
+            self.note(policy, Note::CONNECTION_GIVEN_UP);
         }
     }
 
@@ -524,14 +529,14 @@ impl InProgress {
             ledger.push(only, Delivery::Unknown);
         }
         if policy.attempts_cap().is_some() {
-            ledger.note(Note::AttemptsCapped);
+            ledger.note(Note::ATTEMPTS_CAPPED);
         }
         if policy.hedging().is_some() {
             ledger.sort();
         }
         if let Some(stop) = stop {
             if stop.may_be_repetition() {
-                ledger.note(Note::EarlierAttemptMayHaveSucceeded);
+                ledger.note(Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED);
             }
             report.fail(stop.reason(), stop.not_attempted());
         }

@@ -35,7 +35,7 @@ pub(crate) trait Protocol {
     type Slot;
 
     /// The transport that observers see.
-    const TRANSPORT: Transport;
+    const TRANSPORT: &'static Transport;
 
     /// The operation's name, in its report and for observers.
     fn name(&self, config: &Self::Config) -> Name;
@@ -168,7 +168,6 @@ pub(crate) enum Verdict {
     /// It can't be read, and no other attempt would change that: the operation has failed with that code.
     Unreadable(Code),
     /// It says that the operation has failed, with that code.
-    #[cfg_attr(not(feature = "longrunning"), expect(dead_code, reason = "no other reply says so"))]
     Failed(Code),
 }
 

@@ -1,6 +1,7 @@
 //! An attempt of a stream that failed, and what its strategy makes of it.
 
-use crate::operation::{AttemptContext, Note};
+use crate::note;
+use crate::operation::AttemptContext;
 use crate::resumption::resumer::{Asked, Resumer};
 use crate::resumption::strategy::StreamResumption;
 use gax_retry::operation::{AttemptResult, RetryFact};
@@ -30,7 +31,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         match self.ask(failure) {
             Asked::Again(next) => (result, next),
             Asked::Stop => {
-                context.note(Note::NotResumed);
+                context.note(note::NOT_RESUMED);
                 let has_delivered = self.has_delivered();
                 let reason = if has_delivered { StopReason::Committed } else { StopReason::NonRetryable };
                 (result.with_retry(RetryFact::No(reason)), None)

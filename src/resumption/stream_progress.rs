@@ -1,6 +1,7 @@
 //! How far the messages of an attempt have come, and what follows from each.
 
-use crate::operation::{AttemptContext, Note, Step};
+use crate::note;
+use crate::operation::{AttemptContext, Step};
 use crate::resumption::resumer::{Resumer, Taken};
 use crate::resumption::strategy::StreamResumption;
 use crate::resumption::wait::WaitTimeout;
@@ -118,7 +119,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
                 Ok(Some(Poll::Pending))
             }
             Taken::Full => {
-                context.note(Note::WithheldTooMuch);
+                context.note(note::WITHHELD_TOO_MUCH);
                 let problem = "more of the stream was withheld than its resumption allows";
                 Err(Status::resource_exhausted(problem))
             }

@@ -197,7 +197,7 @@ impl CallOptions {
     /// It works with generated clients and with any other client over a [`RetryLayer`](crate::RetryLayer). A generated client
     /// ends the call with `INVALID_ARGUMENT` if it is for messages of other types. The layer knows no types: it reads the
     /// request as the resumption's, and passes the stream on as it comes where that can't be done, or where the response is
-    /// compressed ([`Note::ResumptionUnused`](crate::Note::ResumptionUnused)).
+    /// compressed ([`note::RESUMPTION_UNUSED`](crate::note::RESUMPTION_UNUSED)).
     pub fn resumption(mut self, resumption: impl Into<Option<Resumption>>) -> Self {
         self.resumption = resumption.into();
         self

@@ -2,9 +2,10 @@
 
 use crate::closure::ErrorCode as _;
 use crate::grpc::{EndsWithStatus, Failure, MethodConfig, time_is_up};
+use crate::note;
 use crate::operation::{
-    AttemptContext, ConnectProblem, Name, Note, ObservedTransport, OperationError, OperationReport, Protocol,
-    Start, Step, earlier, time_left,
+    AttemptContext, Name, Note, ObservedTransport, OperationError, OperationReport, Protocol, Start, Step,
+    earlier, time_left,
 };
 use crate::resumption::StreamProgress;
 use crate::subscription::connection::{Connection, ConnectionProj, Talk};
@@ -12,6 +13,7 @@ use crate::subscription::opening::Opening;
 use crate::subscription::shared::{Panicked, Shared};
 use crate::subscription::state::SubscriptionState;
 use crate::subscription::strategy::{Ended, Say, SubscriptionStrategy};
+use crate::transport::ConnectProblem;
 use crate::transport::{Reach, chain};
 use gax_retry::operation::{AttemptResult, RetryFact, Stop};
 use gax_retry::{Code, Delivery, SettingsError, StartedAttempt, StopReason};
@@ -124,8 +126,8 @@ impl<S: SubscriptionStrategy, F, Fut, T> SubscriptionProtocol<S, F, Fut, T> {
         if is_final {
             return self.hopeless(status);
         }
-        if let Some(problem) = ConnectProblem::of(&status) {
-            context.note(Note::CannotConnect(problem));
+        if let Some(problem) = ConnectProblem::behind(&status) {
+            context.note(problem.note());
             if !problem.may_recover() {
                 return self.hopeless(status).with_delivery(Delivery::NotSent);
             }
@@ -329,7 +331,7 @@ fn notes_of(status: &Status, context: &mut AttemptContext<'_>) -> bool {
     let Some(error) = OperationError::of(status) else { return false };
     let mut is_final = false;
     for note in error.report().notes() {
-        is_final |= matches!(note, Note::UnreadableResponse | Note::MessageAboveDecodingLimit);
+        is_final |= [Note::UNREADABLE_RESPONSE, note::MESSAGE_ABOVE_DECODING_LIMIT].contains(note);
         context.note(*note);
     }
     is_final
@@ -358,7 +360,7 @@ where
     type Attempt = Connection<Fut, T, S::Message>;
     type Slot = SubscriptionSlot<S::Response>;
 
-    const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
+    const TRANSPORT: &'static ObservedTransport = &ObservedTransport::CLOSURE;
 
     fn name(&self, _: &MethodConfig) -> Name {
         self.name.clone()

@@ -21,6 +21,7 @@ pub(crate) use chain::chain;
 pub(crate) use classified_error::{ClassifiedError, Finality};
 #[cfg(any(feature = "http", feature = "tables"))]
 pub use clone_service::CloneService;
+pub use connect_problem::ConnectProblem;
 pub(crate) use connect_problem::NoTls;
 pub(crate) use h2_cause::H2Cause;
 pub(crate) use reach::Reach;

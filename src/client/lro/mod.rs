@@ -19,4 +19,5 @@ pub(super) use handle::{resume, start};
 pub(super) use methods::LongRunningMethods;
 pub use poll::poll;
 pub use polling_settings::PollingSettings;
+pub use protocol::LONG_RUNNING;
 pub(super) use server::{BoxCall, OperationsServer};

@@ -15,6 +15,10 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 
+/// A long-running operation as observers see it, from its first call until it is done: each of its attempts is an operation over
+/// gRPC, or of a closure.
+pub const LONG_RUNNING: ObservedTransport = ObservedTransport::new("long-running").with_rpc_names();
+
 /// The longest that the server is asked to wait by one call: well below the RPC timeout of that.
 const LONGEST_SERVER_WAIT: Duration = Duration::from_secs(60);
 
@@ -125,7 +129,7 @@ impl Protocol for Polling {
     type Attempt = PollAttempt;
     type Slot = LastState;
 
-    const TRANSPORT: ObservedTransport = ObservedTransport::LongRunning;
+    const TRANSPORT: &'static ObservedTransport = &LONG_RUNNING;
 
     fn name(&self, config: &Config) -> Name {
         config.name.clone()

@@ -3,6 +3,7 @@
 use crate::google::MethodAnnotations;
 use crate::grpc::methods::shared_state::SharedState;
 use crate::grpc::template::{AttemptHeaders, ExampleRequest};
+use crate::note;
 use crate::operation::{Note, earlier, is_nested_retry};
 use crate::resumption::Resumption;
 use crate::settings::{CallOptions, CallSettings, Codec, StreamSettings};
@@ -74,7 +75,7 @@ impl MethodConfig {
             ),
             timeout: policy.environment().total_timeout(),
             max_response_buffer: limits.max_response_buffer,
-            too_large: Note::ResponseTooLargeToBuffer,
+            too_large: Note::RESPONSE_TOO_LARGE_TO_BUFFER,
             stream: settings.stream().clone(),
             wait_for_ready: settings.wait_for_ready(),
             shared,
@@ -89,7 +90,7 @@ impl MethodConfig {
     /// For a client that decodes messages itself: one that is longer than its longest response could not be decoded anyway.
     pub(crate) fn decoding(self, codec: Codec) -> Self {
         let max_response_buffer = codec.longest_response();
-        Self { codec, max_response_buffer, too_large: Note::MessageAboveDecodingLimit, ..self }
+        Self { codec, max_response_buffer, too_large: note::MESSAGE_ABOVE_DECODING_LIMIT, ..self }
     }
 
     /// For a method with annotations that its headers follow from.

@@ -3,6 +3,7 @@
 use super::grpc_protocol::GrpcProtocol;
 use crate::credentials::UsedCredentials;
 use crate::grpc::methods::MethodConfig;
+use crate::grpc::protocol::grpc_protocol::GRPC;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
 use crate::grpc::status::Failure;
@@ -157,7 +158,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     type Attempt = GrpcAttempt<<A::Service as GrpcService<Body>>::Future>;
     type Slot = ReplySlot;
 
-    const TRANSPORT: ObservedTransport = ObservedTransport::Grpc;
+    const TRANSPORT: &'static ObservedTransport = &GRPC;
 
     fn name(&self, config: &MethodConfig) -> Name {
         Name::from(self.request.path(config))

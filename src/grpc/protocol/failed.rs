@@ -8,9 +8,9 @@ use crate::grpc::status::cause::Nature;
 use crate::grpc::status::{Failure, Messages};
 use crate::grpc::template::timeout;
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::{
-    AttemptContext, ConnectProblem, Driver, Note, OperationError, OperationReport, Protocol,
-};
+use crate::note;
+use crate::operation::{AttemptContext, Driver, Note, OperationError, OperationReport, Protocol};
+use crate::transport::ConnectProblem;
 use crate::transport::Reach;
 use gax_retry::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen, Stop};
 use gax_retry::{Code, Delivery, SettingsError, StartedAttempt, StopReason};
@@ -71,7 +71,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     ) -> AttemptResult {
         if config.shared.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(context)
         {
-            context.note(Note::CountedAsDeadlineExceeded);
+            context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
             return self.timed_out(config, seen, context);
         }
         let server_delay = failure.server_delay();
@@ -91,11 +91,11 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             let failure = Failure::transport(status.into(), false).0;
             return self.hopeless(config, Box::new(failure), context);
         }
-        let problem = ConnectProblem::of(&*error);
+        let problem = ConnectProblem::behind(&*error);
         let (failure, classification) = Failure::transport(error, seen != Seen::Nothing);
         let failure = Box::new(failure);
         if let Some(problem) = problem {
-            context.note(Note::CannotConnect(problem));
+            context.note(problem.note());
             if !problem.may_recover() {
                 return self.hopeless(config, failure, context).with_delivery(Delivery::NotSent);
             }
@@ -106,7 +106,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
         match classification.nature {
             Nature::CancelledByServer if time_is_up(context) => {
-                context.note(Note::CountedAsDeadlineExceeded);
+                context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
                 return self.timed_out(config, seen, context);
             }
             Nature::Plain | Nature::CancelledByServer => {}
@@ -152,7 +152,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         failure: Box<Failure>,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        context.note(Note::UnreadableResponse);
+        context.note(Note::UNREADABLE_RESPONSE);
         self.hopeless(config, failure, context)
     }
 
@@ -216,7 +216,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
         let Some(messages) = failure.as_mut().and_then(|failure| failure.take_messages()) else {
             return Err(self.end_status(stop));
         };
-        self.as_mut().note(Note::FailedBehindMessages);
+        self.as_mut().note(note::FAILED_BEHIND_MESSAGES);
         let status = self.end_status(stop);
         let report = OperationError::of(&status).map(|error| error.report().clone());
         let mut response =

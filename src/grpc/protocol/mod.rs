@@ -8,4 +8,5 @@ pub(crate) use attempt::GrpcAttempt;
 pub(crate) use failed::EndsWithStatus;
 #[cfg(feature = "subscription")]
 pub(crate) use failed::time_is_up;
+pub use grpc_protocol::GRPC;
 pub(crate) use grpc_protocol::GrpcProtocol;

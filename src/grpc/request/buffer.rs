@@ -118,7 +118,7 @@ impl RequestBuffer {
 
     /// Takes what has come of the body; `None`: there is more to read.
     fn take_in(&mut self, frame: Polled, max_replay_bytes: usize) -> Option<Poll<Result<Read, Status>>> {
-        const STREAM: Poll<Result<Read, Status>> = Poll::Ready(Ok(Read::Stream(Note::RequestIsAStream)));
+        const STREAM: Poll<Result<Read, Status>> = Poll::Ready(Ok(Read::Stream(Note::REQUEST_IS_A_STREAM)));
         let frame = match frame {
             Poll::Ready(Some(Ok(frame))) => frame,
             Poll::Ready(Some(Err(status))) => return Some(Poll::Ready(Err(status))),
@@ -148,7 +148,7 @@ impl RequestBuffer {
             return Some(STREAM);
         }
         if !is_first && self.read.len() > max_replay_bytes {
-            return Some(Poll::Ready(Ok(Read::Stream(Note::RequestTooLargeToReplay))));
+            return Some(Poll::Ready(Ok(Read::Stream(Note::REQUEST_TOO_LARGE_TO_REPLAY))));
         }
         None
     }
@@ -243,7 +243,7 @@ mod tests {
     fn a_body_is_one_message_or_a_stream_of_which_nothing_is_lost() {
         const NO_LIMIT: usize = usize::MAX;
         let many: &[u8] = b"\0\0\0\0\x02ab\0\0\0\0\x02ab";
-        let is_a_stream = "RequestIsAStream";
+        let is_a_stream = "driver.request_is_a_stream";
         for (script, known, unknown, bytes) in [
             (vec![data(ONE)], "message", "message", ONE),
             (vec![data(HEAD), data(b"ab")], "whole", "whole", ONE),
@@ -266,7 +266,7 @@ mod tests {
     fn pieces_of_a_message_are_held_up_to_the_limit() {
         let pieces = || [data(HEAD), data(b"a"), data(b"b")];
         assert_eq!(shown(pieces(), true, 7).0, "whole");
-        assert_eq!(shown(pieces(), true, 6), ("RequestTooLargeToReplay".to_owned(), ONE.to_vec()));
+        assert_eq!(shown(pieces(), true, 6), ("driver.request_too_large_to_replay".to_owned(), ONE.to_vec()));
         assert_eq!(shown([data(ONE)], true, 6).0, "message");
     }
 

@@ -84,7 +84,7 @@ impl CapturedRequest {
             if config.headers.has_params() {
                 return Self::first_message(request, extra, config);
             }
-            return Ok(Self::stream(request, extra, Note::RequestIsAStream, config));
+            return Ok(Self::stream(request, extra, Note::REQUEST_IS_A_STREAM, config));
         }
         match RequestBuffer::message_of(request.body_mut(), kind.is_some(), &config.shared.limits) {
             Ok(message) => Ok(Self::of_message(request, extra, message)),
@@ -156,7 +156,7 @@ impl CapturedRequest {
             (!all.is_empty()).then_some(all)
         });
         *request.body_mut() = buffer.into_body();
-        Self::stream(request, extra, Note::RequestIsAStream, config)
+        Self::stream(request, extra, Note::REQUEST_IS_A_STREAM, config)
     }
 
     /// A stream of requests. It is buffered as it is sent where that is asked for, and possible by the note.
@@ -167,7 +167,7 @@ impl CapturedRequest {
         note: Note,
         config: &MethodConfig,
     ) -> Self {
-        let memory = config.shared.replay_memory.as_ref().filter(|_| note == Note::RequestIsAStream);
+        let memory = config.shared.replay_memory.as_ref().filter(|_| note == Note::REQUEST_IS_A_STREAM);
         let Some(memory) = memory else {
             return Self::once(request, note);
         };
@@ -542,7 +542,7 @@ mod tests {
 
     #[test]
     fn a_stream_that_waits_goes_out_once() {
-        let mut captured = CapturedRequest::once(&request(), Note::RequestIsAStream);
+        let mut captured = CapturedRequest::once(&request(), Note::REQUEST_IS_A_STREAM);
         let mut first = request();
         captured.write(&mut first, &config(), 1, seconds("1S"), true);
         captured.put_off(first);

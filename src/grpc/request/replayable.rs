@@ -112,7 +112,8 @@ pub(crate) trait ReplayableRequest {
 #[inline]
 pub(crate) fn too_large(message: &Bytes, config: &MethodConfig) -> Option<Note> {
     // With a limit of zero even an empty message is too large.
-    (message.len().max(1) > config.shared.limits.max_replay_bytes).then_some(Note::RequestTooLargeToReplay)
+    (message.len().max(1) > config.shared.limits.max_replay_bytes)
+        .then_some(Note::REQUEST_TOO_LARGE_TO_REPLAY)
 }
 
 /// Lets go of memory that a message's buffer has to spare.

@@ -5,6 +5,7 @@ use crate::grpc::methods::MethodConfig;
 use crate::grpc::response::body::ResponseBody;
 use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder};
 use crate::grpc::status::{Failure, Messages, received};
+use crate::note;
 use crate::operation::{AttemptContext, Note};
 use crate::without_drop::put_without_drop;
 use bytes::Bytes;
@@ -120,7 +121,7 @@ pub(crate) fn read(
 ) -> Poll<Result<(), Fault>> {
     if matches!(extent, ReadExtent::Head | ReadExtent::Nothing) {
         if extent == ReadExtent::Head {
-            pass_on(response, Note::Committed, context);
+            pass_on(response, Note::COMMITTED, context);
         }
         return Poll::Ready(Ok(()));
     }
@@ -163,7 +164,7 @@ pub(crate) fn read(
                 return Poll::Ready(Err(Fault::Unreadable(Box::new(Failure::two_messages()))));
             }
         } else if is_stream(frames, extent) {
-            pass_on(response, Note::Committed, context);
+            pass_on(response, Note::COMMITTED, context);
             return Poll::Ready(Ok(()));
         }
         if frames.len() > config.max_response_buffer {
@@ -198,7 +199,7 @@ fn stopped(
         }
         Poll::Ready(_) => Poll::Ready(ended(response, extent)),
         Poll::Pending if extent == ReadExtent::MessageOrWhole && response.body().0.frames.has_message() => {
-            pass_on(response, Note::Committed, context);
+            pass_on(response, Note::COMMITTED, context);
             Poll::Ready(Ok(()))
         }
         Poll::Pending => Poll::Pending,
@@ -284,6 +285,6 @@ pub(crate) fn pass_on(
 #[inline]
 fn sanitize(headers: &mut HeaderMap, context: &mut AttemptContext<'_>) {
     if received::sanitize(headers) {
-        context.note(Note::MalformedStatusDetails);
+        context.note(note::MALFORMED_STATUS_DETAILS);
     }
 }

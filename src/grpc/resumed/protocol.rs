@@ -3,12 +3,14 @@
 use super::codec::{Measured, StreamCodec};
 use super::connection::{Connection, ConnectionEnd};
 use super::tapped_body::BodyEnd;
+use crate::grpc::GRPC;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::protocol::{EndsWithStatus, GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{ResponseBody, pass_on};
 use crate::grpc::status::{Failure, received};
 use crate::grpc::transport::ServiceHandle;
+use crate::note;
 use crate::operation::{
     AttemptContext, Name, Note, ObservedTransport, OperationReport, Protocol, Start, Step, Unsendable,
 };
@@ -207,7 +209,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
             ConnectionEnd::Body { end: BodyEnd::WithoutTrailers, is_whole } => (None, is_whole),
             ConnectionEnd::Body { end: BodyEnd::Trailers { trailers, is_malformed }, is_whole } => {
                 if is_malformed {
-                    context.note(Note::MalformedStatusDetails);
+                    context.note(note::MALFORMED_STATUS_DETAILS);
                 }
                 (Some(trailers), is_whole)
             }
@@ -244,7 +246,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedProtocol<A, 
         let is_too_long = status.code() == tonic::Code::OutOfRange;
         let failure = Box::new(Failure::transport(status.into(), false).0);
         if is_too_long {
-            context.note(Note::MessageAboveDecodingLimit);
+            context.note(note::MESSAGE_ABOVE_DECODING_LIMIT);
             return self.base.hopeless(config, failure, context);
         }
         self.base.unreadable(config, failure, context)
@@ -296,7 +298,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
     type Attempt = ResumedAttempt<<A::Service as GrpcService<Body>>::Future, C::Response>;
     type Slot = StreamSlot<C::Response>;
 
-    const TRANSPORT: ObservedTransport = ObservedTransport::Grpc;
+    const TRANSPORT: &'static ObservedTransport = &GRPC;
 
     fn name(&self, config: &MethodConfig) -> Name {
         self.base.name(config)
@@ -370,7 +372,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Protocol for Resume
                 let problem = "the response is compressed, which its request did not allow";
                 return Poll::Ready(Step::Ended(self.unreadable(config, Status::internal(problem), context)));
             }
-            self.pass(response, Note::ResumptionUnused, context);
+            self.pass(response, note::RESUMPTION_UNUSED, context);
             let result = AttemptResult::done().with_seen(Seen::Messages { resumable: false });
             return Poll::Ready(Step::Ended(result));
         }

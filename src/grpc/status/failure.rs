@@ -4,7 +4,8 @@ use crate::body::FrameBuffer;
 use crate::grpc::status::code_ext::CodeExt as _;
 use crate::grpc::status::headers::StatusHeaders;
 use crate::grpc::status::{cause, received, server_delay};
-use crate::operation::{ConnectProblem, OperationError, OperationReport, RequestEnded};
+use crate::operation::{OperationError, OperationReport, RequestEnded};
+use crate::transport::ConnectProblem;
 use crate::transport::chain;
 use gax_retry::operation::Stop;
 use gax_retry::{Attempt, Code, ServerDelay, SettingsError, StopReason};
@@ -351,7 +352,7 @@ pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
             text.push_str(&own);
         }
     }
-    if let Some(problem) = ConnectProblem::of(error) {
+    if let Some(problem) = ConnectProblem::behind(error) {
         text.push_str(": ");
         text.push_str(&problem.to_string());
     }

@@ -3,7 +3,7 @@
 use crate::credentials::CredentialsError;
 #[cfg(feature = "reqwest")]
 use crate::http::failure::FirstHop;
-use crate::operation::ConnectProblem;
+use crate::transport::ConnectProblem;
 use crate::transport::{BoxError, H2Cause, Reach, chain};
 use gax_retry::StopReason;
 use gax_retry::http::TransportFailure;
@@ -75,7 +75,7 @@ impl Cause {
 pub(crate) fn classify(error: &(dyn Error + 'static), part: Part) -> Cause {
     let mut cause = from_chain(error, part);
     if matches!(cause.failure, Some(TransportFailure::Connect | TransportFailure::Reset)) {
-        cause = cause.with_problem(ConnectProblem::of(error));
+        cause = cause.with_problem(ConnectProblem::behind(error));
     }
     // Once a response has begun, the request was sent. If redirects are followed, this may not be the first hop.
     if part == Part::Body || may_have_been_redirected(error) {

@@ -1,6 +1,7 @@
 //! The error of an HTTP operation.
 
-use crate::operation::{ConnectProblem, OperationReport, RequestEnded};
+use crate::operation::{OperationReport, RequestEnded};
+use crate::transport::ConnectProblem;
 use crate::transport::{BoxError, chain};
 use gax_retry::http::{HttpFailure, TransportFailure};
 use gax_retry::operation::Stop;

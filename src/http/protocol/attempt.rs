@@ -2,6 +2,8 @@
 
 use crate::http::config::HttpConfig;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
+use crate::http::note;
+use crate::http::protocol::http_protocol::HTTP;
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
@@ -124,7 +126,7 @@ where
             Read::NotYet | Read::Whole | Read::TooLong => {
                 let mut result = AttemptResult::done();
                 if !matches!(read, Read::Whole) {
-                    context.note(Note::ResponseTooLargeToBuffer);
+                    context.note(Note::RESPONSE_TOO_LARGE_TO_BUFFER);
                     result = result.with_seen(Seen::Messages { resumable: false });
                 }
                 *reply = Some(reader.into_response(read, None));
@@ -146,7 +148,7 @@ where
     type Attempt = HttpAttempt<S::Future, R>;
     type Slot = Option<http::Response<HttpResponseBody<R>>>;
 
-    const TRANSPORT: ObservedTransport = ObservedTransport::Http;
+    const TRANSPORT: &'static ObservedTransport = &HTTP;
 
     fn name(&self, _: &HttpConfig) -> Name {
         let parts = self.request.parts();
@@ -216,7 +218,7 @@ where
                         self.shared.connections.remember(response.extensions());
                         #[cfg(feature = "reqwest")]
                         if response.extensions().get::<Redirected>().is_some() {
-                            context.note(Note::FollowedRedirects);
+                            context.note(note::FOLLOWED_REDIRECTS);
                         }
                         let ended_at = context.clock().elapsed();
                         let method = &self.request.parts().method;

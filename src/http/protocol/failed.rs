@@ -52,10 +52,10 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         #[cfg(feature = "reqwest")]
         let source = crate::http::failure::FirstHop::unwrap(source);
         if cause == Cause::UNREADABLE {
-            context.note(Note::UnreadableResponse);
+            context.note(Note::UNREADABLE_RESPONSE);
         }
         if let Some(problem) = cause.problem {
-            context.note(Note::CannotConnect(problem));
+            context.note(problem.note());
         }
         let failure = cause.failure.map(HttpFailure::Transport);
         let broken = Broken::Failed { failure: cause.failure, problem: cause.problem, source };

@@ -2,17 +2,22 @@
 
 use crate::http::config::HttpConfig;
 use crate::http::failure::Broken;
+use crate::http::note;
 use crate::http::report::HttpReport;
 use crate::http::request::{Replay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
 use crate::http::shared_state::SharedState;
-use crate::operation::{AttemptContext, Note, inbound_deadline};
+use crate::operation::ObservedTransport;
+use crate::operation::{AttemptContext, inbound_deadline};
 use crate::transport::SharedService;
 use gax_retry::StartedAttempt;
 use gax_retry::http::HttpFailure;
 use gax_retry::operation::{AttemptResult, Repetition};
 use std::sync::Arc;
 use tokio::time::Instant;
+
+/// HTTP over any client, as observers see it.
+pub const HTTP: ObservedTransport = ObservedTransport::new("http").with_wire();
 
 /// One request on its way to its response.
 pub(crate) struct HttpProtocol<S, B, R> {
@@ -121,7 +126,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         self.http.failures.extend(before);
         self.ended = Some(ended);
         if self.http.classification.is_at_other_host() {
-            context.note(Note::StorageHostNotNamed);
+            context.note(note::STORAGE_HOST_NOT_NAMED);
         }
         let result = self.result(config, failure);
         if config.policy.permits(result) && !self.request.is_replayable() {

@@ -45,7 +45,7 @@ impl<B: Replay> ReplayableRequest<B> {
 
     /// Why it can't be sent once more.
     pub(crate) fn note(&self) -> Note {
-        if self.too_large { Note::RequestTooLargeToReplay } else { Note::RequestIsAStream }
+        if self.too_large { Note::REQUEST_TOO_LARGE_TO_REPLAY } else { Note::REQUEST_IS_A_STREAM }
     }
 
     /// Makes and opens the body of the next attempt. Where there is none any more, writing the request says so.
@@ -156,8 +156,8 @@ mod tests {
     fn what_is_too_large_or_a_stream_goes_out_once() {
         let stream = ReplayBody::once(Full::new(Bytes::from_static(b"body")));
         for (mut replayable, note) in [
-            (replayable("POST", "body".into(), 3), Note::RequestTooLargeToReplay),
-            (replayable("POST", stream, 100), Note::RequestIsAStream),
+            (replayable("POST", "body".into(), 3), Note::REQUEST_TOO_LARGE_TO_REPLAY),
+            (replayable("POST", stream, 100), Note::REQUEST_IS_A_STREAM),
         ] {
             assert!(written(&mut replayable).is_some());
             assert!(!replayable.is_replayable());

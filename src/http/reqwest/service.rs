@@ -28,7 +28,7 @@ use tower_service::Service;
 ///
 /// Prefer [`without_redirects`](Self::without_redirects). A client that follows redirects makes several requests of one
 /// attempt: the report shows one row for all of them and the note
-/// [`FollowedRedirects`](crate::Note::FollowedRedirects), since reqwest doesn't report how many there were; a loop of redirects
+/// [`FOLLOWED_REDIRECTS`](crate::http::note::FOLLOWED_REDIRECTS), since reqwest doesn't report how many there were; a loop of redirects
 /// is eleven requests, and an error doesn't say
 /// which of them it is about. So with [`new`](Self::new), which takes any client:
 ///

@@ -24,4 +24,4 @@ pub use paths::{UnsafeName, path_within};
 pub use progress::{TransferProgress, TransferReport};
 pub use service::TransferService;
 pub use session::UploadSession;
-pub use upload::{Upload, UploadSource, Uploaded};
+pub use upload::{STATE_FILE_IGNORED, Upload, UploadSource, Uploaded};

@@ -3,6 +3,7 @@
 use crate::http::ReplayBody;
 use crate::http::config::HttpConfig;
 use crate::http::failure::{Cause, Part, classify};
+use crate::http::protocol::HTTP;
 use crate::http::protocol::resend;
 use crate::http::request::{CutOff, Replay as _};
 use crate::http::response::{OpenBody, announced_length};
@@ -13,7 +14,7 @@ use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incom
 use crate::http::transfer::progress::{TransferProgress, TransferReport};
 use crate::http::transfer::service::TransferService;
 use crate::operation::{
-    AttemptContext, Name, Note, ObservedTransport, Protocol, Start, Step, earlier, inbound_deadline, until,
+    AttemptContext, Name, ObservedTransport, Protocol, Start, Step, earlier, inbound_deadline, until,
 };
 use crate::transport::{BoxError, SharedService, retry_after_in};
 use bytes::{Buf as _, Bytes};
@@ -178,7 +179,7 @@ impl<'a, S: Clone, X: Exchange<'a>> TransferProtocol<'a, S, X> {
             cause = Cause::UNREADABLE;
         }
         if let Some(problem) = cause.problem {
-            context.note(Note::CannotConnect(problem));
+            context.note(problem.note());
         }
         let may_be_retried = may_be_retried(config);
         let resend = resend(cause, Part::Head, &error, may_be_retried, &self.shared.connections);
@@ -228,7 +229,7 @@ where
     type Attempt = TransferAttempt<'a, X::Step, S::Future>;
     type Slot = Option<http::Response<Bytes>>;
 
-    const TRANSPORT: ObservedTransport = ObservedTransport::Http;
+    const TRANSPORT: &'static ObservedTransport = &HTTP;
 
     fn name(&self, _: &HttpConfig) -> Name {
         Name::from(Cow::<'static, str>::Owned(self.exchange.name().to_owned()))

@@ -2,9 +2,7 @@
 
 use crate::observe::spans::sentence::{Sentence, why};
 use crate::observe::spans::span_options::SpanOptions;
-use crate::observe::{
-    OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Transport, WireMessage,
-};
+use crate::observe::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, WireMessage};
 use gax_retry::{Attempt, AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
 use gax_text::Human;
 use std::fmt;
@@ -92,10 +90,8 @@ fn record_end(span: &Span, code: Code, failure: Option<&dyn fmt::Display>) {
 /// `Attempt.package.Service.Method`, as grpc-go writes it. Over HTTP and for closures the name stays as it is.
 pub(super) fn prefixed(prefix: &str, operation: &OperationInfo) -> String {
     let method = operation.full_method();
-    match operation.transport() {
-        Transport::Grpc | Transport::LongRunning => format!("{prefix}.{}", method.replace('/', ".")),
-        Transport::Http | Transport::Closure => format!("{prefix}.{method}"),
-    }
+    let names_rpcs = operation.transport().names_rpcs();
+    format!("{prefix}.{}", if names_rpcs { method.replace('/', ".") } else { method.to_owned() })
 }
 
 /// Of other kinds of numbers `tracing-opentelemetry` makes strings.
@@ -140,14 +136,15 @@ impl OperationObserver for OperationSpan {
 
     fn attempt_started(&self, operation: &OperationInfo, attempt: StartedAttempt) {
         let method = operation.full_method();
-        let is_grpc = operation.transport() == Transport::Grpc;
+        let transport = operation.transport();
+        let is_rpc = transport.is_rpc();
         let span = debug_span!(
             parent: &self.span,
             "attempt",
             otel.name = prefixed("Attempt", operation),
             otel.kind = "client",
-            rpc.system.name = is_grpc.then_some("grpc"),
-            rpc.method = is_grpc.then_some(method),
+            rpc.system.name = is_rpc.then_some(transport.name()),
+            rpc.method = is_rpc.then_some(method),
             "previous-rpc-attempts" = i64::from(attempt.number()) - 1,
             "transparent-retry" = false,
             hedge = attempt.kind() == AttemptKind::Hedge,
@@ -158,8 +155,7 @@ impl OperationObserver for OperationSpan {
             otel.status_code = Empty,
             otel.status_message = Empty,
         );
-        let is_sent = matches!(operation.transport(), Transport::Grpc | Transport::Http);
-        let delay = (self.options.attempt_delays && is_sent).then(|| {
+        let delay = (self.options.attempt_delays && transport.has_wire()).then(|| {
             let delay =
                 debug_span!(parent: &span, "delay", otel.name = "Delay", grpc.delay_type = "connecting");
             debug!(parent: &delay, grpc.delay_reason = DELAY_REASON, "Delay triggered");
@@ -186,12 +182,12 @@ impl OperationObserver for OperationSpan {
     }
 
     fn watches_transfers(&self, operation: &OperationInfo) -> bool {
-        self.messages || (self.options.attempt_delays && operation.transport() == Transport::Grpc)
+        self.messages || (self.options.attempt_delays && operation.transport().counts_messages())
     }
 
     fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {
-        // Over gRPC a channel takes requests before it has a connection.
-        if operation.transport() != Transport::Grpc {
+        // Where messages are counted, a channel takes requests before it has a connection.
+        if !operation.transport().counts_messages() {
             self.end_delay(attempt.number(), waited);
         }
     }

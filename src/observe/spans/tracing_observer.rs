@@ -2,7 +2,7 @@
 
 use crate::observe::spans::operation_span::{OperationSpan, integer, prefixed};
 use crate::observe::spans::span_options::SpanOptions;
-use crate::observe::{OperationInfo, OperationObserver, OutgoingHeaders, Transport};
+use crate::observe::{OperationInfo, OperationObserver, OutgoingHeaders};
 use gax_retry::{IntoCodes, ParseCodeError};
 use std::fmt;
 use std::sync::Arc;
@@ -130,14 +130,15 @@ impl fmt::Debug for TracingObserver {
 impl OperationObserver for TracingObserver {
     fn for_operation(&self, operation: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
         let method = operation.full_method();
-        let is_grpc = operation.transport() == Transport::Grpc;
-        let name = if is_grpc && self.sent_prefix { prefixed("Sent", operation) } else { method.to_owned() };
+        let transport = operation.transport();
+        let is_rpc = transport.is_rpc();
+        let name = if is_rpc && self.sent_prefix { prefixed("Sent", operation) } else { method.to_owned() };
         let span = info_span!(
             "operation",
             otel.name = name,
             otel.kind = "client",
-            rpc.system.name = is_grpc.then_some("grpc"),
-            rpc.method = is_grpc.then_some(method),
+            rpc.system.name = is_rpc.then_some(transport.name()),
+            rpc.method = is_rpc.then_some(method),
             server.address = self.server_address.as_deref(),
             settings.version = operation.settings_version().map(integer),
             rpc.response.status_code = Empty,
@@ -146,7 +147,7 @@ impl OperationObserver for TracingObserver {
             otel.status_code = Empty,
             otel.status_message = Empty,
         );
-        let messages = is_grpc && enabled!(Level::TRACE);
+        let messages = transport.counts_messages() && enabled!(Level::TRACE);
         Some(Arc::new(OperationSpan::new(span, self.options.clone(), messages)))
     }
 }

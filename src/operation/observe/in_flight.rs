@@ -33,8 +33,8 @@ impl InFlight {
     }
 
     /// How much has gone over the wire, now that it is over.
-    pub(super) fn transfer(&self, attempt: &Attempt, transport: Transport) -> AttemptTransfer {
-        let is_grpc = transport == Transport::Grpc;
+    pub(super) fn transfer(&self, attempt: &Attempt, transport: &Transport) -> AttemptTransfer {
+        let is_counted = transport.counts_messages();
         let read_after = match &self.outbound {
             // A service that is no connection may reply without reading the request.
             Some(outbound) if attempt.code() == Code::Ok => outbound.read_after().or(self.taken_after),
@@ -43,8 +43,8 @@ impl InFlight {
         };
         let took = attempt.end().saturating_sub(attempt.start());
         AttemptTransfer {
-            sent: is_grpc.then(|| self.outbound.as_ref().map_or(0, |outbound| outbound.bytes())),
-            received: is_grpc.then(|| self.received.bytes()),
+            sent: is_counted.then(|| self.outbound.as_ref().map_or(0, |outbound| outbound.bytes())),
+            received: is_counted.then(|| self.received.bytes()),
             waited: read_after.unwrap_or(took).min(took),
         }
     }

@@ -42,7 +42,7 @@ impl Observed {
         observers: &Observers,
         name: Name,
         is_described: bool,
-        transport: Transport,
+        transport: &'static Transport,
         policy: &Policy,
         clock: Clock,
     ) -> Self {
@@ -50,8 +50,7 @@ impl Observed {
         let watched = observers.settings_are_watched();
         let info = OperationInfo::new(name, transport, is_registered, policy.version(), watched);
         let recipients = Recipients::of(observers, info);
-        let has_wire = matches!(transport, Transport::Grpc | Transport::Http);
-        let watches_transfers = has_wire && recipients.watches_transfers();
+        let watches_transfers = transport.has_wire() && recipients.watches_transfers();
         let observed = Self {
             recipients: Arc::new(recipients),
             watches_transfers,
@@ -172,7 +171,7 @@ impl Observed {
             observer.attempt_headers(info, attempt, &mut OutgoingHeaders::new(&mut headers));
         });
         self.each(|observer, info| observer.attempt_sent(info, attempt, waited));
-        let is_counted = self.watches_transfers && self.recipients.info().transport() == Transport::Grpc;
+        let is_counted = self.watches_transfers && self.recipients.info().transport().counts_messages();
         let outbound = is_counted.then(|| Arc::new(Outbound::new(&self.recipients, attempt, self.clock)));
         if let Some(known) = self.in_flight(number) {
             known.sent(waited, outbound.clone());

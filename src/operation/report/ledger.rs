@@ -17,7 +17,7 @@ pub(crate) struct Ledger {
     pub(super) delivery: Delivery,
     connections: Option<Box<Connections>>,
     /// Few operations have any, and most of those one: a vector would be a word larger.
-    pub(super) notes: Box<[Note]>,
+    pub(crate) notes: Box<[Note]>,
 }
 
 impl Default for Ledger {

@@ -1,6 +1,5 @@
 //! Reports of operations: the attempts, why an operation ended, and what else is worth knowing.
 
-mod connect_problem;
 mod connections;
 mod delivered;
 mod detail;
@@ -15,7 +14,6 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-pub use connect_problem::ConnectProblem;
 #[cfg(feature = "http")]
 pub(crate) use detail::Detail;
 pub use error::OperationError;

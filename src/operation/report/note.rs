@@ -1,101 +1,106 @@
 //! Notes: whatever else is worth knowing of an operation.
 
-use crate::operation::report::connect_problem::ConnectProblem;
 use std::fmt;
+use std::hash::{Hash, Hasher};
 
-/// Something about an operation that the attempts alone don't show.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Note {
+/// Something about an operation that the attempts alone don't show: a sentence, and a name by which programs know it.
+///
+/// The constants here are those of every transport; each transport has others of its own ([`note`](crate::note) for gRPC).
+///
+/// # Examples
+///
+/// ```
+/// use tonic_gax::{Note, OperationReport};
+///
+/// const LETTER_LOST: Note = Note::new(&("mailbox.letter_lost", "a letter was lost on its way"));
+///
+/// fn is_odd(report: &OperationReport) -> bool {
+///     report.notes().iter().any(|note| [LETTER_LOST, Note::UNREADABLE_RESPONSE].contains(note))
+/// }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Note(&'static (&'static str, &'static str));
+
+impl Note {
     /// The request is larger than the replay limit, so that it was sent once only.
-    RequestTooLargeToReplay,
+    pub const REQUEST_TOO_LARGE_TO_REPLAY: Self = Self::new(&(
+        "driver.request_too_large_to_replay",
+        "the request is larger than the replay limit: sent once only",
+    ));
     /// The request is a stream that is not replayed, or may be one for all that a layer without descriptors can see, so
     /// that it was sent once only.
-    RequestIsAStream,
-    /// More of a stream of requests was sent than the replay limit of a call allows to be buffered: the attempt that was
-    /// sent it was committed (gRFC A6).
-    StreamTooLargeToReplay,
-    /// The calls of the client or layer had as much of their streams of requests buffered as they may have together: the
-    /// attempt that would have needed more was committed (gRFC A6).
-    ReplayMemoryUsedUp,
+    pub const REQUEST_IS_A_STREAM: Self =
+        Self::new(&("driver.request_is_a_stream", "the request is a stream: sent once only"));
     /// The response was committed before its end was seen: what came after its first message was not
     /// classified.
-    Committed,
-    /// The response failed behind a message, and no other attempt followed: the message was handed to the caller, and the
-    /// error behind it.
-    FailedBehindMessages,
+    pub const COMMITTED: Self =
+        Self::new(&("driver.committed", "the response was committed before its end was seen"));
     /// The response was larger than the buffer that responses are classified in, and was handed to the caller.
-    ResponseTooLargeToBuffer,
-    /// A message of the response is larger than the client's `max_decoding_message_size`. No other attempt would change that.
-    MessageAboveDecodingLimit,
-    /// The server's `grpc-status-details-bin` was not valid base64; it was left out of the status.
-    MalformedStatusDetails,
+    pub const RESPONSE_TOO_LARGE_TO_BUFFER: Self = Self::new(&(
+        "driver.response_too_large_to_buffer",
+        "the response was larger than the response buffer: committed",
+    ));
     /// No more than five attempts are made, as over any gRPC channel, although the settings allow more.
-    AttemptsCapped,
+    pub const ATTEMPTS_CAPPED: Self = Self::new(&(
+        "driver.attempts_capped",
+        "no more than five attempts are made, as gRPC's rules have it",
+    ));
     /// The retry budget was used up when a hedge was due, so that it was not sent then (gRFC A6).
-    HedgeWithheld,
-    /// tonic reported CANCELLED or the server reset the stream, but the attempt's time was up: it
-    /// counts as `DEADLINE_EXCEEDED`.
-    CountedAsDeadlineExceeded,
+    pub const HEDGE_WITHHELD: Self =
+        Self::new(&("driver.hedge_withheld", "a hedge was withheld: the retry budget was used up"));
     /// The server found a condition of the request not to hold (`FAILED_PRECONDITION`, `ABORTED`, `ALREADY_EXISTS`), and an
     /// attempt before, whose response was lost, may have been carried out: that can be why.
-    EarlierAttemptMayHaveSucceeded,
-    /// The response breaks the rules of HTTP or gRPC, so that it can't be read: the operation ended there,
-    /// whatever codes are retryable.
-    UnreadableResponse,
-    /// The HTTP client below followed redirects, so that an attempt was more than one request. reqwest does not say how many.
-    FollowedRedirects,
-    /// The path is one of Cloud Storage, and its host was not named (`with_host`): HTTP's rules for methods decided whether the
-    /// request is safe to retry.
-    StorageHostNotNamed,
-    /// The strategy of a stream that broke off did not resume it.
-    NotResumed,
-    /// More messages of a stream were withheld than its resumption allows.
-    WithheldTooMuch,
-    /// A resumption, or a wait or an idle timeout, could not be used over a layer: the request is no single message of the
-    /// resumption's type, or the response is compressed. The stream went to the caller as it came.
-    ResumptionUnused,
+    pub const EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED: Self =
+        Self::new(&("driver.earlier_attempt_may_have_succeeded", "an earlier attempt may have succeeded"));
     /// Attempts in a row have used up their RPC timeouts without a byte from the server: a new connection is made for the next.
-    ConnectionGivenUp,
-    /// The state file of an upload can be written by others than its owner: the upload began anew.
-    StateFileIgnored,
-    /// No connection can be made, for that reason.
-    CannotConnect(ConnectProblem),
+    pub const CONNECTION_GIVEN_UP: Self = Self::new(&(
+        "driver.connection_given_up",
+        "attempts timed out and the server was silent: the connection was given up",
+    ));
+    /// The response breaks the rules of its transport, so that it can't be read: the operation ended there,
+    /// whatever codes are retryable.
+    pub const UNREADABLE_RESPONSE: Self = Self::new(&(
+        "driver.unreadable_response",
+        "the response can't be read: not retried, whatever its code",
+    ));
+
+    /// A note of that name with that sentence. The name begins with the transport's, so that no two are the same.
+    #[must_use]
+    pub const fn new(name_and_text: &'static (&'static str, &'static str)) -> Self {
+        Self(name_and_text)
+    }
+
+    /// Its name, such as `driver.committed`. Notes of the same name are equal.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.0.0
+    }
 }
 
+impl PartialEq for Note {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Note {}
+
+impl Hash for Note {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+/// Its name.
+impl fmt::Debug for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Its sentence.
 impl fmt::Display for Note {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Note::RequestTooLargeToReplay => "the request is larger than the replay limit: sent once only",
-            Note::RequestIsAStream => "the request is a stream: sent once only",
-            Note::StreamTooLargeToReplay => "the stream of requests outgrew the replay limit: committed",
-            Note::ReplayMemoryUsedUp => "the replay memory that calls share was used up: committed",
-            Note::Committed => "the response was committed before its end was seen",
-            Note::FailedBehindMessages => "the response failed behind its first message: both were handed on",
-            Note::ResponseTooLargeToBuffer => "the response was larger than the response buffer: committed",
-            Note::MessageAboveDecodingLimit => {
-                "a message of the response is larger than max_decoding_message_size: not retried"
-            }
-            Note::MalformedStatusDetails => "the server's status details were not valid base64: left out",
-            Note::HedgeWithheld => "a hedge was withheld: the retry budget was used up",
-            Note::AttemptsCapped => "no more than five attempts are made, as gRPC's rules have it",
-            Note::CountedAsDeadlineExceeded => "the attempt's time was up: counted as DEADLINE_EXCEEDED",
-            Note::EarlierAttemptMayHaveSucceeded => "an earlier attempt may have succeeded",
-            Note::UnreadableResponse => "the response can't be read: not retried, whatever its code",
-            Note::FollowedRedirects => "the client followed redirects: an attempt was more than one request",
-            Note::StorageHostNotNamed => {
-                "a path of Cloud Storage at a host that was not named: its rules did not count (see with_host)"
-            }
-            Note::NotResumed => "the stream was not resumed: its strategy said so",
-            Note::WithheldTooMuch => {
-                "more of the stream was withheld than its resumption allows: not resumed"
-            }
-            Note::ResumptionUnused => "the stream was passed on as it came: it can't be resumed or watched",
-            Note::ConnectionGivenUp => {
-                "attempts timed out and the server was silent: the connection was given up"
-            }
-            Note::StateFileIgnored => "others than its owner can write the state file: ignored",
-            Note::CannotConnect(problem) => return problem.fmt(f),
-        })
+        f.write_str(self.0.1)
     }
 }

@@ -116,10 +116,7 @@ impl OperationReport {
     /// The report of this operation, whose reply turned out to be no message: it failed with that code after all.
     pub(crate) fn unreadable(self, code: Code) -> Self {
         let mut report = self.failed(code);
-        // A message that is only too long for this client breaks no rules.
-        if !report.notes().contains(&Note::MessageAboveDecodingLimit) {
-            report.ledger.note(Note::UnreadableResponse);
-        }
+        report.ledger.note(Note::UNREADABLE_RESPONSE);
         report
     }
 
@@ -233,8 +230,8 @@ impl OperationReport {
         if let Some(reason) = self.stop_reason() {
             write!(f, " ({reason})")?;
         }
-        if self.notes().contains(&Note::EarlierAttemptMayHaveSucceeded) {
-            write!(f, "; {}", Note::EarlierAttemptMayHaveSucceeded)?;
+        if self.notes().contains(&Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED) {
+            write!(f, "; {}", Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED)?;
         }
         Ok(())
     }

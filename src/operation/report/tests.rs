@@ -39,7 +39,7 @@ fn a_report_is_a_table_with_what_else_there_is_to_tell() {
     let late = Response::after(Duration::from_nanos(2_954_842_931), Code::Unavailable);
     let report = report("/a.B/C", &plan(&[Response::none(), late]), |ledger| {
         ledger.transparent_retries = 2;
-        ledger.note(Note::MalformedStatusDetails);
+        ledger.note(Note::UNREADABLE_RESPONSE);
     });
     let text = "\
 /a.B/C failed after 2 attempts in 4.65 s (TOTAL_TIMEOUT)
@@ -49,7 +49,7 @@ attempt |   RPC timeout | retry delay | invoked |  ended | code
       2 |           3 s |      200 ms |   1.7 s | 4.65 s | UNAVAILABLE
       3 | not attempted |      400 ms
 sent again at once: 2 times (not counted as attempts)
-note: the server's status details were not valid base64: left out";
+note: the response can't be read: not retried, whatever its code";
     assert_eq!(report.to_string(), text);
 }
 

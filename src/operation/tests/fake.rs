@@ -136,7 +136,7 @@ impl Protocol for Fake {
     type Attempt = Attempt;
     type Slot = ();
 
-    const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
+    const TRANSPORT: &'static ObservedTransport = &ObservedTransport::CLOSURE;
 
     fn name(&self, _: &Config) -> Name {
         Name::from(Cow::Borrowed("fake"))

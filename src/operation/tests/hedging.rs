@@ -155,7 +155,7 @@ async fn a_hedge_that_the_budget_withholds_is_a_note() {
     let script = Script { budget: Some(budget), ..script([replies(250)]) };
     let outcome = run(&RetrySettings::default(), script).await;
     assert_eq!((outcome.rows(), outcome.has_news), (vec![(1, 0, 250, OK)], true));
-    assert_eq!(outcome.report.notes(), [Note::HedgeWithheld]);
+    assert_eq!(outcome.report.notes(), [Note::HEDGE_WITHHELD]);
 }
 
 #[tokio::test(start_paused = true)]

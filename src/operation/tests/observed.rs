@@ -158,9 +158,10 @@ async fn observers_get_at_the_headers_that_go_out_and_the_messages_that_come_in(
     let mut observers = Observers::default();
     observers.push(wire.clone());
     let policy = Policy::new(&five_seconds(), Code::Unavailable);
+    const WIRE: ObservedTransport = ObservedTransport::new("wire").with_wire().with_messages();
     let mut progress = InProgress::new();
     progress.begin(Jitter::default());
-    progress.observe(&policy, &observers, Name::from(Cow::Borrowed("wire")), false, ObservedTransport::Grpc);
+    progress.observe(&policy, &observers, Name::from(Cow::Borrowed("wire")), false, &WIRE);
     let Action::Send(first) = progress.start(&policy, None, Ready::Now) else { panic!("no attempt") };
     progress.sends(first);
     let mut headers = http::HeaderMap::new();

@@ -137,7 +137,7 @@ async fn by_grpcs_rules_the_deadline_is_waited_for_and_the_cap_is_reported() {
     let stop = outcome.stop.unwrap();
     assert_eq!((stop.attempt(), stop.is_at_deadline()), (Some(2), true));
     assert_eq!(outcome.took, 250 * MS);
-    assert_eq!(outcome.report.notes(), [Note::AttemptsCapped]);
+    assert_eq!(outcome.report.notes(), [Note::ATTEMPTS_CAPPED]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -41,7 +41,7 @@ impl Protocol for Steps {
     /// How many messages have come.
     type Slot = u32;
 
-    const TRANSPORT: ObservedTransport = ObservedTransport::Closure;
+    const TRANSPORT: &'static ObservedTransport = &ObservedTransport::CLOSURE;
 
     fn name(&self, _: &Config) -> Name {
         Name::from(Cow::Borrowed("steps"))

@@ -2,8 +2,9 @@
 
 use super::numbers::{MS, Numbers, delays, open, read, settings};
 use super::server::{Act, Fail, Hang, Message, Server, Wait, down, lines};
+use crate::note;
 use crate::subscription::{Ended, Subscriber, SubscriptionState, Update};
-use crate::{CallSettings, Code, Compatibility, Note, OperationError, OperationOptions, StopReason};
+use crate::{CallSettings, Code, Compatibility, OperationError, OperationOptions, StopReason};
 use tonic::Status;
 
 #[tokio::test(start_paused = true)]
@@ -79,9 +80,9 @@ async fn a_strategy_stops_widens_and_withholds() {
         (numbers, end.err().map(|(code, _)| code), report.stop_reason(), report.notes().to_vec())
     };
     let subscriber = || Subscriber::new(&settings());
-    let committed = (vec![1], Some(Code::Unavailable), Some(StopReason::Committed), vec![Note::NotResumed]);
+    let committed = (vec![1], Some(Code::Unavailable), Some(StopReason::Committed), vec![note::NOT_RESUMED]);
     assert_eq!(ended(vec![lines([1], [stop()])], subscriber()).await, committed);
-    let refused = (vec![], Some(Code::Unavailable), Some(StopReason::NonRetryable), vec![Note::NotResumed]);
+    let refused = (vec![], Some(Code::Unavailable), Some(StopReason::NonRetryable), vec![note::NOT_RESUMED]);
     assert_eq!(ended(vec![vec![stop()]], subscriber()).await, refused);
     let code = (vec![1], Some(Code::Internal), Some(StopReason::NonRetryable), vec![]);
     assert_eq!(ended(vec![lines([1], [Fail(Status::internal(""))])], subscriber()).await, code);
@@ -94,7 +95,7 @@ async fn a_strategy_stops_widens_and_withholds() {
         vec![801, 802],
         Some(Code::ResourceExhausted),
         Some(StopReason::NonRetryable),
-        vec![Note::WithheldTooMuch],
+        vec![note::WITHHELD_TOO_MUCH],
     );
     let many = || vec![lines([801, 802, 803], [])];
     assert_eq!(ended(many(), subscriber().max_withheld_messages(2)).await, full);

@@ -85,7 +85,7 @@ fn is_committed(call: &FinishedCall) -> bool {
 
 /// Its status was OK, which counts for the retry budget, but observers are notified of a failure.
 fn is_unreadable(call: &FinishedCall) -> bool {
-    call.report.as_ref().is_some_and(|report| report.notes().contains(&Note::UnreadableResponse))
+    call.report.as_ref().is_some_and(|report| report.notes().contains(&Note::UNREADABLE_RESPONSE))
 }
 
 /// gRFC A6's bucket by itself: a token less for each failure, and its ratio back for each success. Retries and hedges are made

@@ -5,6 +5,7 @@ use super::{CallEnd, CallKind, FinishedCall, Grain, OperationEnd, Witnessed, Wit
 use gax_retry::{Attempt, AttemptKind, Code, Compatibility, StopReason};
 use std::time::Duration;
 use tonic_gax::Note;
+use tonic_gax::note;
 
 /// The rules that a call has broken, a sentence each; none, if all is well.
 #[must_use]
@@ -343,7 +344,7 @@ impl Rules<'_> {
             }
         }
         let has_failed = matches!(self.call.end, CallEnd::Failed(_));
-        let is_handed_on = !self.call.knows_kinds && report.notes().contains(&Note::FailedBehindMessages);
+        let is_handed_on = !self.call.knows_kinds && report.notes().contains(&note::FAILED_BEHIND_MESSAGES);
         self.hold(report.stop_reason().is_some() == (has_failed || is_handed_on), || {
             format!("the report's stop reason is {:?}", report.stop_reason())
         });
@@ -369,7 +370,7 @@ impl Rules<'_> {
         });
         let report = self.call.report.as_ref();
         let is_noted =
-            report.is_some_and(|report| report.notes().contains(&Note::EarlierAttemptMayHaveSucceeded));
+            report.is_some_and(|report| report.notes().contains(&Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED));
         self.hold(is_noted || !(self.call.is_carried_out || has_unknown), || {
             format!("the caller got {code} of what may have been carried out, and no note says so")
         });

@@ -5,6 +5,7 @@ use gax_retry::{Code, StopReason};
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Server};
 use tonic::{Request, Response, Status, Streaming};
+use tonic_gax::note;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::testing::{Beat, VirtualServer};
 use tonic_gax::{Note, OperationReport, RequestExt as _, RetryLayer, RetryTable};
@@ -97,7 +98,7 @@ async fn a_compressed_stream_passes_through_a_layer_with_a_note() {
     let response = client.listen(Request::new(line(0)).with_resumption(by_number())).await.unwrap();
     assert_eq!(response.metadata().get("grpc-encoding").unwrap(), "gzip");
     let report = response.extensions().get::<OperationReport>().unwrap();
-    assert_eq!(report.notes(), [Note::ResumptionUnused]);
+    assert_eq!(report.notes(), [note::RESUMPTION_UNUSED]);
     let mut lines = response.into_inner();
     for number in 1..=2 {
         assert_eq!(lines.message().await.unwrap(), Some(line(number)));
@@ -162,7 +163,7 @@ async fn a_later_response_that_a_layer_can_not_read_is_an_error() {
         assert_eq!(status.code(), tonic::Code::Internal, "{status}");
         let report = error_report(&status);
         assert_eq!((report.stop_reason(), report.attempts().len()), (Some(StopReason::NonRetryable), 2));
-        assert_eq!(report.notes(), [Note::UnreadableResponse]);
+        assert_eq!(report.notes(), [Note::UNREADABLE_RESPONSE]);
     }
 }
 
@@ -181,14 +182,14 @@ async fn a_request_that_a_layer_can_not_read_is_not_resumed() {
     let mut compressing = client.clone().send_compressed(Gzip);
     let request = Request::new(asked.clone()).with_resumption(by_number());
     let response = compressing.listen(request).await.unwrap();
-    assert_eq!(note(&response), Some(Note::ResumptionUnused));
+    assert_eq!(note(&response), Some(note::RESUMPTION_UNUSED));
     let other = Resumption::new(|_: &Other| OtherStrategy);
     let request = Request::new(asked).with_resumption(other);
     let response = client.clone().listen(request).await.unwrap();
-    assert_eq!(note(&response), Some(Note::ResumptionUnused));
+    assert_eq!(note(&response), Some(note::RESUMPTION_UNUSED));
     let request = Request::new(tokio_stream::iter([line(1), line(2)])).with_resumption(of_text());
     let response = client.clone().chat(request).await.unwrap();
-    assert_eq!(note(&response), Some(Note::ResumptionUnused));
+    assert_eq!(note(&response), Some(note::RESUMPTION_UNUSED));
     let mut lines = response.into_inner();
     assert_eq!(lines.message().await.unwrap(), Some(line(1)));
 }

@@ -89,7 +89,7 @@ async fn a_request_above_the_limit_is_sent_once_and_the_report_says_so() {
             let report = error_report(&status);
             assert_eq!(status.code(), tonic::Code::Unavailable, "{stack:?}");
             assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable), "{stack:?}");
-            assert_eq!(report.notes(), [Note::RequestTooLargeToReplay], "{stack:?}");
+            assert_eq!(report.notes(), [Note::REQUEST_TOO_LARGE_TO_REPLAY], "{stack:?}");
             assert_eq!(report.attempts().len(), 1, "{stack:?}");
             assert_eq!(server.seen(), [(0, Some(1000))], "{stack:?}");
         }
@@ -123,7 +123,7 @@ async fn a_request_above_the_limit_still_succeeds() {
         let server = VirtualServer::start(Script::always(Reply::Serve));
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let result = caller.list(reported(sized(5 * MIB))).await;
-        assert_eq!(report_of(&result).notes(), [Note::RequestTooLargeToReplay], "{stack:?}");
+        assert_eq!(report_of(&result).notes(), [Note::REQUEST_TOO_LARGE_TO_REPLAY], "{stack:?}");
         assert_eq!(server.log().arrivals()[0].body.len(), 5 * MIB, "{stack:?}");
     }
 }
@@ -166,7 +166,7 @@ async fn a_request_that_pends_is_passed_on() {
                 .get::<tonic_gax::OperationReport>()
                 .unwrap()
                 .notes()
-                .starts_with(&[Note::RequestIsAStream, Note::Committed])
+                .starts_with(&[Note::REQUEST_IS_A_STREAM, Note::COMMITTED])
         );
         assert_eq!(response.into_inner(), Line { text: "line 299".to_owned(), count: 300 });
 
@@ -180,7 +180,7 @@ async fn a_request_that_pends_is_passed_on() {
         let report = error_report(&status);
         assert_eq!(status.code(), tonic::Code::Unavailable);
         assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable));
-        assert_eq!(report.notes(), [Note::RequestIsAStream]);
+        assert_eq!(report.notes(), [Note::REQUEST_IS_A_STREAM]);
         assert_eq!(
             report.attempts().iter().map(gax_retry::Attempt::code).collect::<Vec<_>>(),
             [Code::Unavailable]
@@ -236,7 +236,7 @@ async fn anything_else_is_a_stream_of_requests_unless_the_kind_is_known() {
         frames(&[b"\0\0\0\0\x01a\0"]),
         frames(&[b"\0\0\0\0\0\0\0\0\0\0"]),
     ] {
-        assert_eq!(sent(other).await, (1, vec![Note::RequestIsAStream]));
+        assert_eq!(sent(other).await, (1, vec![Note::REQUEST_IS_A_STREAM]));
     }
 }
 
@@ -252,7 +252,7 @@ async fn a_stream_of_requests_is_sent_once_however_it_is_packed() {
                 let line = Line { text: "x".repeat(length), count: 0 };
                 let status = client.tell(tokio_stream::iter(vec![line; count])).await.unwrap_err();
                 let report = error_report(&status);
-                assert_eq!(report.notes(), [Note::RequestIsAStream], "{count} of {length}");
+                assert_eq!(report.notes(), [Note::REQUEST_IS_A_STREAM], "{count} of {length}");
                 assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable), "{count} of {length}");
                 assert_eq!(server.seen().len(), 1, "{count} of {length}");
             }

@@ -286,5 +286,5 @@ async fn the_guide_shows_what_is_printed() {
         assert_eq!(shown.1, printed.1, "{}", printed.0);
     }
     assert_eq!(shown(PAGE).len(), printed.len());
-    assert!(PAGE.contains(&format!("```text\nnote: {}\n```", Note::ConnectionGivenUp)));
+    assert!(PAGE.contains(&format!("```text\nnote: {}\n```", Note::CONNECTION_GIVEN_UP)));
 }

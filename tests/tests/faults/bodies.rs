@@ -4,7 +4,8 @@ use bytes::Bytes;
 use gax_retry::{Code, StopReason};
 use prost::Message as _;
 use tonic::Request;
-use tonic_gax::{CallOptions, Note, RequestExt as _};
+use tonic_gax::note;
+use tonic_gax::{CallOptions, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
@@ -98,7 +99,7 @@ async fn a_response_over_tonic_s_limit_is_out_of_range() {
         if stack == Stack::Generated {
             let report = error_report(&status);
             assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
-            assert_eq!(report.notes(), [Note::MessageAboveDecodingLimit]);
+            assert_eq!(report.notes(), [note::MESSAGE_ABOVE_DECODING_LIMIT]);
         }
     }
 }
@@ -112,7 +113,7 @@ async fn a_message_above_one_s_own_limit_is_final_and_the_note_names_the_limit()
     let status = client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
     let report = error_report(&status);
     assert_eq!(status.code(), tonic::Code::OutOfRange);
-    assert_eq!(report.notes(), [Note::MessageAboveDecodingLimit]);
+    assert_eq!(report.notes(), [note::MESSAGE_ABOVE_DECODING_LIMIT]);
     assert!(report.to_string().contains("larger than max_decoding_message_size"), "{report}");
     assert_eq!(server.seen().len(), 1);
 }

@@ -162,7 +162,7 @@ async fn beside_culprits(
         let codes: Vec<_> = report.attempts().iter().map(gax_retry::Attempt::code).collect();
         assert_eq!(codes, [Code::Unavailable, Code::Unavailable, Code::Internal]);
         assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
-        assert_eq!(report.notes(), [Note::UnreadableResponse]);
+        assert_eq!(report.notes(), [Note::UNREADABLE_RESPONSE]);
         assert_eq!(hostile.poisoned(), 3 * round, "a culprit costs three connections");
         while let Some(result) = bystanders.join_next().await {
             let result = result.unwrap();

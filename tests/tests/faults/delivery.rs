@@ -108,7 +108,7 @@ async fn a_write_whose_only_attempt_had_no_time_was_not_applied() {
 #[tokio::test(start_paused = true)]
 async fn a_condition_that_fails_a_second_time_may_be_the_firsts_doing() {
     let conflict = Reply::code(tonic::Code::FailedPrecondition);
-    let note = [Note::EarlierAttemptMayHaveSucceeded];
+    let note = [Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED];
     for (replies, expected) in [
         (vec![Reply::Hang, conflict.clone()], note.as_slice()),
         (vec![Reply::unavailable(), Reply::code(tonic::Code::Aborted)], &note),

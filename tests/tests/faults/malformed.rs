@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};
+use tonic_gax::note;
 use tonic_gax::{Note, OperationError, RetryService};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ListAssetsResponse};
@@ -91,11 +92,11 @@ async fn errors_keep_the_code_that_can_be_read() {
             assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{name}, {stack:?}");
             let mut expected = Vec::new();
             if name.starts_with("bad details") {
-                expected.push(Note::MalformedStatusDetails);
+                expected.push(note::MALFORMED_STATUS_DETAILS);
             }
             if name.contains("after a message") && stack == Stack::Layer {
                 // It might be a stream.
-                expected.push(Note::FailedBehindMessages);
+                expected.push(note::FAILED_BEHIND_MESSAGES);
             }
             assert_eq!(report.notes(), expected, "{name}, {stack:?}");
         }
@@ -174,7 +175,7 @@ async fn messages_that_can_t_be_read_end_the_operation() {
                 let code = report.attempts()[0].code();
                 assert_eq!((code as i32, report.attempt_count()), (expected as i32, 1), "{name}");
                 assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{name}");
-                assert!(report.notes().contains(&Note::UnreadableResponse), "{name}");
+                assert!(report.notes().contains(&Note::UNREADABLE_RESPONSE), "{name}");
             }
         }
     }

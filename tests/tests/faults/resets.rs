@@ -5,7 +5,8 @@ use std::io;
 use std::time::Duration;
 use tokio::time::sleep;
 use tonic::transport::{Channel, Endpoint, Uri};
-use tonic_gax::{Note, OperationReport};
+use tonic_gax::OperationReport;
+use tonic_gax::note;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
     RawFrame, RawServer, Setup, Stack, codes, error_report, ms, report_of, reported, row, rows, settings,
@@ -207,7 +208,7 @@ async fn a_cancel_that_comes_a_fraction_before_the_deadline_is_the_deadline() {
         let status =
             stack.list(server.channel(), &Setup::new(settings.clone()).retrying([])).await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::DeadlineExceeded, "{stack:?}: {status}");
-        assert_eq!(error_report(&status).notes(), [Note::CountedAsDeadlineExceeded], "{stack:?}");
+        assert_eq!(error_report(&status).notes(), [note::COUNTED_AS_DEADLINE_EXCEEDED], "{stack:?}");
     }
 }
 

@@ -241,7 +241,7 @@ async fn a_report_says_that_the_response_was_committed() {
     for (stack, notes) in [
         (Stack::Generated, vec![]),
         (Stack::LayerWithDescriptors, vec![]),
-        (Stack::Layer, vec![Note::Committed]),
+        (Stack::Layer, vec![Note::COMMITTED]),
     ] {
         let mut caller = stack.caller(server.channel(), &Setup::new(settings()));
         let result = caller.list(reported(ListAssetsRequest::default())).await;

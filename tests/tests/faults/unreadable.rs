@@ -31,7 +31,7 @@ async fn alone(stack: Stack, play: &[RawFrame]) -> OperationReport {
     let report = error_report(&status);
     assert_eq!(server.requests().len(), 1, "{stack:?} {play:?}");
     assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{stack:?} {play:?}: {status:?}");
-    assert_eq!(report.notes(), [Note::UnreadableResponse], "{stack:?} {play:?}");
+    assert_eq!(report.notes(), [Note::UNREADABLE_RESPONSE], "{stack:?} {play:?}");
     report
 }
 
@@ -69,7 +69,7 @@ async fn a_response_that_costs_the_connection_is_final_for_the_third_time() {
                     Some(StopReason::NonRetryable),
                     "{stack:?} {play:?}: {status:?}"
                 );
-                assert_eq!(report.notes(), [Note::UnreadableResponse], "{stack:?} {play:?}");
+                assert_eq!(report.notes(), [Note::UNREADABLE_RESPONSE], "{stack:?} {play:?}");
                 assert_eq!(server.requests(), [1, 2, 3], "{stack:?} {play:?}");
             }
         }
@@ -152,7 +152,7 @@ async fn a_second_message_of_a_unary_rpc_is_internal_and_final() {
             assert!(status.message().contains("more than one message"), "{status:?}");
             let report = error_report(&status);
             assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{stack:?} {play:?}");
-            assert_eq!(report.notes(), [Note::UnreadableResponse], "{stack:?} {play:?}");
+            assert_eq!(report.notes(), [Note::UNREADABLE_RESPONSE], "{stack:?} {play:?}");
             assert_eq!(server.seen().len(), 1, "{stack:?} {play:?}");
         }
     }
@@ -165,6 +165,6 @@ async fn a_second_message_is_passed_on_where_the_kind_is_not_known() {
     let server = VirtualServer::start(Script::always(Reply::play(play)));
     let mut caller = Stack::Layer.caller(server.channel(), &setup());
     let result = caller.list(reported(ListAssetsRequest::default())).await;
-    assert_eq!(report_of(&result).notes(), [Note::Committed]);
+    assert_eq!(report_of(&result).notes(), [Note::COMMITTED]);
     assert_eq!(result.unwrap().into_inner().next_page_token, "one");
 }

@@ -174,7 +174,7 @@ async fn a_transfer_that_was_handed_on_may_outlast_every_timeout() {
         let (mut client, server) = client(&layer, [eight_seconds_apart()]);
         let response = client.call(request("GET")).await.unwrap();
         assert_eq!((rows(report(&response)), server.elapsed()), (vec![(0, 8000, Code::Ok)], ms(8000)));
-        assert_eq!(report(&response).notes(), [Note::ResponseTooLargeToBuffer]);
+        assert_eq!(report(&response).notes(), [Note::RESPONSE_TOO_LARGE_TO_BUFFER]);
         assert_eq!(read(response).await, (b"firstseconthird".to_vec(), None));
         assert_eq!(server.elapsed(), ms(24_000));
     }

@@ -6,6 +6,7 @@ use http_body_util::{BodyExt as _, Full};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use tonic_gax::http::note;
 use tonic_gax::http::{
     HttpError, HttpFailure, HttpResponseBody, IdempotencyStrategy, ReplayBody, TransportFailure, presets,
 };
@@ -326,7 +327,7 @@ async fn a_response_longer_than_the_buffer_is_handed_on() {
     let narrow = layer().max_response_buffer(1000);
     let seen = sent(&narrow, [long.clone()], get()).await;
     assert_eq!(seen.body.unwrap().len(), 100_000);
-    assert_eq!(seen.report.notes(), [Note::ResponseTooLargeToBuffer]);
+    assert_eq!(seen.report.notes(), [Note::RESPONSE_TOO_LARGE_TO_BUFFER]);
     let whole = sent(&layer(), [long], get()).await;
     assert_eq!((whole.body.unwrap().len(), whole.report.notes()), (100_000, &[][..]));
 
@@ -385,7 +386,7 @@ async fn streams_are_opened_anew_or_sent_once() {
     let once = ReplayBody::once(Full::new(Bytes::from_static(b"once")));
     let seen = read(client.call(put(once)).await.unwrap(), server).await;
     assert_eq!((seen.status, seen.report.stop_reason()), (503, Some(StopReason::NotReplayable)));
-    assert_eq!(seen.report.notes(), [Note::RequestIsAStream]);
+    assert_eq!(seen.report.notes(), [Note::REQUEST_IS_A_STREAM]);
     assert_eq!(seen.server.arrivals()[0].body, "once");
 }
 
@@ -399,7 +400,7 @@ async fn what_is_too_long_to_keep_is_sent_once() {
     };
     let seen = sent(&narrow, [HttpAct::status(503)], put("12345")).await;
     assert_eq!((seen.status, seen.report.stop_reason()), (503, Some(StopReason::NotReplayable)));
-    assert_eq!(seen.report.notes(), [Note::RequestTooLargeToReplay]);
+    assert_eq!(seen.report.notes(), [Note::REQUEST_TOO_LARGE_TO_REPLAY]);
     assert_eq!(sent(&narrow, [HttpAct::status(503)], put("1234")).await.status, 200);
     let wide = narrow.clone().without_replay_limit();
     assert_eq!(sent(&wide, [HttpAct::status(503)], put("12345")).await.status, 200);
@@ -478,7 +479,7 @@ async fn a_report_prints_why() {
     let text = seen.report.to_string();
     let why = "strategy conditional: may be sent again; failed with status 503 (2 times), status 429";
     assert!(text.contains(why), "{text}");
-    assert_eq!(seen.report.notes(), [Note::StorageHostNotNamed]);
+    assert_eq!(seen.report.notes(), [note::STORAGE_HOST_NOT_NAMED]);
 }
 
 #[tokio::test(start_paused = true)]

@@ -105,11 +105,11 @@ async fn one_request_has_limits_of_its_own() {
     };
     let own = HttpCallOptions::new();
     for (options, attempts, notes) in [
-        (None, 1, vec![Note::RequestTooLargeToReplay]),
-        (Some(own), 1, vec![Note::RequestTooLargeToReplay]),
+        (None, 1, vec![Note::REQUEST_TOO_LARGE_TO_REPLAY]),
+        (Some(own), 1, vec![Note::REQUEST_TOO_LARGE_TO_REPLAY]),
         (Some(own.max_replay_bytes(4)), 2, vec![]),
         (Some(own.without_replay_limit()), 2, vec![]),
-        (Some(own.max_replay_bytes(4).max_response_buffer(0)), 2, vec![Note::ResponseTooLargeToBuffer]),
+        (Some(own.max_replay_bytes(4).max_response_buffer(0)), 2, vec![Note::RESPONSE_TOO_LARGE_TO_BUFFER]),
     ] {
         let (server, client) = client(&layer, unavailable(1));
         let response = client.send(with(options)).await.unwrap();

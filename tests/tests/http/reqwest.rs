@@ -6,6 +6,7 @@ use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use reqwest::multipart::{Form, Part};
 use std::error::Error as _;
+use tonic_gax::http::note;
 use tonic_gax::http::{
     HttpCallOptions, HttpResponseExt as _, HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService,
 };
@@ -106,7 +107,7 @@ async fn a_form_in_memory_is_sent_again_and_one_from_a_stream_is_not() {
     let streamed = form().part("more", Part::stream(reqwest::Body::wrap(StreamBody::new(frames))));
     let response = client().post(&url).multipart(streamed).send().await.unwrap();
     assert_eq!((response.status().as_u16(), server.arrivals().len()), (503, 1));
-    assert_eq!(response.report().unwrap().notes(), [Note::RequestIsAStream]);
+    assert_eq!(response.report().unwrap().notes(), [Note::REQUEST_IS_A_STREAM]);
     assert!(bodies(&server)[0].windows(6).any(|bytes| bytes == b"stream"));
 }
 
@@ -143,7 +144,7 @@ async fn a_client_that_follows_redirects_takes_bytes_along() {
         assert_eq!(bodies(&server), ["content", "content"]);
         // It is one attempt, and not one request.
         let report = response.report().unwrap();
-        assert_eq!((report.attempt_count(), report.notes()), (1, [Note::FollowedRedirects].as_slice()));
+        assert_eq!((report.attempt_count(), report.notes()), (1, [note::FOLLOWED_REDIRECTS].as_slice()));
         let plain = client.get(&url).send().await.unwrap();
         assert!(plain.report().is_none_or(|report| report.notes().is_empty()));
         // Without reqwest's own types.

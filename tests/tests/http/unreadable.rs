@@ -29,7 +29,7 @@ fn check(error: &HttpError, end: u64, context: &str) {
         "{context}"
     );
     assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{context}");
-    assert_eq!(report.notes(), [Note::UnreadableResponse], "{context}");
+    assert_eq!(report.notes(), [Note::UNREADABLE_RESPONSE], "{context}");
     assert_eq!(report.elapsed(), ms(end), "{context}");
     assert_eq!((error.code(), error.failure()), (Code::Internal, Some(TransportFailure::Unreadable)));
 }
@@ -97,7 +97,7 @@ async fn a_response_that_costs_the_connection_is_final_for_the_third_time() {
         assert_eq!(codes, [Code::Unavailable, Code::Unavailable, Code::Internal], "{play:?}");
         assert_eq!(error.failure(), Some(TransportFailure::Unreadable), "{play:?}");
         assert_eq!(error.report().stop_reason(), Some(StopReason::NonRetryable), "{play:?}");
-        assert_eq!(error.report().notes(), [Note::UnreadableResponse], "{play:?}");
+        assert_eq!(error.report().notes(), [Note::UNREADABLE_RESPONSE], "{play:?}");
         assert_eq!(server.requests(), [1, 2, 3], "{play:?}");
     }
 }

@@ -462,7 +462,7 @@ impl OperationObserver for Named {
     fn for_operation(&self, operation: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
         let Self(name, events) = self;
         (*name == "first").then(|| {
-            assert_eq!(operation.transport(), Transport::Closure);
+            assert_eq!(*operation.transport(), Transport::CLOSURE);
             events.lock().unwrap().push("for_operation".to_owned());
             let of_one: Arc<dyn OperationObserver> = Arc::new(Named("its own", Arc::clone(events)));
             of_one

@@ -41,7 +41,7 @@ async fn five_attempts_are_the_most_and_the_report_says_so() {
         ];
         assert_eq!(rows(&report), table, "{stack:?}");
         assert_eq!(report.stop_reason(), Some(StopReason::MaxAttempts), "{stack:?}");
-        assert_eq!(report.notes(), [Note::AttemptsCapped], "{stack:?}");
+        assert_eq!(report.notes(), [Note::ATTEMPTS_CAPPED], "{stack:?}");
         assert_eq!((status.code(), status.message()), (tonic::Code::Unavailable, "down"), "{stack:?}");
         let seen: Vec<_> = table.iter().map(|row| (row.3, row.1)).collect();
         assert_eq!(server.seen(), seen, "{stack:?}");

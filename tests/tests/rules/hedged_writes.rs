@@ -17,7 +17,7 @@ use tonic_gax_tests::{
 
 const BUSY: Code = Code::Unavailable;
 const LOST: Code = Code::Cancelled;
-const NOTED: [Note; 1] = [Note::EarlierAttemptMayHaveSucceeded];
+const NOTED: [Note; 1] = [Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED];
 
 /// Three attempts, 100 ms apart, UNAVAILABLE is not fatal; for requests that change something too.
 fn hedging() -> Hedging {

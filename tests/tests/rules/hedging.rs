@@ -137,7 +137,7 @@ async fn a_hedge_that_is_withheld_after_a_failure_is_a_note() {
             [row(1, 500, 0, 0, 300, Code::Ok), row(2, 500, 100, 100, 121, BUSY)],
             "{stack:?}"
         );
-        assert_eq!((report.notes(), server.seen().len()), (&[Note::HedgeWithheld][..], 2), "{stack:?}");
+        assert_eq!((report.notes(), server.seen().len()), (&[Note::HEDGE_WITHHELD][..], 2), "{stack:?}");
     }
 }
 
@@ -166,7 +166,7 @@ async fn a_request_over_the_replay_limit_is_not_hedged() {
         let (result, report, server) = call(stack, &setup().replaying(0), [(400, Reply::Serve)]).await;
         result.unwrap();
         assert_eq!((report.attempt_count(), server.seen().len()), (1, 1), "{stack:?}");
-        assert_eq!(report.notes(), [Note::RequestTooLargeToReplay], "{stack:?}");
+        assert_eq!(report.notes(), [Note::REQUEST_TOO_LARGE_TO_REPLAY], "{stack:?}");
     }
 }
 
@@ -243,7 +243,7 @@ async fn a_success_without_the_hedges_that_were_due_says_so() {
         let response = caller.list(ListAssetsRequest::default()).await;
         let report = report_of(&response);
         assert_eq!(rows(&report), [row(1, 500, 0, 0, 250, Code::Ok)], "{stack:?}");
-        assert_eq!(report.notes(), [Note::HedgeWithheld], "{stack:?}");
+        assert_eq!(report.notes(), [Note::HEDGE_WITHHELD], "{stack:?}");
         assert_eq!(server.seen().len(), 2, "{stack:?}");
     }
 }
@@ -299,7 +299,7 @@ async fn a_refusal_beside_other_attempts_is_noted() {
         let steps = [(150, Reply::code(tonic::Code::Aborted)), (0, Reply::Hang)];
         let (result, report, _) = call(stack, &setup(), steps).await;
         assert_eq!(result.unwrap_err().code(), tonic::Code::Aborted, "{stack:?}");
-        assert_eq!(report.notes(), [Note::EarlierAttemptMayHaveSucceeded], "{stack:?}");
+        assert_eq!(report.notes(), [Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED], "{stack:?}");
     }
 }
 

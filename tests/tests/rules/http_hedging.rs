@@ -111,7 +111,7 @@ async fn a_hedge_that_the_budget_does_not_allow_is_a_note() {
     let response = client.call(get()).await.unwrap();
     let report: &OperationReport = response.extensions().get().unwrap();
     assert_eq!(rows(report), [(1, 0, 300, Code::Ok)]);
-    assert_eq!((report.notes(), server.times()), (&[Note::HedgeWithheld][..], vec![0, 0]));
+    assert_eq!((report.notes(), server.times()), (&[Note::HEDGE_WITHHELD][..], vec![0, 0]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -159,7 +159,7 @@ async fn a_request_s_own_limits_count_when_it_is_hedged() {
     let request = http::Request::get("http://server/thing").extension(options).body(Full::default()).unwrap();
     let response = client.call(request).await.unwrap();
     let report = response.extensions().get::<OperationReport>().unwrap();
-    assert_eq!((report.attempt_count(), report.notes()), (1, &[Note::ResponseTooLargeToBuffer][..]));
+    assert_eq!((report.attempt_count(), report.notes()), (1, &[Note::RESPONSE_TOO_LARGE_TO_BUFFER][..]));
 }
 
 /// Requests of one rule are slow, and those of the other are not: each rule has latencies of its own, which requests with

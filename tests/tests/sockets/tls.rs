@@ -86,7 +86,7 @@ async fn grpc_ends<T: Transport + Sync>(ours: &Authority, connect: impl Fn(&TlsS
             assert!(status.message().ends_with(words), "{problem:?}: {status}");
             assert_eq!(codes(&report), [DOWN], "{problem:?} {stack:?}");
             assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{problem:?} {stack:?}");
-            assert_eq!(report.notes(), [Note::CannotConnect(problem)], "{stack:?}");
+            assert_eq!(report.notes(), [problem.note()], "{stack:?}");
             assert!(report.to_string().contains(words), "{report}");
             assert_eq!(server.connections(), 1, "{problem:?} {stack:?}");
         }
@@ -125,7 +125,7 @@ async fn http_ends_where_no_other_attempt_can_do_better() {
         assert_eq!(codes(report), [DOWN], "{problem:?}: {error}");
         assert!(error.to_string().ends_with(words), "{problem:?}: {error}");
         assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{problem:?}");
-        assert_eq!(report.notes(), [Note::CannotConnect(problem)]);
+        assert_eq!(report.notes(), [problem.note()]);
         assert!(report.to_string().contains(words), "{report}");
         assert_eq!(server.connections(), 1, "{problem:?}");
     }
@@ -136,11 +136,11 @@ fn hopeful(ours: &Authority, protocol: &str) -> Vec<(Handshake, Vec<Note>)> {
     vec![
         (
             ours.server("server.test", [2000, 2001], &[protocol]),
-            vec![Note::CannotConnect(ConnectProblem::CertificateExpired)],
+            vec![ConnectProblem::CertificateExpired.note()],
         ),
         (
             ours.server("server.test", [3999, 4000], &[protocol]),
-            vec![Note::CannotConnect(ConnectProblem::CertificateNotYetValid)],
+            vec![ConnectProblem::CertificateNotYetValid.note()],
         ),
         (Handshake::Close, vec![]),
     ]
@@ -185,7 +185,7 @@ async fn without_a_common_version_of_tls() {
     let server = TlsServer::start([ours.mutual(&TLS13, &["http/1.1"])]);
     let client = server.http_client::<Full<Bytes>>(ours.client_tls(&[&TLS12], &["http/1.1"]));
     let error = failed(&mut layer().layer(client), URL).await;
-    assert_eq!(error.report().notes(), [Note::CannotConnect(ConnectProblem::IncompatibleTls)], "{error}");
+    assert_eq!(error.report().notes(), [ConnectProblem::IncompatibleTls.note()], "{error}");
     assert_eq!(error.failure(), Some(TransportFailure::Connect));
 }
 
@@ -217,7 +217,7 @@ async fn a_scheme_that_the_client_does_not_speak_is_final() {
             "{error}"
         );
         assert_eq!((error.failure(), codes(report)), (None, vec![Code::Unknown]));
-        assert_eq!(report.notes(), [Note::CannotConnect(ConnectProblem::UnsupportedScheme)]);
+        assert_eq!(report.notes(), [ConnectProblem::UnsupportedScheme.note()]);
     }
 }
 
@@ -229,6 +229,6 @@ async fn a_channel_without_tls_takes_no_https() {
         let status = caller.list(ListAssetsRequest::default()).await.unwrap_err();
         let report = error_report(&status);
         assert_eq!((codes(&report), report.stop_reason()), (vec![DOWN], Some(StopReason::NonRetryable)));
-        assert_eq!(report.notes(), [Note::CannotConnect(ConnectProblem::UnsupportedScheme)], "{status}");
+        assert_eq!(report.notes(), [ConnectProblem::UnsupportedScheme.note()], "{status}");
     }
 }

@@ -3,6 +3,7 @@
 use crate::grpc::methods::{Limit, ReplayMemory, Reserved};
 use crate::grpc::request::stream::attempt_body::{AttemptBody, SharedStream, with};
 use crate::grpc::request::stream::shared::Shared;
+use crate::note;
 use crate::operation::Note;
 use crate::settings::BufferLimits;
 use std::sync::{Arc, Mutex};
@@ -70,7 +71,7 @@ impl Drop for RequestStream {
 
 fn note(limit: Limit) -> Note {
     match limit {
-        Limit::Call => Note::StreamTooLargeToReplay,
-        Limit::Memory => Note::ReplayMemoryUsedUp,
+        Limit::Call => note::STREAM_TOO_LARGE_TO_REPLAY,
+        Limit::Memory => note::REPLAY_MEMORY_USED_UP,
     }
 }

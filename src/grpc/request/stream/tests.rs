@@ -2,7 +2,7 @@
 
 use super::RequestStream;
 use crate::grpc::methods::ReplayMemory;
-use crate::operation::Note;
+use crate::note;
 use crate::settings::BufferLimits;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
@@ -184,7 +184,7 @@ fn a_frame_over_the_limit_is_sent_by_the_attempt_that_read_it() {
     assert_eq!(first.read(), "c");
     assert_eq!(operation.0.load(Ordering::Relaxed), 1);
     let notes = [1, 2].map(|attempt| stream.watch(attempt, Waker::noop()));
-    assert_eq!(notes, [Some(Note::StreamTooLargeToReplay), None]);
+    assert_eq!(notes, [Some(note::STREAM_TOO_LARGE_TO_REPLAY), None]);
     assert_eq!(stream.committed(), Some(1));
     // By the frame, which it would have read, and by the commit.
     assert_eq!((second.wakes(), second.read()), (2, GONE.to_owned()));

@@ -30,6 +30,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// The state file of an upload can be written by others than its owner: the upload began anew.
+pub const STATE_FILE_IGNORED: Note =
+    Note::new(&("transfer.state_file_ignored", "others than its owner can write the state file: ignored"));
+
 /// The longest source that is sent in one request, unless said: as gsutil has it.
 const SINGLE_BELOW: u64 = 8 * 1024 * 1024;
 
@@ -205,7 +209,7 @@ impl<'a> Upload<'a> {
     /// The session is a secret: only the file's owner can read it. If the source has another size, a file was changed meanwhile,
     /// or bytes in memory have another checksum, the upload begins anew, and so it does with another content type, other metadata or
     /// conditions. Of other sources only the size is compared. A file that somebody but its owner can write is ignored, with the note
-    /// [`StateFileIgnored`](crate::Note::StateFileIgnored). It is written as `PATH.gax-new` first.
+    /// [`STATE_FILE_IGNORED`](crate::transfer::STATE_FILE_IGNORED). It is written as `PATH.gax-new` first.
     ///
     /// A file of another request is an error ([`StateFile`](TransferErrorKind::StateFile)), and so is one that has no state of an
     /// upload, or can't be written: then nothing of the source is sent. It stays after a failure with which the upload can go on
@@ -313,7 +317,7 @@ async fn stored(
         return Err(state.of_another());
     }
     if !state.is_private().await {
-        return Ok((None, Some(Note::StateFileIgnored)));
+        return Ok((None, Some(STATE_FILE_IGNORED)));
     }
     let is_same = stored.is_of(options, &source.lock());
     Ok((stored.session().filter(|_| is_same), None))

@@ -13,6 +13,6 @@ mod reading;
 mod source;
 mod uploaded;
 
-pub use builder::Upload;
+pub use builder::{STATE_FILE_IGNORED, Upload};
 pub use source::UploadSource;
 pub use uploaded::Uploaded;

@@ -301,7 +301,7 @@ async fn a_response_that_cannot_be_read_is_final() {
         let expected = format!("the response is no rest.messaging.v1.Message: {problem}");
         assert_eq!((status.code(), status.message()), (Code::Internal, &*expected));
         let error = OperationError::of(&status).unwrap();
-        assert!(error.report().notes().contains(&Note::UnreadableResponse));
+        assert!(error.report().notes().contains(&Note::UNREADABLE_RESPONSE));
         assert_eq!(server.requests().len(), 1);
     }
 }

@@ -8,9 +8,9 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tonic::{Code, Request};
 use tonic_gax::http::ReqwestService;
-use tonic_gax::report::Delivery;
+use tonic_gax::report::{ConnectProblem, Delivery};
 use tonic_gax::rest::{HttpService, RestOptions, RestTransport};
-use tonic_gax::{CallOptions, Note, OperationError, OperationReport, RequestExt as _, StopReason};
+use tonic_gax::{CallOptions, OperationError, OperationReport, RequestExt as _, StopReason};
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
     MessagingClient, MessagingSettings,
 };
@@ -133,5 +133,5 @@ async fn a_scheme_that_the_client_does_not_speak_is_final() {
     let report = OperationError::of(&status).unwrap().report();
     assert_eq!((status.code(), report.attempt_count()), (Code::Unavailable, 1), "{status:?}");
     assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
-    assert!(matches!(report.notes(), [Note::CannotConnect(_)]), "{report:?}");
+    assert!(ConnectProblem::of(report).is_some(), "{report:?}");
 }

@@ -7,6 +7,7 @@ use tokio_stream::StreamExt as _;
 use tonic::codegen::BoxStream;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Request, Response, Status, Streaming};
+use tonic_gax::note;
 use tonic_gax::{Note, OperationError, OperationReport};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
@@ -101,7 +102,7 @@ async fn a_message_that_was_held_comes_with_the_report_and_the_error_behind_it_t
             let server = RawServer::start(vec![vec![RawFrame::Headers, RawFrame::Message, end]; 3]);
             let mut client = Stack::Layer.talk(server.channel(), &setup().compatible(rules));
             let response = client.listen(reported(three_lines())).await.unwrap();
-            let expected = (vec![code; attempts], Some(reason), vec![Note::FailedBehindMessages]);
+            let expected = (vec![code; attempts], Some(reason), vec![note::FAILED_BEHIND_MESSAGES]);
             assert_eq!(outcome(OperationReport::of(&response).unwrap()), expected, "{rules}");
             let (_, status) = read(response.into_inner()).await;
             assert_eq!(outcome(OperationError::of(&status).unwrap().report()), expected, "{rules}");

@@ -51,7 +51,7 @@ async fn a_message_above_the_limit_of_the_client_is_refused_at_its_prefix() {
         assert_eq!(lines.message().await.unwrap(), Some(line(1)));
         let status = lines.message().await.unwrap_err();
         assert_eq!(status.code(), tonic::Code::OutOfRange, "{pieces}: {status}");
-        assert_eq!(report.unwrap().get().unwrap().notes(), [Note::ResponseTooLargeToBuffer]);
+        assert_eq!(report.unwrap().get().unwrap().notes(), [Note::RESPONSE_TOO_LARGE_TO_BUFFER]);
         assert_eq!(server.seen().len(), 1);
     }
 }

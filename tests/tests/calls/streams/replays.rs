@@ -6,6 +6,7 @@ use prost::Message as _;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Request, Response, Status};
+use tonic_gax::note;
 use tonic_gax::{CallOptions, Note, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
@@ -102,7 +103,7 @@ async fn each_attempt_is_sent_the_whole_stream_and_its_end() {
                 if times == 3 {
                     assert_eq!(result.unwrap().into_inner(), Line::default(), "{name}");
                 } else {
-                    assert_eq!(report.notes(), [Note::RequestIsAStream], "{name}");
+                    assert_eq!(report.notes(), [Note::REQUEST_IS_A_STREAM], "{name}");
                     assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable), "{name}");
                 }
             }
@@ -241,10 +242,10 @@ async fn a_stream_that_outgrows_the_limit_goes_on_and_is_committed() {
             let result = call.await.unwrap();
             assert_eq!(bodies(&server), ["1 2 3."], "{stack:?}");
             if is_good {
-                assert!(notes(&result).contains(&Note::StreamTooLargeToReplay), "{:?}", notes(&result));
+                assert!(notes(&result).contains(&note::STREAM_TOO_LARGE_TO_REPLAY), "{:?}", notes(&result));
             } else {
                 let report = error_report(result.as_ref().unwrap_err());
-                assert_eq!(report.notes(), [Note::StreamTooLargeToReplay], "{stack:?}");
+                assert_eq!(report.notes(), [note::STREAM_TOO_LARGE_TO_REPLAY], "{stack:?}");
                 assert_eq!(report.stop_reason(), Some(StopReason::Committed), "{stack:?}");
                 assert_eq!(rows(&report), [row(1, 10_000, 0, 0, 30, Code::Unavailable)], "{stack:?}");
             }
@@ -295,7 +296,7 @@ async fn calls_share_the_memory_and_give_it_back() {
         tokio::time::sleep(ms(10)).await;
         // The next one is committed, and does not wait.
         let result = client.clone().tell(sent(tokio_stream::iter(lines.clone()))).await;
-        assert!(notes(&result).contains(&Note::ReplayMemoryUsedUp), "{stack:?} {:?}", notes(&result));
+        assert!(notes(&result).contains(&note::REPLAY_MEMORY_USED_UP), "{stack:?} {:?}", notes(&result));
         assert_eq!(server.times()[1], ms(10), "{stack:?}");
         // One that is dropped gives it back, and so does one whose response has headers.
         first.abort();
@@ -305,7 +306,7 @@ async fn calls_share_the_memory_and_give_it_back() {
         // And so does each attempt's end: this call has it for both of its attempts.
         for _ in 0..2 {
             let result = client.clone().tell(sent(tokio_stream::iter(lines.clone()))).await;
-            assert!(!notes(&result).contains(&Note::ReplayMemoryUsedUp), "{stack:?}");
+            assert!(!notes(&result).contains(&note::REPLAY_MEMORY_USED_UP), "{stack:?}");
         }
         assert_eq!(server.seen().len(), 6, "{stack:?}");
     }
@@ -415,7 +416,7 @@ async fn a_hedged_stream_that_outgrows_the_limit_has_one_attempt_left() {
         tokio::time::sleep(ms(300)).await;
         drop(sender);
         let result = call.await.unwrap();
-        assert!(notes(&result).contains(&Note::StreamTooLargeToReplay), "{stack:?} {:?}", notes(&result));
+        assert!(notes(&result).contains(&note::STREAM_TOO_LARGE_TO_REPLAY), "{stack:?} {:?}", notes(&result));
         let seen = server.seen();
         let mut seen: Vec<_> =
             seen.iter().map(|request| (heard(request), request.reset.map(|(reason, _)| reason))).collect();

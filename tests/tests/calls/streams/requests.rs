@@ -58,7 +58,7 @@ async fn the_report_has_the_one_attempt() {
         let report = self::report(&status);
         assert_eq!(rows(&report), [row(1, 10_000, 0, 0, 0, Code::Unavailable)], "{rpc:?} {stack:?}");
         assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable), "{rpc:?} {stack:?}");
-        assert_eq!(report.notes(), [Note::RequestIsAStream], "{rpc:?} {stack:?}");
+        assert_eq!(report.notes(), [Note::REQUEST_IS_A_STREAM], "{rpc:?} {stack:?}");
         assert_eq!(server.seen(), [(0, Some(10_000)); 2], "{rpc:?} {stack:?}");
     }
 }

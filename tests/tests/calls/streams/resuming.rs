@@ -6,11 +6,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
+use tonic_gax::note;
 use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
 use tonic_gax::report::StreamReport;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::testing::VirtualServer as Server;
-use tonic_gax::{Attempt, Note, OperationError, OperationReport, RequestExt as _, StartedAttempt};
+use tonic_gax::{Attempt, OperationError, OperationReport, RequestExt as _, StartedAttempt};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
@@ -306,8 +307,8 @@ async fn a_strategy_stops_widens_and_narrows() {
         let report = report.unwrap();
         (report.stop_reason(), report.notes().to_vec())
     };
-    assert_eq!(stopped(vec![10]).await, (Some(StopReason::Committed), vec![Note::NotResumed]));
-    assert_eq!(stopped(vec![]).await, (Some(StopReason::NonRetryable), vec![Note::NotResumed]));
+    assert_eq!(stopped(vec![10]).await, (Some(StopReason::Committed), vec![note::NOT_RESUMED]));
+    assert_eq!(stopped(vec![]).await, (Some(StopReason::NonRetryable), vec![note::NOT_RESUMED]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -333,7 +334,7 @@ async fn too_much_that_is_withheld_ends_the_stream() {
             assert_eq!(heard, bad([1, 2, 3], Code::ResourceExhausted, text), "{stack:?}");
             let report = report.unwrap();
             assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{stack:?}");
-            assert_eq!(report.notes(), [Note::WithheldTooMuch], "{stack:?}");
+            assert_eq!(report.notes(), [note::WITHHELD_TOO_MUCH], "{stack:?}");
         }
     }
 }

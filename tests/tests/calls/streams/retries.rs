@@ -112,7 +112,7 @@ async fn the_report_says_that_the_stream_was_handed_on() {
         let server = VirtualServer::start(Script::always(going.clone()));
         let response = stack.talk(server.channel(), &setup()).listen(reported(three_lines())).await.unwrap();
         let report = report_of(&Ok(response.map(|_| ())));
-        assert_eq!(report.notes(), [Note::Committed], "{stack:?}");
+        assert_eq!(report.notes(), [Note::COMMITTED], "{stack:?}");
     }
 }
 
@@ -140,7 +140,7 @@ async fn a_request_above_the_limit_is_sent_once() {
             .await
             .unwrap_err();
         let report = error_report(&status);
-        assert_eq!(report.notes(), [Note::RequestTooLargeToReplay], "{stack:?}");
+        assert_eq!(report.notes(), [Note::REQUEST_TOO_LARGE_TO_REPLAY], "{stack:?}");
         assert_eq!(report.stop_reason(), Some(StopReason::NotReplayable), "{stack:?}");
         assert_eq!(server.seen().len(), 1, "{stack:?}");
     }

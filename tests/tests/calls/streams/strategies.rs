@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex};
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::transport::Channel;
 use tonic::{Code as TonicCode, Request, Status};
+use tonic_gax::note;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::SubscriptionStrategy;
 use tonic_gax::testing::VirtualServer as Server;
-use tonic_gax::{Note, OperationError, RequestExt as _};
+use tonic_gax::{OperationError, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
@@ -213,7 +214,7 @@ async fn a_limit_of_one_s_own_is_final_and_a_server_s_is_not() {
     assert_eq!(status.code(), TonicCode::OutOfRange);
     let report = OperationError::of(&status).unwrap().report();
     assert_eq!((report.attempt_count(), report.stop_reason()), (1, Some(StopReason::NonRetryable)));
-    assert_eq!(report.notes(), [Note::MessageAboveDecodingLimit]);
+    assert_eq!(report.notes(), [note::MESSAGE_ABOVE_DECODING_LIMIT]);
 
     let feed = Feed::new([
         lines([1], [Wait(1), Fail(Status::out_of_range("wait"))]),

@@ -10,10 +10,11 @@ use tokio_stream::{Stream, StreamExt as _};
 use tonic::codegen::BoxStream;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
+use tonic_gax::note;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, Subscription, SubscriptionStrategy, Update};
 use tonic_gax::testing::VirtualServer as Server;
-use tonic_gax::{CallSettings, Note, OperationError, OperationOptions, RetryService};
+use tonic_gax::{CallSettings, OperationError, OperationOptions, RetryService};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
@@ -408,6 +409,6 @@ async fn a_message_above_the_client_s_own_limit_is_final() {
         let report = OperationError::of(&status).unwrap().report();
         assert_eq!(report.attempt_count(), 1, "{}: {report} {status}", client.name());
         assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
-        assert!(!report.notes().contains(&Note::NotResumed));
+        assert!(!report.notes().contains(&note::NOT_RESUMED));
     }
 }

@@ -6,12 +6,13 @@ use std::time::Duration;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::{Request, Status};
 use tonic_gax::live::SettingsHandle;
+use tonic_gax::note;
 use tonic_gax::report::StreamReport;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
 use tonic_gax::testing::VirtualServer as Server;
 use tonic_gax::{
-    Attempt, CallSettings, Note, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
+    Attempt, CallSettings, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
 };
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
@@ -195,7 +196,7 @@ async fn a_layer_watches_what_it_knows_for_a_stream_and_can_read() {
     let mut client = TonicTalkClient::new(layer.layer(server.channel())).accept_compressed(Gzip);
     let response = client.listen(line(0)).await.unwrap();
     let report = response.extensions().get::<OperationReport>().unwrap();
-    assert_eq!(report.notes(), [Note::ResumptionUnused]);
+    assert_eq!(report.notes(), [note::RESUMPTION_UNUSED]);
     let mut stream = response.into_inner();
     for number in 1..=2 {
         assert_eq!(stream.message().await.unwrap(), Some(line(number)));

@@ -317,7 +317,9 @@ async fn what_is_corrupted_on_the_way_is_sent_once_more() {
                         (error.kind(), error.status()),
                         (TransferErrorKind::ChecksumMismatch, Some(400))
                     );
-                    assert!(!error.report().unwrap().notes().contains(&Note::EarlierAttemptMayHaveSucceeded));
+                    assert!(
+                        !error.report().unwrap().notes().contains(&Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED)
+                    );
                     assert_eq!(storage.names("b"), Vec::<String>::new());
                 }
                 assert_eq!(calls(&storage).iter().filter(|call| **call == StartUpload).count(), 2, "{name}");

@@ -3,8 +3,8 @@
 use super::object::{download, stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c};
 use bytes::Bytes;
-use tonic_gax::Note;
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use tonic_gax::transfer::STATE_FILE_IGNORED;
 use tonic_gax::transfer::{TransferErrorKind, Upload, UploadSource};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
@@ -268,7 +268,7 @@ async fn a_state_file_that_somebody_else_can_write_is_ignored() {
         let upload = to_object(content(SIZE)).single_request_below(0).state_file(state.path());
         let uploaded = upload.send(&client(&storage)).await.unwrap();
         let is_ignored = mode != 0o644;
-        let notes = if is_ignored { vec![Note::StateFileIgnored] } else { Vec::new() };
+        let notes = if is_ignored { vec![STATE_FILE_IGNORED] } else { Vec::new() };
         assert_eq!((starts(&storage), uploaded.report().notes()), (1 + usize::from(is_ignored), &*notes));
         assert!(!state.path().exists());
     }

@@ -2,7 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::config::{DOWN, FIRST, U, config, layer};
-use tonic_gax::{Note, OperationError, StopReason};
+use tonic_gax::note;
+use tonic_gax::{OperationError, StopReason};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::test::talk::v1::Line;
@@ -50,8 +51,8 @@ async fn a_unary_request_over_the_limit_is_sent_once() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_of_requests_over_a_limit_is_committed() {
     for (name, length, call, all, note) in [
-        ("c03", 4000, 1000, 100_000, Some(Note::StreamTooLargeToReplay)),
-        ("c03 of the channel", 4000, 100_000, 1000, Some(Note::ReplayMemoryUsedUp)),
+        ("c03", 4000, 1000, 100_000, Some(note::STREAM_TOO_LARGE_TO_REPLAY)),
+        ("c03 of the channel", 4000, 100_000, 1000, Some(note::REPLAY_MEMORY_USED_UP)),
         ("c04", 400, 1000, 1000, None),
     ] {
         let server = RawServer::start([vec![ALL, U], vec![ALL, GOOD]]);

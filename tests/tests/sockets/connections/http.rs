@@ -75,7 +75,7 @@ async fn a_silent_connection_costs_two_attempts() {
         network.set(1, &server);
         let report = get(&client).await.unwrap();
         assert_eq!(codes(&report), [Code::DeadlineExceeded, Code::DeadlineExceeded, Code::Ok], "{report}");
-        assert!(report.notes().contains(&Note::ConnectionGivenUp), "{report}");
+        assert!(report.notes().contains(&Note::CONNECTION_GIVEN_UP), "{report}");
         assert_eq!([1, 2, 3].map(|attempt| report.peer(attempt)), [Some("10.0.0.1:1"); 3], "{report}");
         for _ in 0..20 {
             assert_eq!(codes(&get(&client).await.unwrap()), [Code::Ok]);
@@ -174,6 +174,6 @@ async fn transfers_notice_a_silent_connection_too() {
     assert_eq!(bytes.len(), 1000);
     assert_eq!(network.dialed(1).len(), 2);
     let report = downloaded.report();
-    assert!(report.notes().contains(&Note::ConnectionGivenUp), "{report}");
+    assert!(report.notes().contains(&Note::CONNECTION_GIVEN_UP), "{report}");
     assert_eq!([1, 2, 3].map(|attempt| report.peer(attempt)), [Some("10.0.0.1:1"); 3], "{report}");
 }

@@ -5,7 +5,6 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tonic_gax::Note;
 use tonic_gax::connection::{Address, AddressList, Connection};
 use tonic_gax::report::ConnectProblem;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
@@ -138,7 +137,7 @@ async fn a_refusal_of_a_proxy_is_final() {
         let proxy = Proxy::start(SocketAddr::from(([127, 0, 0, 1], 1)), reply).await;
         let connection = Connection::to("a:1").proxy(&*proxy.uri()).connect_lazy().unwrap();
         let report = report_of(&Stack::Layer.list(connection, &Setup::new(settings()).reporting()).await);
-        assert_eq!(report.notes(), [Note::CannotConnect(ConnectProblem::RefusedByProxy)], "{report}");
+        assert_eq!(report.notes(), [ConnectProblem::RefusedByProxy.note()], "{report}");
         assert_eq!((report.attempt_count(), proxy.requests().len()), (1, 1));
     }
 }

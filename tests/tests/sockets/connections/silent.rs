@@ -54,7 +54,7 @@ async fn a_half_open_connection_costs_an_operation_two_attempts_and_later_ones_n
         proxy.now(&ConnectionFault::HalfOpen(When::Start));
         let lost = report_of(&caller.list(reported(ListAssetsRequest::default())).await);
         assert_eq!(codes(&lost), TWO_LOST, "{stack:?}");
-        assert_eq!(lost.notes(), [Note::ConnectionGivenUp], "{stack:?}");
+        assert_eq!(lost.notes(), [Note::CONNECTION_GIVEN_UP], "{stack:?}");
         for _ in 0..20 {
             let next = caller.list(reported(ListAssetsRequest::default())).await;
             assert_eq!(codes(&report_of(&next)), OK, "{stack:?}");
