@@ -176,7 +176,9 @@ pub mod __private {
     pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo, fill_request_id};
     #[cfg(feature = "rest")]
     pub use crate::rest::RestService;
-    pub use crate::settings::{ClientSettings, MethodInfo, StubSettings};
+    pub use crate::settings::{
+        ClientConfig, ClientSettings, GoogleStub, MethodInfo, ServiceStub, StubSettings,
+    };
     pub use gax_retry::settings::ConstSettings;
 
     /// A report's table, for programs that print it in colours.

@@ -100,7 +100,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         RestOptions::new().origin(url.parse()?).rule("google.cloud.asset.v1.AssetService.ListAssets", rule);
     let service = ReqwestService::without_redirects(reqwest::Client::builder())?;
     let transport = RestTransport::new(service, DESCRIPTORS, options)?;
-    let settings = gax::ClientSettings::new(gax::StubSettings::new(&METHODS));
+    let settings = gax::ClientSettings::create(gax::StubSettings::new(&METHODS));
     let client = gax::Client::new(transport, settings);
     let request = ListAssetsRequest {
         parent: "projects/p".to_owned(),

@@ -128,7 +128,7 @@ fn a_table_read_as_grpc_reads_it_is_run_as_grpc_runs_it() {
         let builder = configure().retry_table_text("table.json", table).dialect(dialect);
         content(&generate(builder, ASSET, PROTO), "google.cloud.asset.v1.rs").to_owned()
     };
-    let rules = "with_compatibility(::tonic_gax::Compatibility::Grpc)";
+    let rules = "by_rules_of(::tonic_gax::Compatibility::Grpc)";
     let created = |code: &str| code.split_whitespace().collect::<String>().contains(rules);
     assert!(created(&generated(Dialect::Grpc)));
     assert!(!created(&generated(Dialect::AsWritten)));

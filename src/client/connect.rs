@@ -56,12 +56,12 @@ where
 /// # Errors
 ///
 /// The destination is not a URI, or nobody replies there in time.
-pub async fn connect_for<D>(destination: D, settings: &ClientSettings) -> Result<Channel, Error>
+pub async fn connect_for<D, S>(destination: D, settings: &ClientSettings<S>) -> Result<Channel, Error>
 where
     D: TryInto<Endpoint>,
     D::Error: Into<StdError>,
 {
-    connect_within(Endpoint::new(destination)?, settings.connect_timeout()).await
+    connect_within(Endpoint::new(destination)?, settings.config.connect_timeout()).await
 }
 
 async fn connect_within(endpoint: Endpoint, timeout: Duration) -> Result<Channel, Error> {

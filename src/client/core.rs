@@ -51,7 +51,8 @@ impl<T: fmt::Debug> fmt::Debug for Client<T> {
 impl<T> Client<T> {
     /// A client over a channel.
     #[must_use]
-    pub fn new(channel: T, settings: ClientSettings) -> Self {
+    pub fn new<S>(channel: T, settings: ClientSettings<S>) -> Self {
+        let settings = settings.config;
         Self {
             channel,
             #[cfg(feature = "longrunning")]

@@ -5,7 +5,7 @@ use crate::google::ClientHeaders;
 use crate::grpc::{ExampleRequest, MethodConfig, ReplayMemory, SharedState};
 use crate::live::{Loaded, Replaceable};
 use crate::operation::Observers;
-use crate::settings::{CallSettings, ClientSettings, Codec, MethodInfo};
+use crate::settings::{CallSettings, ClientConfig, Codec, MethodInfo};
 use gax_retry::RetryBudget;
 use http::Uri;
 use std::ops::Deref;
@@ -45,7 +45,7 @@ impl Deref for List {
 }
 
 impl Methods {
-    pub(super) fn new(settings: ClientSettings) -> Self {
+    pub(super) fn new(settings: ClientConfig) -> Self {
         let observers = settings.options.observers.shared();
         let configs = Configs {
             observers,
@@ -87,7 +87,7 @@ impl Methods {
 
 /// Makes the configs of a client's methods.
 struct Configs {
-    settings: ClientSettings,
+    settings: ClientConfig,
     observers: Option<Arc<Observers>>,
     headers: ClientHeaders,
     replay_memory: ReplayMemory,
@@ -110,7 +110,7 @@ impl Configs {
     }
 
     fn shared(&self, version: Option<u64>, table_budget: Option<RetryBudget>) -> Arc<SharedState> {
-        let ClientSettings { options, limits, .. } = &self.settings;
+        let ClientConfig { options, limits, .. } = &self.settings;
         let compatibility = options.compatibility.unwrap_or_default();
         Arc::new(SharedState {
             options: options.clone(),

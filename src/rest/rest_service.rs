@@ -28,7 +28,11 @@ impl RestService {
 
     /// A transport, and the settings that are left over it. If there is something wrong with the descriptors, all calls end with
     /// that.
-    pub fn client<S>(&self, http: S, settings: ClientSettings) -> (RestTransport<S>, ClientSettings) {
+    pub fn client<H, S>(
+        &self,
+        http: H,
+        settings: ClientSettings<S>,
+    ) -> (RestTransport<H>, ClientSettings<S>) {
         let options = RestOptions::new();
         self.of(http, settings, options, self.methods())
     }
@@ -38,12 +42,12 @@ impl RestService {
     /// # Errors
     ///
     /// A rule or descriptors among the options can't be used, or their origin has no scheme or no host.
-    pub fn client_with<S>(
+    pub fn client_with<H, S>(
         &self,
-        http: S,
-        settings: ClientSettings,
+        http: H,
+        settings: ClientSettings<S>,
         options: RestOptions,
-    ) -> Result<(RestTransport<S>, ClientSettings), RestError> {
+    ) -> Result<(RestTransport<H>, ClientSettings<S>), RestError> {
         options.check()?;
         let methods = if options.descriptors.is_empty() {
             self.methods()
@@ -54,14 +58,14 @@ impl RestService {
         Ok(self.of(http, settings, options, Ok(methods)))
     }
 
-    fn of<S>(
+    fn of<H, S>(
         &self,
-        http: S,
-        settings: ClientSettings,
+        http: H,
+        mut settings: ClientSettings<S>,
         mut options: RestOptions,
         methods: Result<Methods, RestError>,
-    ) -> (RestTransport<S>, ClientSettings) {
-        options.compatibility = options.compatibility.or(settings.options.compatibility);
+    ) -> (RestTransport<H>, ClientSettings<S>) {
+        options.compatibility = options.compatibility.or(settings.config.options.compatibility);
         // Services that are mixed in have hosts of their own in their protos, where nobody serves them for others.
         let own = || format!("https://{}", self.default_host?).parse().ok();
         options.origin = options.origin.or_else(own);
@@ -71,7 +75,8 @@ impl RestService {
             let method = methods.and_then(|methods| methods.get(&format!("{service}/{method}")));
             method.is_some_and(|method| method.is_hedged_by_verb())
         };
-        let settings = settings.hedged_by_verb(is_hedged);
+        // RPCs that are no reads over HTTP are not hedged, unless the hedging is for those that are not idempotent too.
+        settings.config.stub.hedge_by_verb(is_hedged);
         (RestTransport::of(http, methods, options), settings)
     }
 

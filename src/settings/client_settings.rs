@@ -1,312 +1,237 @@
-//! The settings of a whole client.
+//! The settings of a generated client.
 
-use crate::google::{ClientHeaders, GoogleHeaders, ServiceInfo};
+use crate::google::{GoogleHeaders, ServiceEndpoint, ServiceInfo};
+#[cfg(feature = "live")]
+use crate::live::KnownMethods;
 use crate::live::SettingsSource;
 use crate::live::unknown_methods::UnknownMethodsError;
-#[cfg(feature = "live")]
-use crate::live::{KnownMethods, SettingsHandle};
 use crate::operation::OperationObserver;
+use crate::settings::client_config::ClientConfig;
 use crate::settings::operation_options::OperationOptions;
 use crate::settings::retry_budgets::RetryBudgets;
 use crate::settings::stub_settings::StubSettings;
 use gax_retry::{Compatibility, RetryBudget};
+use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The settings behind a generated client's: those of its stub, and those of every call.
+/// The settings of a generated client: those of its RPCs, and what holds for every call.
+///
+/// Each generated client has its own, by a name like `AssetServiceSettings`: `S` is the type of its RPCs' settings,
+/// `AssetServiceStubSettings`. They are made of those by [`create`](Self::create) or `From`; `Default` starts from the retry table.
+/// Each setter returns the changed settings. Clones share the retry budget and the observers.
 #[derive(Debug, Clone)]
-pub struct ClientSettings {
-    pub(crate) stub: StubSettings,
-    pub(crate) options: OperationOptions,
-    pub(crate) limits: BufferLimits,
-    /// The budget of the table that the client was generated from.
-    pub(crate) table_budget: Option<RetryBudget>,
-    /// The handle whose tables replace the settings of the stub.
-    #[cfg(feature = "live")]
-    pub(crate) handle: Option<SettingsHandle>,
-    /// The methods against which the handle's tables are checked.
-    #[cfg(feature = "live")]
-    pub(crate) known: Option<Arc<KnownMethods>>,
-    pub(crate) method_extension: bool,
-    connect_timeout: Option<Duration>,
-    google: GoogleHeaders,
-    /// The service, if it is one of Google's.
-    service: Option<&'static ServiceInfo>,
+pub struct ClientSettings<S> {
+    pub(crate) config: ClientConfig,
+    stub: PhantomData<fn() -> S>,
 }
 
-impl ClientSettings {
-    /// Defaults around the stub's settings.
+/// The settings of a service's RPCs, for generated code alone.
+pub trait ServiceStub {
+    /// The config that a client with these settings starts with.
+    fn into_config(self) -> ClientConfig;
+}
+
+/// The settings of the RPCs of a service of Google's, for generated code alone.
+pub trait GoogleStub: ServiceStub {
+    /// The service.
+    const SERVICE: &'static ServiceInfo;
+}
+
+impl ServiceStub for StubSettings {
+    fn into_config(self) -> ClientConfig {
+        ClientConfig::new(self)
+    }
+}
+
+impl<S: ServiceStub> ClientSettings<S> {
+    /// Settings with these for the RPCs.
     #[must_use]
-    pub fn new(stub: StubSettings) -> Self {
-        Self {
-            stub,
-            options: OperationOptions::default(),
-            limits: BufferLimits::default(),
-            table_budget: None,
-            #[cfg(feature = "live")]
-            handle: None,
-            #[cfg(feature = "live")]
-            known: None,
-            method_extension: true,
-            connect_timeout: None,
-            google: GoogleHeaders::default(),
-            service: None,
-        }
+    pub fn create(stub_settings: S) -> Self {
+        Self { config: stub_settings.into_config(), stub: PhantomData }
+    }
+}
+
+/// The settings of the retry table.
+impl<S: ServiceStub + Default> Default for ClientSettings<S> {
+    fn default() -> Self {
+        Self::create(S::default())
+    }
+}
+
+impl<S: ServiceStub> From<S> for ClientSettings<S> {
+    fn from(stub_settings: S) -> Self {
+        Self::create(stub_settings)
+    }
+}
+
+impl<S: GoogleStub> ClientSettings<S> {
+    /// Where the service is: at the host that its proto names, unless another address or universe is set. A client's `connect` takes
+    /// it.
+    #[must_use]
+    pub fn endpoint() -> ServiceEndpoint {
+        S::SERVICE.endpoint()
     }
 
-    /// Sets options over the ones that were set before.
+    /// The headers for Google's servers, which are sent with every attempt. Default: what requests are routed by, and the versions
+    /// of the libraries and of the API.
+    #[must_use]
+    pub fn with_google_headers(mut self, headers: GoogleHeaders) -> Self {
+        self.config.google = headers;
+        self
+    }
+}
+
+impl<S> ClientSettings<S> {
+    /// Sets options over the ones that were set before: jitter, the environment, delays that servers ask for and more.
     #[must_use]
     pub fn with_options(mut self, options: OperationOptions) -> Self {
-        self.options.set(options);
+        self.config.options.set(options);
         self
     }
 
-    /// See [`OperationOptions::compatibility`].
+    /// Which client's rules turn settings into attempts: see [`OperationOptions::compatibility`]. Default: gRPC's own if the retry
+    /// table was read in that dialect, else those of the documentation.
     #[must_use]
     pub fn with_compatibility(self, compatibility: Compatibility) -> Self {
         self.with_options(OperationOptions::new().compatibility(compatibility))
     }
 
-    /// See [`OperationOptions::retry_budget`].
+    /// The retry budget that all RPCs share; `None` is no budget. Default: the retry table's throttling, if it has any. Clones of
+    /// these settings share it, and so do the clients made of them: see [`OperationOptions::retry_budget`].
     #[must_use]
     pub fn with_retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
         self.with_options(OperationOptions::new().retry_budget(budget))
     }
 
-    /// See [`OperationOptions::retries_enabled`].
+    /// Shares one retry budget with everything that calls this server, through `budgets`. The first client or layer to come
+    /// brings the server's budget, and all others use that one. If you also call
+    /// [`with_retry_budget`](Self::with_retry_budget), call it first.
+    #[must_use]
+    pub fn with_server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
+        let own = self.config.options.budget_over(self.config.table_budget.clone());
+        self.with_retry_budget(budgets.share(server, own))
+    }
+
+    /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and options say; deadlines
+    /// and reports stay. Default: true.
     #[must_use]
     pub fn with_retries_enabled(self, enabled: bool) -> Self {
         self.with_options(OperationOptions::new().retries_enabled(enabled))
     }
 
-    /// See [`OperationOptions::reports`].
+    /// Whether the response of every call carries its report. Default: only if it has more than a first attempt that
+    /// succeeded, or if the call asks for it. It takes three allocations a call.
     #[must_use]
     pub fn with_reports(self, reports: bool) -> Self {
         self.with_options(OperationOptions::new().reports(reports))
     }
 
-    /// See [`OperationOptions::observer`].
+    /// Installs an observer, which is notified of every operation. Several are notified in the order of installation.
+    /// Default: none, which costs nothing.
     #[must_use]
     pub fn with_observer(self, observer: Arc<dyn OperationObserver>) -> Self {
         self.with_options(OperationOptions::new().observer(observer))
     }
 
-    /// See [`RetryLayer::server_retry_budget`](crate::RetryLayer::server_retry_budget).
-    #[must_use]
-    pub fn with_server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
-        let own = self.options.budget_over(self.table_budget.clone());
-        self.with_retry_budget(budgets.share(server, own))
-    }
-
-    /// For a service of Google's, whose servers expect some headers.
-    #[must_use]
-    pub fn of_service(self, service: &'static ServiceInfo) -> Self {
-        Self { service: Some(service), ..self }
-    }
-
-    /// See [`GoogleHeaders`].
-    #[must_use]
-    pub fn with_google_headers(self, google: GoogleHeaders) -> Self {
-        Self { google, ..self }
-    }
-
-    /// The headers that requests have beside those of gRPC.
-    pub(crate) fn headers(&self) -> ClientHeaders {
-        let is_of_google = self.service.is_some();
-        let google = self.google.clone();
-        ClientHeaders::new(&if is_of_google { google } else { google.unless_asked() }, self.service)
-    }
-
-    /// These settings over HTTP: without hedging of RPCs that are no reads there, unless it is for those that are not idempotent
-    /// too.
-    #[cfg(feature = "rest")]
-    pub(crate) fn hedged_by_verb(mut self, is_hedged: impl Fn(&str, &str) -> bool) -> Self {
-        self.stub.hedge_by_verb(is_hedged);
-        self
-    }
-
-    /// The budget of the table that the client was generated from.
-    #[must_use]
-    pub fn with_table_budget(self, budget: RetryBudget) -> Self {
-        Self { table_budget: Some(budget), ..self }
-    }
-
-    /// See [`RetryLayer::max_replay_bytes`](crate::RetryLayer::max_replay_bytes).
+    /// The longest request, in bytes, that is buffered for replay; a longer one is sent once. Default: 4 MiB + 64 KiB. With
+    /// zero, no request is retried.
     #[must_use]
     pub fn with_max_replay_bytes(mut self, bytes: usize) -> Self {
-        self.limits.max_replay_bytes = bytes;
+        self.config.limits.max_replay_bytes = bytes;
         self
     }
 
-    /// See [`RetryLayer::without_replay_limit`](crate::RetryLayer::without_replay_limit).
+    /// Buffers requests of any length for replay.
     #[must_use]
     pub fn without_replay_limit(self) -> Self {
         self.with_max_replay_bytes(usize::MAX)
     }
 
-    /// See [`RetryLayer::replay_streams`](crate::RetryLayer::replay_streams).
+    /// Whether streams of requests are buffered as they are sent, so that another attempt can be sent the same messages and
+    /// then the rest. Default: true by gRPC's rules, else false. See
+    /// [`RetryLayer::replay_streams`](crate::RetryLayer::replay_streams).
     #[must_use]
     pub fn with_replay_streams(mut self, replayed: bool) -> Self {
-        self.limits.replays_streams = Some(replayed);
+        self.config.limits.replays_streams = Some(replayed);
         self
     }
 
-    /// See [`RetryLayer::max_total_replay_bytes`](crate::RetryLayer::max_total_replay_bytes). The limit is that of a client
-    /// and its clones.
+    /// The most bytes that all streams of requests of the client and its clones have buffered at a time. A call that would
+    /// need more continues without retries. Default: 16 MiB.
     #[must_use]
     pub fn with_max_total_replay_bytes(mut self, bytes: usize) -> Self {
-        self.limits.max_total_replay_bytes = bytes;
+        self.config.limits.max_total_replay_bytes = bytes;
         self
     }
 
-    /// Takes the settings of RPCs from a handle, whenever its table is replaced.
+    /// The most time that connecting may take, if the client connects by itself and the endpoint has no
+    /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout) of its own. Default: a third of the shortest RPC
+    /// timeout, but at least 1 s and at most 20 s.
     #[must_use]
-    pub fn with_handle(self, source: &impl SettingsSource) -> Self {
-        #[cfg(feature = "live")]
-        let settings = {
-            let handle = source.handle();
-            let known = handle.know(KnownMethods::of_client(self.stub.services(), false));
-            let mut settings = Self { handle: Some(handle.clone()), known: Some(known), ..self };
-            settings.options.observers.follow(handle);
-            settings
-        };
-        // Without that feature nothing is a source.
-        #[cfg(not(feature = "live"))]
-        let (settings, _) = (self, source);
-        settings
+    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
+        self.config.connect_timeout = Some(timeout);
+        self
     }
 
-    /// Whether a table of the handle is refused that names services or methods which the client doesn't have.
+    /// Takes the settings of RPCs from a handle's table (a `SettingsHandle`, with the feature `live`), and from each table
+    /// that replaces it, read by the same rules as when the client was generated. Changes of the stub settings override the table,
+    /// and so does a retry budget that is set here. Default: the settings don't change.
+    #[must_use]
+    #[cfg_attr(not(feature = "live"), expect(unused_mut, unused_variables, reason = "nothing is a source"))]
+    pub fn with_handle(mut self, source: &impl SettingsSource) -> Self {
+        #[cfg(feature = "live")]
+        {
+            let handle = source.handle();
+            self.config.known =
+                Some(handle.know(KnownMethods::of_client(self.config.stub.services(), false)));
+            self.config.handle = Some(handle.clone());
+            self.config.options.observers.follow(handle);
+        }
+        self
+    }
+
+    /// Whether the handle refuses each table that names services or methods which this client doesn't have. Call it after
+    /// [`with_handle`](Self::with_handle); without a handle it has no effect. Default: a table is refused if a name in it is most
+    /// likely misspelt, and others are a warning.
     ///
     /// # Errors
     ///
-    /// The handle's table of this moment names some.
+    /// The table that the handle has now names some.
     #[cfg_attr(not(feature = "live"), expect(unused_mut, unused_variables, reason = "there is no handle"))]
     pub fn deny_unknown_methods(mut self, deny: bool) -> Result<Self, UnknownMethodsError> {
         #[cfg(feature = "live")]
-        if let Some(handle) = &self.handle {
-            let known = handle.know(KnownMethods::of_client(self.stub.services(), deny));
+        if let Some(handle) = &self.config.handle {
+            let known = handle.know(KnownMethods::of_client(self.config.stub.services(), deny));
             known.check(&handle.table())?;
-            self.known = Some(known);
+            self.config.known = Some(known);
         }
         Ok(self)
     }
 
-    /// Whether tonic's [`GrpcMethod`](tonic::GrpcMethod) goes with every request, in its extensions, for
-    /// interceptors and layers between the client and the connection. True by default; directly over a
-    /// [`Channel`](tonic::transport::Channel), where nobody could look for it, it is left out in any case. It
-    /// takes three allocations a request. Without it, the [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts
-    /// is left out as well.
+    /// Whether tonic's [`GrpcMethod`](tonic::GrpcMethod) goes with every request, in its extensions, for interceptors and layers
+    /// between the client and the connection. Default: true, but not directly over a
+    /// [`Channel`](tonic::transport::Channel), where nobody could look for it. It takes three allocations a request. Without it,
+    /// the [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts is left out as well.
     #[must_use]
     pub fn with_method_extension(mut self, is_sent: bool) -> Self {
-        self.method_extension = is_sent;
+        self.config.method_extension = is_sent;
         self
     }
 
-    /// The most time that connecting may take, where the client connects by itself and the endpoint has no
-    /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout) of its own. Default: a third of the client's
-    /// shortest RPC timeout, but at least 1 s and at most 20 s.
-    #[must_use]
-    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
-        self.connect_timeout = Some(timeout);
-        self
-    }
-
-    /// The time that connecting may take. An attempt that waits for a connection has time for another one.
-    pub(crate) fn connect_timeout(&self) -> Duration {
-        const LEAST: Duration = Duration::from_secs(1);
-        const MOST: Duration = Duration::from_secs(20);
-        let usual = || match self.stub.shortest_timeout() {
-            Some(timeout) => (timeout / 3).clamp(LEAST, MOST),
-            None => MOST,
-        };
-        self.connect_timeout.unwrap_or_else(usual)
-    }
-
-    /// See [`RetryLayer::previous_attempts_header`](crate::RetryLayer::previous_attempts_header).
+    /// Whether attempts after the first send the server the number of those before them, in the header
+    /// `grpc-previous-rpc-attempts`. Default: true, but not by gax-java's rules.
     #[must_use]
     pub fn with_previous_attempts_header(mut self, is_sent: bool) -> Self {
-        self.limits.previous_attempts_header = Some(is_sent);
+        self.config.limits.previous_attempts_header = Some(is_sent);
         self
     }
 
-    /// See [`RetryLayer::server_timeouts_are_ours`](crate::RetryLayer::server_timeouts_are_ours).
+    /// Whether a server's own timeout counts as `DEADLINE_EXCEEDED` once the attempt's time is up. Default: true. See
+    /// [`RetryLayer::server_timeouts_are_ours`](crate::RetryLayer::server_timeouts_are_ours).
     #[must_use]
     pub fn with_server_timeouts_are_ours(mut self, ours: bool) -> Self {
-        self.limits.server_timeouts_are_ours = ours;
+        self.config.limits.server_timeouts_are_ours = ours;
         self
-    }
-}
-
-/// How much of each call a client or layer buffers, and what else only gRPC has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct BufferLimits {
-    /// The longest request that is buffered for another attempt.
-    pub(crate) max_replay_bytes: usize,
-    /// The most that all streams of requests together may have buffered for other attempts.
-    pub(crate) max_total_replay_bytes: usize,
-    /// Whether streams of requests are buffered to be replayed; `None`: as the compatibility has it.
-    pub(crate) replays_streams: Option<bool>,
-    /// The most bytes of a response that are buffered until the status is known.
-    pub(crate) max_response_buffer: usize,
-    /// Whether a server's "Timeout expired", once the attempt's time is up, counts as our own timeout.
-    pub(crate) server_timeouts_are_ours: bool,
-    /// Whether `grpc-previous-rpc-attempts` is sent; `None`: as the compatibility has it.
-    pub(crate) previous_attempts_header: Option<bool>,
-}
-
-impl Default for BufferLimits {
-    fn default() -> Self {
-        // The longest message that a gRPC server accepts by default, and some room for its frame.
-        const MESSAGE: usize = 4 * 1024 * 1024 + 64 * 1024;
-        Self {
-            max_replay_bytes: MESSAGE,
-            max_total_replay_bytes: 16 * 1024 * 1024,
-            replays_streams: None,
-            max_response_buffer: MESSAGE,
-            server_timeouts_are_ours: true,
-            previous_attempts_header: None,
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::settings::MethodInfo;
-    use gax_retry::{CodeSet, RetrySettings};
-
-    fn stub(settings: &[RetrySettings]) -> StubSettings {
-        static CODES: (&str, CodeSet) = ("codes", CodeSet::EMPTY);
-        let methods: Vec<_> = settings
-            .iter()
-            .map(|settings| {
-                let params = Box::leak(Box::new(("params", settings.clone())));
-                MethodInfo::new("pkg.Service", "Method", "/pkg.Service/Method")
-                    .with_codes(&CODES)
-                    .with_params(params)
-            })
-            .collect();
-        StubSettings::new(methods.leak())
-    }
-
-    #[test]
-    fn connecting_may_take_a_third_of_the_shortest_rpc_timeout() {
-        let of = |seconds: &[u64]| {
-            let settings =
-                seconds.iter().map(|seconds| RetrySettings::no_retry(Duration::from_secs(*seconds)));
-            ClientSettings::new(stub(&settings.collect::<Vec<_>>())).connect_timeout()
-        };
-        assert_eq!(of(&[30, 15, 600]), Duration::from_secs(5));
-        assert_eq!(of(&[2, 600]), Duration::from_secs(1));
-        assert_eq!(of(&[600, 90]), Duration::from_secs(20));
-        assert_eq!(of(&[]), Duration::from_secs(20));
-        let short = RetrySettings::builder()
-            .initial_rpc_timeout(Duration::from_secs(6))
-            .total_timeout(Duration::from_secs(60));
-        let stub = stub(&[RetrySettings::default(), short.build().unwrap()]);
-        assert_eq!(ClientSettings::new(stub.clone()).connect_timeout(), Duration::from_secs(2));
-        let set = ClientSettings::new(stub).with_connect_timeout(Duration::from_millis(7));
-        assert_eq!(set.connect_timeout(), Duration::from_millis(7));
     }
 }

@@ -2,6 +2,7 @@
 
 mod call_options;
 mod call_settings;
+mod client_config;
 mod client_settings;
 mod codec;
 mod method_info;
@@ -22,9 +23,12 @@ mod two_words;
 
 pub use call_options::{CallOptions, RequestExt};
 pub use call_settings::CallSettings;
-pub(crate) use client_settings::BufferLimits;
+pub(crate) use client_config::BufferLimits;
 #[doc(hidden)]
+pub use client_config::ClientConfig;
 pub use client_settings::ClientSettings;
+#[doc(hidden)]
+pub use client_settings::{GoogleStub, ServiceStub};
 pub(crate) use codec::Codec;
 pub use gax_retry::environment::EnvironmentError;
 pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};

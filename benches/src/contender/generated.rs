@@ -32,7 +32,7 @@ impl<S: Wire> Generated<S> {
     fn with_settings(service: S, settings: RetrySettings) -> Self {
         let mut stub = gax::StubSettings::new(&METHODS);
         stub.call_mut(0).set_retry_settings(settings).set_retryable_codes(Pace::codes());
-        Self(gax::Client::new(service, gax::ClientSettings::new(stub).with_method_extension(false)))
+        Self(gax::Client::new(service, gax::ClientSettings::create(stub).with_method_extension(false)))
     }
 }
 

@@ -159,7 +159,7 @@ impl<S: Wire> Generated<S> {
         if let Some(resumption) = resumption {
             stub.call_mut(0).set_resumption(resumption);
         }
-        Self(gax::Client::new(service, gax::ClientSettings::new(stub).with_method_extension(false)))
+        Self(gax::Client::new(service, gax::ClientSettings::create(stub).with_method_extension(false)))
     }
 }
 

@@ -48,7 +48,7 @@ pub(super) fn client(
             /// A client over a channel, with these settings.
             #[must_use]
             pub fn with_settings(channel: T, settings: #settings) -> Self {
-                Self { inner: #runtime::__private::Client::new(channel, settings.inner) }
+                Self { inner: #runtime::__private::Client::new(channel, settings) }
             }
 
             /// A client over a channel with an interceptor, which runs once per attempt: it can put a fresh
@@ -179,7 +179,7 @@ fn connect(runtime: &TokenStream, client: &Ident, settings: &Ident) -> TokenStre
                 D: TryInto<::tonic::transport::Endpoint>,
                 D::Error: Into<::tonic::codegen::StdError>,
             {
-                let channel = #runtime::__private::connect(destination, &settings.inner).await?;
+                let channel = #runtime::__private::connect(destination, &settings).await?;
                 Ok(Self::with_settings(channel, settings))
             }
         }

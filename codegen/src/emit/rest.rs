@@ -24,7 +24,7 @@ pub(super) fn rest(emitter: &Emitter, names: &ServiceNames, joined: &JoinedServi
             /// that are no reads to HTTP are hedged only where the hedging is for RPCs that are not idempotent too.
             #[must_use]
             pub fn rest(http: S, settings: #settings) -> Self {
-                let (transport, settings) = REST.client(http, settings.inner);
+                let (transport, settings) = REST.client(http, settings);
                 Self { inner: #runtime::__private::Client::new(transport, settings) }
             }
 
@@ -38,7 +38,7 @@ pub(super) fn rest(emitter: &Emitter, names: &ServiceNames, joined: &JoinedServi
                 settings: #settings,
                 options: #runtime::rest::RestOptions,
             ) -> Result<Self, #runtime::rest::RestError> {
-                let (transport, settings) = REST.client_with(http, settings.inner, options)?;
+                let (transport, settings) = REST.client_with(http, settings, options)?;
                 Ok(Self { inner: #runtime::__private::Client::new(transport, settings) })
             }
         }

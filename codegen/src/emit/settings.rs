@@ -160,250 +160,44 @@ fn changed(names: &ServiceNames, of: &str, accessor: &Ident) -> DocLines {
     DocLines::new(format!("The settings of {of}; {shown} shows those of the retry table."))
 }
 
-/// The retry budget that a client starts with, if the table has throttling, and its documentation.
-fn budget(emitter: &Emitter) -> (Option<TokenStream>, String) {
+/// `XSettings`, and what the runtime knows by it of the service.
+pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames, service: &str) -> TokenStream {
     let runtime = &emitter.runtime;
+    let settings = format_ident!("{}", names.settings);
+    let stub_settings = format_ident!("{}", names.stub_settings);
+    let rules = (emitter.compatibility == Compatibility::Grpc)
+        .then(|| quote!(.by_rules_of(#runtime::Compatibility::Grpc)));
     let throttling = emitter.throttling.map(|throttling| (throttling.max_tokens(), throttling.token_ratio()));
     let budget = throttling
         .map(|(max, ratio)| quote!(.with_table_budget(#runtime::RetryBudget::tokens(#max, #ratio))));
-    let default = throttling.map_or_else(
-        || "none".to_owned(),
-        |(max, ratio)| {
-            format!("the retry table's throttling, {max} tokens of which a success puts back {ratio}; `None` is no retry budget")
-        },
-    );
-    let docs = format!(
-        " The retry budget that all RPCs share. Default: {default}. Clones of these settings share it, and so do the clients made of them."
-    );
-    (budget, docs)
-}
-
-/// The setters of what is on or off for every call.
-fn switches(runtime: &TokenStream) -> TokenStream {
-    quote! {
-        /// Sets options over the ones that were set before: jitter, the environment, delays that servers ask for and
-        /// more.
-        #[must_use]
-        pub fn with_options(self, options: #runtime::OperationOptions) -> Self {
-            Self { inner: self.inner.with_options(options) }
+    let host = emitter.annotations.host(service);
+    let google = host.is_some().then(|| {
+        quote! {
+            impl #runtime::__private::GoogleStub for #stub_settings {
+                const SERVICE: &'static #runtime::__private::ServiceInfo = &SERVICE;
+            }
         }
-
-        /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and options
-        /// say; deadlines and reports stay. Default: yes.
-        #[must_use]
-        pub fn with_retries_enabled(self, enabled: bool) -> Self {
-            Self { inner: self.inner.with_retries_enabled(enabled) }
-        }
-
-        /// Whether attempts after the first send the server the number of those before them, in the header
-        /// `grpc-previous-rpc-attempts`. Default: yes, but not by gax-java's rules.
-        #[must_use]
-        pub fn with_previous_attempts_header(self, is_sent: bool) -> Self {
-            Self { inner: self.inner.with_previous_attempts_header(is_sent) }
-        }
-
-        /// Whether a server's own timeout counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
-        /// Default: yes.
-        #[must_use]
-        pub fn with_server_timeouts_are_ours(self, ours: bool) -> Self {
-            Self { inner: self.inner.with_server_timeouts_are_ours(ours) }
-        }
-
-        /// Whether tonic's `GrpcMethod` goes with every request, in its extensions, for interceptors and
-        /// layers below the client to see. Default: yes, but not directly over a `Channel`, where nobody
-        /// could look for it. It takes three allocations a request.
-        #[must_use]
-        pub fn with_method_extension(self, is_sent: bool) -> Self {
-            Self { inner: self.inner.with_method_extension(is_sent) }
-        }
-
-        /// Whether the response of every call carries its report. Default: only if it has more than
-        /// a first attempt that succeeded, or if the call asks for it. It takes three allocations a call.
-        #[must_use]
-        pub fn with_reports(self, reports: bool) -> Self {
-            Self { inner: self.inner.with_reports(reports) }
-        }
-    }
-}
-
-/// Accessors of what is buffered of requests, to be sent again.
-fn replaying() -> TokenStream {
-    quote! {
-        /// The longest request, in bytes, that is buffered for replay; a longer one is sent once.
-        /// Default: 4 MiB + 64 KiB. With zero, no request is retried.
-        #[must_use]
-        pub fn with_max_replay_bytes(self, bytes: usize) -> Self {
-            Self { inner: self.inner.with_max_replay_bytes(bytes) }
-        }
-
-        /// Buffers requests of any length for replay.
-        #[must_use]
-        pub fn without_replay_limit(self) -> Self {
-            Self { inner: self.inner.without_replay_limit() }
-        }
-
-        /// Whether streams of requests are buffered as they are sent, so that another attempt can be sent the
-        /// same messages and then the rest. Default: yes by gRPC's rules, else no.
-        #[must_use]
-        pub fn with_replay_streams(self, replayed: bool) -> Self {
-            Self { inner: self.inner.with_replay_streams(replayed) }
-        }
-
-        /// The most bytes that all streams of requests of the client and its clones have buffered at a time.
-        /// A call that would need more goes on without retries. Default: 16 MiB.
-        #[must_use]
-        pub fn with_max_total_replay_bytes(self, bytes: usize) -> Self {
-            Self { inner: self.inner.with_max_total_replay_bytes(bytes) }
-        }
-    }
-}
-
-/// The setter of observers.
-fn observing(emitter: &Emitter) -> TokenStream {
-    let runtime = &emitter.runtime;
-    quote! {
-        /// Installs an observer, which is notified of every operation. Several are notified in the order of installation.
-        /// Default: none, which costs nothing.
-        #[must_use]
-        pub fn with_observer(
-            self,
-            observer: ::std::sync::Arc<dyn #runtime::observe::OperationObserver>,
-        ) -> Self {
-            Self { inner: self.inner.with_observer(observer) }
-        }
-    }
-}
-
-/// The service of a client of Google's, and the setter of its headers.
-fn google(emitter: &Emitter, service: &str) -> (Option<TokenStream>, Option<TokenStream>) {
-    let Some(host) = emitter.annotations.host(service) else { return (None, None) };
-    let runtime = &emitter.runtime;
-    let docs = String::from(
-        " The headers for Google's servers, which are sent with every attempt. Default: what requests are routed by, and the versions of \
-         the libraries and of the API.",
-    );
-    let endpoint_docs = format!(
-        " Where the service is: at `{host}`, unless another address or universe is set. `connect` takes it."
-    );
-    let setter = quote! {
-        #[doc = #endpoint_docs]
-        #[must_use]
-        pub fn endpoint() -> #runtime::google::ServiceEndpoint {
-            SERVICE.endpoint()
-        }
-
-        #[doc = #docs]
-        #[must_use]
-        pub fn with_google_headers(self, headers: #runtime::google::GoogleHeaders) -> Self {
-            Self { inner: self.inner.with_google_headers(headers) }
-        }
-    };
-    (Some(quote!(.of_service(&SERVICE))), Some(setter))
-}
-
-/// `XSettings`.
-pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames, service: &str) -> TokenStream {
-    let runtime = &emitter.runtime;
-    let (rules, rules_docs) = match emitter.compatibility {
-        Compatibility::Grpc => (
-            quote!(.with_compatibility(#runtime::Compatibility::Grpc)),
-            " Which client's rules turn settings into attempts. Default: gRPC's own, in whose dialect the retry table was read.",
-        ),
-        _ => (
-            quote!(),
-            " Which client's rules turn settings into attempts. Default: those of the documentation.",
-        ),
-    };
-    let (budget, budget_docs) = budget(emitter);
-    let settings = format_ident!("{}", names.settings);
-    let stub_settings = format_ident!("{}", names.stub_settings);
-    let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.");
-    let observing = observing(emitter);
-    let (of_service, google) = google(emitter, service);
-    let switches = switches(runtime);
-    let replaying = replaying();
+    });
+    let of_service = host.is_some().then(|| quote!(.of_service(&SERVICE)));
+    let defaults = [
+        rules.is_some().then(|| "Settings become attempts by gRPC's own rules, in whose dialect the retry table was read.".to_owned()),
+        throttling.map(|(max, ratio)| {
+            format!("The retry budget is the retry table's throttling: {max} tokens, of which a success puts back {ratio}.")
+        }),
+        host.map(|host| format!("The service is at `{host}`, unless another address or universe is set.")),
+    ];
+    let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.")
+        .block(defaults.into_iter().flatten());
     quote! {
         #docs
-        #[derive(Debug, Clone)]
-        pub struct #settings {
-            inner: #runtime::__private::ClientSettings,
-        }
+        pub type #settings = #runtime::settings::ClientSettings<#stub_settings>;
 
-        impl #settings {
-            /// Settings with these for the RPCs.
-            #[must_use]
-            pub fn create(stub_settings: #stub_settings) -> Self {
-                Self { inner: #runtime::__private::ClientSettings::new(stub_settings.inner)#rules #budget #of_service }
-            }
-
-            #[doc = #rules_docs]
-            #[must_use]
-            pub fn with_compatibility(self, compatibility: #runtime::Compatibility) -> Self {
-                Self { inner: self.inner.with_compatibility(compatibility) }
-            }
-
-            #[doc = #budget_docs]
-            #[must_use]
-            pub fn with_retry_budget(self, budget: impl Into<Option<#runtime::RetryBudget>>) -> Self {
-                Self { inner: self.inner.with_retry_budget(budget) }
-            }
-
-            /// Shares one retry budget with everything that calls this server, through `budgets`. The first client or layer
-            /// to come brings the server's budget, and all others use that one. If you also call
-            /// `with_retry_budget`, call it first.
-            #[must_use]
-            pub fn with_server_retry_budget(self, budgets: &#runtime::settings::RetryBudgets, server: &str) -> Self {
-                Self { inner: self.inner.with_server_retry_budget(budgets, server) }
-            }
-
-            #replaying
-
-            /// The most time that connecting may take, if the client connects by itself and the endpoint has no
-            /// connect timeout of its own. Default: a third of the shortest RPC timeout, but at least 1 s and at
-            /// most 20 s.
-            #[must_use]
-            pub fn with_connect_timeout(self, timeout: ::std::time::Duration) -> Self {
-                Self { inner: self.inner.with_connect_timeout(timeout) }
-            }
-
-            /// Takes the settings of RPCs from a handle's table (a `SettingsHandle`, with the feature `live`), and
-            /// from each table that replaces it, read by the same rules as when this code was generated.
-            /// Changes of the stub settings override the table, and so does a retry budget that is set here.
-            /// Default: the settings don't change.
-            #[must_use]
-            pub fn with_handle(self, handle: &impl #runtime::live::SettingsSource) -> Self {
-                Self { inner: self.inner.with_handle(handle) }
-            }
-
-            /// Whether the handle refuses each table that names services or methods which this client doesn't have.
-            /// Call it after `with_handle`; without a handle it has no effect. Default: a table is refused if a name in
-            /// it is most likely misspelt, and others are a warning.
-            ///
-            /// # Errors
-            ///
-            /// The table that the handle has now names some.
-            pub fn deny_unknown_methods(self, deny: bool) -> Result<Self, #runtime::live::UnknownMethodsError> {
-                Ok(Self { inner: self.inner.deny_unknown_methods(deny)? })
-            }
-
-            #switches
-
-            #google
-
-            #observing
-        }
-
-        impl Default for #settings {
-            /// The settings of the retry table.
-            fn default() -> Self {
-                Self::create(#stub_settings::default())
+        impl #runtime::__private::ServiceStub for #stub_settings {
+            fn into_config(self) -> #runtime::__private::ClientConfig {
+                #runtime::__private::ClientConfig::new(self.inner)#rules #budget #of_service
             }
         }
 
-        impl From<#stub_settings> for #settings {
-            fn from(stub_settings: #stub_settings) -> Self {
-                Self::create(stub_settings)
-            }
-        }
+        #google
     }
 }

@@ -5,7 +5,7 @@ use crate::client::lro::generated::google::longrunning::OperationsStubSettings;
 use crate::client::method::Method;
 use crate::client::methods::Methods;
 use crate::operation::Name;
-use crate::settings::{ClientSettings, StubSettings};
+use crate::settings::{ClientConfig, StubSettings};
 use std::sync::Arc;
 
 /// The methods and settings of a client whose service starts operations.
@@ -26,7 +26,7 @@ struct PollingConfigs {
 
 impl LongRunningMethods {
     /// `None`: the service starts no operations.
-    pub(in crate::client) fn new(settings: &ClientSettings) -> Option<Self> {
+    pub(in crate::client) fn new(settings: &ClientConfig) -> Option<Self> {
         let polling: Arc<[PollingConfigs]> = configs(settings).collect();
         if polling.is_empty() {
             return None;
@@ -63,7 +63,7 @@ impl LongRunningMethods {
     }
 }
 
-fn configs(settings: &ClientSettings) -> impl Iterator<Item = PollingConfigs> {
+fn configs(settings: &ClientConfig) -> impl Iterator<Item = PollingConfigs> {
     let observers = settings.options.observers.shared();
     settings.stub.operations().map(move |(info, operation)| {
         let config = |first| {

@@ -120,7 +120,7 @@ impl Contender for LiveClient {
 fn a_handle_adds_no_allocation_to_a_call() {
     let handle = SettingsHandle::new(Pace::AT_ONCE.table());
     let layer = RetryLayer::with_handle(&handle).layer(Canned::new());
-    let client = gax::ClientSettings::new(gax::StubSettings::new(&METHODS)).with_method_extension(false);
+    let client = gax::ClientSettings::create(gax::StubSettings::new(&METHODS)).with_method_extension(false);
     let client = gax::Client::new(Canned::new(), client.with_handle(&handle));
     let (live, fixed) =
         (cost(LiveLayer(AssetServiceClient::new(layer))), Layered::new(Canned::new(), Pace::AT_ONCE));
@@ -131,15 +131,17 @@ fn a_handle_adds_no_allocation_to_a_call() {
 
 #[test]
 fn headers_for_google_add_the_value_of_one() {
-    let client = |methods, service: Option<&'static gax::ServiceInfo>| {
-        let settings = gax::ClientSettings::new(gax::StubSettings::new(methods)).with_method_extension(false);
-        let settings = match service {
-            Some(service) => settings.of_service(service),
-            None => settings,
-        };
+    fn client<S: gax::ServiceStub>(stub: S) -> Cost {
+        let settings = gax::ClientSettings::create(stub).with_method_extension(false);
         cost(LiveClient(gax::Client::new(Canned::new(), settings)))
-    };
-    let (count, bytes) = over(client(&ROUTED, Some(&SERVICE)), client(&METHODS, None));
+    }
+    struct OfGoogle;
+    impl gax::ServiceStub for OfGoogle {
+        fn into_config(self) -> gax::ClientConfig {
+            gax::ClientConfig::new(gax::StubSettings::new(&ROUTED)).of_service(&SERVICE)
+        }
+    }
+    let (count, bytes) = over(client(OfGoogle), client(gax::StubSettings::new(&METHODS)));
     assert_eq!(count, 1);
     assert!(bytes <= 512, "{bytes} bytes");
 }
@@ -289,7 +291,7 @@ async fn a_message_is_encoded_once_for_all_attempts() {
     let service = Canned::new().failing(3);
     let mut stub = gax::StubSettings::new(&METHODS);
     *stub.call_mut(0) = CallSettings::new(Pace::AT_ONCE.settings(), Pace::codes());
-    let client = gax::Client::new(service.clone(), gax::ClientSettings::new(stub));
+    let client = gax::Client::new(service.clone(), gax::ClientSettings::create(stub));
     let reply: Result<Response<Counted>, Status> = client.unary(0, Request::new(Counted)).await;
     reply.unwrap();
     assert_eq!((service.attempts(), ENCODED.load(Ordering::Relaxed)), (4, 1));

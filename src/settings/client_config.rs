@@ -1,0 +1,163 @@
+//! The config of a generated client, whichever service it calls.
+
+use crate::google::{ClientHeaders, GoogleHeaders, ServiceInfo};
+#[cfg(feature = "live")]
+use crate::live::{KnownMethods, SettingsHandle};
+use crate::settings::operation_options::OperationOptions;
+use crate::settings::stub_settings::StubSettings;
+use gax_retry::{Compatibility, RetryBudget};
+#[cfg(feature = "live")]
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The content of [`ClientSettings`](super::ClientSettings), for generated code alone.
+#[derive(Debug, Clone)]
+pub struct ClientConfig {
+    pub(crate) stub: StubSettings,
+    pub(crate) options: OperationOptions,
+    pub(crate) limits: BufferLimits,
+    /// The budget of the table that the client was generated from.
+    pub(crate) table_budget: Option<RetryBudget>,
+    /// The handle whose tables replace the settings of the stub.
+    #[cfg(feature = "live")]
+    pub(crate) handle: Option<SettingsHandle>,
+    /// The methods against which the handle's tables are checked.
+    #[cfg(feature = "live")]
+    pub(crate) known: Option<Arc<KnownMethods>>,
+    pub(crate) method_extension: bool,
+    pub(super) connect_timeout: Option<Duration>,
+    pub(super) google: GoogleHeaders,
+    /// The service, if it is one of Google's.
+    service: Option<&'static ServiceInfo>,
+}
+
+impl ClientConfig {
+    /// Defaults around the stub's settings.
+    #[must_use]
+    pub fn new(stub: StubSettings) -> Self {
+        Self {
+            stub,
+            options: OperationOptions::default(),
+            limits: BufferLimits::default(),
+            table_budget: None,
+            #[cfg(feature = "live")]
+            handle: None,
+            #[cfg(feature = "live")]
+            known: None,
+            method_extension: true,
+            connect_timeout: None,
+            google: GoogleHeaders::default(),
+            service: None,
+        }
+    }
+
+    /// By the rules of the dialect that the retry table was read in.
+    #[must_use]
+    pub fn by_rules_of(mut self, compatibility: Compatibility) -> Self {
+        self.options.set(OperationOptions::new().compatibility(compatibility));
+        self
+    }
+
+    /// With the budget of the retry table.
+    #[must_use]
+    pub fn with_table_budget(self, budget: RetryBudget) -> Self {
+        Self { table_budget: Some(budget), ..self }
+    }
+
+    /// For a service of Google's, whose servers expect some headers.
+    #[must_use]
+    pub fn of_service(self, service: &'static ServiceInfo) -> Self {
+        Self { service: Some(service), ..self }
+    }
+
+    /// The headers that requests have beside those of gRPC.
+    pub(crate) fn headers(&self) -> ClientHeaders {
+        let is_of_google = self.service.is_some();
+        let google = self.google.clone();
+        ClientHeaders::new(&if is_of_google { google } else { google.unless_asked() }, self.service)
+    }
+
+    /// The time that connecting may take. An attempt that waits for a connection has time for another one.
+    pub(crate) fn connect_timeout(&self) -> Duration {
+        const LEAST: Duration = Duration::from_secs(1);
+        const MOST: Duration = Duration::from_secs(20);
+        let usual = || match self.stub.shortest_timeout() {
+            Some(timeout) => (timeout / 3).clamp(LEAST, MOST),
+            None => MOST,
+        };
+        self.connect_timeout.unwrap_or_else(usual)
+    }
+}
+
+/// How much of each call a client or layer buffers, and what else only gRPC has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct BufferLimits {
+    /// The longest request that is buffered for another attempt.
+    pub(crate) max_replay_bytes: usize,
+    /// The most that all streams of requests together may have buffered for other attempts.
+    pub(crate) max_total_replay_bytes: usize,
+    /// Whether streams of requests are buffered to be replayed; `None`: as the compatibility has it.
+    pub(crate) replays_streams: Option<bool>,
+    /// The most bytes of a response that are buffered until the status is known.
+    pub(crate) max_response_buffer: usize,
+    /// Whether a server's "Timeout expired", once the attempt's time is up, counts as our own timeout.
+    pub(crate) server_timeouts_are_ours: bool,
+    /// Whether `grpc-previous-rpc-attempts` is sent; `None`: as the compatibility has it.
+    pub(crate) previous_attempts_header: Option<bool>,
+}
+
+impl Default for BufferLimits {
+    fn default() -> Self {
+        // The longest message that a gRPC server accepts by default, and some room for its frame.
+        const MESSAGE: usize = 4 * 1024 * 1024 + 64 * 1024;
+        Self {
+            max_replay_bytes: MESSAGE,
+            max_total_replay_bytes: 16 * 1024 * 1024,
+            replays_streams: None,
+            max_response_buffer: MESSAGE,
+            server_timeouts_are_ours: true,
+            previous_attempts_header: None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::MethodInfo;
+    use gax_retry::{CodeSet, RetrySettings};
+
+    fn stub(settings: &[RetrySettings]) -> StubSettings {
+        static CODES: (&str, CodeSet) = ("codes", CodeSet::EMPTY);
+        let methods: Vec<_> = settings
+            .iter()
+            .map(|settings| {
+                let params = Box::leak(Box::new(("params", settings.clone())));
+                MethodInfo::new("pkg.Service", "Method", "/pkg.Service/Method")
+                    .with_codes(&CODES)
+                    .with_params(params)
+            })
+            .collect();
+        StubSettings::new(methods.leak())
+    }
+
+    #[test]
+    fn connecting_may_take_a_third_of_the_shortest_rpc_timeout() {
+        let of = |seconds: &[u64]| {
+            let settings =
+                seconds.iter().map(|seconds| RetrySettings::no_retry(Duration::from_secs(*seconds)));
+            ClientConfig::new(stub(&settings.collect::<Vec<_>>())).connect_timeout()
+        };
+        assert_eq!(of(&[30, 15, 600]), Duration::from_secs(5));
+        assert_eq!(of(&[2, 600]), Duration::from_secs(1));
+        assert_eq!(of(&[600, 90]), Duration::from_secs(20));
+        assert_eq!(of(&[]), Duration::from_secs(20));
+        let short = RetrySettings::builder()
+            .initial_rpc_timeout(Duration::from_secs(6))
+            .total_timeout(Duration::from_secs(60));
+        let stub = stub(&[RetrySettings::default(), short.build().unwrap()]);
+        assert_eq!(ClientConfig::new(stub.clone()).connect_timeout(), Duration::from_secs(2));
+        let set = ClientConfig { connect_timeout: Some(Duration::from_millis(7)), ..ClientConfig::new(stub) };
+        assert_eq!(set.connect_timeout(), Duration::from_millis(7));
+    }
+}
