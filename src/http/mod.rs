@@ -1,7 +1,9 @@
 //! Operations over HTTP, for any client that is a tower service.
 
+mod client;
 mod config;
 mod failure;
+mod http_service;
 mod layer;
 pub mod note;
 mod options;
@@ -29,6 +31,7 @@ pub use gax_retry::http::{
     IdempotencyTable, OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure,
     TransportFailures, presets,
 };
+pub use http_service::HttpService;
 pub use layer::HttpRetryLayer;
 pub use options::HttpCallOptions;
 pub use protocol::HTTP;

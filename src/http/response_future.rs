@@ -2,20 +2,17 @@
 
 use crate::http::config::HttpConfig;
 use crate::http::failure::{Broken, HttpError};
+use crate::http::http_service::HttpService;
 use crate::http::protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
 use crate::operation::{Detail, Driver, Output};
-use crate::transport::BoxError;
-use gax_retry::StopReason;
-use http_body::Body;
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use tower_service::Service;
 
 pin_project! {
     /// The future of [`HttpRetryService`](crate::http::HttpRetryService).
@@ -24,43 +21,25 @@ pin_project! {
     ///
     /// Dropping it stops everything at once: no attempt, wait or timer outlives it.
     #[must_use = "futures do nothing unless polled"]
-    pub struct HttpResponseFuture<S, B, R>
+    pub struct HttpResponseFuture<S, B>
     where
-        S: Service<http::Request<B>, Response = http::Response<R>>,
-        S: Clone,
-        S::Error: Into<BoxError>,
+        S: HttpService<B>,
         B: Replay,
-        R: Body,
-        R::Error: Into<BoxError>,
     {
         #[pin]
-        driver: Driver<HttpProtocol<S, B, R>>,
+        driver: Driver<HttpProtocol<S, B, S::ResponseBody>>,
     }
 }
 
-impl<S, B, R> HttpResponseFuture<S, B, R>
-where
-    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    B: Replay,
-    R: Body,
-    R::Error: Into<BoxError>,
-{
-    pub(super) fn new(protocol: HttpProtocol<S, B, R>, config: Arc<HttpConfig>) -> Self {
+impl<S: HttpService<B>, B: Replay> HttpResponseFuture<S, B> {
+    pub(super) fn new(protocol: HttpProtocol<S, B, S::ResponseBody>, config: Arc<HttpConfig>) -> Self {
         let reports = config.reports;
         Self { driver: Driver::new(protocol, config).reporting(reports) }
     }
 }
 
-impl<S, B, R> Future for HttpResponseFuture<S, B, R>
-where
-    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    B: Replay,
-    R: Body,
-    R::Error: Into<BoxError>,
-{
-    type Output = Result<http::Response<HttpResponseBody<R>>, HttpError>;
+impl<S: HttpService<B>, B: Replay> Future for HttpResponseFuture<S, B> {
+    type Output = Result<http::Response<HttpResponseBody<S::ResponseBody>>, HttpError>;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let this = self.project();
@@ -86,25 +65,15 @@ where
                 Ok(*response)
             }
             Some(AttemptOutcome::Broken(broken)) => Err(HttpError::new(report, broken, Some(stop))),
-            None if stop.reason() == StopReason::Cancelled => {
-                Err(HttpError::new(report, Broken::RequestEnded, Some(stop)))
-            }
             None => {
-                let problem = driver.config().policy.problem().cloned();
-                Err(HttpError::new(report, problem.map_or(Broken::NoTime, Broken::Invalid), Some(stop)))
+                let broken = Broken::without_attempt(&driver.config().policy, stop);
+                Err(HttpError::new(report, broken, Some(stop)))
             }
         })
     }
 }
 
-impl<S, B, R> fmt::Debug for HttpResponseFuture<S, B, R>
-where
-    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    B: Replay,
-    R: Body,
-    R::Error: Into<BoxError>,
-{
+impl<S: HttpService<B>, B: Replay> fmt::Debug for HttpResponseFuture<S, B> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("HttpResponseFuture").finish_non_exhaustive()
     }

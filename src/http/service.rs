@@ -1,13 +1,13 @@
 //! The service that the layer makes.
 
+use crate::http::client::LayeredClient;
 use crate::http::failure::HttpError;
+use crate::http::http_service::HttpService;
 use crate::http::protocol::HttpProtocol;
 use crate::http::request::{IntoReplay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
 use crate::http::response_future::HttpResponseFuture;
 use crate::http::shared_state::SharedState;
-use crate::transport::{BoxError, SharedService};
-use http_body::Body;
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -23,39 +23,35 @@ use tower_service::Service;
 ///
 /// Dropping a call's future stops it at once: no attempt, wait or timer outlives it.
 #[derive(Clone)]
-pub struct HttpRetryService<S> {
-    inner: S,
-    spare: SharedService<S>,
-    shared: Arc<SharedState>,
-}
+pub struct HttpRetryService<S>(LayeredClient<S>);
 
 /// Short: what it knows of requests is left out.
 impl<S: fmt::Debug> fmt::Debug for HttpRetryService<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("HttpRetryService").field("inner", &self.inner).finish_non_exhaustive()
+        f.debug_struct("HttpRetryService").field("inner", &self.0.service).finish_non_exhaustive()
     }
 }
 
 impl<S: Clone> HttpRetryService<S> {
     pub(crate) fn new(inner: S, shared: Arc<SharedState>) -> Self {
-        Self { spare: SharedService::of(&inner), inner, shared }
+        Self(LayeredClient::new(inner, shared))
     }
 
     #[cfg(feature = "reqwest")]
     pub(crate) fn inner(&self) -> &S {
-        &self.inner
+        &self.0.service
     }
 
     /// All that it takes to run an operation of another kind.
     #[cfg(feature = "transfer")]
-    pub(crate) fn parts(&self) -> (S, SharedService<S>, Arc<SharedState>) {
-        (self.inner.clone(), self.spare.clone(), Arc::clone(&self.shared))
+    pub(crate) fn client(&self) -> &LayeredClient<S> {
+        &self.0
     }
 
     /// The longest body that is buffered, so that it can be replayed, unless a request says otherwise.
     #[cfg(feature = "reqwest")]
     pub(crate) fn max_replay_bytes(&self) -> usize {
-        self.shared.config.load().limits.max_replay_bytes
+        self.0.shared.config.load().limits.max_replay_bytes
     }
 
     /// Sends a request, and retries it; the operation starts when the future is first polled.
@@ -87,35 +83,24 @@ impl<S: Clone> HttpRetryService<S> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn send<B, R>(&self, request: http::Request<B>) -> HttpResponseFuture<S, B::Body, R>
+    pub fn send<B>(&self, request: http::Request<B>) -> HttpResponseFuture<S, B::Body>
     where
         B: IntoReplay,
-        S: Service<http::Request<B::Body>, Response = http::Response<R>>,
-        S::Error: Into<BoxError>,
-        R: Body,
-        R::Error: Into<BoxError>,
+        S: HttpService<B::Body>,
     {
         let (mut parts, body) = request.into_parts();
-        let config = self.shared.config_for(&mut parts);
+        let config = self.0.shared.config_for(&mut parts);
         let request = ReplayableRequest::new(parts, body.into_replay(), config.limits.max_replay_bytes);
-        let (service, spare) = (self.inner.clone(), self.spare.clone());
-        let mut protocol = HttpProtocol::new(service, spare, &config, Arc::clone(&self.shared), request);
+        let mut protocol = HttpProtocol::new(self.0.clone(), &config, request);
         let config = protocol.hedged(&config).unwrap_or(config);
         HttpResponseFuture::new(protocol, config)
     }
 }
 
-impl<S, B, R> Service<http::Request<B>> for HttpRetryService<S>
-where
-    S: Service<http::Request<B::Body>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    B: IntoReplay,
-    R: Body,
-    R::Error: Into<BoxError>,
-{
-    type Response = http::Response<HttpResponseBody<R>>;
+impl<S: HttpService<B::Body>, B: IntoReplay> Service<http::Request<B>> for HttpRetryService<S> {
+    type Response = http::Response<HttpResponseBody<S::ResponseBody>>;
     type Error = HttpError;
-    type Future = HttpResponseFuture<S, B::Body, R>;
+    type Future = HttpResponseFuture<S, B::Body>;
 
     /// Always ready: whether the service below is, belongs to each attempt, under its clock.
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {

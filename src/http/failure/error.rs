@@ -5,7 +5,7 @@ use crate::transport::ConnectProblem;
 use crate::transport::{BoxError, chain};
 use gax_retry::http::{HttpFailure, TransportFailure};
 use gax_retry::operation::Stop;
-use gax_retry::{Attempt, Code, SettingsError, StopReason};
+use gax_retry::{Attempt, Code, Policy, SettingsError, StopReason};
 use gax_text::{Escaped, Human};
 use std::error::Error;
 use std::fmt;
@@ -50,6 +50,15 @@ pub(crate) enum Broken {
 }
 
 impl Broken {
+    /// Why an operation that has ended made no attempt.
+    pub(crate) fn without_attempt(policy: &Policy, stop: Stop) -> Self {
+        match (stop.reason(), policy.problem()) {
+            (StopReason::Cancelled, _) => Broken::RequestEnded,
+            (_, Some(problem)) => Broken::Invalid(problem.clone()),
+            (_, None) => Broken::NoTime,
+        }
+    }
+
     pub(crate) fn failure(&self) -> Option<TransportFailure> {
         match self {
             Broken::TimedOut { .. } | Broken::NoTime => Some(TransportFailure::Timeout),

@@ -2,9 +2,10 @@
 
 use crate::http::config::HttpConfig;
 use crate::http::failure::{BodyNotOpened, NoBody, Part};
+use crate::http::http_service::HttpService;
+#[cfg(feature = "reqwest")]
 use crate::http::note;
-use crate::http::protocol::http_protocol::HTTP;
-use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
+use crate::http::protocol::http_protocol::{AttemptOutcome, HTTP, HttpProtocol};
 use crate::http::request::{CutOff, Replay};
 #[cfg(feature = "reqwest")]
 use crate::http::response::Redirected;
@@ -16,8 +17,8 @@ use crate::transport::{BoxError, retry_after_in};
 use gax_retry::http::{HttpFailure, retry_info_in_json};
 use gax_retry::operation::{AttemptResult, Resend, Seen};
 use gax_retry::{AttemptKind, Delivery, ServerDelay, StartedAttempt};
-use http::StatusCode;
 use http::header::CONNECTION;
+use http::{HeaderMap, StatusCode};
 use http_body::Body;
 use pin_project_lite::pin_project;
 use std::borrow::Cow;
@@ -25,7 +26,6 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use tokio::time::Instant;
-use tower_service::Service;
 
 pin_project! {
     /// An attempt in flight.
@@ -41,6 +41,23 @@ pin_project! {
         // It has ended.
         Done,
     }
+}
+
+#[cfg(feature = "transfer")]
+impl<F, R> HttpAttempt<F, R> {
+    /// Whether its request is out, and the head of the response has not come.
+    pub(crate) fn is_sent(&self) -> bool {
+        matches!(self, HttpAttempt::Sent { .. })
+    }
+}
+
+/// The head of a response, and its body.
+pub(crate) struct Head<R> {
+    pub(crate) response: http::Response<R>,
+    /// Ends the body of the request.
+    pub(crate) cut: Option<CutOff>,
+    /// The server has closed an idle connection by it: the request is sent again.
+    pub(crate) is_parting: bool,
 }
 
 impl<S, B: Replay, R> HttpProtocol<S, B, R> {
@@ -73,7 +90,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
-        let delay = asked_for(&response).map_or(ServerDelay::None, ServerDelay::AtLeast);
+        let delay = server_delay(response.headers(), response.body().with_bytes(retry_info_in_json));
         self.failed(config, Some(failure), AttemptOutcome::Response(Box::new(response)), context)
             .with_server_delay(delay)
             .with_end(ended_at)
@@ -94,7 +111,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
             && self.is_repeatable
             && self.http.is_safe()
             && closes()
-            && self.shared.connections.knows(response.extensions())
+            && self.client.shared.connections.knows(response.extensions())
     }
 }
 
@@ -119,9 +136,7 @@ where
             return self.response(config, response, ended_at, context);
         }
         match read {
-            Read::Early(EndedEarly::TimedOut) => self.timed_out(config, context),
-            Read::Early(why @ EndedEarly::Idle(_)) => self.stalled(config, why.into_error(), context),
-            Read::Early(why) => self.broken(config, why.into_error(), Part::Body, context),
+            Read::Early(why) => self.ended_early(config, why, context),
             // The operation's clock stops: the rest of the body may take as long as it likes.
             Read::NotYet | Read::Whole | Read::TooLong => {
                 let mut result = AttemptResult::done();
@@ -136,17 +151,77 @@ where
     }
 }
 
-impl<S, B, R> Protocol for HttpProtocol<S, B, R>
-where
-    S: Service<http::Request<B>, Response = http::Response<R>> + Clone,
-    S::Error: Into<BoxError>,
-    B: Replay,
-    R: Body,
-    R::Error: Into<BoxError>,
-{
+impl<S: HttpService<B>, B: Replay> HttpProtocol<S, B, S::ResponseBody> {
+    /// Sends the request, and awaits the head of its response.
+    pub(crate) fn poll_head(
+        &mut self,
+        config: &HttpConfig,
+        mut attempt: Pin<&mut HttpAttempt<S::Future, S::ResponseBody>>,
+        context: &mut AttemptContext<'_>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Result<Head<S::ResponseBody>, AttemptResult>> {
+        let error = loop {
+            match attempt.as_mut().project() {
+                AttemptProj::Ready => {
+                    if let Err(error) = ready!(self.request.poll_open(cx)) {
+                        break BodyNotOpened(error).into();
+                    }
+                    if let Err(error) = ready!(self.client.service.poll_ready(cx)) {
+                        self.client.renew();
+                        break error.into();
+                    }
+                    let Some((mut request, cut)) = self.request.write(context.started()) else {
+                        break NoBody.into();
+                    };
+                    #[cfg(feature = "connection")]
+                    context.link(request.extensions_mut(), None);
+                    if let Some(mut outgoing) = context.sending() {
+                        outgoing.add_headers(request.headers_mut());
+                    }
+                    let future = self.client.service.call(request);
+                    attempt.set(HttpAttempt::Sent { future, cut });
+                }
+                AttemptProj::Sent { future, cut } => {
+                    let response = match ready!(future.poll(cx)) {
+                        Ok(response) => response,
+                        Err(error) => break error.into(),
+                    };
+                    let is_parting = self.is_parting(&response);
+                    self.client.shared.connections.remember(response.extensions());
+                    #[cfg(feature = "reqwest")]
+                    if response.extensions().get::<Redirected>().is_some() {
+                        context.note(note::FOLLOWED_REDIRECTS);
+                    }
+                    let cut = cut.take();
+                    attempt.set(HttpAttempt::Done);
+                    return Poll::Ready(Ok(Head { response, cut, is_parting }));
+                }
+                AttemptProj::Collecting { .. } | AttemptProj::Done => return Poll::Pending,
+            }
+        };
+        Poll::Ready(Err(self.broken(config, error, Part::Head, context)))
+    }
+
+    /// Nothing of the request or its response has moved for too long.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn idle(
+        &mut self,
+        config: &HttpConfig,
+        mut attempt: Pin<&mut HttpAttempt<S::Future, S::ResponseBody>>,
+        error: BoxError,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        #[cfg(feature = "connection")]
+        context.expire();
+        attempt.set(HttpAttempt::Done);
+        self.stalled(config, error, context)
+    }
+}
+
+impl<S: HttpService<B>, B: Replay> Protocol for HttpProtocol<S, B, S::ResponseBody> {
     type Config = HttpConfig;
-    type Attempt = HttpAttempt<S::Future, R>;
-    type Slot = Option<http::Response<HttpResponseBody<R>>>;
+    type Attempt = HttpAttempt<S::Future, S::ResponseBody>;
+    type Slot = Option<http::Response<HttpResponseBody<S::ResponseBody>>>;
 
     const TRANSPORT: &'static ObservedTransport = &HTTP;
 
@@ -157,7 +232,7 @@ where
 
     #[inline]
     fn start<'a>(&'a self, config: &'a HttpConfig) -> Start<'a> {
-        self.shared.start().within(earlier(config.timeout, self.inbound.map(until)))
+        self.client.shared.start().within(earlier(config.timeout, self.inbound.map(until)))
     }
 
     fn begin(
@@ -183,84 +258,33 @@ where
         cx: &mut Context<'_>,
         reply: &mut Self::Slot,
     ) -> Poll<Step> {
-        loop {
-            match attempt.as_mut().project() {
-                AttemptProj::Ready => {
-                    if let Err(error) = ready!(self.request.poll_open(cx)) {
-                        let error: BoxError = Box::new(BodyNotOpened(error));
-                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, context)));
-                    }
-                    if let Err(error) = ready!(self.service.poll_ready(cx)) {
-                        // A service that has failed is neither called nor asked again.
-                        self.service = self.spare.copy();
-                        return Poll::Ready(Step::Ended(self.broken(
-                            config,
-                            error.into(),
-                            Part::Head,
-                            context,
-                        )));
-                    }
-                    let Some((mut request, cut)) = self.request.write(context.started()) else {
-                        let error: BoxError = Box::new(NoBody);
-                        return Poll::Ready(Step::Ended(self.broken(config, error, Part::Head, context)));
-                    };
-                    #[cfg(feature = "connection")]
-                    context.link(request.extensions_mut(), None);
-                    if let Some(mut outgoing) = context.sending() {
-                        outgoing.add_headers(request.headers_mut());
-                    }
-                    let future = self.service.call(request);
-                    attempt.set(HttpAttempt::Sent { future, cut });
-                }
-                AttemptProj::Sent { future, cut } => match ready!(future.poll(cx)) {
-                    Ok(response) => {
-                        let is_parting = self.is_parting(&response);
-                        self.shared.connections.remember(response.extensions());
-                        #[cfg(feature = "reqwest")]
-                        if response.extensions().get::<Redirected>().is_some() {
-                            context.note(note::FOLLOWED_REDIRECTS);
-                        }
-                        let ended_at = context.clock().elapsed();
-                        let method = &self.request.parts().method;
-                        let idle_timeout = config.limits.body_idle_timeout;
-                        let reader = ResponseReader::new(method, response, idle_timeout, cut.take());
-                        let status = reader.status();
-                        if is_parting {
-                            let response = reader.into_response(Read::NotYet, context.deadline());
-                            let result = self.response(config, response, ended_at, context);
-                            return Poll::Ready(Step::Ended(result.with_resend(Resend::Stale)));
-                        }
-                        let Some(extent) = self.extent(config, status, ended_at, context) else {
-                            let response = reader.into_response(Read::NotYet, context.deadline());
-                            return Poll::Ready(Step::Ended(
-                                self.response(config, response, ended_at, context),
-                            ));
-                        };
-                        let ended_at = (!status.is_success()).then_some(ended_at);
-                        attempt.set(HttpAttempt::Collecting { reader: reader.reading(extent), ended_at });
-                    }
-                    Err(error) => {
-                        return Poll::Ready(Step::Ended(self.broken(
-                            config,
-                            error.into(),
-                            Part::Head,
-                            context,
-                        )));
-                    }
-                },
-                AttemptProj::Collecting { reader, .. } => {
-                    let read = ready!(reader.poll(cx));
-                    let owned = attempt.as_mut().project_replace(HttpAttempt::Done);
-                    let AttemptOwned::Collecting { reader, ended_at } = owned else {
-                        return Poll::Pending;
-                    };
-                    return Poll::Ready(Step::Ended(
-                        self.read(config, reader, read, ended_at, context, reply),
-                    ));
-                }
-                AttemptProj::Done => return Poll::Pending,
-            }
+        if !matches!(*attempt, HttpAttempt::Collecting { .. }) {
+            let head = match ready!(self.poll_head(config, attempt.as_mut(), context, cx)) {
+                Ok(head) => head,
+                Err(result) => return Poll::Ready(Step::Ended(result)),
+            };
+            let ended_at = context.clock().elapsed();
+            let method = &self.request.parts().method;
+            let reader =
+                ResponseReader::new(method, head.response, config.limits.body_idle_timeout, head.cut);
+            let status = reader.status();
+            let extent = if head.is_parting { None } else { self.extent(config, status, ended_at, context) };
+            let Some(extent) = extent else {
+                let response = reader.into_response(Read::NotYet, context.deadline());
+                let result = self.response(config, response, ended_at, context);
+                let resend = if head.is_parting { Resend::Stale } else { Resend::No };
+                return Poll::Ready(Step::Ended(result.with_resend(resend)));
+            };
+            let ended_at = (!status.is_success()).then_some(ended_at);
+            attempt.set(HttpAttempt::Collecting { reader: reader.reading(extent), ended_at });
         }
+        let AttemptProj::Collecting { reader, .. } = attempt.as_mut().project() else {
+            return Poll::Pending;
+        };
+        let read = ready!(reader.poll(cx));
+        let owned = attempt.as_mut().project_replace(HttpAttempt::Done);
+        let AttemptOwned::Collecting { reader, ended_at } = owned else { return Poll::Pending };
+        Poll::Ready(Step::Ended(self.read(config, reader, read, ended_at, context, reply)))
     }
 
     fn expire(
@@ -275,7 +299,7 @@ where
         match attempt.project_replace(HttpAttempt::Done) {
             AttemptOwned::Ready => {
                 // A place in the service's queue must not be held through a delay.
-                self.service = self.service.clone();
+                self.client.service = self.client.service.clone();
             }
             AttemptOwned::Collecting { reader, ended_at } => {
                 if let Some(ended_at) = ended_at {
@@ -308,8 +332,7 @@ where
     }
 }
 
-/// The wait that a response asks for: by `Retry-After`, or by `google.rpc.RetryInfo` in what has come of its body.
-fn asked_for<R>(response: &http::Response<HttpResponseBody<R>>) -> Option<Duration> {
-    let in_body = response.body().with_bytes(retry_info_in_json);
-    retry_after_in(response.headers()).max(in_body)
+/// The delay that a response asks for: by `Retry-After`, or by the `google.rpc.RetryInfo` in what has come of its body.
+pub(crate) fn server_delay(headers: &HeaderMap, in_body: Option<Duration>) -> ServerDelay {
+    retry_after_in(headers).max(in_body).map_or(ServerDelay::None, ServerDelay::AtLeast)
 }

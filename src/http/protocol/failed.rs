@@ -4,6 +4,7 @@ use crate::http::config::HttpConfig;
 use crate::http::failure::{BodyNotOpened, Broken, Cause, Connections, Part, classify};
 use crate::http::protocol::http_protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
+use crate::http::response::EndedEarly;
 use crate::operation::{AttemptContext, Note};
 use crate::transport::{BoxError, Reach};
 use gax_retry::http::{HttpFailure, TransportFailure};
@@ -11,7 +12,7 @@ use gax_retry::operation::{AttemptResult, Resend, RetryFact};
 
 impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// The request or its response broke.
-    pub(crate) fn broken(
+    pub(super) fn broken(
         &mut self,
         config: &HttpConfig,
         error: BoxError,
@@ -23,7 +24,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
             cause = Cause::UNREADABLE;
         }
         let is_repeatable = self.is_repeatable && self.http.is_safe();
-        let resend = resend(cause, part, &error, is_repeatable, &self.shared.connections);
+        let resend = resend(cause, part, &error, is_repeatable, &self.client.shared.connections);
         let result = self.lost(config, cause, error, context).with_resend(resend);
         if cause.is_closed_by_us && config.policy.permits(result) {
             return result.with_retry(RetryFact::ClosedByUs);
@@ -31,8 +32,22 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         result
     }
 
-    /// The body of the response stopped coming.
-    pub(crate) fn stalled(
+    /// The body of the response ended early.
+    pub(crate) fn ended_early(
+        &mut self,
+        config: &HttpConfig,
+        why: EndedEarly,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        match why {
+            EndedEarly::TimedOut => self.timed_out(config, context),
+            EndedEarly::Idle(_) => self.stalled(config, why.into_error(), context),
+            _ => self.broken(config, why.into_error(), Part::Body, context),
+        }
+    }
+
+    /// Nothing was sent or received for too long.
+    pub(super) fn stalled(
         &mut self,
         config: &HttpConfig,
         error: BoxError,
@@ -66,7 +81,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
 }
 
 /// Whether a request that was lost so is sent again in silence. `is_repeatable`: it is safe to retry, whatever became of it.
-pub(crate) fn resend(
+fn resend(
     cause: Cause,
     part: Part,
     error: &BoxError,

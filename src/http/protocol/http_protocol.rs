@@ -1,16 +1,16 @@
 //! A request over an HTTP service, between its attempts.
 
+use crate::http::client::LayeredClient;
 use crate::http::config::HttpConfig;
 use crate::http::failure::Broken;
 use crate::http::note;
 use crate::http::report::HttpReport;
 use crate::http::request::{Replay, ReplayableRequest};
 use crate::http::response::HttpResponseBody;
-use crate::http::shared_state::SharedState;
-use crate::operation::ObservedTransport;
-use crate::operation::{AttemptContext, inbound_deadline};
-use crate::transport::SharedService;
+use crate::operation::{AttemptContext, ObservedTransport, inbound_deadline};
 use gax_retry::StartedAttempt;
+#[cfg(feature = "transfer")]
+use gax_retry::http::Classification;
 use gax_retry::http::HttpFailure;
 use gax_retry::operation::{AttemptResult, Repetition};
 use std::sync::Arc;
@@ -21,9 +21,7 @@ pub const HTTP: ObservedTransport = ObservedTransport::new("http").with_wire();
 
 /// One request on its way to its response.
 pub(crate) struct HttpProtocol<S, B, R> {
-    pub(super) service: S,
-    pub(super) spare: SharedService<S>,
-    pub(super) shared: Arc<SharedState>,
+    pub(super) client: LayeredClient<S>,
     pub(super) inbound: Option<Instant>,
     pub(super) request: ReplayableRequest<B>,
     /// Whether the request is safe to retry, whatever became of it.
@@ -53,19 +51,22 @@ impl<R> AttemptOutcome<R> {
 }
 
 impl<S, B: Replay, R> HttpProtocol<S, B, R> {
-    pub(crate) fn new(
-        service: S,
-        spare: SharedService<S>,
-        config: &HttpConfig,
-        shared: Arc<SharedState>,
-        request: ReplayableRequest<B>,
-    ) -> Self {
+    pub(crate) fn new(client: LayeredClient<S>, config: &HttpConfig, request: ReplayableRequest<B>) -> Self {
         let classification = config.classify(request.parts(), &request.bytes().unwrap_or_default());
-        let http = Box::new(HttpReport::new(classification, config.strategy));
+        Self::of(client, request, HttpReport::new(classification, config.strategy))
+    }
+
+    /// An operation over that client whose requests are made anew for each attempt, which makes them safe to retry.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn made_anew(client: LayeredClient<S>, config: &HttpConfig, first: http::Request<B>) -> Self {
+        let http = HttpReport::new(Classification::always(), config.strategy);
+        Self::of(client, ReplayableRequest::made_anew(first), http)
+    }
+
+    fn of(client: LayeredClient<S>, request: ReplayableRequest<B>, http: HttpReport) -> Self {
+        let http = Box::new(http);
         Self {
-            service,
-            spare,
-            shared,
+            client,
             inbound: inbound_deadline(),
             is_repeatable: http.may_be_sent_again(),
             request,
@@ -74,6 +75,12 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
             ended: None,
             held: None,
         }
+    }
+
+    /// The next attempt sends that request.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn send_next(&mut self, request: http::Request<B>) {
+        self.request = ReplayableRequest::made_anew(request);
     }
 
     /// The config for a request that may be sent while an attempt is in flight, where such requests are hedged. Its attempts
@@ -99,9 +106,13 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     }
 
     /// The facts of an attempt that failed so; `None`: by a fault of the request's own.
-    pub(super) fn result(&self, config: &HttpConfig, failure: Option<HttpFailure>) -> AttemptResult {
-        config
-            .failed(failure)
+    pub(crate) fn result(&self, config: &HttpConfig, failure: Option<HttpFailure>) -> AttemptResult {
+        self.with_request(config.failed(failure), failure)
+    }
+
+    /// The result of an attempt that failed so, with what follows from its request.
+    pub(crate) fn with_request(&self, result: AttemptResult, failure: Option<HttpFailure>) -> AttemptResult {
+        result
             .with_repetition(self.repetition(failure))
             .with_idempotent(self.is_repeatable)
             .with_replayable(self.request.is_replayable())

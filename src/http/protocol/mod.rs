@@ -5,6 +5,6 @@ mod failed;
 mod http_protocol;
 
 #[cfg(feature = "transfer")]
-pub(crate) use failed::resend;
+pub(crate) use attempt::{Head, HttpAttempt, server_delay};
 pub use http_protocol::HTTP;
 pub(crate) use http_protocol::{AttemptOutcome, HttpProtocol};

@@ -21,12 +21,21 @@ pub(crate) struct ReplayableRequest<B> {
     next: Option<B>,
     /// The body is longer than the replay limit.
     too_large: bool,
+    /// Its sender makes the request of each attempt.
+    is_made_anew: bool,
 }
 
 impl<B: Replay> ReplayableRequest<B> {
     pub(crate) fn new(parts: Parts, body: B, max_replay_bytes: usize) -> Self {
         let too_large = body.kept() > max_replay_bytes;
-        Self { parts, body: Some(body), next: None, too_large }
+        Self { parts, body: Some(body), next: None, too_large, is_made_anew: false }
+    }
+
+    /// The request of the next attempt, in place of which that after it has another one.
+    #[cfg(feature = "transfer")]
+    pub(crate) fn made_anew(request: http::Request<B>) -> Self {
+        let (parts, body) = request.into_parts();
+        Self { parts, body: Some(body), next: None, too_large: false, is_made_anew: true }
     }
 
     pub(crate) fn parts(&self) -> &Parts {
@@ -40,7 +49,7 @@ impl<B: Replay> ReplayableRequest<B> {
 
     /// Whether the request can be sent once more. Known once it has been sent.
     pub(crate) fn is_replayable(&self) -> bool {
-        self.body.is_some()
+        self.is_made_anew || self.body.is_some()
     }
 
     /// Why it can't be sent once more.

@@ -9,7 +9,7 @@ mod redirects;
 pub use body::HttpResponseBody;
 pub(crate) use open_body::EndedEarly;
 #[cfg(feature = "transfer")]
-pub(crate) use open_body::{OpenBody, announced_length};
+pub(crate) use open_body::OpenBody;
 pub(crate) use reader::{DRAIN_TIME, Read, ReadExtent, ResponseReader};
 #[cfg(feature = "reqwest")]
 pub(crate) use redirects::Redirected;

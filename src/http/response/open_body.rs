@@ -28,7 +28,7 @@ pub(crate) struct OpenBody<B> {
     idle_until: Option<Instant>,
     /// When it has to have ended.
     deadline: Option<Instant>,
-    /// For the caller, who has the body without its operation.
+    /// For those who have the body without its operation.
     timer: Timer,
     /// Ends the request's body, whose response this is: not before this one has ended, since a connection breaks by that.
     request: Option<CutOff>,
@@ -40,14 +40,14 @@ where
     B::Error: Into<BoxError>,
 {
     pub(crate) fn new(
+        (method, head): (&Method, &Parts),
         body: B,
-        announced: Option<u64>,
         idle_timeout: Option<Duration>,
         request: Option<CutOff>,
     ) -> Self {
         Self {
             body: Box::pin(body),
-            announced,
+            announced: announced_length(method, head),
             seen: 0,
             idle_timeout,
             idle_until: None,
@@ -92,6 +92,19 @@ where
         })
     }
 
+    /// The next frame, waited for as long as the server may take over it.
+    pub(crate) fn poll_next(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, EndedEarly>>> {
+        loop {
+            match self.poll_in_time(cx) {
+                Poll::Pending => ready!(self.timer.poll_at(self.due(), cx)),
+                frame => return frame,
+            }
+        }
+    }
+
     /// The error of a body that ends here too early: HTTP/2 connections, for one, end a body in silence that the server
     /// has broken off without an error.
     fn missing(&self) -> Option<EndedEarly> {
@@ -128,14 +141,7 @@ where
     type Error = BoxError;
 
     fn poll_frame(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        loop {
-            match self.poll_in_time(cx) {
-                Poll::Ready(frame) => {
-                    return Poll::Ready(frame.map(|frame| frame.map_err(EndedEarly::into_error)));
-                }
-                Poll::Pending => ready!(self.timer.poll_at(self.due(), cx)),
-            }
-        }
+        self.poll_next(cx).map_err(EndedEarly::into_error)
     }
 
     fn is_end_stream(&self) -> bool {
@@ -149,7 +155,7 @@ where
 
 /// The length of a response's body as its headers announce it; `None` where they don't, or speak of something
 /// else: `HEAD`, 204 and 304 have no body, and chunks know their own length.
-pub(crate) fn announced_length(method: &Method, response: &Parts) -> Option<u64> {
+fn announced_length(method: &Method, response: &Parts) -> Option<u64> {
     let mut values = response.headers.get_all(CONTENT_LENGTH).iter();
     let first = one_length(values.next()?)?;
     let is_empty = method == Method::HEAD
@@ -184,12 +190,6 @@ pub(crate) enum EndedEarly {
 }
 
 impl EndedEarly {
-    /// Whether that was a matter of time.
-    #[cfg(feature = "transfer")]
-    pub(crate) fn is_of_time(&self) -> bool {
-        matches!(self, EndedEarly::TimedOut | EndedEarly::Idle(_))
-    }
-
     /// The error that a reader of the body gets.
     pub(crate) fn into_error(self) -> BoxError {
         match self {

@@ -3,7 +3,7 @@
 use crate::body::{FrameBuffer, Remainder};
 use crate::http::request::CutOff;
 use crate::http::response::body::HttpResponseBody;
-use crate::http::response::open_body::{EndedEarly, OpenBody, announced_length};
+use crate::http::response::open_body::{EndedEarly, OpenBody};
 use crate::transport::BoxError;
 use http::response::Parts;
 use http::{HeaderMap, Method, StatusCode};
@@ -71,7 +71,7 @@ where
         request: Option<CutOff>,
     ) -> Self {
         let (parts, body) = response.into_parts();
-        let body = OpenBody::new(body, announced_length(method, &parts), idle_timeout, request);
+        let body = OpenBody::new((method, &parts), body, idle_timeout, request);
         Self { parts, frames: FrameBuffer::default(), trailers: None, body, most: 0 }
     }
 

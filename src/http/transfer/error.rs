@@ -1,11 +1,13 @@
 //! The error of a transfer.
 
+use crate::http::failure::{Broken, Part};
 use crate::http::transfer::progress::TransferReport;
 use crate::http::transfer::session::UploadSession;
 use crate::operation::OperationReport;
 use crate::transport::{BoxError, chain};
 use bytes::Bytes;
 use gax_retry::StopReason;
+use gax_retry::http::TransportFailure;
 use gax_text::Escaped;
 use std::borrow::Cow;
 use std::error::Error;
@@ -83,6 +85,44 @@ impl Failure {
 
     pub(super) fn with_response(self, response: http::Response<Bytes>) -> Self {
         Self { response: Some(Box::new(response)), ..self }
+    }
+
+    /// That of a request without a response, or of one whose body ended early. The URI may be that of a session, and is left out.
+    pub(super) fn of(broken: Broken, part: Part) -> Self {
+        let (failure, source) = match broken {
+            Broken::TimedOut { after } => {
+                let problem = format!("the last attempt timed out after {after:?}");
+                return Self::new(TransferErrorKind::TimedOut, problem);
+            }
+            Broken::NoTime => {
+                return Self::new(TransferErrorKind::TimedOut, "there was no time for an attempt");
+            }
+            Broken::RequestEnded => {
+                let problem = "the request has ended that this transfer was made for";
+                return Self::new(TransferErrorKind::Cancelled, problem);
+            }
+            Broken::Invalid(problem) => {
+                return Self::new(TransferErrorKind::Invalid, "the settings can't be used")
+                    .with_source(problem);
+            }
+            Broken::Failed { failure, source, .. } => (failure, source),
+        };
+        #[cfg(feature = "reqwest")]
+        let source = match source.downcast::<reqwest::Error>() {
+            Ok(error) => Box::new(error.without_url()),
+            Err(error) => error,
+        };
+        let (kind, problem) = match (failure, part) {
+            (Some(TransportFailure::Timeout), Part::Head) => {
+                (TransferErrorKind::TimedOut, "the last attempt timed out")
+            }
+            (Some(TransportFailure::Timeout), Part::Body) => {
+                (TransferErrorKind::TimedOut, "the response stalled")
+            }
+            (_, Part::Head) => (TransferErrorKind::Connection, "the connection failed"),
+            (_, Part::Body) => (TransferErrorKind::Connection, "the response broke off"),
+        };
+        Self::new(kind, problem).with_source(source)
     }
 
     /// The response breaks the rules of the protocol.

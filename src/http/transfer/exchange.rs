@@ -1,20 +1,23 @@
 //! The two sides of a transfer, as its protocol sees them.
 
 use crate::http::ReplayBody;
-use crate::http::response::OpenBody;
+use crate::http::request::CutOff;
+use crate::http::response::{EndedEarly, OpenBody};
 use crate::http::transfer::activity::Activity;
 use crate::http::transfer::error::Failure;
-use crate::http::transfer::progress::{TransferProgress, TransferReport};
-use crate::operation::{Note, Timer};
+use crate::http::transfer::progress::TransferProgress;
+use crate::operation::Note;
 use crate::transport::BoxError;
-use bytes::{Bytes, BytesMut};
+use bytes::{Buf as _, Bytes, BytesMut};
 use gax_retry::Code;
-use gax_retry::http::HttpFailure;
+use http::Method;
+use http_body::{Body, Frame};
+use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::time::Duration;
 
 /// A future of an attempt.
 pub(super) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -25,7 +28,7 @@ pub(super) type Prepared<P> = Result<(P, http::Request<ReplayBody>), Failure>;
 /// An upload or a download, between its requests: what to send next, and what a response means.
 pub(super) trait Exchange<'a>: Send {
     /// The purpose of a request.
-    type Step: Copy + Send;
+    type Step: Copy + Send + Unpin;
 
     /// The operation's name.
     fn name(&self) -> &str;
@@ -39,20 +42,28 @@ pub(super) trait Exchange<'a>: Send {
     fn prepare(&mut self, activity: &Arc<Activity>) -> Boxed<'a, Prepared<Self::Step>>;
 
     /// Reads a response.
-    fn read(&mut self, step: Self::Step, head: http::response::Parts, body: Incoming) -> Boxed<'a, Received>;
+    fn read(
+        &mut self,
+        _: Self::Step,
+        head: http::response::Parts,
+        mut body: Incoming,
+    ) -> Boxed<'a, Received> {
+        Box::pin(async move { body.collect(head).await })
+    }
 
     /// An attempt has its response, as far as it was read.
     fn received(&mut self, step: Self::Step, received: Received) -> Ending;
 
     /// An attempt has ended without a response. Returns whether it has brought the transfer on, and what is wrong on our own
     /// side, if that is why.
-    fn lost(&mut self, step: Option<Self::Step>) -> (bool, Option<Failure>);
+    fn lost(&mut self, _: Option<Self::Step>) -> (bool, Option<Failure>) {
+        (false, None)
+    }
 
-    /// How far the transfer has come, with that in flight.
-    fn progress(&self, in_flight: &Activity) -> TransferProgress;
-
-    /// How far it came, for the report.
-    fn summary(&self) -> TransferReport;
+    /// How far the transfer has come, with so many bytes in flight.
+    fn progress(&self, _: u64) -> TransferProgress {
+        TransferProgress::default()
+    }
 }
 
 /// A response as far as it was read.
@@ -73,10 +84,8 @@ impl Received {
 pub(super) enum End {
     /// As it should.
     Whole,
-    /// The body broke off.
-    Broken(BoxError),
-    /// Nothing more of it came in time.
-    Stalled(BoxError),
+    /// The body broke off, or nothing more of it came in time.
+    Early(EndedEarly),
     /// Something is wrong on our own side, or with what it says.
     Failed(Failure),
 }
@@ -87,6 +96,8 @@ pub(super) enum Ending {
     Done(Box<http::Response<Bytes>>),
     /// There is more to do, and nothing went wrong.
     NotDone { progress: bool },
+    /// The response ended early.
+    Early { why: EndedEarly, progress: bool },
     /// It failed.
     Failed { failure: Failure, class: Class, progress: bool },
 }
@@ -101,8 +112,8 @@ impl Ending {
 /// How a failure counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Class {
-    /// As the layer has it.
-    As(HttpFailure),
+    /// As the layer has the status of its response.
+    ByStatus,
     /// As that code, and it is retried.
     Always(Code),
     /// As that code, and it is not.
@@ -110,17 +121,26 @@ pub(super) enum Class {
 }
 
 /// The body of a response, whose pauses are limited.
-pub(super) struct Incoming {
-    body: OpenBody<UnsyncBoxBody<Bytes, BoxError>>,
-    timer: Timer,
-}
+pub(super) struct Incoming(OpenBody<UnsyncBoxBody<Bytes, BoxError>>);
 
 /// The most that is read of a response which is no content.
 const MOST: usize = 1024 * 1024;
 
 impl Incoming {
-    pub(super) fn new(body: OpenBody<UnsyncBoxBody<Bytes, BoxError>>) -> Self {
-        Self { body, timer: Timer::default() }
+    pub(super) fn new<R>(
+        head: &http::response::Parts,
+        body: R,
+        idle_timeout: Duration,
+        cut: Option<CutOff>,
+    ) -> Self
+    where
+        R: Body<Data: Send, Error: Into<BoxError>> + Send + 'static,
+    {
+        let body = body
+            .map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())))
+            .map_err(Into::into)
+            .boxed_unsync();
+        Self(OpenBody::new((&Method::GET, head), body, Some(idle_timeout), cut))
     }
 
     /// Its next bytes.
@@ -128,47 +148,36 @@ impl Incoming {
     /// # Errors
     ///
     /// It broke off, or stalled.
-    pub(super) async fn next(&mut self) -> Option<Result<Bytes, End>> {
-        let Self { body, timer } = self;
+    pub(super) async fn next(&mut self) -> Option<Result<Bytes, EndedEarly>> {
         loop {
-            let frame = poll_fn(|cx| {
-                loop {
-                    match body.poll_in_time(cx) {
-                        Poll::Ready(frame) => return Poll::Ready(frame),
-                        Poll::Pending => std::task::ready!(timer.poll_at(body.due(), cx)),
-                    }
-                }
-            });
-            match frame.await? {
-                Ok(frame) => match frame.into_data() {
-                    Ok(data) if data.is_empty() => {}
-                    Ok(data) => return Some(Ok(data)),
-                    Err(_trailers) => {}
-                },
-                Err(early) if early.is_of_time() => return Some(Err(End::Stalled(early.into_error()))),
-                Err(early) => return Some(Err(End::Broken(early.into_error()))),
+            match poll_fn(|cx| self.0.poll_next(cx)).await?.map(Frame::into_data) {
+                Ok(Ok(data)) if !data.is_empty() => return Some(Ok(data)),
+                Ok(_) => {}
+                Err(early) => return Some(Err(early)),
             }
         }
     }
 
-    /// All of it, if it is short; otherwise its begin.
-    pub(super) async fn collect(&mut self) -> (Bytes, End) {
-        let mut content = BytesMut::new();
-        while let Some(data) = self.next().await {
+    /// The response with all of it, if it is short; otherwise with its begin.
+    pub(super) async fn collect(&mut self, head: http::response::Parts) -> Received {
+        let (mut content, mut end) = (BytesMut::new(), End::Whole);
+        while content.len() < MOST
+            && let Some(data) = self.next().await
+        {
             match data {
                 Ok(data) => content.extend_from_slice(&data),
-                Err(end) => return (content.freeze(), end),
-            }
-            if content.len() >= MOST {
-                content.truncate(MOST);
-                break;
+                Err(early) => {
+                    end = End::Early(early);
+                    break;
+                }
             }
         }
-        (content.freeze(), End::Whole)
+        content.truncate(MOST);
+        Received { head, content: content.freeze(), end }
     }
 
     /// The request's body is sent to its end.
     pub(super) fn release_request(&mut self) {
-        self.body.release_request();
+        self.0.release_request();
     }
 }

@@ -11,7 +11,6 @@ mod progress;
 mod protocol;
 mod range;
 mod request;
-mod run;
 mod service;
 mod session;
 mod state_file;

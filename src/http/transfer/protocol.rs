@@ -1,28 +1,24 @@
-//! Attempts of a transfer: each is one request over the HTTP service below the layer.
+//! Attempts of a transfer: each is a request over HTTP as any other, which its exchange makes and whose response it reads.
 
 use crate::http::ReplayBody;
+use crate::http::client::LayeredClient;
 use crate::http::config::HttpConfig;
-use crate::http::failure::{Cause, Part, classify};
-use crate::http::protocol::HTTP;
-use crate::http::protocol::resend;
-use crate::http::request::{CutOff, Replay as _};
-use crate::http::response::{OpenBody, announced_length};
-use crate::http::shared_state::SharedState;
+use crate::http::failure::{Broken, Part};
+use crate::http::protocol::{AttemptOutcome, HTTP, Head, HttpAttempt, HttpProtocol, server_delay};
 use crate::http::transfer::activity::Activity;
-use crate::http::transfer::error::{Failure, TransferErrorKind};
-use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
+use crate::http::transfer::error::Failure;
+use crate::http::transfer::exchange::{Boxed, Class, Ending, Exchange, Incoming, Prepared, Received};
 use crate::http::transfer::progress::{TransferProgress, TransferReport};
 use crate::http::transfer::service::TransferService;
 use crate::operation::{
-    AttemptContext, Name, ObservedTransport, Protocol, Start, Step, earlier, inbound_deadline, until,
+    AttemptContext, Detail, Driver, Name, ObservedTransport, OperationReport, Protocol, Start, Step,
 };
-use crate::transport::{BoxError, SharedService, retry_after_in};
-use bytes::{Buf as _, Bytes};
-use gax_retry::http::{HttpFailure, IdempotencyStrategy, TransportFailure};
-use gax_retry::operation::{AttemptResult, Next, RetryFact};
-use gax_retry::{Code, Delivery, ServerDelay, StartedAttempt, StopReason};
-use http_body_util::BodyExt as _;
+use bytes::Bytes;
+use gax_retry::http::{HttpFailure, retry_info_in_json};
+use gax_retry::operation::{AttemptResult, Next, Resend, RetryFact};
+use gax_retry::{Code, ServerDelay, StartedAttempt, StopReason};
 use std::borrow::Cow;
+use std::future::poll_fn;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -33,76 +29,90 @@ use tokio::time::Instant;
 pub(super) type OnProgress<'a> = Box<dyn FnMut(&TransferProgress) + Send + 'a>;
 
 /// A transfer on its way.
-pub(super) struct TransferProtocol<'a, S, X> {
-    service: S,
-    spare: SharedService<S>,
-    shared: Arc<SharedState>,
-    inbound: Option<Instant>,
+pub(super) struct TransferProtocol<'a, S: TransferService, X> {
+    base: HttpProtocol<S, ReplayBody, S::ResponseBody>,
+    exchange: X,
     idle_timeout: Duration,
-    pub(super) exchange: X,
     /// Why the last attempt failed.
-    pub(super) failure: Option<Failure>,
+    failure: Option<Failure>,
     on_progress: Option<OnProgress<'a>>,
     reported: TransferProgress,
 }
 
-/// A request in flight.
-pub(super) struct TransferAttempt<'a, P, F> {
-    stage: Stage<'a, P, F>,
+/// An attempt in flight.
+pub(super) struct TransferAttempt<'a, P, A> {
+    stage: Stage<'a, P>,
+    request: Pin<Box<A>>,
     activity: Arc<Activity>,
 }
 
-/// Nothing in it is pinned in its place.
-impl<P, F> Unpin for TransferAttempt<'_, P, F> {}
-
-enum Stage<'a, P, F> {
-    /// Its body is being read from the source.
+enum Stage<'a, P> {
+    /// The body of its request is being read from the source.
     Preparing(Boxed<'a, Prepared<P>>),
-    /// The service is not ready yet.
-    Ready {
-        step: P,
-        request: Box<http::Request<ReplayBody>>,
-    },
     /// The request goes out, and the response's head is awaited.
-    Sent {
-        step: P,
-        future: Pin<Box<F>>,
-        cut: Option<CutOff>,
-    },
+    Sent(P),
     /// The response is being read.
     Reading {
         step: P,
         reading: Boxed<'a, Received>,
+        resend: Resend,
     },
     Done,
 }
 
-impl<'a, S: Clone, X: Exchange<'a>> TransferProtocol<'a, S, X> {
+/// The end of a transfer's operation.
+pub(super) struct Ended {
+    pub(super) result: Result<http::Response<Bytes>, Failure>,
+    pub(super) report: OperationReport,
+    pub(super) transfer: TransferReport,
+}
+
+impl<'a, S: TransferService, X: Exchange<'a> + 'a> TransferProtocol<'a, S, X> {
     pub(super) fn new(
-        service: (S, SharedService<S>),
-        shared: Arc<SharedState>,
+        client: LayeredClient<S>,
+        config: &HttpConfig,
         exchange: X,
         idle_timeout: Duration,
         on_progress: Option<OnProgress<'a>>,
     ) -> Self {
-        let (service, spare) = service;
         Self {
-            service,
-            spare,
-            shared,
-            inbound: inbound_deadline(),
-            idle_timeout,
+            base: HttpProtocol::made_anew(client, config, http::Request::new(ReplayBody::empty())),
             exchange,
+            idle_timeout,
             failure: None,
             on_progress,
             reported: TransferProgress::default(),
         }
     }
 
+    /// Runs the operation to its end.
+    pub(super) fn run(self, config: Arc<HttpConfig>) -> Boxed<'a, Ended> {
+        let (mut driver, mut reply) = (Box::pin(Driver::new(self, Arc::clone(&config))), None);
+        // A block that is `async` would forget the lifetime of the protocol.
+        Box::pin(poll_fn(move |cx| {
+            let (stop, report) = ready!(driver.as_mut().poll_end(cx, &mut reply));
+            let protocol = driver.as_mut().protocol();
+            let transfer = protocol.summary();
+            let failure = protocol.failure.take();
+            let without_attempt = || {
+                let broken =
+                    stop.map_or(Broken::NoTime, |stop| Broken::without_attempt(&config.policy, stop));
+                Failure::of(broken, Part::Head)
+            };
+            let result = reply.take().ok_or_else(|| failure.unwrap_or_else(without_attempt));
+            Poll::Ready(Ended { result, report: report.with_detail(Detail::new(transfer)), transfer })
+        }))
+    }
+
+    fn summary(&self) -> TransferReport {
+        let TransferProgress { bytes, resumptions, .. } = self.exchange.progress(0);
+        TransferReport { bytes, resumptions }
+    }
+
     /// Notifies the program of how far the transfer has come, if that has changed.
     fn report_progress(&mut self, activity: &Activity) {
         if let Some(on_progress) = &mut self.on_progress {
-            let progress = self.exchange.progress(activity);
+            let progress = self.exchange.progress(activity.bytes());
             if progress != self.reported {
                 self.reported = progress;
                 on_progress(&progress);
@@ -110,14 +120,7 @@ impl<'a, S: Clone, X: Exchange<'a>> TransferProtocol<'a, S, X> {
         }
     }
 
-    /// An attempt has ended: observers are notified of how far the transfer has come with it.
-    fn over(&self, result: AttemptResult, context: &mut AttemptContext<'_>) -> Poll<Step> {
-        let TransferReport { bytes, resumptions } = self.exchange.summary();
-        context.transferred(bytes, resumptions);
-        Poll::Ready(Step::Ended(result))
-    }
-
-    /// An attempt failed so, and counts as the layer has it.
+    /// An attempt failed so, and counts as that.
     fn failed(
         &mut self,
         config: &HttpConfig,
@@ -125,19 +128,37 @@ impl<'a, S: Clone, X: Exchange<'a>> TransferProtocol<'a, S, X> {
         class: Class,
         progress: bool,
     ) -> AttemptResult {
-        let delay = failure.response.as_ref().and_then(|response| retry_after_in(response.headers()));
+        let response = failure.response.as_deref();
+        let status = response.map(|response| HttpFailure::Status(response.status().as_u16()));
+        let delay = response.map_or(ServerDelay::None, |response| {
+            server_delay(response.headers(), retry_info_in_json(response.body()))
+        });
+        let by_code =
+            |code, retry| self.base.with_request(AttemptResult::failed(code).with_retry(retry), None);
         let result = match class {
-            Class::As(failure) => config.failed(Some(failure)),
-            Class::Always(code) => AttemptResult::failed(code).with_retry(RetryFact::Yes),
-            Class::Never(code) => {
-                AttemptResult::failed(code).with_retry(RetryFact::No(StopReason::NonRetryable))
-            }
+            Class::ByStatus => self.base.result(config, status),
+            Class::Always(code) => by_code(code, RetryFact::Yes),
+            Class::Never(code) => by_code(code, RetryFact::No(StopReason::NonRetryable)),
         };
         self.failure = Some(failure);
+        result.with_progress(progress).with_server_delay(delay)
+    }
+
+    /// An attempt ended without a response, which is that for any request.
+    fn lost(&mut self, config: &HttpConfig, step: Option<X::Step>, result: AttemptResult) -> AttemptResult {
+        let (progress, fault) = self.exchange.lost(step);
+        if let Some(fault) = fault {
+            return self.failed(config, fault, Class::Never(Code::FailedPrecondition), progress);
+        }
+        self.broken(result, Part::Head).with_progress(progress)
+    }
+
+    /// A request or its response broke.
+    fn broken(&mut self, result: AttemptResult, part: Part) -> AttemptResult {
+        if let Some(AttemptOutcome::Broken(broken)) = self.base.take_outcome() {
+            self.failure = Some(Failure::of(broken, part));
+        }
         result
-            .with_idempotent(may_be_retried(config))
-            .with_progress(progress)
-            .with_server_delay(delay.map_or(ServerDelay::None, ServerDelay::AtLeast))
     }
 
     /// The outcome of an attempt that has a response.
@@ -146,6 +167,7 @@ impl<'a, S: Clone, X: Exchange<'a>> TransferProtocol<'a, S, X> {
         config: &HttpConfig,
         step: X::Step,
         received: Received,
+        context: &mut AttemptContext<'_>,
         reply: &mut Option<http::Response<Bytes>>,
     ) -> AttemptResult {
         match self.exchange.received(step, received) {
@@ -158,75 +180,18 @@ impl<'a, S: Clone, X: Exchange<'a>> TransferProtocol<'a, S, X> {
                 self.failure = self.failure.take().filter(|_| !progress);
                 AttemptResult::not_done(Next::Now).with_progress(progress)
             }
+            Ending::Early { why, progress } => {
+                let result = self.base.ended_early(config, why, context);
+                self.broken(result, Part::Body).with_progress(progress)
+            }
             Ending::Failed { failure, class, progress } => self.failed(config, failure, class, progress),
         }
     }
-
-    /// The request or its response broke.
-    fn broken(
-        &mut self,
-        config: &HttpConfig,
-        step: Option<X::Step>,
-        error: BoxError,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        let (progress, fault) = self.exchange.lost(step);
-        if let Some(fault) = fault {
-            return self.failed(config, fault, Class::Never(Code::FailedPrecondition), progress);
-        }
-        let mut cause = classify(&*error, Part::Head);
-        if cause.is_closed_by_us && context.is_culprit() {
-            cause = Cause::UNREADABLE;
-        }
-        if let Some(problem) = cause.problem {
-            context.note(problem.note());
-        }
-        let may_be_retried = may_be_retried(config);
-        let resend = resend(cause, Part::Head, &error, may_be_retried, &self.shared.connections);
-        let failure =
-            Failure::new(TransferErrorKind::Connection, "the connection failed").with_source(plain(error));
-        let result = match cause.failure {
-            Some(transport) => {
-                self.failed(config, failure, Class::As(HttpFailure::Transport(transport)), progress)
-            }
-            None => self.failed(config, failure, Class::Never(Code::Unknown), progress),
-        };
-        cause.add_to(result, may_be_retried).with_resend(resend)
-    }
-
-    /// Our own clock ended the attempt.
-    fn timed_out(&mut self, config: &HttpConfig, step: Option<X::Step>, problem: String) -> AttemptResult {
-        let (progress, fault) = self.exchange.lost(step);
-        if let Some(fault) = fault {
-            return self.failed(config, fault, Class::Never(Code::FailedPrecondition), progress);
-        }
-        let failure = Failure::new(TransferErrorKind::TimedOut, problem);
-        self.failed(config, failure, Class::As(HttpFailure::Transport(TransportFailure::Timeout)), progress)
-    }
 }
 
-/// Whether the strategy retries anything at all. The requests of a session are safe to retry: it knows what it has.
-fn may_be_retried(config: &HttpConfig) -> bool {
-    config.strategy != IdempotencyStrategy::Never
-}
-
-/// The error of a client without the URI, which may be that of a session.
-fn plain(error: BoxError) -> BoxError {
-    #[cfg(feature = "reqwest")]
-    let error = match crate::http::failure::FirstHop::unwrap(error).downcast::<reqwest::Error>() {
-        Ok(error) => Box::new(error.without_url()),
-        Err(error) => error,
-    };
-    error
-}
-
-impl<'a, S, X> Protocol for TransferProtocol<'a, S, X>
-where
-    S: TransferService,
-    X: Exchange<'a>,
-{
+impl<'a, S: TransferService, X: Exchange<'a> + 'a> Protocol for TransferProtocol<'a, S, X> {
     type Config = HttpConfig;
-    type Attempt = TransferAttempt<'a, X::Step, S::Future>;
+    type Attempt = TransferAttempt<'a, X::Step, HttpAttempt<S::Future, S::ResponseBody>>;
     type Slot = Option<http::Response<Bytes>>;
 
     const TRANSPORT: &'static ObservedTransport = &HTTP;
@@ -236,20 +201,21 @@ where
     }
 
     fn start<'b>(&'b self, config: &'b HttpConfig) -> Start<'b> {
-        self.shared.start().within(earlier(config.timeout, self.inbound.map(until)))
+        self.base.start(config)
     }
 
     fn begin(
         &mut self,
-        _: &HttpConfig,
-        _: StartedAttempt,
+        config: &HttpConfig,
+        started: StartedAttempt,
         context: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
         if let Some(note) = self.exchange.note() {
             context.note(note);
         }
         let activity = Activity::begin(context.clock());
-        TransferAttempt { stage: Stage::Preparing(self.exchange.prepare(&activity)), activity }
+        let stage = Stage::Preparing(self.exchange.prepare(&activity));
+        TransferAttempt { stage, request: Box::pin(self.base.begin(config, started, context)), activity }
     }
 
     fn poll(
@@ -260,89 +226,62 @@ where
         cx: &mut Context<'_>,
         reply: &mut Self::Slot,
     ) -> Poll<Step> {
-        let attempt = attempt.get_mut();
-        loop {
-            match &mut attempt.stage {
+        let TransferAttempt { stage, request, activity } = attempt.get_mut();
+        let result = loop {
+            match stage {
                 Stage::Preparing(preparing) => match ready!(preparing.as_mut().poll(cx)) {
-                    Ok((step, request)) => attempt.stage = Stage::Ready { step, request: Box::new(request) },
+                    Ok((step, request)) => {
+                        self.base.send_next(request);
+                        *stage = Stage::Sent(step);
+                    }
                     Err(failure) => {
-                        attempt.stage = Stage::Done;
-                        let class = Class::Never(Code::FailedPrecondition);
-                        let result = self.failed(config, failure, class, false);
-                        return self.over(result, context);
+                        break self.failed(config, failure, Class::Never(Code::FailedPrecondition), false);
                     }
                 },
-                Stage::Ready { .. } => {
-                    if let Err(error) = ready!(self.service.poll_ready(cx)) {
-                        // A service that has failed is neither called nor asked again.
-                        self.service = self.spare.copy();
-                        attempt.stage = Stage::Done;
-                        let result = self.broken(config, None, error.into(), context);
-                        return self.over(result, context);
-                    }
-                    let Stage::Ready { step, request } = std::mem::replace(&mut attempt.stage, Stage::Done)
-                    else {
-                        return Poll::Pending;
-                    };
-                    let mut request = *request;
-                    #[cfg(feature = "connection")]
-                    context.link(request.extensions_mut(), None);
-                    if let Some(mut outgoing) = context.sending() {
-                        outgoing.add_headers(request.headers_mut());
-                    }
-                    let cut = request.body_mut().cut_off();
-                    attempt.activity.touch();
-                    let future = Box::pin(self.service.call(request));
-                    attempt.stage = Stage::Sent { step, future, cut };
-                }
-                Stage::Sent { step, future, cut } => {
+                Stage::Sent(step) => {
                     let step = *step;
-                    attempt.activity.wake(cx.waker());
-                    let response = match future.as_mut().poll(cx) {
-                        Poll::Ready(Ok(response)) => response,
-                        Poll::Ready(Err(error)) => {
-                            attempt.stage = Stage::Done;
-                            let result = self.broken(config, Some(step), error.into(), context);
-                            return self.over(result, context);
+                    activity.wake(cx.waker());
+                    let was_sent = request.is_sent();
+                    let head = self.base.poll_head(config, request.as_mut(), context, cx);
+                    if !was_sent {
+                        activity.touch();
+                    }
+                    let Head { response, cut, is_parting } = match head {
+                        Poll::Ready(Ok(head)) => head,
+                        Poll::Ready(Err(result)) => {
+                            let step = request.is_sent().then_some(step);
+                            break self.lost(config, step, result);
                         }
                         Poll::Pending => {
-                            self.report_progress(&attempt.activity);
-                            if !attempt.activity.is_idle(self.idle_timeout) {
+                            self.report_progress(activity);
+                            if !activity.is_idle(self.idle_timeout) {
                                 return Poll::Pending;
                             }
-                            #[cfg(feature = "connection")]
-                            context.expire();
-                            attempt.stage = Stage::Done;
-                            let problem = format!("nothing was sent or received for {:?}", self.idle_timeout);
-                            let result = self.timed_out(config, Some(step), problem);
-                            return self.over(result, context);
+                            let idle = format!("nothing was sent or received for {:?}", self.idle_timeout);
+                            let result = self.base.idle(config, request.as_mut(), idle.into(), context);
+                            break self.lost(config, Some(step), result);
                         }
                     };
-                    self.shared.connections.remember(response.extensions());
                     let (head, body) = response.into_parts();
-                    let length = announced_length(&http::Method::GET, &head);
-                    let body = body
-                        .map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())))
-                        .map_err(Into::into)
-                        .boxed_unsync();
-                    let body = OpenBody::new(body, length, Some(self.idle_timeout), cut.take());
-                    let reading = self.exchange.read(step, head, Incoming::new(body));
-                    attempt.stage = Stage::Reading { step, reading };
+                    let body = Incoming::new(&head, body, self.idle_timeout, cut);
+                    let reading = self.exchange.read(step, head, body);
+                    let resend = if is_parting { Resend::Stale } else { Resend::No };
+                    *stage = Stage::Reading { step, reading, resend };
                 }
-                Stage::Reading { step, reading } => {
-                    let step = *step;
+                Stage::Reading { step, reading, resend } => {
                     let Poll::Ready(received) = reading.as_mut().poll(cx) else {
-                        self.report_progress(&attempt.activity);
+                        self.report_progress(activity);
                         return Poll::Pending;
                     };
-                    attempt.stage = Stage::Done;
-                    let result = self.ended(config, step, received, reply);
-                    self.report_progress(&attempt.activity);
-                    return self.over(result, context);
+                    let result = self.ended(config, *step, received, context, reply).with_resend(*resend);
+                    self.report_progress(activity);
+                    break result;
                 }
                 Stage::Done => return Poll::Pending,
             }
-        }
+        };
+        *stage = Stage::Done;
+        Poll::Ready(Step::Ended(result))
     }
 
     fn expire(
@@ -351,49 +290,27 @@ where
         attempt: Option<Pin<&mut Self::Attempt>>,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let after = context.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
-        let problem = format!("the last attempt timed out after {after:?}");
         let Some(attempt) = attempt else {
-            return self.timed_out(config, None, problem).with_timed_out().with_delivery(Delivery::NotSent);
+            let result = self.base.expire(config, None, context);
+            return self.lost(config, None, result);
         };
-        let step = match std::mem::replace(&mut attempt.get_mut().stage, Stage::Done) {
-            Stage::Sent { step, .. } | Stage::Reading { step, .. } => Some(step),
-            Stage::Ready { .. } => {
-                // A place in the service's queue must not be held through a delay.
-                self.service = self.service.clone();
-                None
-            }
+        let TransferAttempt { stage, request, .. } = attempt.get_mut();
+        let step = match std::mem::replace(stage, Stage::Done) {
+            Stage::Sent(step) => Some(step).filter(|_| request.is_sent()),
+            Stage::Reading { step, .. } => Some(step),
             Stage::Preparing(_) | Stage::Done => None,
         };
-        let result = self.timed_out(config, step, problem).with_timed_out();
-        let TransferReport { bytes, resumptions } = self.exchange.summary();
+        let result = self.base.expire(config, Some(request.as_mut()), context);
+        self.lost(config, step, result)
+    }
+
+    /// Observers are notified of how far the transfer has come with it.
+    fn ending(&mut self, context: &mut AttemptContext<'_>) {
+        let TransferReport { bytes, resumptions } = self.summary();
         context.transferred(bytes, resumptions);
-        result
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {
-        match attempt.stage {
-            Stage::Sent { .. } => attempt.activity.idle_at(self.idle_timeout),
-            _ => None,
-        }
+        attempt.request.is_sent().then(|| attempt.activity.idle_at(self.idle_timeout)).flatten()
     }
-}
-
-/// The failure of a response that ended early.
-pub(super) fn ended_early(end: End, progress: bool) -> Option<Ending> {
-    let (kind, problem, error) = match end {
-        End::Whole => return None,
-        End::Failed(failure) => {
-            return Some(Ending::Failed { failure, class: Class::Never(Code::FailedPrecondition), progress });
-        }
-        End::Broken(error) => (TransferErrorKind::Connection, "the response broke off", error),
-        End::Stalled(error) => (TransferErrorKind::TimedOut, "the response stalled", error),
-    };
-    let transport = match kind {
-        TransferErrorKind::TimedOut => Some(TransportFailure::Timeout),
-        _ => classify(&*error, Part::Body).failure,
-    };
-    let class =
-        transport.map_or(Class::Never(Code::Unknown), |failure| Class::As(HttpFailure::Transport(failure)));
-    Some(Ending::Failed { failure: Failure::new(kind, problem).with_source(plain(error)), class, progress })
 }

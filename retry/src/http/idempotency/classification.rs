@@ -74,6 +74,13 @@ impl Classification {
         Self { rule: Some(rule), idempotency, is_fixed, hedges, is_at_other_host: false }
     }
 
+    /// A request that is safe to retry whatever it is, since its sender knows what became of it.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn always() -> Self {
+        Self { idempotency: Idempotency::Always, ..Self::unknown(Hedges::Never) }
+    }
+
     /// No rule speaks of it, but it carries this.
     pub(super) fn met(precondition: Precondition, hedges: Hedges) -> Self {
         Self { idempotency: Idempotency::ConditionMet(precondition), ..Self::unknown(hedges) }

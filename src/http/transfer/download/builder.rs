@@ -1,11 +1,12 @@
 //! A download, as a program describes it.
 
 use crate::http::HttpRetryService;
+use crate::http::client::LayeredClient;
 use crate::http::transfer::checksum::Checksums;
 use crate::http::transfer::download::downloaded::Downloaded;
 use crate::http::transfer::download::file::PartialFile;
 use crate::http::transfer::download::options::DownloadOptions;
-use crate::http::transfer::download::receiver::{ClientParts, Receiver};
+use crate::http::transfer::download::receiver::Receiver;
 use crate::http::transfer::download::sink::Sink;
 use crate::http::transfer::download::state::Checkpoints;
 use crate::http::transfer::error::{Failure, TransferError, TransferErrorKind};
@@ -202,7 +203,7 @@ impl<'a> Download<'a> {
         client: &HttpRetryService<S>,
         path: P,
     ) -> impl Future<Output = Result<Downloaded, TransferError>> + Send + use<'a, S, P> {
-        let (client, path) = (client.parts(), path.into());
+        let (client, path) = (client.client().clone(), path.into());
         async move {
             let parallel = self.parallel;
             let mut file = PartialFile::open(&path, self.is_resumable).await.map_err(Failure::unbegun)?;
@@ -247,7 +248,7 @@ impl<'a> Download<'a> {
         client: &HttpRetryService<S>,
         writer: W,
     ) -> impl Future<Output = Result<Downloaded, TransferError>> + Send + use<'a, S, W> {
-        let client = client.parts();
+        let client = client.client().clone();
         async move {
             let checksums = self.checksums;
             let receiver = self.receiver(client, None).map_err(Failure::unbegun)?;
@@ -269,7 +270,7 @@ impl<'a> Download<'a> {
         self,
         client: &HttpRetryService<S>,
     ) -> impl Future<Output = Result<(Bytes, Downloaded), TransferError>> + Send + use<'a, S> {
-        let client = client.parts();
+        let client = client.client().clone();
         async move {
             let checksums = self.checksums;
             let receiver = self.receiver(client, None).map_err(Failure::unbegun)?;
@@ -283,7 +284,7 @@ impl<'a> Download<'a> {
     /// All that it takes to receive it.
     fn receiver<S: TransferService>(
         self,
-        client: ClientParts<S>,
+        client: LayeredClient<S>,
         state: Option<Checkpoints>,
     ) -> Result<Receiver<'a, S>, Failure> {
         let mut request = self.request.into_parts()?;
@@ -291,7 +292,7 @@ impl<'a> Download<'a> {
             let problem = "a download requests the ranges that it needs itself: remove the header `Range`";
             return Err(Failure::new(TransferErrorKind::Invalid, problem));
         }
-        let config = client.2.config_for(&mut request);
+        let config = client.shared.config_for(&mut request);
         let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
         let options = DownloadOptions {
             request,

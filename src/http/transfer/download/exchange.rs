@@ -9,11 +9,9 @@ use crate::http::transfer::download::state::StoredRange;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
 use crate::http::transfer::origin::{hide_secrets, resolved};
-use crate::http::transfer::progress::{TransferProgress, TransferReport};
-use crate::http::transfer::protocol::ended_early;
+use crate::http::transfer::progress::TransferProgress;
 use bytes::Bytes;
 use gax_retry::Code;
-use gax_retry::http::HttpFailure;
 use http::{StatusCode, Uri};
 use std::sync::Arc;
 
@@ -162,8 +160,7 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
             };
             hide_secrets(&mut head.headers);
             let Decision::Body { skip, end, total } = decision else {
-                let (content, end) = body.collect().await;
-                return Received { head, content, end };
+                return body.collect(head).await;
             };
             let is_new = {
                 let mut progress = progress.lock();
@@ -210,9 +207,9 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
         let received = Received { head, content, end: End::Whole };
         match decision {
             Some(Decision::Body { .. }) => {
-                if let Some(early) = ended_early(end, progress) {
+                if let End::Early(why) = end {
                     self.interrupt();
-                    return early;
+                    return Ending::Early { why, progress };
                 }
                 let is_whole = match position.end() {
                     Some(end) => position.offset >= end,
@@ -254,7 +251,7 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
                 } else {
                     failure
                 };
-                Ending::Failed { failure, class: Class::As(HttpFailure::Status(status)), progress }
+                Ending::Failed { failure, class: Class::ByStatus, progress }
             }
         }
     }
@@ -265,17 +262,12 @@ impl<'a> Exchange<'a> for DownloadExchange<'a> {
         (progress, None)
     }
 
-    fn progress(&self, _: &Activity) -> TransferProgress {
+    fn progress(&self, _: u64) -> TransferProgress {
         let progress = self.progress.lock();
         TransferProgress {
             bytes: progress.sink.offset().saturating_sub(self.begin),
             total: progress.position.total,
             resumptions: self.resumptions,
         }
-    }
-
-    fn summary(&self) -> TransferReport {
-        let bytes = self.progress.lock().sink.offset().saturating_sub(self.begin);
-        TransferReport { bytes, resumptions: self.resumptions }
     }
 }

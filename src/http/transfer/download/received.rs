@@ -1,5 +1,6 @@
 //! The part of a download that has been received.
 
+use crate::http::response::EndedEarly;
 use crate::http::transfer::checksum::{Checksums, Hasher, Sums};
 use crate::http::transfer::download::head::{Decision, Position, Version};
 use crate::http::transfer::download::options::DownloadOptions;
@@ -108,7 +109,7 @@ impl<'a> SharedProgress<'a> {
             // The file gets its name now, or more is requested at once.
             End::Whole => self.lock().place == 0,
             End::Failed(_) => true,
-            End::Broken(_) | End::Stalled(_) => false,
+            End::Early(_) => false,
         };
         if is_saved {
             return received;
@@ -144,7 +145,7 @@ impl<'a> SharedProgress<'a> {
             let mut data = match body.next().await {
                 None => break,
                 Some(Ok(data)) => data,
-                Some(Err(end)) => return end,
+                Some(Err(early)) => return End::Early(early),
             };
             if skip > 0 {
                 let skipped = data.split_to(usize::try_from(skip).unwrap_or(usize::MAX).min(data.len()));
@@ -176,7 +177,8 @@ impl<'a> SharedProgress<'a> {
         let is_short =
             skip > 0 || progress.position.limit.into_iter().chain(end).min().is_some_and(|end| offset < end);
         if is_short {
-            return End::Broken(format!("the response ended at byte {offset} and is not whole").into());
+            let problem = format!("the response ended at byte {offset} and is not whole");
+            return End::Early(EndedEarly::Broke(problem.into()));
         }
         End::Whole
     }

@@ -1,7 +1,7 @@
 //! Downloads on their way, in one range or in several at once.
 
+use crate::http::client::LayeredClient;
 use crate::http::config::HttpConfig;
-use crate::http::shared_state::SharedState;
 use crate::http::transfer::checksum::{Checksums, Hasher};
 use crate::http::transfer::download::downloaded::Downloaded;
 use crate::http::transfer::download::exchange::DownloadExchange;
@@ -14,10 +14,8 @@ use crate::http::transfer::download::state::{DownloadState, StoredRange};
 use crate::http::transfer::error::{Failure, TransferError, TransferErrorKind};
 use crate::http::transfer::exchange::Boxed;
 use crate::http::transfer::progress::TransferProgress;
-use crate::http::transfer::protocol::{OnProgress, TransferProtocol};
-use crate::http::transfer::run::{Ended, run};
+use crate::http::transfer::protocol::{Ended, OnProgress, TransferProtocol};
 use crate::http::transfer::service::TransferService;
-use crate::transport::SharedService;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Poll;
@@ -26,12 +24,9 @@ use std::time::Duration;
 /// The most bytes of the range that shows how long the object is.
 const PROBE: u64 = 256 * 1024;
 
-/// All that a client with the layer consists of.
-pub(super) type ClientParts<S> = (S, SharedService<S>, Arc<SharedState>);
-
 /// All that it takes to receive a download.
 pub(super) struct Receiver<'a, S> {
-    pub(super) client: ClientParts<S>,
+    pub(super) client: LayeredClient<S>,
     pub(super) config: Arc<HttpConfig>,
     pub(super) options: Arc<DownloadOptions>,
     pub(super) idle_timeout: Duration,
@@ -66,11 +61,10 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         progress: SharedProgress<'a>,
         on_progress: Option<OnProgress<'a>>,
     ) -> Boxed<'a, Result<Downloaded, TransferError>> {
-        let (service, spare, shared) = self.client.clone();
-        let exchange = DownloadExchange::new(&self.options, progress.clone());
-        let protocol =
-            TransferProtocol::new((service, spare), shared, exchange, self.idle_timeout, on_progress);
-        let running = run(protocol, Arc::clone(&self.config));
+        let (client, exchange) =
+            (self.client.clone(), DownloadExchange::new(&self.options, progress.clone()));
+        let protocol = TransferProtocol::new(client, &self.config, exchange, self.idle_timeout, on_progress);
+        let running = protocol.run(Arc::clone(&self.config));
         Box::pin(async move {
             let Ended { result, report, transfer } = running.await;
             let mut progress = progress.lock();

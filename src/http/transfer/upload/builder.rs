@@ -5,9 +5,8 @@ use crate::http::config::HttpConfig;
 use crate::http::transfer::checksum::Checksums;
 use crate::http::transfer::error::{Failure, TransferError, TransferErrorKind};
 use crate::http::transfer::progress::TransferProgress;
-use crate::http::transfer::protocol::{OnProgress, TransferProtocol};
+use crate::http::transfer::protocol::{Ended, OnProgress, TransferProtocol};
 use crate::http::transfer::request::TransferRequest;
-use crate::http::transfer::run::{Ended, run};
 use crate::http::transfer::service::TransferService;
 use crate::http::transfer::session::{Dialect, GRANULARITY, UploadSession};
 use crate::http::transfer::state_file::StateFile;
@@ -247,11 +246,11 @@ impl<'a> Upload<'a> {
         self,
         client: &HttpRetryService<S>,
     ) -> impl Future<Output = Result<Uploaded, TransferError>> + Send + use<'a, S> {
-        let (service, spare, shared) = client.parts();
+        let client = client.client().clone();
         async move {
             let Self { request, dialect, session, source, metadata, content_type, chunk_size, .. } = self;
             let mut request = request.into_parts().map_err(Failure::unbegun)?;
-            let config = shared.config_for(&mut request);
+            let config = client.shared.config_for(&mut request);
             // A header of that name speaks of the content, too.
             let content_type = content_type.or(request.headers.remove(CONTENT_TYPE));
             let options = UploadOptions { request, metadata, content_type, chunk_size };
@@ -275,12 +274,11 @@ impl<'a> Upload<'a> {
             let goes_on = is_resumed || state.is_some() || self.on_session.is_some();
             let parts = UploadParts::new((options, dialect), !is_resumed, source, session, state);
             let parts = Arc::new(parts);
-            let mut abandoned = Abandoned::new(service.clone(), &parts, !goes_on);
+            let mut abandoned = Abandoned::new(client.service.clone(), &parts, !goes_on);
             let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
             let exchange = UploadExchange::new(&parts, plan, self.on_session, note);
-            let protocol =
-                TransferProtocol::new((service, spare), shared, exchange, idle_timeout, self.on_progress);
-            let Ended { result, report, transfer } = run(protocol, config).await;
+            let protocol = TransferProtocol::new(client, &config, exchange, idle_timeout, self.on_progress);
+            let Ended { result, report, transfer } = protocol.run(config).await;
             abandoned.disarm();
             let is_spent = result.is_err() && parts.is_spent();
             if is_spent {

@@ -3,17 +3,14 @@
 use crate::http::HttpRetryService;
 use crate::http::transfer::activity::Activity;
 use crate::http::transfer::error::{Failure, TransferError, TransferErrorKind};
-use crate::http::transfer::exchange::{Boxed, Class, Ending, Exchange, Incoming, Prepared, Received};
-use crate::http::transfer::progress::{TransferProgress, TransferReport};
-use crate::http::transfer::protocol::TransferProtocol;
-use crate::http::transfer::run::run;
+use crate::http::transfer::exchange::{Boxed, Class, Ending, Exchange, Prepared, Received};
+use crate::http::transfer::protocol::{Ended, TransferProtocol};
 use crate::http::transfer::service::TransferService;
 use crate::http::transfer::session::{Dialect, UploadSession};
 use crate::http::transfer::upload::dialects::{storage, universal};
 use crate::http::transfer::upload::parts::{UploadParts, cancel};
 use crate::operation::{Clock, Timer};
 use gax_retry::Code;
-use gax_retry::http::HttpFailure;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -51,18 +48,14 @@ impl UploadSession {
         &self,
         client: &HttpRetryService<S>,
     ) -> impl Future<Output = Result<(), TransferError>> + Send + use<S> {
-        let (session, (service, spare, shared)) = (self.clone(), client.parts());
+        let (session, client) = (self.clone(), client.client().clone());
         async move {
             let (mut request, ()) = http::Request::new(()).into_parts();
-            let config = shared.config_for(&mut request);
+            let config = client.shared.config_for(&mut request);
             let idle_timeout = config.idle_timeout_of_transfers();
-            let exchange = Cancelling { session };
-            let protocol = TransferProtocol::new((service, spare), shared, exchange, idle_timeout, None);
-            let ended = run(protocol, config).await;
-            match ended.result {
-                Ok(_) => Ok(()),
-                Err(failure) => Err(TransferError::new(failure, Some(ended.report), ended.transfer, None)),
-            }
+            let protocol = TransferProtocol::new(client, &config, Cancelling { session }, idle_timeout, None);
+            let Ended { result, report, transfer } = protocol.run(config).await;
+            result.map(drop).map_err(|failure| TransferError::new(failure, Some(report), transfer, None))
         }
     }
 }
@@ -83,20 +76,12 @@ impl<'a> Exchange<'a> for Cancelling {
         Box::pin(std::future::ready(cancel(&self.session).map(|request| ((), request))))
     }
 
-    fn read(&mut self, (): (), head: http::response::Parts, mut body: Incoming) -> Boxed<'a, Received> {
-        Box::pin(async move {
-            let (content, end) = body.collect().await;
-            Received { head, content, end }
-        })
-    }
-
     fn received(&mut self, (): (), received: Received) -> Ending {
         let head = &received.head;
         let is_cancelled = match self.session.dialect {
             Dialect::Storage => storage::is_cancelled(head.status, &received.content),
             Dialect::Universal => universal::is_cancelled(head.status, &head.headers),
         };
-        let class = Class::As(HttpFailure::Status(head.status.as_u16()));
         let is_finished = head.status.is_success();
         let response = received.into_response();
         if is_cancelled {
@@ -107,19 +92,7 @@ impl<'a> Exchange<'a> for Cancelling {
                 Failure::new(TransferErrorKind::Status, "the upload has ended: its object is there");
             return Ending::last(Code::FailedPrecondition, failure.with_response(response));
         }
-        Ending::Failed { failure: Failure::status(response), class, progress: false }
-    }
-
-    fn lost(&mut self, _: Option<()>) -> (bool, Option<Failure>) {
-        (false, None)
-    }
-
-    fn progress(&self, _: &Activity) -> TransferProgress {
-        TransferProgress::default()
-    }
-
-    fn summary(&self) -> TransferReport {
-        TransferReport { bytes: 0, resumptions: 0 }
+        Ending::Failed { failure: Failure::status(response), class: Class::ByStatus, progress: false }
     }
 }
 

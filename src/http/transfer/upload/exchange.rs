@@ -5,15 +5,13 @@ use crate::http::transfer::checksum::Sums;
 use crate::http::transfer::error::{Failure, TransferErrorKind};
 use crate::http::transfer::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
 use crate::http::transfer::origin::hide_secrets;
-use crate::http::transfer::progress::{TransferProgress, TransferReport};
-use crate::http::transfer::protocol::ended_early;
+use crate::http::transfer::progress::TransferProgress;
 use crate::http::transfer::session::UploadSession;
 use crate::http::transfer::upload::completion::ServerObject;
 use crate::http::transfer::upload::parts::UploadParts;
 use crate::http::transfer::upload::plan::{Ask, Decision, Plan, Reply, Step};
 use crate::operation::Note;
 use gax_retry::Code;
-use gax_retry::http::HttpFailure;
 use std::sync::Arc;
 
 /// A program's callback for sessions.
@@ -110,9 +108,7 @@ impl<'a> UploadExchange<'a> {
                 let class = if anew { Class::Always } else { Class::Never };
                 failed(failure, class(Code::DataLoss))
             }
-            Decision::Failed => {
-                failed(Failure::status(response), Class::As(HttpFailure::Status(status.as_u16())))
-            }
+            Decision::Failed => failed(Failure::status(response), Class::ByStatus),
             Decision::Recoverable => failed(Failure::status(response), Class::Always(code)),
             Decision::Refused => failed(Failure::status(response), Class::Never(code)),
             Decision::Malformed(problem) => {
@@ -154,45 +150,40 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
         })
     }
 
-    fn read(
-        &mut self,
-        step: Step,
-        mut head: http::response::Parts,
-        mut body: Incoming,
-    ) -> Boxed<'a, Received> {
+    fn read(&mut self, step: Step, head: http::response::Parts, mut body: Incoming) -> Boxed<'a, Received> {
         let parts = Arc::clone(&self.parts);
         Box::pin(async move {
-            let (content, end) = body.collect().await;
-            let done = match parts.reply(step, &head, &content) {
-                Reply::Started => parts.started(&head.headers).await,
-                Reply::Finished if ServerObject::of(&head.headers, &content).sums != Sums::default() => {
+            let mut received = body.collect(head).await;
+            let headers = &received.head.headers;
+            let done = match parts.reply(step, &received.head, &received.content) {
+                Reply::Started => parts.started(headers).await,
+                Reply::Finished if ServerObject::of(headers, &received.content).sums != Sums::default() => {
                     parts.source.hash_to_end().await
                 }
                 _ => Ok(()),
             };
-            if head.status.is_success() {
+            if received.head.status.is_success() {
                 body.release_request();
             }
-            let end = done.map_or_else(End::Failed, |()| end);
-            hide_secrets(&mut head.headers);
-            Received { head, content, end }
+            if let Err(failure) = done {
+                received.end = End::Failed(failure);
+            }
+            hide_secrets(&mut received.head.headers);
+            received
         })
     }
 
     fn received(&mut self, step: Step, received: Received) -> Ending {
         let reply = self.parts.reply(step, &received.head, &received.content);
-        let end = match received.end {
+        let received = match received.end {
             End::Failed(failure) => return Ending::last(Code::FailedPrecondition, failure),
-            end => end,
+            End::Early(why) if may_be_last(reply) => {
+                self.plan.lost(Some(step));
+                return Ending::Early { why, progress: false };
+            }
+            // Any other response is whole with its head.
+            End::Early(_) | End::Whole => Received { end: End::Whole, ..received },
         };
-        let received = Received { end: End::Whole, ..received };
-        // Any other response is whole with its head.
-        if may_be_last(reply)
-            && let Some(early) = ended_early(end, false)
-        {
-            self.plan.lost(Some(step));
-            return early;
-        }
         if let (Reply::Started, Some(on_session), Some(session)) =
             (reply, &mut self.on_session, self.parts.session())
         {
@@ -212,14 +203,10 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
         (false, source.take_problem())
     }
 
-    fn progress(&self, in_flight: &Activity) -> TransferProgress {
+    fn progress(&self, in_flight: u64) -> TransferProgress {
         let total = self.parts.source.lock().size();
-        let bytes = self.plan.persisted().saturating_add(in_flight.bytes());
+        let bytes = self.plan.persisted().saturating_add(in_flight);
         let bytes = total.map_or(bytes, |total| bytes.min(total));
         TransferProgress { bytes, total, resumptions: self.plan.resumptions }
-    }
-
-    fn summary(&self) -> TransferReport {
-        TransferReport { bytes: self.plan.persisted(), resumptions: self.plan.resumptions }
     }
 }

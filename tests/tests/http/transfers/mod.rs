@@ -1,5 +1,6 @@
 //! Transfers, and the emulator that they are tested with.
 
+mod attempts;
 mod downloads;
 mod emulator;
 mod endings;
