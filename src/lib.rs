@@ -134,7 +134,7 @@ pub mod longrunning {
 pub mod transfer {
     pub use crate::http::transfer::{
         Checksums, Download, Downloaded, STATE_FILE_IGNORED, TransferError, TransferErrorKind,
-        TransferProgress, TransferReport, TransferService, UnsafeName, Upload, UploadSession, UploadSource,
+        TransferProgress, TransferService, UnsafeName, Upload, UploadSession, UploadSource,
         Uploaded, path_within,
     };
 }

@@ -25,10 +25,10 @@ pub(crate) struct HttpConfig {
     /// The time that a call brings along for all its attempts.
     pub(crate) timeout: Option<Duration>,
     /// In place of the codes of responses.
-    statuses: Option<StatusSet>,
+    pub(super) statuses: Option<StatusSet>,
     /// In place of the codes of broken connections.
     transport: Option<TransportFailures>,
-    table: IdempotencyTable,
+    pub(super) table: IdempotencyTable,
     pub(crate) strategy: IdempotencyStrategy,
     pub(crate) limits: HttpLimits,
     /// Whether the report of a success is wanted even where one attempt was enough.
@@ -36,7 +36,7 @@ pub(crate) struct HttpConfig {
     /// The configs for requests that can be hedged.
     hedged: Option<ByRule<HttpConfig>>,
     /// The configs of the rules that have settings of their own.
-    rules: Option<Arc<RuleConfigs<HttpConfig>>>,
+    pub(super) rules: Option<Arc<RuleConfigs<HttpConfig>>>,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
 }
@@ -104,19 +104,6 @@ impl HttpConfig {
             rules: None,
             throws_are_final: false,
         }
-    }
-
-    pub(crate) fn set_table(&mut self, table: IdempotencyTable) {
-        self.table = table;
-    }
-
-    pub(crate) fn set_statuses(&mut self, statuses: StatusSet) {
-        self.statuses = Some(statuses);
-    }
-
-    #[cfg(feature = "tables")]
-    pub(super) fn set_rules(&mut self, rules: RuleConfigs<HttpConfig>) {
-        self.rules = Some(Arc::new(rules));
     }
 
     /// The config of a request, where the rule that it matches has one of its own.

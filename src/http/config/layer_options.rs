@@ -102,14 +102,10 @@ impl LayerOptions {
         hedging: Option<Hedging>,
     ) -> HttpConfig {
         if let Some(table) = &self.table {
-            policy.set_table(table.clone());
+            policy.table = table.clone();
         }
-        if let Some(strategy) = self.strategy {
-            policy.strategy = strategy;
-        }
-        if let Some(statuses) = self.statuses {
-            policy.set_statuses(statuses);
-        }
+        policy.strategy = self.strategy.unwrap_or(policy.strategy);
+        policy.statuses = self.statuses.or(policy.statuses);
         if let Some(timeout) = self.attempt_timeout {
             policy.policy = policy.policy.with_attempt_timeout(timeout);
         }

@@ -6,6 +6,7 @@ use crate::http::config::rule_configs::RuleConfigs;
 use crate::settings::CallSettings;
 use gax_retry::{CodeSet, Compatibility, RetryBudget, RetrySettings};
 use gax_table::{Dialect, HttpPolicy, HttpRule, HttpTable, RetryTable};
+use std::sync::Arc;
 
 impl LayerOptions {
     /// The config by a table: for each request the settings of its rule, else those of `[http]`, else those of the service's entry.
@@ -28,7 +29,7 @@ impl LayerOptions {
                 config.policy = config.policy.with_version(version);
             }
             if let Some(rules) = table.idempotency() {
-                config.set_table(rules.clone());
+                config.table = rules.clone();
             }
             self.finished(config, budget, hedging)
         };
@@ -46,7 +47,7 @@ impl LayerOptions {
         let mut own = rules.filter(HttpRule::has_own_policy).peekable();
         if own.peek().is_some() {
             let own = own.filter_map(|rule| Some((rule.rule().name(), finished(of_http(rule.policy()?)))));
-            config.set_rules(RuleConfigs::new(own));
+            config.rules = Some(Arc::new(RuleConfigs::new(own)));
         }
         config
     }

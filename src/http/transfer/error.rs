@@ -1,7 +1,7 @@
 //! The error of a transfer.
 
 use crate::http::failure::{Broken, Part};
-use crate::http::transfer::progress::TransferReport;
+use crate::http::transfer::progress::TransferProgress;
 use crate::http::transfer::session::UploadSession;
 use crate::operation::OperationReport;
 use crate::transport::{BoxError, chain};
@@ -61,7 +61,7 @@ pub struct TransferError(Box<Parts>);
 struct Parts {
     failure: Failure,
     report: Option<OperationReport>,
-    transfer: TransferReport,
+    transfer: TransferProgress,
     session: Option<UploadSession>,
 }
 
@@ -138,7 +138,7 @@ impl Failure {
 
     /// The error of a transfer that was never an operation.
     pub(super) fn unbegun(self) -> TransferError {
-        TransferError::new(self, None, TransferReport { bytes: 0, resumptions: 0 }, None)
+        TransferError::new(self, None, TransferProgress::default(), None)
     }
 }
 
@@ -146,7 +146,7 @@ impl TransferError {
     pub(super) fn new(
         failure: Failure,
         report: Option<OperationReport>,
-        transfer: TransferReport,
+        transfer: TransferProgress,
         session: Option<UploadSession>,
     ) -> Self {
         Self(Box::new(Parts { failure, report, transfer, session }))

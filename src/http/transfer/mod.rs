@@ -20,7 +20,7 @@ pub use checksum::Checksums;
 pub use download::{Download, Downloaded};
 pub use error::{TransferError, TransferErrorKind};
 pub use paths::{UnsafeName, path_within};
-pub use progress::{TransferProgress, TransferReport};
+pub use progress::TransferProgress;
 pub use service::TransferService;
 pub use session::UploadSession;
 pub use upload::{STATE_FILE_IGNORED, Upload, UploadSource, Uploaded};

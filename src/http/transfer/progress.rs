@@ -3,7 +3,7 @@
 use crate::operation::OperationReport;
 use std::fmt;
 
-/// How far a transfer has come.
+/// How far a transfer has come: while it runs, and in the end as a part of its report.
 ///
 /// # Examples
 ///
@@ -23,7 +23,8 @@ pub struct TransferProgress {
 
 impl TransferProgress {
     /// The bytes that have gone over: of an upload those that its connection has taken, which may be more than the server
-    /// has, so that the number can go back after a failure; of a download those that were written.
+    /// has, so that the number can go back after a failure, and in the end those that the server has, as far as it has said so;
+    /// of a download those that were written.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -42,30 +43,9 @@ impl TransferProgress {
     }
 }
 
-/// The part of a report that only transfers have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TransferReport {
-    pub(super) bytes: u64,
-    pub(super) resumptions: u32,
-}
-
-impl TransferReport {
-    /// The bytes that have gone over: of an upload those that the server has, as far as it has said so.
-    #[must_use]
-    pub fn bytes(&self) -> u64 {
-        self.bytes
-    }
-
-    /// How often the transfer went on after a failure.
-    #[must_use]
-    pub fn resumptions(&self) -> u32 {
-        self.resumptions
-    }
-}
-
-impl fmt::Display for TransferReport {
+impl fmt::Display for TransferProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { bytes, resumptions } = self;
+        let Self { bytes, resumptions, .. } = self;
         let noun = if *resumptions == 1 { "resumption" } else { "resumptions" };
         write!(f, "transfer: {bytes} bytes, {resumptions} {noun}")
     }
@@ -74,7 +54,7 @@ impl fmt::Display for TransferReport {
 impl OperationReport {
     /// How far a [transfer](crate::transfer) came; `None` for other operations.
     #[must_use]
-    pub fn transfer(&self) -> Option<&TransferReport> {
+    pub fn transfer(&self) -> Option<&TransferProgress> {
         self.detail()?.get()
     }
 }

@@ -8,7 +8,7 @@ use crate::http::protocol::{AttemptOutcome, HTTP, Head, HttpAttempt, HttpProtoco
 use crate::http::transfer::activity::Activity;
 use crate::http::transfer::error::Failure;
 use crate::http::transfer::exchange::{Boxed, Class, Ending, Exchange, Incoming, Prepared, Received};
-use crate::http::transfer::progress::{TransferProgress, TransferReport};
+use crate::http::transfer::progress::TransferProgress;
 use crate::http::transfer::service::TransferService;
 use crate::operation::{
     AttemptContext, Detail, Driver, Name, ObservedTransport, OperationReport, Protocol, Start, Step,
@@ -64,7 +64,7 @@ enum Stage<'a, P> {
 pub(super) struct Ended {
     pub(super) result: Result<http::Response<Bytes>, Failure>,
     pub(super) report: OperationReport,
-    pub(super) transfer: TransferReport,
+    pub(super) transfer: TransferProgress,
 }
 
 impl<'a, S: TransferService, X: Exchange<'a> + 'a> TransferProtocol<'a, S, X> {
@@ -92,7 +92,7 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> TransferProtocol<'a, S, X> {
         Box::pin(poll_fn(move |cx| {
             let (stop, report) = ready!(driver.as_mut().poll_end(cx, &mut reply));
             let protocol = driver.as_mut().protocol();
-            let transfer = protocol.summary();
+            let transfer = protocol.exchange.progress(0);
             let failure = protocol.failure.take();
             let without_attempt = || {
                 let broken =
@@ -102,11 +102,6 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> TransferProtocol<'a, S, X> {
             let result = reply.take().ok_or_else(|| failure.unwrap_or_else(without_attempt));
             Poll::Ready(Ended { result, report: report.with_detail(Detail::new(transfer)), transfer })
         }))
-    }
-
-    fn summary(&self) -> TransferReport {
-        let TransferProgress { bytes, resumptions, .. } = self.exchange.progress(0);
-        TransferReport { bytes, resumptions }
     }
 
     /// Notifies the program of how far the transfer has come, if that has changed.
@@ -306,7 +301,7 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> Protocol for TransferProtocol
 
     /// Observers are notified of how far the transfer has come with it.
     fn ending(&mut self, context: &mut AttemptContext<'_>) {
-        let TransferReport { bytes, resumptions } = self.summary();
+        let TransferProgress { bytes, resumptions, .. } = self.exchange.progress(0);
         context.transferred(bytes, resumptions);
     }
 

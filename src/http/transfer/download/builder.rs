@@ -251,9 +251,10 @@ impl<'a> Download<'a> {
         let client = client.client().clone();
         async move {
             let checksums = self.checksums;
-            let receiver = self.receiver(client, None).map_err(Failure::unbegun)?;
-            let progress = receiver.progress(Sink::writer(Box::new(writer), checksums));
-            receiver.receive(progress).await
+            let mut receiver = self.receiver(client, None).map_err(Failure::unbegun)?;
+            let (sink, on_progress) =
+                (Sink::writer(Box::new(writer), checksums), receiver.on_progress.take());
+            receiver.range(receiver.progress(sink), on_progress).await
         }
     }
 
@@ -273,9 +274,10 @@ impl<'a> Download<'a> {
         let client = client.client().clone();
         async move {
             let checksums = self.checksums;
-            let receiver = self.receiver(client, None).map_err(Failure::unbegun)?;
-            let progress = receiver.progress(Sink::memory(checksums));
-            let downloaded = receiver.receive(progress.clone()).await?;
+            let mut receiver = self.receiver(client, None).map_err(Failure::unbegun)?;
+            let (progress, on_progress) =
+                (receiver.progress(Sink::memory(checksums)), receiver.on_progress.take());
+            let downloaded = receiver.range(progress.clone(), on_progress).await?;
             let bytes = progress.lock().sink.take_memory();
             Ok((bytes, downloaded))
         }

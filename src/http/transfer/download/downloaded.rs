@@ -3,7 +3,7 @@
 use crate::http::transfer::checksum::Sums;
 use crate::http::transfer::download::head::Version;
 use crate::http::transfer::error::{Failure, TransferError};
-use crate::http::transfer::progress::TransferReport;
+use crate::http::transfer::progress::TransferProgress;
 use crate::operation::OperationReport;
 
 /// A download that is whole, and has the checksums that its server names.
@@ -11,7 +11,7 @@ use crate::operation::OperationReport;
 pub struct Downloaded {
     pub(super) head: http::response::Parts,
     pub(super) version: Version,
-    pub(super) transfer: TransferReport,
+    pub(super) transfer: TransferProgress,
     pub(super) sums: Sums,
     pub(super) is_verified: bool,
     pub(super) report: OperationReport,

@@ -46,17 +46,8 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         SharedProgress::new(sink, position, 0)
     }
 
-    /// Receives it in one operation.
-    pub(super) fn receive(
-        mut self,
-        progress: SharedProgress<'a>,
-    ) -> Boxed<'a, Result<Downloaded, TransferError>> {
-        let on_progress = self.on_progress.take();
-        self.range(progress, on_progress)
-    }
-
-    /// Receives one range.
-    fn range(
+    /// Receives all of it, or one range, in one operation.
+    pub(super) fn range(
         &self,
         progress: SharedProgress<'a>,
         on_progress: Option<OnProgress<'a>>,

@@ -31,6 +31,17 @@ enum Target<'a> {
     Memory(Vec<u8>),
 }
 
+impl<'a> Target<'a> {
+    /// What it is written to; `None`: memory, or a file that is not open.
+    fn writer(&mut self) -> Option<Pin<&mut (dyn AsyncWrite + Send + Unpin + 'a)>> {
+        match self {
+            Target::Writer(writer) => Some(Pin::new(&mut **writer)),
+            Target::File { file, .. } => file.as_mut().map(|file| Pin::new(file) as _),
+            Target::Memory(_) => None,
+        }
+    }
+}
+
 fn unwritable(error: io::Error) -> Failure {
     Failure::new(TransferErrorKind::Sink, "the download can't be written").with_source(error)
 }
@@ -111,15 +122,10 @@ impl<'a> Sink<'a> {
                     bytes.extend_from_slice(data);
                     data.len()
                 }
-                Target::Writer(writer) => {
-                    ready!(Pin::new(writer).poll_write(cx, data)).map_err(unwritable)?
-                }
-                Target::File { file: Some(file), .. } => {
-                    ready!(Pin::new(file).poll_write(cx, data)).map_err(unwritable)?
-                }
-                Target::File { file: None, .. } => {
-                    return Poll::Ready(Err(unwritable(io::Error::other("the file is not open"))));
-                }
+                target => match target.writer() {
+                    Some(writer) => ready!(writer.poll_write(cx, data)).map_err(unwritable)?,
+                    None => return Poll::Ready(Err(unwritable(io::Error::other("the file is not open")))),
+                },
             };
             if written == 0 {
                 return Poll::Ready(Err(unwritable(io::Error::from(io::ErrorKind::WriteZero))));
@@ -132,11 +138,7 @@ impl<'a> Sink<'a> {
     }
 
     pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
-        match &mut self.target {
-            Target::Memory(_) | Target::File { file: None, .. } => Poll::Ready(Ok(())),
-            Target::Writer(writer) => Pin::new(writer).poll_flush(cx).map_err(unwritable),
-            Target::File { file: Some(file), .. } => Pin::new(file).poll_flush(cx).map_err(unwritable),
-        }
+        self.target.writer().map_or(Poll::Ready(Ok(())), |writer| writer.poll_flush(cx).map_err(unwritable))
     }
 
     /// The bytes in memory.

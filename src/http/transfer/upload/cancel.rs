@@ -11,6 +11,7 @@ use crate::http::transfer::upload::dialects::{storage, universal};
 use crate::http::transfer::upload::parts::{UploadParts, cancel};
 use crate::operation::{Clock, Timer};
 use gax_retry::Code;
+use http::HeaderMap;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -73,7 +74,10 @@ impl<'a> Exchange<'a> for Cancelling {
     }
 
     fn prepare(&mut self, _: &Arc<Activity>) -> Boxed<'a, Prepared<()>> {
-        Box::pin(std::future::ready(cancel(&self.session).map(|request| ((), request))))
+        let session = &self.session;
+        Box::pin(std::future::ready(
+            cancel(session, &session.uri, &HeaderMap::new()).map(|request| ((), request)),
+        ))
     }
 
     fn received(&mut self, (): (), received: Received) -> Ending {

@@ -2,7 +2,7 @@
 
 use crate::http::transfer::checksum::{Checksums, Hasher, Sums};
 use bytes::Bytes;
-use http::request::Parts;
+use http::request::{Builder, Parts};
 use http::{HeaderMap, HeaderName, HeaderValue};
 
 /// The headers of the request that starts a session, and of no other.
@@ -12,6 +12,11 @@ const OF_OBJECTS: [&str; 3] = ["x-goog-meta-", "x-goog-acl", "x-goog-storage-cla
 
 fn begins_with(name: &HeaderName, starts: &[&str]) -> bool {
     starts.iter().any(|start| name.as_str().starts_with(start))
+}
+
+/// The request with these headers as well.
+pub(super) fn with_headers(request: Builder, headers: &HeaderMap) -> Builder {
+    headers.iter().fold(request, |request, (name, value)| request.header(name, value))
 }
 
 /// The options of an upload, as its requests need them.

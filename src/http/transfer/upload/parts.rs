@@ -216,9 +216,8 @@ impl UploadParts {
 
     /// The request with the caller's headers and that body.
     fn finished(&self, request: Builder, body: UploadBody) -> Result<Request<ReplayBody>, Failure> {
-        let length = body.len();
-        let body = if length == 0 { ReplayBody::empty() } else { ReplayBody::once(body) };
-        let mut request = request.header(CONTENT_LENGTH, length).body(body).map_err(unsendable)?;
+        let body = if body.len() == 0 { ReplayBody::empty() } else { ReplayBody::once(body) };
+        let mut request = request.body(body).map_err(unsendable)?;
         *request.version_mut() = self.options.request.version;
         Ok(request)
     }
@@ -338,9 +337,7 @@ impl UploadParts {
     /// Looks whether the object is there.
     pub(super) fn look(&self, activity: &Arc<Activity>) -> Prepared<Step> {
         let request = storage::resource(&self.options).ok_or_else(no_session)?;
-        let mut request = self.finished(request, UploadBody::of(VecDeque::new(), activity))?;
-        request.headers_mut().remove(CONTENT_LENGTH);
-        Ok((Step::Look, request))
+        Ok((Step::Look, self.finished(request, UploadBody::of(VecDeque::new(), activity))?))
     }
 
     /// Whether it can be looked for, and recognised by its checksum.
@@ -377,23 +374,23 @@ impl UploadParts {
 
     /// The request that cancels the session; `None`: there is none.
     pub(super) fn cancel(&self) -> Option<Request<ReplayBody>> {
-        let session = self.session()?;
-        let mut request = cancel(&session).ok()?;
-        let is_own = session.is_own_origin(&self.options.request.uri, request.uri());
-        add_headers(&mut request, &self.options.session_headers(), is_own);
-        Some(request)
+        cancel(&self.session()?, &self.options.request.uri, &self.options.session_headers()).ok()
     }
 }
 
-/// The request that cancels a session.
-pub(super) fn cancel(session: &UploadSession) -> Result<Request<ReplayBody>, Failure> {
+/// The request that cancels a session, with those of the headers that go there from the origin of that URI.
+pub(super) fn cancel(
+    session: &UploadSession,
+    origin: &Uri,
+    headers: &HeaderMap,
+) -> Result<Request<ReplayBody>, Failure> {
     let request = match session.dialect {
         Dialect::Storage => storage::cancel(session),
         Dialect::Universal => universal::cancel(session).header(CONTENT_LENGTH, 0),
     };
     let mut request = request.body(ReplayBody::empty()).map_err(unsendable)?;
-    let is_own = session.is_own_origin(&session.uri, request.uri());
-    add_headers(&mut request, &HeaderMap::new(), is_own);
+    let is_own = session.is_own_origin(origin, request.uri());
+    add_headers(&mut request, headers, is_own);
     Ok(request)
 }
 

@@ -1,7 +1,7 @@
 //! An upload that is whole.
 
 use crate::http::transfer::checksum::Sums;
-use crate::http::transfer::progress::TransferReport;
+use crate::http::transfer::progress::TransferProgress;
 use crate::operation::OperationReport;
 use bytes::Bytes;
 
@@ -10,7 +10,7 @@ use bytes::Bytes;
 #[derive(Debug)]
 pub struct Uploaded {
     pub(super) response: http::Response<Bytes>,
-    pub(super) transfer: TransferReport,
+    pub(super) transfer: TransferProgress,
     pub(super) sums: Sums,
     pub(super) is_verified: bool,
     pub(super) report: OperationReport,

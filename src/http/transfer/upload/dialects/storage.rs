@@ -6,7 +6,7 @@ use crate::http::transfer::origin::resolved;
 use crate::http::transfer::range::persisted;
 use crate::http::transfer::request::with_query;
 use crate::http::transfer::session::{Dialect, UploadSession};
-use crate::http::transfer::upload::options::UploadOptions;
+use crate::http::transfer::upload::options::{UploadOptions, with_headers};
 use crate::http::transfer::upload::plan::{Reply, Step};
 use bytes::Bytes;
 use http::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, LOCATION, RANGE};
@@ -28,10 +28,8 @@ pub(in crate::http::transfer::upload) fn start(
     sums: Option<Sums>,
 ) -> (Builder, Bytes) {
     let metadata = options.metadata_with(sums);
-    let mut request = Request::post(with_upload_type(&options.request.uri, "resumable"));
-    for (name, value) in &options.request.headers {
-        request = request.header(name, value);
-    }
+    let request = Request::post(with_upload_type(&options.request.uri, "resumable"));
+    let mut request = with_headers(request, &options.request.headers);
     if !metadata.is_empty() {
         request = replaced(request, CONTENT_TYPE.as_str(), "application/json; charset=UTF-8");
     }
@@ -53,13 +51,9 @@ pub(in crate::http::transfer::upload) fn single(
 ) -> (Builder, VecDeque<Bytes>) {
     let metadata = options.metadata_with(sums);
     let content_type = options.content_type.as_ref();
-    let mut request = Request::post(with_upload_type(
-        &options.request.uri,
-        if metadata.is_empty() { "media" } else { "multipart" },
-    ));
-    for (name, value) in &options.request.headers {
-        request = request.header(name, value);
-    }
+    let upload_type = if metadata.is_empty() { "media" } else { "multipart" };
+    let request = Request::post(with_upload_type(&options.request.uri, upload_type));
+    let mut request = with_headers(request, &options.request.headers);
     if metadata.is_empty() {
         if let Some(content_type) = content_type {
             request = request.header(CONTENT_TYPE, content_type);
@@ -89,9 +83,7 @@ pub(in crate::http::transfer::upload) fn resource(options: &UploadOptions) -> Op
     }
     let mut parts = uri.clone().into_parts();
     parts.path_and_query = format!("{path}/{}", name.replace('/', "%2F").replace('+', "%20")).parse().ok();
-    let headers = options.session_headers();
-    let request = Request::get(Uri::from_parts(parts).ok()?);
-    Some(headers.iter().fold(request, |request, (name, value)| request.header(name, value)))
+    Some(with_headers(Request::get(Uri::from_parts(parts).ok()?), &options.session_headers()))
 }
 
 /// The request that asks what a session has. `confirms`: no 200 may stand for a 308, since a proxy can lose the header that says so.

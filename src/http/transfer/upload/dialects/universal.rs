@@ -3,7 +3,7 @@
 use crate::http::transfer::origin::resolved;
 use crate::http::transfer::range::number;
 use crate::http::transfer::session::{Dialect, MOST_GRANULARITY, UploadSession};
-use crate::http::transfer::upload::options::UploadOptions;
+use crate::http::transfer::upload::options::{UploadOptions, with_headers};
 use crate::http::transfer::upload::plan::{Reply, Step};
 use bytes::Bytes;
 use http::request::Builder;
@@ -22,11 +22,8 @@ pub(in crate::http::transfer::upload) fn start(
     options: &UploadOptions,
     size: Option<u64>,
 ) -> (Builder, Bytes) {
-    let mut request = Request::post(options.request.uri.clone());
-    for (name, value) in &options.request.headers {
-        request = request.header(name, value);
-    }
-    request = request.header("x-goog-upload-protocol", "resumable").header(COMMAND, "start");
+    let request = with_headers(Request::post(options.request.uri.clone()), &options.request.headers);
+    let mut request = request.header("x-goog-upload-protocol", "resumable").header(COMMAND, "start");
     if let Some(content_type) = &options.content_type {
         request = request.header("x-goog-upload-header-content-type", content_type);
     }
