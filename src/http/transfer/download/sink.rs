@@ -32,7 +32,7 @@ enum Target<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// What it is written to; `None`: memory, or a file that is not open.
+    /// The writer that gets it; `None`: it goes to memory, or to a file that is not open.
     fn writer(&mut self) -> Option<Pin<&mut (dyn AsyncWrite + Send + Unpin + 'a)>> {
         match self {
             Target::Writer(writer) => Some(Pin::new(&mut **writer)),
