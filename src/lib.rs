@@ -134,8 +134,8 @@ pub mod longrunning {
 pub mod transfer {
     pub use crate::http::transfer::{
         Checksums, Download, Downloaded, STATE_FILE_IGNORED, TransferError, TransferErrorKind,
-        TransferProgress, TransferService, UnsafeName, Upload, UploadSession, UploadSource,
-        Uploaded, path_within,
+        TransferProgress, TransferService, UnsafeName, Upload, UploadSession, UploadSource, Uploaded,
+        path_within,
     };
 }
 

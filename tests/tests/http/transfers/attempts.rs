@@ -6,7 +6,7 @@ use super::setup::{KIB_256, client, content, with_layer};
 use gax_retry::Attempt;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use tonic_gax::http::{HttpRetryService, note, ReplayBody, ReqwestService, presets};
+use tonic_gax::http::{HttpRetryService, ReplayBody, ReqwestService, note, presets};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::transfer::{
     Checksums, Download, TransferError, TransferErrorKind, TransferService, Upload, UploadSession,
