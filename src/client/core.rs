@@ -9,8 +9,8 @@ use crate::client::streaming::{MessageCall, ProstStream, StreamingCall, Timed};
 use crate::client::unary::UnaryCall;
 use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::grpc::{
-    GrpcProtocol, LIKE_EXAMPLE, MethodConfig, MethodMatch, OwnService, ReadExtent, ResumedCall,
-    ResumedProtocol, Transport, not_sent,
+    GrpcConnections, GrpcProtocol, LIKE_EXAMPLE, MethodConfig, MethodMatch, OwnService, ReadExtent,
+    StreamCall, StreamProtocol, Transport, not_sent,
 };
 use crate::operation::{earlier, inbound_deadline};
 use crate::resumption::{Resumer, Resumption};
@@ -196,8 +196,8 @@ impl<T: Transport> Client<T> {
         let (wait_timeout, idle_timeout) = (config.stream.wait_timeout, config.stream.idle_timeout);
         let codec = ProstStream::<Req, Res>::new(method.config.codec.clone());
         let base = GrpcProtocol::new(OwnService(self.channel.clone()), encoded, ReadExtent::Nothing);
-        let protocol = ResumedProtocol::new(base, codec, resumer, wait_timeout);
-        Ok(StreamingCall::resumed(ResumedCall::new(protocol, config), idle_timeout))
+        let protocol = StreamProtocol::new(base, GrpcConnections::new(codec, resumer), wait_timeout);
+        Ok(StreamingCall::resumed(StreamCall::new(protocol, config), idle_timeout))
     }
 
     /// Calls an RPC that takes a stream.

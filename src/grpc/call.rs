@@ -5,7 +5,7 @@ use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::CapturedRequest;
 use crate::grpc::response::{ObservedStream, ReadExtent, ReplySlot, ResponseBody};
 use crate::grpc::resumed::{
-    BytesCodec, IdleTimeout, ResumedBody, ResumedCall, ResumedProtocol, StreamReport,
+    BytesCodec, GrpcConnections, IdleTimeout, ResumedBody, StreamCall, StreamProtocol, StreamReport,
 };
 use crate::grpc::status::not_sent;
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
@@ -115,8 +115,9 @@ impl<A: ServiceHandle> Call<A> {
             let config = config.of_stream(resumption.as_ref(), bound);
             let StreamSettings { wait_timeout, idle_timeout, .. } = config.stream;
             let protocol = GrpcProtocol::new(handle, captured, ReadExtent::Nothing);
-            let protocol = ResumedProtocol::new(protocol, BytesCodec, resumer, wait_timeout);
-            *self = Self::Resumed { call: resumed(ResumedCall::new(protocol, config), idle_timeout) };
+            let connections = GrpcConnections::new(BytesCodec, resumer);
+            let protocol = StreamProtocol::new(protocol, connections, wait_timeout);
+            *self = Self::Resumed { call: resumed(StreamCall::new(protocol, config), idle_timeout) };
             return false;
         }
         let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config).reporting(reports);
@@ -175,7 +176,7 @@ fn resumer(
 /// The response of such a call: a body of the messages of all its connections.
 #[cold]
 fn resumed<A: ServiceHandle>(
-    call: ResumedCall<A, CapturedRequest, BytesCodec>,
+    call: StreamCall<GrpcConnections<A, CapturedRequest, BytesCodec>>,
     idle_timeout: Option<Duration>,
 ) -> BoxCall {
     Box::pin(async move {
@@ -247,10 +248,11 @@ fn report<A: ServiceHandle>(
     reply: &mut ReplySlot,
 ) {
     let Poll::Ready(Ok(response)) = reply else { return };
-    if let Some(observed) = driver.as_mut().hand_over(response.extensions_mut()) {
+    let observed = driver.as_mut().hand_over(response.extensions_mut());
+    let report = response.extensions().get().filter(|_| response.body().is_open()).cloned();
+    if observed.is_some() || report.is_some() {
         let may_stream = driver.as_mut().protocol().may_stream();
-        let stream =
-            ObservedStream::new(observed, may_stream, Arc::clone(driver.config()), driver.has_all_the_time());
-        response.body_mut().observe(stream);
+        let (config, is_last) = (Arc::clone(driver.config()), driver.has_all_the_time());
+        response.body_mut().observe(ObservedStream::new(observed, report, may_stream, config, is_last));
     }
 }

@@ -27,15 +27,18 @@ pub(crate) use methods::{MethodConfig, MethodMatch, ReplayMemory, SharedState};
 pub use protocol::GRPC;
 pub(crate) use protocol::GrpcProtocol;
 #[cfg(feature = "subscription")]
-pub(crate) use protocol::{EndsWithStatus, time_is_up};
+pub(crate) use protocol::{Failing, time_is_up};
 pub(crate) use request::{ReplayableRequest, one_frame, shrink, too_large};
 pub use response::ResponseBody;
 pub(crate) use response::{Canned, ReadExtent, Remainder, now};
 #[cfg(feature = "tables")]
 pub use response_future::ResponseFuture;
 pub use resumed::StreamReport;
+#[cfg(feature = "subscription")]
+pub(crate) use resumed::{Connections, Ending, MessageStream, StrategyOf};
 pub(crate) use resumed::{
-    IdleTimeout, Measured, MeasuringCodec, MessageSource, ResumedCall, ResumedProtocol, StreamCodec,
+    GrpcConnections, Measured, MeasuringCodec, MessageSource, SharedSource, StreamCall, StreamCodec,
+    StreamProtocol,
 };
 #[cfg(feature = "tables")]
 pub use service::RetryService;

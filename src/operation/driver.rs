@@ -261,7 +261,6 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// The moment that the operation waits for, while no attempt is in flight.
-    #[cfg(feature = "subscription")]
     pub(crate) fn waits_until(self: Pin<&mut Self>) -> Option<tokio::time::Instant> {
         let this = self.project();
         this.progress.wake_at((**this.config).as_ref(), None)

@@ -105,6 +105,12 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         self.withheld.release();
     }
 
+    /// All that was withheld, for the caller.
+    pub(crate) fn drain(&mut self) -> Vec<M> {
+        self.release();
+        std::iter::from_fn(|| self.released()).collect()
+    }
+
     /// Whether that failure is retried; `None`: as its code says.
     pub(crate) fn is_retryable(&self, failure: &Status) -> Option<bool> {
         self.strategy.as_ref()?.is_retryable(failure)

@@ -60,11 +60,6 @@ impl StreamProgress {
         Step::Yielded
     }
 
-    #[cfg(feature = "subscription")]
-    pub(crate) fn has_begun(&self) -> bool {
-        self.brought != Brought::Nothing
-    }
-
     /// As much as its response counts by those rules, of a stream that can be taken up.
     pub(crate) fn seen(&self, compatibility: Compatibility) -> Seen {
         match self.brought {

@@ -4,13 +4,12 @@
 //! generated client, tonic's own, or anything else; a [`SubscriptionStrategy`] says how the next connection goes on behind the
 //! last one. All connections together are one operation, with one report.
 
-mod connection;
+mod connections;
+mod connector;
 mod opening;
 mod outbox;
-mod protocol;
 mod sender;
 mod shared;
-mod source;
 mod state;
 mod strategy;
 mod stream;

@@ -2,17 +2,16 @@
 
 use gax_retry::StartedAttempt;
 use std::fmt;
-use std::future::Future as _;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use std::vec;
-use tokio::sync::mpsc;
 use tokio_stream::Stream;
-use tokio_util::sync::{CancellationToken, WaitForCancellationFutureOwned};
 use tonic::Request;
 
 use crate::settings::{CallOptions, RequestExt as _};
+use crate::subscription::shared::Messages;
 
 /// All that a subscription's closure needs to open a connection: the request, and the messages that are sent after it.
 ///
@@ -22,19 +21,18 @@ use crate::settings::{CallOptions, RequestExt as _};
 /// makes it once, adds its headers, and leaves retries, limits, reports and observers to the subscription.
 pub struct Opening<Q, M> {
     request: Q,
-    outgoing: (mpsc::Receiver<M>, CancellationToken),
+    messages: Connected<M>,
     started: StartedAttempt,
-    timeout: Option<Duration>,
 }
 
 impl<Q, M> Opening<Q, M> {
     pub(super) fn new(
         request: Q,
-        outgoing: (mpsc::Receiver<M>, CancellationToken),
+        messages: Arc<dyn Messages<M>>,
+        connection: u64,
         started: StartedAttempt,
-        timeout: Option<Duration>,
     ) -> Self {
-        Self { request, outgoing, started, timeout }
+        Self { request, messages: Connected { messages, connection }, started }
     }
 
     /// The request by itself: what the strategy wants to be said first.
@@ -52,7 +50,7 @@ impl<Q, M> Opening<Q, M> {
     /// The request of an RPC that takes one message.
     #[must_use]
     pub fn into_request(self) -> Request<Q> {
-        of_attempt(self.request, self.timeout)
+        of_attempt(self.request, self.started.deadline())
     }
 
     /// The request of an RPC that takes a stream: the opening messages, then those that are sent until the connection ends.
@@ -62,8 +60,20 @@ impl<Q, M> Opening<Q, M> {
         Q: IntoIterator<Item = M>,
     {
         let opening = self.request.into_iter().collect::<Vec<_>>().into_iter();
-        let (later, gone) = self.outgoing;
-        of_attempt(OutgoingMessages { opening, later, gone: Box::pin(gone.cancelled_owned()) }, self.timeout)
+        let Self { messages, started, .. } = self;
+        of_attempt(OutgoingMessages { opening, messages }, started.deadline())
+    }
+}
+
+/// The connection that takes messages, until it is dropped.
+struct Connected<M> {
+    messages: Arc<dyn Messages<M>>,
+    connection: u64,
+}
+
+impl<M> Drop for Connected<M> {
+    fn drop(&mut self) {
+        self.messages.deafen(self.connection);
     }
 }
 
@@ -88,8 +98,7 @@ impl<Q: fmt::Debug, M> fmt::Debug for Opening<Q, M> {
 #[must_use = "streams do nothing unless polled"]
 pub struct OutgoingMessages<M> {
     opening: vec::IntoIter<M>,
-    later: mpsc::Receiver<M>,
-    gone: Pin<Box<WaitForCancellationFutureOwned>>,
+    messages: Connected<M>,
 }
 
 /// Nothing in it is pinned in its place.
@@ -98,14 +107,9 @@ impl<M> Unpin for OutgoingMessages<M> {}
 impl<M> Stream for OutgoingMessages<M> {
     type Item = M;
 
-    fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<M>> {
-        if self.gone.as_mut().poll(cx).is_ready() {
-            return Poll::Ready(None);
-        }
-        match self.opening.next() {
-            Some(message) => Poll::Ready(Some(message)),
-            None => self.later.poll_recv(cx),
-        }
+    fn poll_next(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<M>> {
+        let this = self.get_mut();
+        this.messages.messages.poll_take(this.messages.connection, &mut this.opening, cx)
     }
 }
 

@@ -1,67 +1,163 @@
-//! The messages that go out over one connection.
+//! The messages that go out over connections.
 
-use tokio::sync::mpsc;
-use tokio_util::sync::CancellationToken;
+use std::collections::VecDeque;
+use std::task::{Context, Poll, Waker};
+use std::vec;
 
 /// How many messages wait for a connection to take them. A sender waits for a place then.
 const CAPACITY: usize = 16;
 
-/// The way to the connection that is open, or to the next one.
+/// Messages for the connection that takes them, or for the next one.
 pub(super) struct Outbox<M> {
-    /// `None`: nothing more is sent over it.
-    sender: Option<mpsc::Sender<M>>,
-    /// The connection's end, until it takes it.
-    receiver: Option<mpsc::Receiver<M>>,
-    /// Which connection it is, by a number.
-    number: u64,
-    /// Cancelled once the connection is gone: whoever holds its end may not let go of it.
-    gone: CancellationToken,
+    messages: VecDeque<Outgoing<M>>,
+    /// Which connection takes them, by a number.
+    connection: u64,
+    /// Its headers have come.
+    pub(super) is_open: bool,
+    /// Nothing more is sent over it.
+    is_half_closed: bool,
+    /// It takes no message any more: what the strategy knows of is gone with it.
+    is_deaf: bool,
+    /// Nothing more is sent over any connection.
+    is_over: bool,
+    /// The connection waits for a message.
+    taker: Option<Waker>,
+    /// The strategy's own message waits for a place.
+    speaker: Option<Waker>,
+}
+
+/// A message that no connection has taken.
+pub(super) struct Outgoing<M> {
+    pub(super) message: M,
+    /// The strategy was notified of it, or said it: it says again what the next connection has to hear.
+    pub(super) is_known: bool,
+}
+
+/// Why a message was not sent.
+pub(super) enum Unsent<M> {
+    /// There is no place for it.
+    Full(M),
+    /// Nothing more is sent.
+    Closed(M),
 }
 
 impl<M> Outbox<M> {
-    pub(super) fn new(is_half_closed: bool) -> Self {
-        Self::numbered(0, is_half_closed)
-    }
-
-    fn numbered(number: u64, is_half_closed: bool) -> Self {
-        let (sender, receiver) = mpsc::channel(CAPACITY);
+    pub(super) fn new() -> Self {
         Self {
-            sender: (!is_half_closed).then_some(sender),
-            receiver: Some(receiver),
-            number,
-            gone: CancellationToken::new(),
+            messages: VecDeque::new(),
+            connection: 0,
+            is_open: false,
+            is_half_closed: false,
+            is_deaf: false,
+            is_over: false,
+            taker: None,
+            speaker: None,
         }
     }
 
-    /// The connection is gone, and with it the messages that it has not taken. Those from now on are for the next one.
-    pub(super) fn renew(&mut self, is_half_closed: bool) {
-        self.gone.cancel();
-        *self = Self::numbered(self.number + 1, is_half_closed);
+    /// The connection is gone, and with it the messages that the strategy knows of. The others wait for the next one.
+    pub(super) fn renew(&mut self) {
+        self.deafen(self.connection);
+        self.connection += 1;
+        (self.is_open, self.is_half_closed, self.is_deaf) = (false, false, false);
+        wake(&mut self.taker);
     }
 
-    /// A connection opens: the messages for it, and the end of them.
-    pub(super) fn open(&mut self, is_half_closed: bool) -> (mpsc::Receiver<M>, CancellationToken) {
-        if self.receiver.is_none() {
-            self.renew(is_half_closed);
+    /// That connection takes no message any more.
+    pub(super) fn deafen(&mut self, connection: u64) {
+        if connection == self.connection {
+            self.is_deaf = true;
+            self.messages.retain(|outgoing| !outgoing.is_known);
         }
-        (self.receiver.take().unwrap_or_else(|| mpsc::channel(CAPACITY).1), self.gone.clone())
     }
 
-    pub(super) fn gone(&self) -> &CancellationToken {
-        &self.gone
+    /// Nothing more goes out behind what was sent, over this connection or, if it `is_over`, over any.
+    pub(super) fn half_close(&mut self, is_over: bool) {
+        self.is_half_closed = true;
+        self.is_over |= is_over;
+        wake(&mut self.taker);
     }
 
-    pub(super) fn number(&self) -> u64 {
-        self.number
+    pub(super) fn connection(&self) -> u64 {
+        self.connection
     }
 
-    /// `None`: its side of the stream is closed.
-    pub(super) fn sender(&self) -> Option<&mpsc::Sender<M>> {
-        self.sender.as_ref()
+    fn is_closed(&self) -> bool {
+        self.is_half_closed || self.is_over
     }
 
-    /// Nothing more goes out behind what was sent.
-    pub(super) fn half_close(&mut self) {
-        self.sender = None;
+    /// Whether a message can be sent.
+    pub(super) fn admit(&self, message: M) -> Result<M, Unsent<M>> {
+        match self.is_closed() {
+            true => Err(Unsent::Closed(message)),
+            false if self.messages.len() >= CAPACITY => Err(Unsent::Full(message)),
+            false => Ok(message),
+        }
+    }
+
+    pub(super) fn push(&mut self, outgoing: Outgoing<M>) {
+        if !(self.is_deaf && outgoing.is_known) {
+            self.messages.push_back(outgoing);
+            wake(&mut self.taker);
+        }
+    }
+
+    /// Sends the strategy's own message. Gives it back where it has to wait for a place.
+    pub(super) fn say(&mut self, message: M, cx: &Context<'_>) -> Option<M> {
+        match self.admit(message) {
+            Ok(message) => self.push(Outgoing { message, is_known: true }),
+            Err(Unsent::Full(message)) => {
+                self.speaker = Some(cx.waker().clone());
+                return Some(message);
+            }
+            // It is said to nobody.
+            Err(Unsent::Closed(_)) => {}
+        }
+        None
+    }
+
+    /// All that wait, to be put back behind a look at them.
+    pub(super) fn take_all(&mut self) -> VecDeque<Outgoing<M>> {
+        std::mem::take(&mut self.messages)
+    }
+
+    pub(super) fn put_back(&mut self, messages: VecDeque<Outgoing<M>>) {
+        let later = std::mem::take(&mut self.messages);
+        messages.into_iter().chain(later).for_each(|outgoing| self.push(outgoing));
+    }
+
+    /// Whether the strategy was not notified of the next message.
+    pub(super) fn is_next_unknown(&self) -> bool {
+        self.messages.front().is_some_and(|outgoing| !outgoing.is_known)
+    }
+
+    /// The next message for that connection: of those that open it, or of those behind them.
+    pub(super) fn poll_take(
+        &mut self,
+        connection: u64,
+        opening: &mut vec::IntoIter<M>,
+        cx: &Context<'_>,
+    ) -> Poll<Option<Outgoing<M>>> {
+        if connection != self.connection {
+            return Poll::Ready(None);
+        }
+        if let Some(message) = opening.next() {
+            return Poll::Ready(Some(Outgoing { message, is_known: true }));
+        }
+        if let Some(outgoing) = self.messages.pop_front() {
+            wake(&mut self.speaker);
+            return Poll::Ready(Some(outgoing));
+        }
+        if self.is_closed() {
+            return Poll::Ready(None);
+        }
+        self.taker = Some(cx.waker().clone());
+        Poll::Pending
+    }
+}
+
+fn wake(waker: &mut Option<Waker>) {
+    if let Some(waker) = waker.take() {
+        waker.wake();
     }
 }

@@ -1,5 +1,6 @@
 //! Messages that a subscription's owner sends.
 
+use crate::subscription::outbox::Unsent;
 use crate::subscription::shared::Shared;
 use crate::subscription::strategy::SubscriptionStrategy;
 use std::error::Error;
@@ -34,8 +35,8 @@ impl<S: SubscriptionStrategy> SubscriptionSender<S> {
         Self { shared }
     }
 
-    /// Sends a message over the connection that is open, or over the next one if none is. The strategy is
-    /// [notified](SubscriptionStrategy::sent) of it before it goes out.
+    /// Sends a message over the connection that is open, or over the next one if none is: also where that can't be opened, and
+    /// another one follows. The strategy is [notified](SubscriptionStrategy::sent) of it before it goes out.
     ///
     /// Up to 16 messages wait for the connection to take them; with more it waits for a place. A connection is opened while the
     /// subscription is polled: who sends more than that from the same task has to poll it first.
@@ -48,37 +49,23 @@ impl<S: SubscriptionStrategy> SubscriptionSender<S> {
     ///
     /// A future that is dropped before it is done has sent nothing.
     pub async fn send(&self, message: S::Message) -> Result<(), SubscriptionClosed<S::Message>> {
+        let mut message = message;
         loop {
-            let (number, sender, gone) = {
-                let Ok(inner) = self.shared.lock() else { return Err(SubscriptionClosed { message }) };
-                let Some(sender) = inner.outbox.sender() else {
-                    return Err(SubscriptionClosed { message });
-                };
-                (inner.outbox.number(), sender.clone(), inner.outbox.gone().clone())
+            let place = self.shared.places.notified();
+            message = match self.shared.send(message) {
+                Ok(()) => return Ok(()),
+                Err(Unsent::Closed(message)) => return Err(SubscriptionClosed { message }),
+                Err(Unsent::Full(message)) => message,
             };
-            let Some(place) = gone.run_until_cancelled(sender.reserve()).await else { continue };
-            let Ok(mut inner) = self.shared.lock() else { return Err(SubscriptionClosed { message }) };
-            if inner.outbox.number() != number || inner.outbox.sender().is_none() {
-                // Another connection meanwhile, or none.
-                continue;
-            }
-            if let Some(strategy) = inner.resumer.strategy() {
-                strategy.sent(&message);
-            }
-            // A connection that takes no more is about to fail: the strategy says what the next one has to say again.
-            if let Ok(place) = place {
-                place.send(message);
-            }
-            return Ok(());
+            place.await;
         }
     }
 
     /// Nothing more is sent: the stream of requests ends behind what was sent before, over this connection and over those that
     /// follow. The subscription goes on until its server ends it.
     pub fn half_close(&self) {
-        let mut inner = self.shared.lock_anyway();
-        inner.is_half_closed = true;
-        inner.outbox.half_close();
+        self.shared.outbox().half_close(true);
+        self.shared.places.notify_waiters();
     }
 }
 

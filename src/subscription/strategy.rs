@@ -11,8 +11,9 @@ use crate::resumption::StreamResumption;
 /// [`resume`](StreamResumption::resume) is asked behind each connection that has failed, and behind one that has ended well if
 /// [`ended`](Self::ended) wants another: then with a status whose code is `OK`.
 ///
-/// It is asked one call at a time, by the task that polls the subscription; [`sent`](Self::sent) by the one that sends. If
-/// it panics, the panic is that task's, and the subscription ends.
+/// It is asked one call at a time, by the task that polls the subscription; [`sent`](Self::sent) also by the one that sends, or that
+/// takes messages for a connection. It may use a sender of its own subscription. If it panics, the panic is that task's, and the
+/// subscription ends; where a connection takes messages, the panic goes no further.
 ///
 /// # Examples
 ///
@@ -71,10 +72,10 @@ pub trait SubscriptionStrategy: StreamResumption {
     /// no stream.
     type Message: Send;
 
-    /// This message is about to be sent by a [`SubscriptionSender`](crate::subscription::SubscriptionSender). It goes out over the
-    /// connection that is open now, or over the next one if none is. If that fails the message is gone: what must be said again
-    /// is up to [`resume`](StreamResumption::resume). A strategy must not use a sender of its own subscription: that waits for the
-    /// strategy.
+    /// This message of a [`SubscriptionSender`](crate::subscription::SubscriptionSender) is about to go out over a connection: it is
+    /// asked when it is sent, or, if no connection is open then, when one opens or takes the message. If that connection fails the
+    /// message is gone: what must be said again is up to [`resume`](StreamResumption::resume). A message that it was not asked
+    /// about goes out over the next connection.
     fn sent(&mut self, message: &Self::Message) {
         let _ = message;
     }

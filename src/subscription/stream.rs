@@ -1,6 +1,6 @@
 //! The stream that a caller reads.
 
-use crate::grpc::{IdleTimeout, MessageSource};
+use crate::grpc::{MessageSource, SharedSource};
 use crate::operation::OperationReport;
 use crate::subscription::sender::SubscriptionSender;
 use crate::subscription::shared::Shared;
@@ -9,7 +9,7 @@ use crate::subscription::strategy::SubscriptionStrategy;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio_stream::Stream;
 use tonic::Status;
@@ -27,14 +27,8 @@ use tonic::metadata::MetadataMap;
 /// connection reset at once, and its senders get an error.
 #[must_use = "nothing is opened until it is polled"]
 pub struct Subscription<S: SubscriptionStrategy> {
-    source: UpdateSource<Update<S::Response>>,
+    source: SharedSource<Update<S::Response>>,
     shared: Arc<Shared<S>>,
-}
-
-pub(super) enum UpdateSource<U> {
-    /// Never locked for longer than a look: a subscription can be shared between threads.
-    Plain(Mutex<Box<dyn MessageSource<U>>>),
-    Watched(IdleTimeout<U>),
 }
 
 /// Something new from a subscription.
@@ -60,18 +54,8 @@ impl<M> Update<M> {
 }
 
 impl<S: SubscriptionStrategy> Subscription<S> {
-    pub(super) fn new(source: UpdateSource<Update<S::Response>>, shared: Arc<Shared<S>>) -> Self {
+    pub(super) fn new(source: SharedSource<Update<S::Response>>, shared: Arc<Shared<S>>) -> Self {
         Self { source, shared }
-    }
-
-    fn of_source<T>(&self, fact: impl FnOnce(&(dyn MessageSource<Update<S::Response>> + 'static)) -> T) -> T
-    where
-        S::Response: Send + 'static,
-    {
-        match &self.source {
-            UpdateSource::Plain(source) => fact(&**source.lock().unwrap_or_else(PoisonError::into_inner)),
-            UpdateSource::Watched(source) => fact(source),
-        }
     }
 
     /// A handle that sends messages over whichever connection there is.
@@ -106,19 +90,19 @@ impl<S: SubscriptionStrategy<Response: Send + 'static>> Subscription<S> {
     /// The metadata of the connection that was opened last.
     #[must_use]
     pub fn metadata(&self) -> MetadataMap {
-        MetadataMap::from_headers(self.of_source(MessageSource::head))
+        MetadataMap::from_headers(self.source.look(MessageSource::head))
     }
 
     /// How often it was begun [anew](Update::Restarted).
     #[must_use]
     pub fn restarts(&self) -> u64 {
-        self.of_source(MessageSource::restarts)
+        self.source.look(MessageSource::restarts)
     }
 
     /// The report, with a row for each connection, once it is over.
     #[must_use]
     pub fn report(&self) -> Option<OperationReport> {
-        self.of_source(MessageSource::report)
+        self.source.look(MessageSource::report)
     }
 }
 
@@ -127,12 +111,7 @@ impl<S: SubscriptionStrategy<Response: Send + 'static>> Stream for Subscription<
 
     #[inline]
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
-        match &mut self.source {
-            UpdateSource::Plain(source) => {
-                source.get_mut().unwrap_or_else(PoisonError::into_inner).poll_message(cx)
-            }
-            UpdateSource::Watched(source) => source.poll_message(cx),
-        }
+        self.source.get_mut().poll_message(cx)
     }
 }
 

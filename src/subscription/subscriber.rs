@@ -1,20 +1,20 @@
 //! Opens subscriptions, all by the same settings.
 
 use crate::google::ClientHeaders;
-use crate::grpc::{IdleTimeout, MethodConfig, SharedState};
+use crate::grpc::{MessageStream, MethodConfig, SharedSource, SharedState, StreamProtocol};
 use crate::operation::Name;
 use crate::resumption::WithheldLimits;
 use crate::settings::{BufferLimits, CallSettings, OperationOptions};
+use crate::subscription::connections::OwnConnections;
+use crate::subscription::connector::{BoxConnect, Connector};
 use crate::subscription::opening::Opening;
-use crate::subscription::protocol::SubscriptionProtocol;
 use crate::subscription::shared::Shared;
-use crate::subscription::source::Source;
 use crate::subscription::strategy::SubscriptionStrategy;
-use crate::subscription::stream::{Subscription, UpdateSource};
+use crate::subscription::stream::Subscription;
 use gax_retry::MethodKind;
 use std::borrow::Cow;
 use std::future::Future;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use tokio_stream::Stream;
 use tonic::{Response, Status};
 
@@ -144,7 +144,7 @@ impl Subscriber {
     ///
     /// In a server's handler it has no more time than the request ([`DeadlineLayer`](crate::DeadlineLayer)): that of the task that
     /// polls it first.
-    pub fn subscribe<S, F, Fut, T>(&self, request: S::Request, strategy: S, connect: F) -> Subscription<S>
+    pub fn subscribe<S, F, Fut, T>(&self, request: S::Request, strategy: S, mut connect: F) -> Subscription<S>
     where
         S: SubscriptionStrategy<Request: Send, Response: Send> + 'static,
         F: FnMut(Opening<S::Request, S::Message>) -> Fut + Send + 'static,
@@ -155,14 +155,15 @@ impl Subscriber {
         let config = self.config();
         let stream = self.settings.stream();
         let name = Name::from(self.name.clone());
+        let connect: BoxConnect<S> = Box::new(move |opening| {
+            let opening = connect(opening);
+            Box::pin(async move { Ok(opening.await?.map(|messages| Box::pin(messages) as _)) })
+        });
+        let connector = Connector::new(connect, Arc::clone(&shared), name, request);
         let protocol =
-            SubscriptionProtocol::new(connect, Arc::clone(&shared), name, request, stream.wait_timeout);
-        let source = Box::new(Source::new(protocol, config, Arc::clone(&shared)));
-        let source = match stream.idle_timeout {
-            Some(timeout) => UpdateSource::Watched(IdleTimeout::new(source, timeout)),
-            None => UpdateSource::Plain(Mutex::new(source)),
-        };
-        Subscription::new(source, shared)
+            StreamProtocol::new(connector, OwnConnections(Arc::clone(&shared)), stream.wait_timeout);
+        let source = Box::new(MessageStream::new(protocol, config));
+        Subscription::new(SharedSource::new(source, stream.idle_timeout), shared)
     }
 
     /// The config of a subscription that is opened now.

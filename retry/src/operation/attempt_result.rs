@@ -276,6 +276,8 @@ impl AttemptResult {
     pub(super) fn may_be_repetition(self, is_hedged: bool) -> bool {
         match self.code() {
             _ if self.repetition == Repetition::Yes => true,
+            // Whoever retries it whatever its code is knows that no server refused it for what was done before.
+            _ if self.retry == RetryFact::Yes => false,
             Code::NotFound => is_hedged && self.repetition == Repetition::ByCode,
             code => matches!(code, Code::AlreadyExists | Code::Aborted | Code::FailedPrecondition),
         }

@@ -1,7 +1,7 @@
 //! Calls with a stream on either side.
 
 use crate::client::streaming::response_stream::ResponseStream;
-use crate::grpc::{Call, IdleTimeout, MessageSource, MethodMatch, OwnService, ResponseBody, Transport};
+use crate::grpc::{Call, MessageSource, MethodMatch, OwnService, ResponseBody, SharedSource, Transport};
 use http::Extensions;
 use std::fmt;
 use std::future::Future;
@@ -68,10 +68,7 @@ impl<M> StreamingCall<M> {
         let call = async move {
             let source = call.await?;
             let metadata = MetadataMap::from_headers(source.head());
-            let stream = match idle_timeout {
-                Some(timeout) => ResponseStream::watched(IdleTimeout::new(source, timeout)),
-                None => ResponseStream::resumed(source),
-            };
+            let stream = ResponseStream::resumed(SharedSource::new(source, idle_timeout));
             Ok(Response::from_parts(metadata, stream, Extensions::new()))
         };
         Self { inner: Box::pin(call) }

@@ -1,11 +1,10 @@
 //! The stream of responses that a generated client hands out.
 
-use crate::grpc::{IdleTimeout, MessageSource};
+use crate::grpc::{MessageSource, SharedSource};
 use crate::operation::OperationReport;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;
-use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tokio_stream::Stream;
 use tonic::metadata::MetadataMap;
@@ -29,9 +28,8 @@ pub struct ResponseStream<M> {
 enum Source<M> {
     /// It has one connection.
     Plain(Streaming<M>),
-    /// Never locked for longer than a look: like tonic's, the stream can be shared between threads.
-    Resumed(Mutex<Box<dyn MessageSource<M>>>),
-    Watched(IdleTimeout<M>),
+    /// It may have further ones.
+    Resumed(SharedSource<M>),
 }
 
 impl<M: Send + 'static> ResponseStream<M> {
@@ -39,20 +37,15 @@ impl<M: Send + 'static> ResponseStream<M> {
         Self { source: Source::Plain(stream) }
     }
 
-    pub(in crate::client) fn resumed(source: Box<dyn MessageSource<M>>) -> Self {
-        Self { source: Source::Resumed(Mutex::new(source)) }
-    }
-
-    pub(in crate::client) fn watched(watched: IdleTimeout<M>) -> Self {
-        Self { source: Source::Watched(watched) }
+    pub(in crate::client) fn resumed(source: SharedSource<M>) -> Self {
+        Self { source: Source::Resumed(source) }
     }
 
     /// A fact of a stream that may have further connections.
-    fn of_source<T>(&self, fact: impl FnOnce(&(dyn MessageSource<M> + 'static)) -> T) -> Option<T> {
+    fn look<T>(&self, fact: impl FnOnce(&(dyn MessageSource<M> + 'static)) -> T) -> Option<T> {
         match &self.source {
             Source::Plain(_) => None,
-            Source::Resumed(source) => Some(fact(&**source.lock().unwrap_or_else(PoisonError::into_inner))),
-            Source::Watched(watched) => Some(fact(watched)),
+            Source::Resumed(source) => Some(source.look(fact)),
         }
     }
 
@@ -71,10 +64,9 @@ impl<M: Send + 'static> ResponseStream<M> {
     ///
     /// The stream has failed, and is not resumed.
     pub async fn trailers(&mut self) -> Result<Option<MetadataMap>, Status> {
-        let source: &mut dyn MessageSource<M> = match &mut self.source {
+        let source = match &mut self.source {
             Source::Plain(stream) => return stream.trailers().await,
-            Source::Resumed(source) => &mut **unlocked(source),
-            Source::Watched(watched) => watched,
+            Source::Resumed(source) => source.get_mut(),
         };
         while let Some(message) = poll_fn(|cx| source.poll_message(cx)).await {
             message?;
@@ -86,19 +78,19 @@ impl<M: Send + 'static> ResponseStream<M> {
     /// metadata of its only one.
     #[must_use]
     pub fn metadata(&self) -> Option<MetadataMap> {
-        self.of_source(|source| MetadataMap::from_headers(source.head()))
+        self.look(|source| MetadataMap::from_headers(source.head()))
     }
 
     /// How often the stream was begun [anew](crate::resumption::Resume::Anew): after that, messages may come once more.
     #[must_use]
     pub fn restarts(&self) -> u64 {
-        self.of_source(MessageSource::restarts).unwrap_or_default()
+        self.look(MessageSource::restarts).unwrap_or_default()
     }
 
     /// The report of a stream that resumes, once it has ended: a row for each connection.
     #[must_use]
     pub fn report(&self) -> Option<OperationReport> {
-        self.of_source(MessageSource::report).flatten()
+        self.look(MessageSource::report).flatten()
     }
 
     /// tonic's stream.
@@ -115,11 +107,6 @@ impl<M: Send + 'static> ResponseStream<M> {
     }
 }
 
-/// Its content, of which nobody else has a reference.
-fn unlocked<T>(source: &mut Mutex<T>) -> &mut T {
-    source.get_mut().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl<M: Send + 'static> Stream for ResponseStream<M> {
     type Item = Result<M, Status>;
 
@@ -127,8 +114,7 @@ impl<M: Send + 'static> Stream for ResponseStream<M> {
     fn poll_next(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         match &mut self.source {
             Source::Plain(stream) => Pin::new(stream).poll_next(cx),
-            Source::Resumed(source) => unlocked(source).poll_message(cx),
-            Source::Watched(watched) => watched.poll_message(cx),
+            Source::Resumed(source) => source.get_mut().poll_message(cx),
         }
     }
 }
@@ -137,7 +123,7 @@ impl<M> fmt::Debug for ResponseStream<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let kind = match &self.source {
             Source::Plain(_) => "plain",
-            Source::Resumed(_) | Source::Watched(_) => "resumed",
+            Source::Resumed(_) => "resumed",
         };
         f.debug_tuple("ResponseStream").field(&kind).finish()
     }

@@ -1,5 +1,6 @@
 //! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
 
+use super::failed::Failing;
 use super::grpc_protocol::GrpcProtocol;
 use crate::credentials::UsedCredentials;
 use crate::grpc::methods::MethodConfig;
@@ -20,6 +21,7 @@ use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
+use tonic::Status;
 use tonic::body::Body;
 use tonic::client::GrpcService;
 use tonic::codegen::StdError;
@@ -99,19 +101,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
             Fault::Broke(error, messages) => self.broken_behind(config, error, messages, context),
             Fault::Unreadable(failure) => self.unreadable(config, failure, context),
         }
-    }
-
-    /// The attempt is over by our own clock. Returns whether it was never sent: a place in the service's queue must not be
-    /// held through a delay.
-    pub(crate) fn give_up(
-        &mut self,
-        attempt: &GrpcAttempt<<A::Service as GrpcService<Body>>::Future>,
-    ) -> bool {
-        let is_unsent = matches!(attempt, GrpcAttempt::Ready { .. });
-        if is_unsent {
-            self.handle.renew();
-        }
-        is_unsent
     }
 
     /// The facts of an attempt that failed, which another one follows at once if the server has refused its credentials and there
@@ -336,6 +325,37 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
             failure.pack();
         }
         self.request.shrink();
+    }
+}
+
+impl<A: ServiceHandle, Q: ReplayableRequest> Failing for GrpcProtocol<A, Q> {
+    #[inline]
+    fn kept(&mut self) -> &mut Option<Box<Failure>> {
+        &mut self.failure
+    }
+
+    fn replayable(&mut self, config: &MethodConfig, context: &mut AttemptContext<'_>) -> Replayable {
+        let replayable = self.request.replayable(config, context.number());
+        if replayable == Replayable::OverLimit
+            && let Some(note) = self.request.note(config)
+        {
+            context.note(note);
+        }
+        self.request.ended(context.number());
+        replayable
+    }
+
+    fn unreadable_request(&self) -> Option<Status> {
+        self.request.error()
+    }
+
+    /// A place in the service's queue must not be held through a delay.
+    fn give_up(&mut self, attempt: &Self::Attempt) -> bool {
+        let is_unsent = matches!(attempt, GrpcAttempt::Ready { .. });
+        if is_unsent {
+            self.handle.renew();
+        }
+        is_unsent
     }
 }
 

@@ -9,36 +9,49 @@ use crate::grpc::status::{Failure, Messages};
 use crate::grpc::template::timeout;
 use crate::grpc::transport::ServiceHandle;
 use crate::note;
-use crate::operation::{AttemptContext, Driver, Note, OperationError, OperationReport, Protocol};
-use crate::transport::ConnectProblem;
-use crate::transport::Reach;
+use crate::operation::{AttemptContext, Driver, Note, OperationError, Protocol};
+use crate::transport::{ConnectProblem, Reach};
 use gax_retry::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen, Stop};
-use gax_retry::{Code, Delivery, SettingsError, StartedAttempt, StopReason};
+use gax_retry::{Code, Delivery, StartedAttempt, StopReason};
 use std::pin::Pin;
 use std::sync::Arc;
 use tonic::Status;
 use tonic::codegen::StdError;
 
-impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
+/// A protocol whose operations fail with a status: the facts of its attempts' failures, the last of which is kept.
+pub(crate) trait Failing: Protocol<Config = MethodConfig> {
+    /// The failure that the last attempt ended with.
+    fn kept(&mut self) -> &mut Option<Box<Failure>>;
+
+    /// That attempt has failed. Whether its request can be sent again.
+    fn replayable(&mut self, _: &MethodConfig, _: &mut AttemptContext<'_>) -> Replayable {
+        Replayable::Yes
+    }
+
+    /// Why the request can't be read to its end.
+    fn unreadable_request(&self) -> Option<Status> {
+        None
+    }
+
+    /// The attempt is over by our own clock. Returns whether it was never sent.
+    fn give_up(&mut self, _: &Self::Attempt) -> bool {
+        false
+    }
+
     /// The facts of an attempt that ended with that failure, which is kept.
-    pub(crate) fn ended(
+    fn ended(
         &mut self,
         config: &MethodConfig,
         mut failure: Box<Failure>,
         seen: Seen,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let replayable = self.request.replayable(config, context.number());
-        if replayable == Replayable::OverLimit
-            && let Some(note) = self.request.note(config)
-        {
-            context.note(note);
-        }
-        self.request.ended(context.number());
+        let replayable = self.replayable(config, context);
         let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
         let result = result.with_repetition(config.repetition());
-        if self.failure.as_ref().is_none_or(|before| !before.is_held) {
-            let mut before = self.failure.take();
+        let kept = self.kept();
+        if kept.as_ref().is_none_or(|before| !before.is_held) {
+            let mut before = kept.take();
             if config.policy.hedging().is_some()
                 && let Some(before) = &mut before
             {
@@ -46,12 +59,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
                 before.take_messages();
             }
             failure.follow(before);
-            self.failure = Some(failure);
+            *kept = Some(failure);
         }
         result
     }
 
-    pub(crate) fn timed_out(
+    fn timed_out(
         &mut self,
         config: &MethodConfig,
         seen: Seen,
@@ -62,7 +75,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     }
 
     /// The attempt ended with a status, or with a response that has none.
-    pub(crate) fn failed(
+    fn failed(
         &mut self,
         config: &MethodConfig,
         failure: Box<Failure>,
@@ -79,17 +92,16 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     }
 
     /// The connection or the stream broke; `has_begun` says that the response had begun.
-    pub(crate) fn broken(
+    fn broken(
         &mut self,
         config: &MethodConfig,
         error: StdError,
         seen: Seen,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        if let Some(status) = self.request.error() {
+        if let Some(status) = self.unreadable_request() {
             // Our own reset, since there is nothing to go on with.
-            let failure = Failure::transport(status.into(), false).0;
-            return self.hopeless(config, Box::new(failure), context);
+            return self.end_with(config, status, context);
         }
         let problem = ConnectProblem::behind(&*error);
         let (failure, classification) = Failure::transport(error, seen != Seen::Nothing);
@@ -129,24 +141,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
     }
 
-    /// It broke behind messages that the caller could have read.
-    #[cold]
-    pub(crate) fn broken_behind(
-        &mut self,
-        config: &MethodConfig,
-        error: StdError,
-        messages: Option<Messages>,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        let result = self.broken(config, error, Seen::Headers, context);
-        if let Some(failure) = &mut self.failure {
-            failure.put_behind(messages);
-        }
-        result
-    }
-
     /// The response can't be read, and no other attempt would read it better.
-    pub(crate) fn unreadable(
+    fn unreadable(
         &mut self,
         config: &MethodConfig,
         failure: Box<Failure>,
@@ -158,7 +154,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
 
     /// No other attempt can do better, whatever its code says.
     #[cold]
-    pub(crate) fn hopeless(
+    fn hopeless(
         &mut self,
         config: &MethodConfig,
         failure: Box<Failure>,
@@ -187,21 +183,33 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         if config.policy.permits(result) { result.with_retry(RetryFact::ClosedByUs) } else { result }
     }
 
-    /// The failure that the last attempt ended with.
-    pub(crate) fn failure(&self) -> Option<&Failure> {
-        self.failure.as_deref()
+    /// No other attempt can do better than end with that status.
+    #[cold]
+    fn end_with(
+        &mut self,
+        config: &MethodConfig,
+        status: Status,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        self.hopeless(config, Box::new(Failure::transport(status.into(), false).0), context)
     }
 }
 
-/// A protocol whose operations fail with a status.
-pub(crate) trait EndsWithStatus: Protocol<Config = MethodConfig> {
-    /// The status that the operation ends with.
-    fn status(&mut self, problem: Option<&SettingsError>, stop: Stop, report: OperationReport) -> Status;
-}
-
-impl<A: ServiceHandle, Q: ReplayableRequest> EndsWithStatus for GrpcProtocol<A, Q> {
-    fn status(&mut self, problem: Option<&SettingsError>, stop: Stop, report: OperationReport) -> Status {
-        Failure::at_end(self.failure.take(), problem, stop).into_status(report)
+impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
+    /// It broke behind messages that the caller could have read.
+    #[cold]
+    pub(super) fn broken_behind(
+        &mut self,
+        config: &MethodConfig,
+        error: StdError,
+        messages: Option<Messages>,
+        context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        let result = self.broken(config, error, Seen::Headers, context);
+        if let Some(failure) = &mut self.failure {
+            failure.put_behind(messages);
+        }
+        result
     }
 }
 
@@ -228,13 +236,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
     }
 }
 
-impl<P: EndsWithStatus> Driver<P> {
+impl<P: Failing> Driver<P> {
     /// The status of an operation that has failed.
     #[cold]
     pub(crate) fn end_status(mut self: Pin<&mut Self>, stop: Stop) -> Status {
         let report = self.as_mut().failed(stop);
         let config = Arc::clone(self.config());
-        self.protocol().status(config.policy.problem(), stop, report)
+        Failure::at_end(self.protocol().kept().take(), config.policy.problem(), stop).into_status(report)
     }
 }
 

@@ -5,7 +5,7 @@ mod failed;
 mod grpc_protocol;
 
 pub(crate) use attempt::GrpcAttempt;
-pub(crate) use failed::EndsWithStatus;
+pub(crate) use failed::Failing;
 #[cfg(feature = "subscription")]
 pub(crate) use failed::time_is_up;
 pub use grpc_protocol::GRPC;

@@ -2,7 +2,7 @@
 
 use crate::body::FrameBuffer;
 use crate::grpc::methods::MethodConfig;
-use crate::operation::{MessageCounter, Observed};
+use crate::operation::{MessageCounter, Observed, OperationReport};
 use gax_retry::Code;
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +10,10 @@ use std::sync::Arc;
 /// Notifies observers of a response that was handed to the caller before its end. Dropped before that end, its operation was
 /// cancelled.
 pub(crate) struct ObservedStream {
-    /// `None` once they were notified of the end.
+    /// `None` once they were notified of the end, or where there are none.
     observed: Option<Box<Observed>>,
+    /// The report so far, for the error that it may end with; `None`: nobody wants it.
+    report: Option<OperationReport>,
     /// `None`: the response is one message, which is no stream.
     messages: Option<MessageCounter>,
     config: Arc<MethodConfig>,
@@ -22,13 +24,14 @@ pub(crate) struct ObservedStream {
 impl ObservedStream {
     /// `has_all_the_time` says that its deadline is that of the operation.
     pub(crate) fn new(
-        observed: Box<Observed>,
+        observed: Option<Box<Observed>>,
+        report: Option<OperationReport>,
         is_stream: bool,
         config: Arc<MethodConfig>,
         has_all_the_time: bool,
     ) -> Self {
         let messages = is_stream.then(MessageCounter::default);
-        Self { observed: Some(observed), messages, config, has_all_the_time }
+        Self { observed, report, messages, config, has_all_the_time }
     }
 
     /// The caller is about to get these bytes.
@@ -46,12 +49,15 @@ impl ObservedStream {
         self.data(data);
     }
 
-    /// The stream has ended with that code, which our own clock did if it `timed_out`.
-    pub(super) fn ended(&mut self, code: Code, timed_out: bool) {
+    /// The stream has ended with that code, which our own clock did if it `timed_out`. The report of a failure, if somebody wants it.
+    pub(super) fn ended(&mut self, code: Code, timed_out: bool) -> Option<OperationReport> {
+        let reason = self.config.policy.reason_after_commit(code, timed_out && self.has_all_the_time);
         if let Some(observed) = self.observed.take() {
-            let reason = self.config.policy.reason_after_commit(code, timed_out && self.has_all_the_time);
             observed.stream_ended(code, reason);
         }
+        let mut report = self.report.take().filter(|_| code != Code::Ok)?.failed(code);
+        report.fail(reason, None);
+        Some(report)
     }
 
     /// A response of which everything is there.

@@ -2,7 +2,7 @@
 
 use crate::body::OpenPart;
 use crate::grpc::response::observed_stream::ObservedStream;
-use crate::grpc::status::{CodeExt as _, cause, received};
+use crate::grpc::status::{CodeExt as _, cause, received, with_report};
 use crate::operation::Timer;
 use bytes::Bytes;
 use gax_retry::Code;
@@ -108,8 +108,8 @@ impl OpenBody {
             Poll::Ready(Some(Err(_)) | None) => {}
             Poll::Pending => polled = self.poll_deadline(cx),
         }
-        if let (Some(observed), Poll::Ready(frame)) = (&mut self.observed, &polled) {
-            notify(observed, frame.as_ref(), self.timed_out);
+        if let (Some(observed), Poll::Ready(frame)) = (&mut self.observed, &mut polled) {
+            notify(observed, frame, self.timed_out);
         }
         polled
     }
@@ -124,19 +124,23 @@ impl OpenBody {
     }
 }
 
-/// Notifies observers of a frame, or of the end.
+/// Notifies observers of a frame, or of the end. An error gets the report, if somebody wants it.
 #[cold]
-fn notify(observed: &mut ObservedStream, frame: Option<&Result<Frame<Bytes>, Status>>, timed_out: bool) {
-    match frame {
+fn notify(observed: &mut ObservedStream, polled: &mut Option<Result<Frame<Bytes>, Status>>, timed_out: bool) {
+    let (code, status) = match polled {
         Some(Ok(frame)) => match (frame.data_ref(), frame.trailers_ref()) {
-            (Some(data), _) => observed.arrived(data),
+            (Some(data), _) => return observed.arrived(data),
             (None, Some(trailers)) => {
-                observed.ended(received::code(trailers).unwrap_or(Code::Unknown), false);
+                let code = received::code(trailers);
+                (code.unwrap_or(Code::Unknown), code.map(|_| received::status(None, trailers)))
             }
-            (None, None) => {}
+            (None, None) => return,
         },
-        Some(Err(status)) => observed.ended(status.code().to_gax(), timed_out),
-        None => observed.ended(Code::Unknown, false),
+        Some(Err(status)) => (status.code().to_gax(), Some(status.clone())),
+        None => (Code::Unknown, None),
+    };
+    if let (Some(report), Some(status)) = (observed.ended(code, timed_out), status) {
+        *polled = Some(Err(with_report(status, report)));
     }
 }
 

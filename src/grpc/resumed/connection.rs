@@ -13,19 +13,17 @@ use tonic::codec::Streaming;
 use tonic::{Code, Status};
 
 /// The messages of an attempt's response.
-pub(super) struct Connection<M> {
+pub(crate) struct Connection<M> {
     messages: Streaming<Measured<M>>,
     tap: Tap,
     is_observed: bool,
     /// The response's head, which has the status if there are no trailers.
     pub(super) head: HeaderMap,
     pub(super) status: StatusCode,
-    /// A message that came before the operation was this attempt's.
-    pub(super) first: Option<Measured<M>>,
 }
 
 /// How a connection's messages end.
-pub(super) enum ConnectionEnd {
+pub(crate) enum ConnectionEnd {
     /// As the body ended, behind whole messages or not.
     Body { end: BodyEnd, is_whole: bool },
     /// With a message that can't be read.
@@ -47,16 +45,13 @@ impl<M: Send + 'static> Connection<M> {
         let tapped = |body| Body::new(TappedBody::new(body, tap.clone(), is_observed, max_message));
         let response = response.map(tapped);
         let messages = codec.open(response)?.into_inner();
-        Ok(Self { messages, tap, is_observed, head, status, first: None })
+        Ok(Self { messages, tap, is_observed, head, status })
     }
 
     /// The next message, or how they end.
     #[expect(clippy::result_large_err, reason = "moved once a connection, when its messages end")]
     #[inline]
     pub(super) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<Measured<M>, ConnectionEnd>> {
-        if let Some(first) = self.first.take() {
-            return Poll::Ready(Ok(first));
-        }
         Pin::new(&mut self.messages).poll_next(cx).map(|message| match message {
             Some(Ok(message)) => Ok(message),
             Some(Err(status)) => Err(self.end(Some(status))),

@@ -1,43 +1,52 @@
 //! A stream as its caller polls it.
 
-use super::codec::StreamCodec;
+use super::connections::{Connections, Message};
 use super::message_source::MessageSource;
-use super::protocol::{ResumedProtocol, StreamSlot};
+use super::protocol::{StreamProtocol, StreamSlot};
 use crate::grpc::methods::MethodConfig;
-use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{ObservedStream, ResponseBody};
-use crate::grpc::transport::ServiceHandle;
 use crate::operation::{Driver, OperationError, OperationReport, Output, Verdict};
 use http::HeaderMap;
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll, Waker, ready};
 use tonic::Status;
 
-type BoxDriver<A, Q, C> = Pin<Box<Driver<ResumedProtocol<A, Q, C>>>>;
-
-/// A stream of responses that resumes.
-struct ResumedStream<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> {
+/// A stream of responses over further connections.
+pub(crate) struct MessageStream<C: Connections> {
     /// `None` once it has ended. It is taken out while it is polled, so that it is gone if the strategy panics.
-    driver: Option<BoxDriver<A, Q, C>>,
-    slot: StreamSlot<C::Response>,
+    driver: Option<Pin<Box<Driver<StreamProtocol<C>>>>>,
+    slot: StreamSlot<Message<C>>,
     head: HeaderMap,
     trailers: Option<HeaderMap>,
-    restarts: u64,
     report: Option<OperationReport>,
     passed: Option<http::Response<ResponseBody>>,
     /// The messages that were withheld as the stream failed, and why it did.
-    rest: VecDeque<Result<C::Response, Status>>,
+    rest: VecDeque<Result<C::Item, Status>>,
+    /// How often the caller knows that the stream was begun anew.
+    restarts: u64,
 }
 
-impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedStream<A, Q, C> {
+impl<C: Connections> MessageStream<C> {
+    pub(crate) fn new(protocol: StreamProtocol<C>, config: Arc<MethodConfig>) -> Self {
+        Self {
+            driver: Some(Box::pin(Driver::new(protocol, config).reporting(true))),
+            slot: StreamSlot { message: None, head: None, restarts: 0 },
+            head: HeaderMap::new(),
+            trailers: None,
+            report: None,
+            passed: None,
+            rest: VecDeque::new(),
+            restarts: 0,
+        }
+    }
+
     /// Goes on until there is something new: a message, a connection, or the end.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(mut driver) = self.driver.take() else { return Poll::Ready(()) };
         let polled = driver.as_mut().poll(cx, &mut self.slot);
-        self.restarts = driver.as_mut().protocol().restarts();
         let head = self.slot.head.take();
         let has_head = head.is_some();
         if let Some(head) = head {
@@ -45,56 +54,60 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedStream<A, Q,
         }
         match polled {
             Poll::Pending => {
+                if driver.as_mut().protocol().is_waiting()
+                    && let Some(moment) = driver.as_mut().waits_until()
+                {
+                    driver.as_mut().protocol().connections().waits_until(moment);
+                }
                 self.driver = Some(driver);
-                if has_head { Poll::Ready(()) } else { Poll::Pending }
+                return if has_head { Poll::Ready(()) } else { Poll::Pending };
             }
-            Poll::Ready(Output::Item) => {
-                self.driver = Some(driver);
-                Poll::Ready(())
-            }
+            Poll::Ready(Output::Item) => self.driver = Some(driver),
             Poll::Ready(Output::Reply) => {
-                self.trailers = Some(driver.as_mut().protocol().take_trailers().unwrap_or_default());
-                if let Some(mut response) = driver.as_mut().protocol().take_passed() {
-                    if let Some(observed) = driver.as_mut().hand_over(response.extensions_mut()) {
-                        let (config, is_last) = (Arc::clone(driver.config()), driver.has_all_the_time());
-                        response.body_mut().observe(ObservedStream::new(observed, true, config, is_last));
-                    }
+                let connections = driver.as_mut().protocol().connections();
+                self.trailers = Some(connections.take_trailers().unwrap_or_default());
+                if let Some(mut response) = connections.take_passed() {
+                    let observed = driver.as_mut().hand_over(response.extensions_mut());
+                    let (config, is_last) = (Arc::clone(driver.config()), driver.has_all_the_time());
                     self.report = response.extensions().get().cloned();
+                    let observed = ObservedStream::new(observed, self.report.clone(), true, config, is_last);
+                    response.body_mut().observe(observed);
                     self.passed = Some(response);
                 } else {
                     self.report = Some(driver.as_mut().finish(Verdict::Good));
                 }
-                Poll::Ready(())
             }
             Poll::Ready(Output::Failed(stop)) => {
                 let status = driver.as_mut().end_status(stop);
                 self.report = OperationError::of(&status).map(|error| error.report().clone());
-                let withheld = driver.as_mut().protocol().take_withheld();
-                self.rest = withheld.map(Ok).chain([Err(status)]).collect();
-                Poll::Ready(())
+                let withheld = driver.as_mut().protocol().connections().take_withheld();
+                self.rest = withheld.into_iter().map(C::item).map(Ok).chain([Err(status)]).collect();
             }
         }
+        Poll::Ready(())
     }
 }
 
-impl<A, Q, C> MessageSource<C::Response> for ResumedStream<A, Q, C>
+impl<C: Connections> MessageSource<C::Item> for MessageStream<C>
 where
-    A: ServiceHandle + Send,
-    Q: ReplayableRequest + Send,
-    C: StreamCodec<Request: Send> + Send,
+    Self: Send,
 {
-    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<C::Response, Status>>> {
+    fn poll_message(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<C::Item, Status>>> {
         loop {
+            // A new beginning is known before its first message comes.
+            if std::mem::replace(&mut self.restarts, self.slot.restarts) < self.slot.restarts
+                && let Some(restarted) = C::restarted()
+            {
+                return Poll::Ready(Some(Ok(restarted)));
+            }
             if let Some(message) = self.slot.message.take() {
-                return Poll::Ready(Some(Ok(message)));
+                return Poll::Ready(Some(Ok(C::item(message))));
             }
             if self.driver.is_none() {
                 return Poll::Ready(self.rest.pop_front());
             }
             // A connection by itself is nothing for the caller.
-            if self.poll(cx).is_pending() {
-                return Poll::Pending;
-            }
+            ready!(self.poll(cx));
         }
     }
 
@@ -107,7 +120,7 @@ where
     }
 
     fn restarts(&self) -> u64 {
-        self.restarts
+        self.slot.restarts
     }
 
     fn report(&self) -> Option<OperationReport> {
@@ -128,33 +141,21 @@ where
 }
 
 /// A call whose response is such a stream: it resolves when the first connection's headers have come.
-pub(crate) struct ResumedCall<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> {
-    stream: Option<Box<ResumedStream<A, Q, C>>>,
+pub(crate) struct StreamCall<C: Connections> {
+    stream: Option<Box<MessageStream<C>>>,
 }
 
-impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> ResumedCall<A, Q, C> {
-    pub(crate) fn new(protocol: ResumedProtocol<A, Q, C>, config: Arc<MethodConfig>) -> Self {
-        let stream = ResumedStream {
-            driver: Some(Box::pin(Driver::new(protocol, config).reporting(true))),
-            slot: StreamSlot { message: None, head: None },
-            head: HeaderMap::new(),
-            trailers: None,
-            restarts: 0,
-            report: None,
-            passed: None,
-            rest: VecDeque::new(),
-        };
-        Self { stream: Some(Box::new(stream)) }
+impl<C: Connections> StreamCall<C> {
+    pub(crate) fn new(protocol: StreamProtocol<C>, config: Arc<MethodConfig>) -> Self {
+        Self { stream: Some(Box::new(MessageStream::new(protocol, config))) }
     }
 }
 
-impl<A, Q, C> Future for ResumedCall<A, Q, C>
+impl<C: Connections> Future for StreamCall<C>
 where
-    A: ServiceHandle + Send + 'static,
-    Q: ReplayableRequest + Send + 'static,
-    C: StreamCodec<Request: Send + 'static> + Send + 'static,
+    MessageStream<C>: Send + 'static,
 {
-    type Output = Result<Box<dyn MessageSource<C::Response>>, Status>;
+    type Output = Result<Box<dyn MessageSource<C::Item>>, Status>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let Some(mut stream) = self.stream.take() else { return Poll::Pending };
@@ -171,4 +172,4 @@ where
     }
 }
 
-impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Unpin for ResumedCall<A, Q, C> {}
+impl<C: Connections> Unpin for StreamCall<C> {}

@@ -25,7 +25,7 @@ struct Tapped {
 
 /// How a body ended.
 #[derive(Debug)]
-pub(super) enum BodyEnd {
+pub(crate) enum BodyEnd {
     Trailers {
         trailers: HeaderMap,
         is_malformed: bool,

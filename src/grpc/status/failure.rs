@@ -317,8 +317,12 @@ fn status(head: Option<Box<StatusHeaders>>, trailers: StatusHeaders) -> Status {
 
 /// The status of an operation without an attempt, since its request could not be written.
 pub(crate) fn not_sent(status: Status, method: PathAndQuery) -> Status {
-    let (failure, _) = Failure::transport(status.into(), false);
-    failure.into_status(OperationReport::unsendable(method))
+    with_report(status, OperationReport::unsendable(method))
+}
+
+/// The status that an operation of that report ends with.
+pub(crate) fn with_report(status: Status, report: OperationReport) -> Status {
+    Failure::transport(status.into(), false).0.into_status(report)
 }
 
 /// The attempt that ran out of time last: hedges overlap, so that it need not be the one that was sent last.

@@ -145,6 +145,12 @@ async fn a_server_that_keeps_its_caller_waiting_is_left() {
     assert_eq!(server.opened(), [(0, vec![0]), (1000, vec![2]), (1500, vec![2])]);
     let report = subscription.report().unwrap();
     assert_eq!(report.attempts()[0].code(), Code::Aborted);
+    // It is our own, and says nothing of the connection before.
+    settings.set_retry_settings(delays().max_attempts(2).build().unwrap());
+    let server = Server::new([vec![down()], vec![Hang]]);
+    let mut subscription = open(&server, &Subscriber::new(&settings), Numbers::default());
+    assert_eq!(read(&mut subscription).await.1.unwrap_err().0, Code::Aborted);
+    assert_eq!(subscription.report().unwrap().notes(), []);
 }
 
 #[tokio::test(start_paused = true)]

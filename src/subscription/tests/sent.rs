@@ -2,11 +2,17 @@
 
 use super::numbers::{MS, Numbers, open, read, settings};
 use super::server::{Hang, Hear, Message, Server, Wait, down, lines};
-use crate::subscription::{Opening, Subscriber, SubscriptionClosed, Update};
-use std::sync::{Arc, Mutex};
+use crate::resumption::{Processed, Resume, StreamResumption};
+use crate::subscription::{
+    Ended, Opening, Subscriber, SubscriptionClosed, SubscriptionSender, SubscriptionStrategy, Update,
+};
+use std::future::Future as _;
+use std::pin::pin;
+use std::sync::{Arc, Mutex, OnceLock};
+use std::task::{Context, Waker};
 use tokio::time::{sleep, timeout};
 use tokio_stream::StreamExt as _;
-use tonic::Response;
+use tonic::{Response, Status};
 
 #[tokio::test(start_paused = true)]
 async fn what_is_sent_goes_out_once_over_each_connection() {
@@ -35,6 +41,74 @@ async fn what_is_sent_goes_out_once_over_each_connection() {
     assert_eq!(read(&mut subscription).await, (vec![3], Ok(())));
     assert_eq!(server.opened(), [(0, vec![0]), (110, vec![1, 50, 51])]);
     assert_eq!(server.heard(), [50, 51, 52, 53, 0]);
+}
+
+/// The strategy, which would say them again, is notified as a connection takes them.
+#[tokio::test(start_paused = true)]
+async fn what_is_sent_while_a_connection_opens_goes_out_once_though_that_fails() {
+    let server = Server::new([
+        vec![Wait(10), down()],
+        vec![Wait(10), down()],
+        vec![Wait(10), Hear, Hear, Message(1), Wait(10), down()],
+        vec![Message(2), Hear],
+    ]);
+    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let sender = subscription.sender();
+    sender.send(50).await.unwrap();
+    let reading = tokio::spawn(async move { read(&mut subscription).await });
+    sleep(5 * MS).await;
+    sender.send(51).await.unwrap();
+    sleep(500 * MS).await;
+    sender.half_close();
+    assert_eq!(reading.await.unwrap(), (vec![1, 2], Ok(())));
+    assert_eq!(server.opened(), [(0, vec![0]), (110, vec![0]), (320, vec![0]), (440, vec![1, 50, 51])]);
+    assert_eq!(server.heard(), [50, 51, 0]);
+}
+
+/// Sends each number back, and no more behind the last.
+#[derive(Clone, Default)]
+struct Echo(Arc<OnceLock<SubscriptionSender<Self>>>);
+
+impl StreamResumption for Echo {
+    type Request = Vec<u64>;
+    type Response = u64;
+
+    fn process(&mut self, number: &mut u64) -> Processed {
+        if let Some(sender) = self.0.get() {
+            let sent = pin!(sender.send(*number)).poll(&mut Context::from_waker(Waker::noop()));
+            assert!(sent.is_ready());
+            if *number == 2 {
+                sender.half_close();
+            }
+        }
+        Processed::Deliver
+    }
+
+    fn resume(&mut self, _: &Status) -> Resume<Vec<u64>> {
+        Resume::Stop
+    }
+}
+
+impl SubscriptionStrategy for Echo {
+    type Message = u64;
+
+    fn ended(&mut self) -> Ended {
+        Ended::End
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_strategy_may_use_a_sender_of_its_own() {
+    let server = Server::new([vec![Message(1), Hear, Message(2), Hear, Hear]]);
+    let (echo, connecting) = (Echo::default(), server.clone());
+    let mut subscription = Subscriber::new(&settings())
+        .subscribe(vec![0], echo.clone(), move |opening| connecting.connect(opening));
+    assert!(echo.0.set(subscription.sender()).is_ok());
+    for number in [1, 2] {
+        assert_eq!(subscription.update().await.unwrap(), Some(Update::Message(number)));
+    }
+    assert_eq!(subscription.update().await.unwrap(), None);
+    assert_eq!(server.heard(), [1, 2, 0]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -102,6 +176,22 @@ async fn acknowledgements_that_nobody_takes_stop_the_reading() {
     // The first connection is left as one that keeps its caller waiting.
     assert_eq!(read(&mut subscription).await, (vec![2], Ok(())));
     assert_eq!(server.opened(), [(0, vec![0]), (1100, vec![0])]);
+}
+
+/// The RPC takes one message: nobody takes what is said.
+#[tokio::test(start_paused = true)]
+async fn acknowledgements_without_a_stream_of_requests_are_lost() {
+    let subscriber = Subscriber::new(&settings());
+    let mut subscription = subscriber.subscribe(vec![0], Numbers::default(), |opening: Opening<_, u64>| {
+        drop(opening.into_request());
+        async { Ok(Response::new(tokio_stream::iter((901..=990).chain([1]).map(Ok)))) }
+    });
+    let sender = subscription.sender();
+    assert_eq!(subscription.update().await.unwrap(), Some(Update::Message(1)));
+    for number in 20..60 {
+        sender.send(number).await.unwrap();
+    }
+    assert_eq!(subscription.update().await.unwrap(), None);
 }
 
 /// A transport may hold the stream of requests of a connection that was given up, for as long as its server takes nothing.

@@ -6,8 +6,8 @@ use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::{CallOptions, Note, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::{
-    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, error_report, ms, report_of,
-    reported, row, rows, settings, three_lines,
+    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, codes, error_report, ms,
+    report_of, reported, row, rows, settings, three_lines,
 };
 
 const DOWN: Code = Code::Unavailable;
@@ -99,6 +99,12 @@ async fn after_the_first_message_an_error_is_final() {
         assert_eq!(
             (status.code(), status.message()),
             (tonic::Code::Unavailable, "lost my place"),
+            "{stack:?}"
+        );
+        let report = error_report(&status);
+        assert_eq!(
+            (report.stop_reason(), codes(&report)),
+            (Some(StopReason::Committed), vec![DOWN]),
             "{stack:?}"
         );
         assert_eq!(server.seen().len(), 1, "{stack:?}");

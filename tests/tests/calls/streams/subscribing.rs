@@ -14,11 +14,13 @@ use tonic_gax::note;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, Subscription, SubscriptionStrategy, Update};
 use tonic_gax::testing::VirtualServer as Server;
-use tonic_gax::{CallSettings, OperationError, OperationOptions, RetryService};
+use tonic_gax::{CallSettings, Note, OperationError, OperationOptions, RetryService};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
-use tonic_gax_tests::{Act, Beat, Feed, Recorder, Reply, Script, Setup, delays, line, ms};
+use tonic_gax_tests::{
+    Act, Beat, Feed, RawFrame, RawServer, Recorder, Reply, Script, Setup, delays, line, ms,
+};
 
 use Act::{Fail, Hang, Wait};
 
@@ -287,6 +289,24 @@ async fn what_no_connection_would_change_is_final() {
         assert_eq!((numbers, server.seen().len()), (vec![1], 1), "{}: {status:?}", client.name());
         let report = OperationError::of(&status).unwrap().report();
         assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{}", client.name());
+    }
+}
+
+/// Whatever its code: it is final for a stream that resumes, too.
+#[tokio::test(start_paused = true)]
+async fn a_response_that_breaks_the_rules_is_final() {
+    for place in 0..3 {
+        for play in [vec![RawFrame::LongHeaders], vec![RawFrame::Headers, RawFrame::LongHeaders]] {
+            let server = RawServer::start([play]);
+            let client = Client::all(|| server.channel(), &Recorder::default()).swap_remove(place);
+            let settings = CallSettings::new(settings(5000), [Code::Unavailable, Code::Internal]);
+            let mut subscription = listen(&Subscriber::new(&settings), &client);
+            let status = read(&mut subscription).await.1.unwrap_err();
+            let report = OperationError::of(&status).unwrap().report();
+            assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{}", client.name());
+            assert_eq!(report.notes(), [Note::UNREADABLE_RESPONSE], "{}", client.name());
+            assert_eq!(server.requests().len(), 1, "{}", client.name());
+        }
     }
 }
 

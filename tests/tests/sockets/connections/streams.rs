@@ -1,13 +1,18 @@
-//! Servers that limit the streams of a connection, in virtual time.
+//! Streams over connections of our own: servers that limit them, and those that resume, in virtual time.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::network::{Host, Network};
 use std::time::Duration;
 use tokio::task::JoinSet;
+use tonic::Status;
 use tonic_gax::connection::{Connection, ConnectionBuilder, Ejection};
+use tonic_gax::resumption::Resumption;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::{Beat, RawFrame, RawServer, Reply, Script, VirtualClock, VirtualServer, ms};
+use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
+use tonic_gax_tests::{
+    Beat, RawFrame, RawServer, Reply, Script, Setup, VirtualClock, VirtualServer, line, ms, settings,
+};
 
 /// A server whose replies take so long, with so many streams a connection.
 fn server(streams: u32, time: Duration) -> VirtualServer {
@@ -19,16 +24,16 @@ fn to(host: impl Into<Host>) -> (ConnectionBuilder, Network) {
     (network.connection(&[1]), network)
 }
 
-async fn call(connection: Connection) -> Result<(), tonic::Status> {
+async fn call(connection: Connection) -> Result<(), Status> {
     AssetServiceClient::new(connection).list_assets(ListAssetsRequest::default()).await.map(drop)
 }
 
 /// That many calls at a time.
-fn calls(connection: &Connection, number: usize) -> JoinSet<Result<(), tonic::Status>> {
+fn calls(connection: &Connection, number: usize) -> JoinSet<Result<(), Status>> {
     (0..number).map(|_| call(connection.clone())).collect()
 }
 
-async fn all_ok(calls: JoinSet<Result<(), tonic::Status>>) {
+async fn all_ok(calls: JoinSet<Result<(), Status>>) {
     for result in calls.join_all().await {
         result.unwrap();
     }
@@ -135,4 +140,23 @@ async fn a_server_that_allows_no_stream_gets_none() {
     let connection = connection.connect().await.unwrap();
     tokio::time::timeout(Duration::from_secs(60), call(connection)).await.unwrap_err();
     assert_eq!((server.arrivals().len(), network.dialed(1).len()), (0, 4));
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_report_of_a_resumed_stream_names_the_endpoint_of_each_connection() {
+    let breaks_off = Reply::messages_then_status(&[line(1)], &Status::unavailable("down"));
+    let server = VirtualServer::start(Script::at_once([breaks_off, Reply::messages(&[line(2)])]));
+    let connection = to(&server).0.connect().await.unwrap();
+    let resumption = Resumption::by_position(
+        |line: &Line| line.count,
+        |first: &Line, count| Line { count, ..first.clone() },
+    );
+    let setup = Setup::new(settings()).talk_listening(|listen| {
+        listen.set_resumption(resumption);
+    });
+    let client = TalkClient::with_settings(connection, setup);
+    let mut lines = client.listen(line(0)).await.unwrap().into_inner();
+    while lines.message().await.unwrap().is_some() {}
+    let report = lines.report().unwrap();
+    assert_eq!([1, 2].map(|attempt| report.peer(attempt)), [Some("10.0.0.1:1"); 2], "{report}");
 }
