@@ -17,9 +17,9 @@ struct EndedOperations(Mutex<Vec<String>>);
 impl EndedOperations {
     fn add(&self, operation: &OperationInfo, summary: &OperationSummary) {
         let known = if operation.is_registered() { "" } else { " unknown" };
-        let (transport, method) = (operation.transport(), operation.full_method());
+        let (transport, method) = (operation.transport().name(), operation.full_method());
         let method = method.rsplit('.').next().unwrap();
-        let line = format!("{transport:?} {method}{known} {} {}", summary.code(), summary.attempts());
+        let line = format!("{transport} {method}{known} {} {}", summary.code(), summary.attempts());
         self.0.lock().unwrap().push(line);
     }
 }
@@ -50,20 +50,20 @@ async fn the_first_call_each_poll_and_all_of_them_are_operations() {
     let unavailable = fails(tonic::Code::Unavailable);
     let finished = server(replies(&running()), [replies(&running()), unavailable, replies(&exported())]);
     let expected = [
-        "Grpc AssetService/ExportAssets OK 1",
-        "Grpc Operations/GetOperation OK 1",
-        "Grpc Operations/GetOperation OK 2",
-        "LongRunning AssetService/ExportAssets OK 3",
+        "grpc AssetService/ExportAssets OK 1",
+        "grpc Operations/GetOperation OK 1",
+        "grpc Operations/GetOperation OK 2",
+        "long-running AssetService/ExportAssets OK 3",
     ];
     assert_eq!(ends(&finished).await, expected);
     let never = server(replies(&running()), [replies(&running())]);
-    assert_eq!(ends(&never).await.last().unwrap(), "LongRunning AssetService/ExportAssets OK 11");
+    assert_eq!(ends(&never).await.last().unwrap(), "long-running AssetService/ExportAssets OK 11");
     let failed = with_error(tonic::Code::FailedPrecondition, "the bucket is gone", vec![]);
     let failed = server(replies(&running()), [replies(&failed)]);
     assert_eq!(
         ends(&failed).await.last().unwrap(),
-        "LongRunning AssetService/ExportAssets FAILED_PRECONDITION 2"
+        "long-running AssetService/ExportAssets FAILED_PRECONDITION 2"
     );
     let nothing = server(replies(&running()), [replies(&super::replies::done(None))]);
-    assert_eq!(ends(&nothing).await.last().unwrap(), "LongRunning AssetService/ExportAssets INTERNAL 2");
+    assert_eq!(ends(&nothing).await.last().unwrap(), "long-running AssetService/ExportAssets INTERNAL 2");
 }
