@@ -243,7 +243,10 @@ impl Position {
         if length.zip(stored).is_some_and(|(length, stored)| length != stored) {
             return Decision::Malformed("the server announced fewer or more bytes than it has");
         }
-        let total = length.or(stored);
+        let ranged = range.map(|range| match range {
+            ContentRange::Bytes { end: total, .. } | ContentRange::Outside { total } => total,
+        });
+        let total = length.or(stored).or(ranged);
         if self.offset == 0 {
             return Decision::Body { skip: 0, end: total, total };
         }
@@ -337,6 +340,10 @@ mod tests {
         assert_eq!(decide(&first, 200, &[("content-length", "10")]), body(0, 10, 10));
         assert_eq!(decide(&first, 200, &[("x-goog-stored-content-length", "10")]), body(0, 10, 10));
         assert_eq!(decide(&first, 200, &[]), body(0, None, None));
+        // Its length is that which a range names.
+        for range in ["bytes */10", "bytes 0-9/10", "bytes 0-9/*"] {
+            assert_eq!(decide(&first, 200, &[("content-range", range)]), body(0, 10, 10), "{range}");
+        }
         // A range that was not requested.
         assert_eq!(decide(&first, 206, &[("content-range", "bytes 0-4/10")]), body(0, 5, 10));
         assert!(is_malformed(decide(&first, 206, &[("content-range", "bytes 1-4/10")])));

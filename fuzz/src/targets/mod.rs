@@ -1,0 +1,15 @@
+//! A function for each target.
+
+mod all;
+mod canned;
+mod delays;
+mod downloads;
+mod inbound;
+mod paths;
+mod rest;
+mod script;
+mod states;
+mod tables;
+mod uploads;
+
+pub(crate) use all::TARGETS;
