@@ -1,7 +1,7 @@
 //! Which seeds are run, and how one that fails is run again.
 
 use super::{FinishedCall, broken_rules};
-use std::fmt::Write as _;
+use std::fmt::{Debug, Write as _};
 
 /// The seeds of a test.
 ///
@@ -64,6 +64,29 @@ impl Seeds {
         Self { count, ..self }
     }
 
+    /// Runs the schedule of faults of each of them. The first that fails is made as short as it can be and still fail.
+    ///
+    /// # Panics
+    ///
+    /// A rule was broken.
+    pub fn run_schedules<F: Clone + Debug>(
+        &self,
+        draw: impl Fn(u64) -> Vec<F>,
+        run: impl Fn(u64, &[F]) -> SeedOutcome,
+    ) {
+        let mut has_failed = false;
+        self.run(|seed| {
+            let schedule = draw(seed);
+            let outcome = run(seed, &schedule);
+            if outcome.broken.is_empty() || std::mem::replace(&mut has_failed, true) {
+                return outcome;
+            }
+            let (schedule, mut outcome) = shortest((schedule, outcome), |shorter| run(seed, shorter));
+            outcome.story = format!("the shortest schedule that fails: {schedule:?}\n{}", outcome.story);
+            outcome
+        });
+    }
+
     /// Runs each of them, and fails with all it takes to see the first that failed again.
     ///
     /// # Panics
@@ -90,6 +113,29 @@ impl Seeds {
         });
         assert!(failed.is_empty(), "{} of {of} seeds broke rules:\n{rules}\n{story}", failed.len());
     }
+}
+
+/// The shortest schedule that fails as this one does, and its outcome: without the faults that it fails without.
+fn shortest<F: Clone>(
+    (mut schedule, mut outcome): (Vec<F>, SeedOutcome),
+    run: impl Fn(&[F]) -> SeedOutcome,
+) -> (Vec<F>, SeedOutcome) {
+    let mut piece = schedule.len();
+    while piece > 0 {
+        let mut start = 0;
+        while start < schedule.len() {
+            let mut shorter = schedule.clone();
+            shorter.drain(start..(start + piece).min(schedule.len()));
+            let ended = run(&shorter);
+            if ended.broken.is_empty() {
+                start += piece;
+            } else {
+                (schedule, outcome) = (shorter, ended);
+            }
+        }
+        piece /= 2;
+    }
+    (schedule, outcome)
 }
 
 fn rules((seed, outcome): &(u64, SeedOutcome)) -> String {

@@ -80,7 +80,9 @@ struct Drawn {
     elements: usize,
     tasks: usize,
     latency: u64,
-    faults: u64,
+    /// So many of a hundred attempts fail.
+    share: u64,
+    faults: Arc<BTreeMap<u64, u64>>,
     impatience: u64,
     ending: Ending,
     ends_at: Duration,
@@ -116,13 +118,20 @@ impl Drawn {
             elements,
             tasks: draw.pick(&[1, 2, 5, 20]),
             latency: draw.pick(&[0, 1, 10, 50]),
-            faults: draw.pick(&[0, 5, 30]),
+            share: draw.pick(&[0, 5, 30]),
+            faults: Arc::default(),
             impatience: draw.pick(&[0, 10, 50]),
             ending: draw.pick(&endings),
             // Most often somewhere in the middle.
             ends_at: draw.sometimes(70, |draw| draw.ms(0, 300)).unwrap_or(ms(1_000_000)),
         }
     }
+}
+
+/// The numbers of attempts that fail, and how each does.
+fn faults(seed: u64, share: u64) -> Vec<(u64, u64)> {
+    let mut draw = Draw::new(!seed);
+    (0..10_000).filter_map(|number| draw.sometimes(share, |draw| (number, draw.below(4)))).collect()
 }
 
 type TestBatcher = Batcher<Element, u64, Status>;
@@ -135,9 +144,9 @@ async fn serve(
     batch: Arc<[Element]>,
 ) -> Result<Served, Status> {
     let (key, ids) = (batch[0].key, batch.iter().map(|element| element.id).collect::<Vec<_>>());
-    let (latency, fault, part) = {
+    let (latency, part) = {
         let mut draw = draw.lock().unwrap();
-        (draw.ms(0, drawn.latency), draw.percent(drawn.faults).then(|| draw.below(4)), draw.fork())
+        (draw.ms(0, drawn.latency), draw.fork())
     };
     let number = {
         let mut seen = seen.lock().unwrap();
@@ -165,7 +174,7 @@ async fn serve(
     sleep(latency).await;
     drop(running);
     let end = |outcome| seen.lock().unwrap().attempts[usize::try_from(number).unwrap()] = outcome;
-    match fault {
+    match drawn.faults.get(&number) {
         Some(0) => {
             end(Outcome::Failed);
             Err(Status::unavailable(number.to_string()))
@@ -414,9 +423,14 @@ fn check(drawn: &Drawn, finished: &Finished) -> Vec<String> {
     broken
 }
 
-fn outcome(seed: u64, elements: usize) -> SeedOutcome {
+fn drawn(seed: u64) -> (Drawn, Draw) {
     let mut draw = Draw::new(seed);
-    let drawn = Drawn::new(&mut draw, elements);
+    (Drawn::new(&mut draw, 200), draw)
+}
+
+fn outcome(seed: u64, faults: &[(u64, u64)]) -> SeedOutcome {
+    let (mut drawn, mut draw) = drawn(seed);
+    drawn.faults = Arc::new(faults.iter().copied().collect());
     let finished = virtual_time().block_on(finish(&drawn, &mut draw));
     let mut outcome = SeedOutcome::of(format!("{drawn:?}"));
     outcome.broken = check(&drawn, &finished);
@@ -426,7 +440,7 @@ fn outcome(seed: u64, elements: usize) -> SeedOutcome {
 
 #[test]
 fn each_element_ends_once_with_the_result_of_its_batch() {
-    Seeds::of("each_element_ends_once", 400).run(|seed| outcome(seed, 200));
+    Seeds::of("each_element_ends_once", 400).run_schedules(|seed| faults(seed, drawn(seed).0.share), outcome);
 }
 
 #[test]
@@ -436,7 +450,7 @@ fn a_hundred_thousand_elements() {
         elements: 100_000,
         tasks: 50,
         latency: 10,
-        faults: 5,
+        faults: Arc::new(faults(7, 5).into_iter().collect()),
         impatience: 10,
         keys: 4,
         ending: Ending::Close,

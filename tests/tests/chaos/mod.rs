@@ -4,6 +4,7 @@
 //! A seed that fails says how to see it again. `GAX_CHAOS_SEEDS=20000 cargo test -p tonic-gax-tests chaos::` runs more
 //! of them.
 mod batches;
+mod endpoints;
 mod footprint;
 mod grpc;
 mod http;
@@ -11,3 +12,4 @@ mod measured;
 mod messages;
 mod sockets;
 mod streams;
+mod transfers;

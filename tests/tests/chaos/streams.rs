@@ -62,6 +62,13 @@ struct Plan {
     end: End,
 }
 
+/// A connection whose stream ends somehow, or a reply in place of a stream.
+#[derive(Debug, Clone)]
+enum Fault {
+    Plan(Plan),
+    Reply(Reply),
+}
+
 #[derive(Debug)]
 struct Run {
     last: u32,
@@ -111,6 +118,24 @@ impl Run {
             plans: (0..draw.below(12)).map(|_| plan(&mut draw)).collect(),
             replies: (0..draw.below(16)).map(|_| reply(&mut draw)).collect(),
         }
+    }
+
+    /// The connections that fail and the replies that are no stream, one by one.
+    fn schedule(self) -> Vec<Fault> {
+        let replies = self.replies.into_iter().map(Fault::Reply);
+        self.plans.into_iter().map(Fault::Plan).chain(replies).collect()
+    }
+
+    /// The same run with these.
+    fn with(mut self, schedule: &[Fault]) -> Self {
+        (self.plans, self.replies) = (Vec::new(), Vec::new());
+        for fault in schedule.iter().cloned() {
+            match fault {
+                Fault::Plan(plan) => self.plans.push(plan),
+                Fault::Reply(reply) => self.replies.push(reply),
+            }
+        }
+        self
     }
 
     fn is_fatal(&self) -> bool {
@@ -330,8 +355,7 @@ fn broken(run: &Run, read: &Read, open: usize) -> Vec<String> {
     broken
 }
 
-async fn outcome(seed: u64, reader: Reader) -> SeedOutcome {
-    let run = Run::draw(seed, reader);
+async fn outcome(run: Run, reader: Reader) -> SeedOutcome {
     let plans = Arc::new(Mutex::new(run.plans.iter().cloned().collect()));
     let handler = Server { last: run.last, plans, open: Arc::default() };
     let script = Script::of(run.replies.clone()).then_always(Duration::ZERO, Reply::Pass);
@@ -346,7 +370,11 @@ async fn outcome(seed: u64, reader: Reader) -> SeedOutcome {
 }
 
 fn all(test: &'static str, reader: Reader) {
-    Seeds::of(test, 250).run(|seed| virtual_time().block_on(outcome(seed, reader)));
+    let draw = |seed| Run::draw(seed, reader);
+    Seeds::of(test, 250).run_schedules(
+        |seed| draw(seed).schedule(),
+        |seed, schedule| virtual_time().block_on(outcome(draw(seed).with(schedule), reader)),
+    );
 }
 
 #[test]
