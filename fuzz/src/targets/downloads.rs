@@ -47,7 +47,7 @@ fn claimed(value: &str) -> Option<(std::ops::Range<u64>, Option<u64>)> {
 /// version.
 fn scripted(line: &Line) -> (Response<Pieces>, u64) {
     let is_second = line.mark == Some('^');
-    let claim = claimed(&line.value);
+    let claim = line.header().and_then(|_| claimed(&line.value));
     let (content, length) = match (&claim, line.status.as_u16()) {
         (Some((range, total)), 200 | 203 | 206) => {
             (bytes(is_second, range.clone()), total.unwrap_or(range.end))

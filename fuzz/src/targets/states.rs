@@ -51,8 +51,8 @@ pub(super) fn uploads(data: &[u8]) {
     }
 }
 
-/// The state of a download, and behind a zero byte what it has received. One that succeeds has the object's bytes, and leaves no other
-/// file.
+/// The state of a download, and behind a zero byte what it has received. One that succeeds has the object's bytes, unless it
+/// says that no checksum was compared, and leaves no other file.
 pub(super) fn downloads(data: &[u8]) {
     let folder = Folder::new();
     let mut parts = data.splitn(2, |byte| *byte == 0);
@@ -69,8 +69,8 @@ pub(super) fn downloads(data: &[u8]) {
     let (result, _) = timed(Download::new(request).resumable().to_file(&client(service), target.clone()));
     match result {
         Ok(downloaded) => {
-            assert!(downloaded.is_verified());
-            assert_eq!(std::fs::read(target).unwrap(), bytes(false, 0..LENGTH));
+            let is_object = std::fs::read(target).unwrap() == bytes(false, 0..LENGTH);
+            assert!(is_object || !downloaded.is_verified());
             assert_eq!(std::fs::read_dir(&folder.0).unwrap().count(), 1);
         }
         Err(error) => assert!(!target.exists(), "{error}"),

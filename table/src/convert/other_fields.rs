@@ -2,8 +2,8 @@
 
 use super::gather::gather;
 use super::text::{Field, Value, write_json};
+use super::toml::last_of_each;
 use crate::RetryTable;
-use crate::document::Member;
 
 impl RetryTable {
     /// The fields of a gRPC service config beside its methods and throttling, such as `loadBalancingConfig` and
@@ -24,13 +24,9 @@ impl RetryTable {
     #[must_use]
     pub fn other_fields(&self) -> String {
         let config = gather(self);
-        let mut fields = Vec::new();
-        for field in &config.rest {
-            fields.retain(|other: &&Member| other.key != field.key);
-            fields.push(field);
-        }
+        let fields = last_of_each(&config.rest).into_iter().map(Field::from).collect();
         let mut text = String::new();
-        let _infallible = write_json(Value::Object(fields.into_iter().map(Field::from).collect()), &mut text);
+        let _infallible = write_json(Value::Object(fields), &mut text);
         text
     }
 }

@@ -10,6 +10,7 @@ use crate::values::seconds_text;
 use crate::{Finding, RetryTable};
 use gax_retry::{BatchingSettings, Code, LimitExceeded, RetrySettings};
 use gax_text::time_text;
+use std::collections::HashSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -25,7 +26,7 @@ pub(super) fn write_toml(table: &RetryTable, out: &mut dyn fmt::Write) -> Result
         blocks.block()?.write_str("entry = []\n")?;
     }
     if !config.rest.is_empty() {
-        let values = config.rest.iter().filter_map(inline_field);
+        let values = last_of_each(&config.rest).into_iter().filter_map(inline_field);
         writeln!(blocks.block()?, "[grpc]\n{}", values.collect::<Vec<_>>().join("\n"))?;
     }
     for suppression in &config.suppressions {
@@ -100,7 +101,10 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>, blocks: &mut Blocks<'_>
         if method.rest.iter().any(|member| holds_null(&member.value)) {
             losses.lose(method, "null", "it counts as absent");
         }
-        lines.add("grpc", Some(in_braces(method.rest.iter().filter_map(inline_field).chain(zero))))?;
+        lines.add(
+            "grpc",
+            Some(in_braces(last_of_each(&method.rest).into_iter().filter_map(inline_field).chain(zero))),
+        )?;
     }
     Ok(())
 }
@@ -236,8 +240,16 @@ fn inline(node: &Node) -> Option<String> {
         Kind::Array(elements) => {
             format!("[{}]", elements.iter().filter_map(inline).collect::<Vec<_>>().join(", "))
         }
-        Kind::Object(members) => in_braces(members.iter().filter_map(inline_field)),
+        Kind::Object(members) => in_braces(last_of_each(members).into_iter().filter_map(inline_field)),
     })
+}
+
+/// The fields without those whose key comes again, which JSON and YAML may have and TOML may not.
+pub(super) fn last_of_each(members: &[Member]) -> Vec<&Member> {
+    let mut keys = HashSet::new();
+    let mut last: Vec<_> = members.iter().rev().filter(|member| keys.insert(&member.key)).collect();
+    last.reverse();
+    last
 }
 
 pub(super) fn inline_field(member: &Member) -> Option<String> {

@@ -251,7 +251,7 @@ fn calls_over_endpoints_that_fail() {
     seeds.run_schedules(Fault::schedule, |_, schedule| virtual_time().block_on(outcome(schedule)));
 }
 
-/// What fails with a 3 and a 7 is shown with these two alone.
+/// A schedule that fails with a 3 and a 7 is shown with these two alone.
 #[test]
 #[should_panic(expected = "the shortest schedule that fails: [7, 3]\nseen [7, 3]")]
 fn a_schedule_that_fails_is_shortened() {

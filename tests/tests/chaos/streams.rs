@@ -126,7 +126,7 @@ impl Run {
         self.plans.into_iter().map(Fault::Plan).chain(replies).collect()
     }
 
-    /// The same run with these.
+    /// This run with those in place of its own.
     fn with(mut self, schedule: &[Fault]) -> Self {
         (self.plans, self.replies) = (Vec::new(), Vec::new());
         for fault in schedule.iter().cloned() {

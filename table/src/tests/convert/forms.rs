@@ -281,3 +281,10 @@ fn grpc_draws_its_waits_in_another_way() {
     assert!(is_reported(Dialect::Grpc));
     assert!(!is_reported(Dialect::AsWritten));
 }
+
+#[test]
+fn keys_that_come_twice_are_written_once() {
+    let text = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "x": 1, "x": 2}], "y": {"z": 1}, "y": {"z": 2, "z": 3}}"#;
+    let toml = RetryTable::parse(text).unwrap().convert(TableFormat::Toml).text().to_owned();
+    assert_eq!(toml, "[grpc]\ny = { z = 3 }\n\n[[entry]]\nfor = [\"a.B\"]\ngrpc = { x = 2 }\n");
+}
