@@ -8,4 +8,5 @@ mod never_sent;
 mod proxy;
 mod resets;
 mod stop_reasons;
+mod strangers;
 mod unreadable;
