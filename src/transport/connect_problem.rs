@@ -158,7 +158,7 @@ impl ConnectProblem {
     }
 }
 
-/// What is wrong, and what to change.
+/// The problem, and the change that helps.
 impl fmt::Display for ConnectProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.note().fmt(f)
