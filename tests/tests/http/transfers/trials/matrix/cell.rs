@@ -5,11 +5,12 @@ use super::fault::{Fault, On, World};
 use crate::http::transfers::setup::{KIB_256, Scratch, content};
 use bytes::Bytes;
 use hyper_util::client::legacy::Client;
+use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::rt::TokioExecutor;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-use tonic_gax::http::{HttpRetryService, ReplayBody, ReqwestService};
+use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService};
 use tonic_gax::testing::{HttpChange, HttpPeer, HttpReply, Pipes, StorageEmulator, StorageFault};
 use tonic_gax::transfer::{
     Download, TransferError, TransferErrorKind, TransferService, Upload, UploadSource,
@@ -18,10 +19,13 @@ use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
 use tonic_gax_tests::{FaultProxy, HttpScript, ms};
 
 pub(super) const SIZE: usize = 2 * KIB_256 + 1000;
-/// The bytes of the object.
-fn whole() -> Bytes {
+/// The bytes of a large object: more than twenty chunks.
+pub(super) const LARGE: usize = 24 * KIB_256 + 1000;
+
+/// The bytes of an object of that size.
+fn whole(size: usize) -> Bytes {
     static WHOLE: OnceLock<Bytes> = OnceLock::new();
-    WHOLE.get_or_init(|| content(SIZE)).clone()
+    WHOLE.get_or_init(|| content(LARGE)).slice(..size)
 }
 
 /// Where the first response to a download ends, if it is cut.
@@ -34,6 +38,7 @@ pub(super) enum Kind {
     UploadFile,
     UploadStream,
     UploadResumed,
+    UploadSingle,
     DownloadMemory,
     DownloadFile,
     DownloadWriter,
@@ -42,8 +47,8 @@ pub(super) enum Kind {
 }
 
 impl Kind {
-    pub(super) const UPLOADS: [Self; 4] =
-        [Self::UploadMemory, Self::UploadFile, Self::UploadStream, Self::UploadResumed];
+    pub(super) const UPLOADS: [Self; 5] =
+        [Self::UploadMemory, Self::UploadFile, Self::UploadStream, Self::UploadResumed, Self::UploadSingle];
     pub(super) const DOWNLOADS: [Self; 5] = [
         Self::DownloadMemory,
         Self::DownloadFile,
@@ -90,23 +95,24 @@ pub(super) struct Stage {
     kind: Kind,
 }
 
-fn layer(attempts: u32) -> HttpRetryLayer {
-    let settings = RetrySettings::builder()
-        .max_attempts(attempts)
-        .initial_retry_delay(ms(1))
-        .retry_delay_multiplier(1.0)
-        .total_timeout(Duration::from_secs(20));
-    HttpRetryLayer::new(
-        &settings.build().unwrap(),
-        [Code::Unavailable, Code::DeadlineExceeded, Code::ResourceExhausted],
-    )
-}
-
 impl Stage {
+    fn layer(&self, attempts: u32) -> HttpRetryLayer {
+        let settings = RetrySettings::builder()
+            .max_attempts(attempts)
+            .initial_retry_delay(ms(1))
+            .retry_delay_multiplier(1.0)
+            .total_timeout(Duration::from_secs(20));
+        let codes = [Code::Unavailable, Code::DeadlineExceeded, Code::ResourceExhausted];
+        let layer = HttpRetryLayer::new(&settings.build().unwrap(), codes);
+        // Otherwise an upload in one request has to be safe by the rules of a host.
+        if self.kind == Kind::UploadSingle { layer.strategy(IdempotencyStrategy::Always) } else { layer }
+    }
+
     fn new(kind: Kind, fault: &Fault, other: impl FnOnce(&HttpPeer) -> String) -> Self {
         let storage = StorageEmulator::start();
-        let generation = if kind.is_upload() { 0 } else { storage.put("b", "folder/o", whole()) };
-        let mut world = World { other: String::new(), content: whole(), generation };
+        let content = whole(if fault.is_large { LARGE } else { SIZE });
+        let generation = if kind.is_upload() { 0 } else { storage.put("b", "folder/o", content.clone()) };
+        let mut world = World { other: String::new(), content, generation };
         let (cuts, left) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicUsize::new(0)));
         let (cuts_left, replies_left, reply) = (Arc::clone(&cuts), Arc::clone(&left), fault.reply.clone());
         let shared = Arc::new(Mutex::new(world.clone()));
@@ -153,8 +159,13 @@ impl Stage {
     pub(super) async fn over_hyper(kind: Kind, fault: &Fault) -> String {
         let stage = Self::new(kind, fault, |_| "http://other.test".to_owned());
         let (proxy, pipes) = FaultProxy::in_memory(stage.pipes.clone());
-        let client = || Client::builder(TokioExecutor::new()).build::<_, ReplayBody>(pipes.clone());
-        stage.run(&proxy, "http://storage.test", client).await
+        let builder = Client::builder(TokioExecutor::new());
+        if stage.fault.is_tunnelled {
+            let tunnel = Tunnel::new("http://proxy.test".parse().unwrap(), pipes);
+            let client = || builder.build::<_, ReplayBody>(tunnel.clone());
+            return stage.run(&proxy, "http://storage.test", client).await;
+        }
+        stage.run(&proxy, "http://storage.test", || builder.build::<_, ReplayBody>(pipes.clone())).await
     }
 
     /// Over sockets.
@@ -169,7 +180,7 @@ impl Stage {
     async fn run<S: TransferService>(self, proxy: &FaultProxy, url: &str, client: impl Fn() -> S) -> String {
         if self.kind.is_resumed() {
             self.cut(usize::MAX);
-            let first = self.transfer(&layer(1).layer(client()), url).await;
+            let first = self.transfer(&self.layer(1).layer(client()), url).await;
             assert!(first.is_err(), "{:?}: the connection breaks", self.kind);
             self.cuts.store(0, Ordering::SeqCst);
         } else if self.fault.is_cut {
@@ -180,7 +191,7 @@ impl Stage {
         let skip = u32::from(self.fault.is_cut && !self.kind.is_resumed());
         self.fault.storage.iter().for_each(|fault| self.storage.fault(fault.clone().skip(skip)));
         self.left.store(self.fault.reply.as_ref().map_or(0, |(_, times, _)| *times), Ordering::SeqCst);
-        let client = layer(6).layer(client());
+        let client = self.layer(6).layer(client());
         let ended = tokio::time::timeout(Duration::from_secs(60), self.transfer(&client, url)).await;
         for arrival in self.peer.arrivals() {
             let host = arrival.header("host").unwrap_or_default();
@@ -211,11 +222,12 @@ impl Stage {
         client: &HttpRetryService<S>,
         url: &str,
     ) -> Result<(Option<Vec<u8>>, bool), TransferError> {
-        let (path, whole) = (self.scratch.path(), whole());
+        let (path, whole) = (self.scratch.path(), self.world.content.clone());
         let secret = ("authorization", "secret");
         let upload = |source: UploadSource| {
             let upload = Upload::to_object(url, "b", "folder/o", source).header(secret.0, secret.1);
-            upload.idle_timeout(ms(400))
+            let upload = upload.idle_timeout(ms(400));
+            if self.fault.is_chunked { upload.chunk_size(KIB_256 as u64) } else { upload }
         };
         let download =
             || Download::of_object(url, "b", "folder/o").header(secret.0, secret.1).idle_timeout(ms(400));
@@ -233,6 +245,8 @@ impl Stage {
                 let upload = upload(whole.into()).single_request_below(0);
                 upload.state_file(self.scratch.beside(".state")).send(client).await
             }
+            // One that is lost may have made the object.
+            Kind::UploadSingle => upload(whole.into()).query("ifGenerationMatch", "0").send(client).await,
             Kind::DownloadMemory => {
                 let (bytes, downloaded) = download().to_bytes(client).await?;
                 return Ok((Some(bytes.to_vec()), downloaded.is_verified()));

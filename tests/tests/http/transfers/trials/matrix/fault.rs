@@ -1,5 +1,6 @@
 //! Faults of transfers, and the requests that they happen to.
 
+use crate::http::transfers::setup::KIB_256;
 use bytes::Bytes;
 use std::sync::Arc;
 use tonic_gax::testing::{Direction, HttpArrival, HttpChange, HttpReply, StorageFault};
@@ -13,6 +14,8 @@ pub(super) enum On {
     Start,
     /// Bytes of an upload.
     Send,
+    /// Bytes of an upload behind its twentieth chunk.
+    Late,
     /// The last bytes of an upload.
     Last,
     /// The last bytes of an upload, or the question what the server has.
@@ -23,6 +26,8 @@ pub(super) enum On {
     First,
     /// Another range of a download.
     Range,
+    /// A download, or any range of it.
+    Download,
 }
 
 impl On {
@@ -39,17 +44,21 @@ impl On {
                 let last = places.split_once('-').and_then(|(_, last)| last.parse::<u64>().ok());
                 last.map(|last| last + 1) == total.parse().ok()
             });
+        let begin =
+            range.strip_prefix("bytes ").and_then(|range| range.split('-').next()?.parse::<usize>().ok());
         let is_download = arrival.method == "GET" && arrival.target.contains("alt=media");
         let is_first = arrival.header("range").is_none_or(|range| range.starts_with("bytes=0-"));
         match self {
             Self::Any => true,
             Self::Start => arrival.target.contains("uploadType=resumable") && arrival.method == "POST",
             Self::Send => is_send,
+            Self::Late => is_send && begin.is_some_and(|begin| begin >= 20 * KIB_256),
             Self::Last => ends,
             Self::End => ends || is_query,
             Self::Query => is_query,
             Self::First => is_download && is_first,
             Self::Range => is_download && !is_first,
+            Self::Download => is_download,
         }
     }
 }
@@ -68,12 +77,24 @@ impl World {
         use base64::Engine as _;
         base64::prelude::BASE64_STANDARD.encode(crc32c::crc32c(&self.content).to_be_bytes())
     }
+
+    /// The object in a response that does not end.
+    pub(super) fn endless(&self) -> Vec<u8> {
+        let Self { content, generation, .. } = self;
+        let head = format!(
+            "HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nx-goog-generation: {generation}\r\nx-goog-hash: crc32c={}\r\n\r\n{:x}\r\n",
+            self.crc32c(),
+            content.len(),
+        );
+        [head.as_bytes(), content, b"\r\n"].concat()
+    }
 }
 
 type Make = Arc<dyn Fn(&HttpArrival, &World) -> HttpReply + Send + Sync>;
 
 /// A fault of a transfer.
 #[derive(Clone, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a property of the trial")]
 pub(super) struct Fault {
     /// The connection breaks in the middle first.
     pub(super) is_cut: bool,
@@ -84,6 +105,12 @@ pub(super) struct Fault {
     pub(super) storage: Vec<StorageFault>,
     /// Idle connections get a 408.
     pub(super) is_idle: bool,
+    /// The object is a large one.
+    pub(super) is_large: bool,
+    /// All uploads go in chunks.
+    pub(super) is_chunked: bool,
+    /// Connections are tunnels through a proxy.
+    pub(super) is_tunnelled: bool,
 }
 
 impl Fault {
@@ -105,12 +132,17 @@ impl Fault {
         Self::fixed(on, HttpReply::Forward(changes))
     }
 
-    /// To all such requests.
-    pub(super) fn always(mut self) -> Self {
+    /// To so many such requests.
+    pub(super) fn times(mut self, requests: usize) -> Self {
         if let Some((_, times, _)) = &mut self.reply {
-            *times = usize::MAX;
+            *times = requests;
         }
         self
+    }
+
+    /// To all such requests.
+    pub(super) fn always(self) -> Self {
+        self.times(usize::MAX)
     }
 
     /// Once the connection has broken in the middle.

@@ -1,7 +1,7 @@
 //! The table: misbehaviours, and the result of each kind of transfer.
 //!
 //! The letters stand for the kinds in the order of [`Kind`](super::cell::Kind): uploads from memory, from a file, from a
-//! stream in chunks, resumed; downloads to memory, to a file, to a writer, in parallel, resumed. `V` is done and verified, `U` done and
+//! stream in chunks, resumed, in one request; downloads to memory, to a file, to a writer, in parallel, resumed. `V` is done and verified, `U` done and
 //! unverified; errors are `S` status, `C` connection, `T` time-out, `R` source, `K` checksum mismatch, `O` object changed, `M` malformed, `X`
 //! cancelled. Behind a slash stand those over reqwest, where they differ. `-` does not apply, for the reason behind the letters.
 
@@ -88,8 +88,13 @@ fn moved(status: u16, on: On) -> Fault {
     })
 }
 
+/// The rows, by the headings of the guide's page.
+pub(super) fn groups() -> [(&'static str, Vec<Row>); 3] {
+    [("Proxies on the way", proxies()), ("Upload servers", uploads()), ("Download servers", downloads())]
+}
+
 pub(super) fn rows() -> Vec<Row> {
-    [proxies(), uploads(), downloads()].into_iter().flatten().collect()
+    groups().into_iter().flat_map(|(_, rows)| rows).collect()
 }
 
 #[expect(clippy::too_many_lines, reason = "a table")]
@@ -121,26 +126,37 @@ fn proxies() -> Vec<Row> {
         let head = head.with_header("x-goog-hash", &format!("crc32c={}", world.crc32c()));
         head.with_body(world.content.to_vec())
     });
+    let connect = |name, reply: HttpReply| {
+        let fault = Fault { is_tunnelled: true, ..Fault::fixed(On::Any, reply).always() };
+        let [uploads, downloads] = [
+            "CCC-C/----- what is resumed had a tunnel, and over reqwest plain http has none",
+            "CCCC-/----- what is resumed had a tunnel, and over reqwest plain http has none",
+        ];
+        both(name, &fault, uploads, downloads)
+    };
     let coded = |body: &[u8]| vec![Body(gzip(body)), Set("content-encoding", "gzip".to_owned())];
     let gzipped = Fault::once(On::First, move |_, world| HttpReply::Forward(coded(&world.content)));
     vec![
-        ends("login page with 200", &page(), "VVVV", "MMMMV"),
-        middle("login page with 200 in the middle", &page(), "VVVV", "VVVVV"),
-        both("login page with 200 for ever", &Fault::fixed(On::Any, page()).always(), "MMMM", "MMMMM"),
-        ends("200, empty", &empty(200), "VVVV", "MMMMV"),
-        middle("200, empty, in the middle", &empty(200), "VVVV", "VVVVV"),
-        ends("202", &empty(202), "VVVV", "MMMMV"),
-        middle("202 in the middle", &empty(202), "VVVV", "MMMMM"),
-        ends("204", &empty(204), "VVVV", "MMMMV"),
-        middle("204 in the middle", &empty(204), "VVVV", "MMMMM"),
+        ends("login page with 200", &page(), "VVVVV", "MMMMV"),
+        middle("login page with 200 in the middle", &page(), "VVVV- one request asks no question", "VVVVV"),
+        both("login page with 200 for ever", &Fault::fixed(On::Any, page()).always(), "MMMMM", "MMMMM"),
+        ends("200, empty", &empty(200), "VVVVV", "MMMMV"),
+        middle("200, empty, in the middle", &empty(200), "VVVV- one request asks no question", "VVVVV"),
+        ends("202", &empty(202), "VVVVV", "MMMMV"),
+        middle("202 in the middle", &empty(202), "VVVV- one request asks no question", "MMMMM"),
+        ends("204", &empty(204), "VVVVV", "MMMMV"),
+        middle("204 in the middle", &empty(204), "VVVV- one request asks no question", "MMMMM"),
         row(
             "a cached copy of an earlier response",
-            Cells::Play(copy, "VVVV"),
+            Cells::Play(copy, "VVVVV"),
             Cells::Play(cached.after_a_cut(), "VVVVV"),
         ),
         row(
             "302 to another origin",
-            Cells::Play(moved(302, On::Start), "SSS- a resumed one is started"),
+            Cells::Play(
+                moved(302, On::Start),
+                "SSS-- a resumed one is started, and one request starts nothing",
+            ),
             Cells::Play(
                 moved(302, On::First),
                 "VVVVV/----- the other origin is a name that only the pipes know",
@@ -148,7 +164,7 @@ fn proxies() -> Vec<Row> {
         ),
         row(
             "308 with Location",
-            Cells::Play(moved(308, On::Send), "SSSS"),
+            Cells::Play(moved(308, On::Send), "SSSSS"),
             Cells::Play(
                 moved(308, On::First),
                 "VVVVV/----- the other origin is a name that only the pipes know",
@@ -156,7 +172,7 @@ fn proxies() -> Vec<Row> {
         ),
         row(
             "gzip added unasked",
-            Cells::Play(Fault::changed(On::Last, coded(b"{}")), "VVVV"),
+            Cells::Play(Fault::changed(On::Last, coded(b"{}")), "VVVVV"),
             Cells::Play(gzipped, "MMMMV"),
         ),
         row(
@@ -172,55 +188,53 @@ fn proxies() -> Vec<Row> {
         upload(
             "a header dropped: X-HTTP-Status-Code-Override",
             Fault::changed(On::Any, vec![Remove("x-http-status-code-override")]).always(),
-            "VVVV",
+            "VVVVV",
         ),
         both(
             "a header dropped: x-goog-*",
             &Fault::changed(On::Any, without_proof()).always(),
-            "VVVV",
+            "VVVVV",
             "MMMMV",
         ),
-        row(
-            "407, 403 or a huge head to CONNECT",
-            Cells::No("plain http needs no CONNECT; tests/sockets/connections/proxies.rs has it"),
-            Cells::No("plain http needs no CONNECT; tests/sockets/connections/proxies.rs has it"),
-        ),
+        connect("407 to CONNECT", status(407)),
+        connect("403 to CONNECT", status(403)),
+        connect("a huge head to CONNECT", status(200).with_header("x-long", &"a".repeat(100_000))),
         row(
             "a few bytes at a time",
-            Cells::Play(Fault::of_connections(1, drip(Request)), "VVVV"),
+            Cells::Play(Fault::of_connections(1, drip(Request)), "VVVVV"),
             Cells::Play(Fault::of_connections(1, drip(Response)), "VVVVV"),
         ),
-        both("cut after 1 B of each request, thrice", &Fault::cut(Request, 1, 3), "VVVV", "VVVVV"),
-        both("cut after 1 B of each response, thrice", &Fault::cut(Response, 1, 3), "VVVV", "VVVVV"),
+        both("cut after 1 B of each request, thrice", &Fault::cut(Request, 1, 3), "VVVVV", "VVVVV"),
+        both("cut after 1 B of each response, thrice", &Fault::cut(Response, 1, 3), "VVVVV", "VVVVV"),
         row(
             "cut after 300 kB, thrice",
-            Cells::Play(Fault::cut(Request, 300_000, 3), "VVVV"),
+            Cells::Play(Fault::cut(Request, 300_000, 3), "VVVVV"),
             Cells::Play(Fault::cut(Response, 300_000, 3), "VVVVV"),
         ),
         row(
             "cut after 5 MiB",
-            Cells::No("the objects are smaller; tests/http/transfers/trials/cuts.rs cuts anywhere"),
-            Cells::No("the objects are smaller; tests/http/transfers/trials/cuts.rs cuts anywhere"),
+            Cells::Play(Fault { is_large: true, ..Fault::cut(Request, 5 << 20, 1) }, "VVVVV"),
+            Cells::Play(Fault { is_large: true, ..Fault::cut(Response, 5 << 20, 1) }, "VVVVV"),
         ),
         row(
             "stalled requests",
-            Cells::Play(Fault::of_connections(1, stall(Request, 10_000)), "VVVV"),
+            Cells::Play(Fault::of_connections(1, stall(Request, 10_000)), "VVVVV"),
             Cells::Play(Fault::of_connections(1, stall(Request, 10)), "VVVVV"),
         ),
-        both("stalled responses", &Fault::of_connections(1, stall(Response, 10)), "VVVV", "VVVVV"),
-        both("a duplicate response", &Fault::changed(On::Any, vec![Twice]), "VVVV", "VVVVV"),
+        both("stalled responses", &Fault::of_connections(1, stall(Response, 10)), "VVVVV", "VVVVV"),
+        both("a duplicate response", &Fault::changed(On::Any, vec![Twice]), "VVVVV", "VVVVV"),
         both(
             "408 on an idle connection",
             &Fault { is_idle: true, ..Fault::default() },
-            "VVVV/---- over sockets its moment is a race",
+            "VVVV-/----- over sockets its moment is a race, and one request leaves no connection idle",
             "VVVVV/----- over sockets its moment is a race",
         ),
-        both("421", &Fault::fixed(On::Any, status(421)), "SSSS", "SSSSS"),
-        both("429 with Retry-After of seconds", &many("1"), "VVVV", "VVVVV"),
-        both("503 with Retry-After of seconds", &after("1"), "VVVV", "VVVVV"),
-        both("503 with Retry-After of a date", &after("Wed, 21 Oct 2015 07:28:00 GMT"), "VVVV", "VVVVV"),
-        both("503 with Retry-After of garbage", &after("soon"), "VVVV", "VVVVV"),
-        both("503 with Retry-After of 3,600", &after("3600"), "SSSS", "SSSSS"),
+        both("421", &Fault::fixed(On::Any, status(421)), "SSSSS", "SSSSS"),
+        both("429 with Retry-After of seconds", &many("1"), "VVVVV", "VVVVV"),
+        both("503 with Retry-After of seconds", &after("1"), "VVVVV", "VVVVV"),
+        both("503 with Retry-After of a date", &after("Wed, 21 Oct 2015 07:28:00 GMT"), "VVVVV", "VVVVV"),
+        both("503 with Retry-After of garbage", &after("soon"), "VVVVV", "VVVVV"),
+        both("503 with Retry-After of 3,600", &after("3600"), "SSSSS", "SSSSS"),
     ]
 }
 
@@ -233,53 +247,71 @@ fn uploads() -> Vec<Row> {
         )
     };
     let gone = |on, code| Fault::fixed(on, status(code));
+    let late = |name, code| {
+        let fault = Fault { is_large: true, is_chunked: true, ..gone(On::Late, code) };
+        upload(name, fault, "VVRV- one request has no session")
+    };
     let resource = |json: &str| vec![Body(Bytes::from(json.to_owned())), Remove("x-goog-hash")];
     vec![
-        upload("start lost", Fault::changed(On::Start, vec![Lose]), "VVV- a resumed one is started"),
+        upload(
+            "start lost",
+            Fault::changed(On::Start, vec![Lose]),
+            "VVV-- a resumed one is started, and one request starts nothing",
+        ),
         upload(
             "start without Location",
             Fault::changed(On::Start, vec![Remove("location")]),
-            "MMM- a resumed one is started",
+            "MMM-- a resumed one is started, and one request starts nothing",
         ),
-        upload("308 with less", Fault::of_storage(StorageFault::persisted(100)), "VVVV"),
-        upload("308 without Range", sent(308, None), "VVVV"),
-        upload("308 with more", sent(308, Some("bytes=0-9999999")), "MMMM"),
-        upload("308 with a garbage Range", sent(308, Some("bytes=5-x")), "MMMM"),
+        upload(
+            "308 with less",
+            Fault::of_storage(StorageFault::persisted(100)),
+            "VVVV- one request has no session",
+        ),
+        upload("308 without Range", sent(308, None), "VVVVS"),
+        upload("308 with more", sent(308, Some("bytes=0-9999999")), "MMMMS"),
+        upload("308 with a garbage Range", sent(308, Some("bytes=5-x")), "MMMMS"),
         upload(
             "finished too early",
             Fault::fixed(On::Send, status(200).with_body(r#"{"kind":"storage#object","size":"1000"}"#)),
-            "VVVV",
+            "VVVVV",
         ),
-        upload("finished that isn't", Fault::fixed(On::Last, status(200).with_body("{}")), "VVVV"),
-        upload("final reply lost", Fault::changed(On::Last, vec![Lose]), "VVVV"),
-        upload("session 404 in the first request", gone(On::Send, 404), "VVVV"),
-        upload("session 404 in the last request", gone(On::Last, 404), "VVRV"),
-        upload("session 410 in the first request", gone(On::Send, 410), "VVVV"),
-        upload("session 410 in the last request", gone(On::Last, 410), "VVRV"),
-        upload("session 499", gone(On::Send, 499), "XXXX"),
-        upload("409", gone(On::Last, 409), "SSSS"),
-        upload("412", gone(On::Last, 412), "SSSS"),
+        upload("finished that isn't", Fault::fixed(On::Last, status(200).with_body("{}")), "VVVVV"),
+        upload("final reply lost", Fault::changed(On::Last, vec![Lose]), "VVVVV"),
+        upload("session 404 in the first request", gone(On::Send, 404), "VVVV- one request has no session"),
+        upload("session 404 in the last request", gone(On::Last, 404), "VVRV- one request has no session"),
+        upload("session 410 in the first request", gone(On::Send, 410), "VVVV- one request has no session"),
+        upload("session 410 in the last request", gone(On::Last, 410), "VVRV- one request has no session"),
+        late("session 404 after 20 chunks", 404),
+        late("session 410 after 20 chunks", 410),
+        upload("session 499", gone(On::Send, 499), "XXXX- one request has no session"),
+        upload("409", gone(On::Last, 409), "SSSSS"),
+        upload("412", gone(On::Last, 412), "SSSSS"),
         upload(
             "wrong checksum in the reply",
             Fault::changed(On::End, resource(r#"{"generation":"7","crc32c":"AAAAAA==","size":"525288"}"#))
                 .always(),
-            "KKKK",
+            "KKKKV",
         ),
         upload(
             "wrong size in the reply",
             Fault::changed(On::End, resource(r#"{"generation":"7","size":"7"}"#)).always(),
-            "KKKK",
+            "KKKKV",
         ),
         upload(
             "no checksum in the reply",
             Fault::changed(On::End, [without_proof(), resource("{}")].concat()).always(),
-            "UUUU",
+            "UUUUV",
         ),
-        upload("query answered finished", Fault::fixed(On::Query, status(200)).after_a_cut(), "VVVV"),
+        upload(
+            "query answered finished",
+            Fault::fixed(On::Query, status(200)).after_a_cut(),
+            "VVVV- one request asks no question",
+        ),
         upload(
             "claims more than it was sent",
             Fault::fixed(On::Query, status(308).with_header("range", "bytes=0-525200")).after_a_cut(),
-            "VMMV",
+            "VMMV- one request asks no question",
         ),
     ]
 }
@@ -295,6 +327,15 @@ fn downloads() -> Vec<Row> {
                 .fold(reply, |reply, range| reply.with_header("content-range", &range))
         });
         fault.after_a_cut()
+    };
+    // A body of unknown length has come, and its end has not.
+    let at_end = |changes: Vec<tonic_gax::testing::HttpChange>| {
+        let fault = Fault::once(On::Download, move |arrival, world| match offset(arrival) {
+            _ if arrival.header("range").is_none() => HttpReply::Raw(world.endless()),
+            offset if offset == world.content.len() => HttpReply::Forward(changes.clone()),
+            _ => HttpReply::Forward(Vec::new()),
+        });
+        fault.times(2)
     };
     vec![
         download("range ignored", Fault::of_storage(StorageFault::ignored_range()).after_a_cut(), "VVVVV"),
@@ -330,6 +371,8 @@ fn downloads() -> Vec<Row> {
         download("200 with Content-Range", ranged(|_, _| vec![Status(200)]), "VVVVV"),
         download("416 in the middle", outside(|offset| Some(format!("bytes */{offset}"))), "VVOVV"),
         download("416 in the middle, without total", outside(|_| None), "VVOVV"),
+        download("416 at the end", at_end(vec![]), "VVVVV"),
+        download("416 at the end, without total", at_end(vec![Remove("content-range")]), "VVOVV"),
         download("object replaced midway", later(overwrite), "VVOVV"),
         download("object deleted midway", later(StorageFault::status(404).times(9)), "SSOSS"),
         download(
