@@ -9,6 +9,7 @@ use crate::connection::pool::Pool;
 use crate::connection::resolver::{Address, AddressList, Dns, Place, Resolver, Target, without_user_info};
 use crate::connection::service::Connection;
 use crate::connection::settings::{ConnectBackoff, Ejection, Http2, Picker, PoolSettings};
+use crate::credentials::Credentials;
 use crate::operation::{Observers, OperationObserver};
 use crate::panics::PanicGuard;
 use crate::transport::NoTls;
@@ -58,6 +59,7 @@ pub struct ConnectionBuilder {
     #[cfg(feature = "_tls")]
     tls: Option<ClientTls>,
     health: Option<String>,
+    health_credentials: Option<Credentials>,
     custom: Option<Custom>,
     resolver: Option<Box<dyn Resolver>>,
     observers: Observers,
@@ -91,6 +93,7 @@ impl ConnectionBuilder {
             #[cfg(feature = "_tls")]
             tls: None,
             health: None,
+            health_credentials: None,
             custom: None,
             resolver: None,
             observers: Observers::default(),
@@ -134,6 +137,12 @@ impl ConnectionBuilder {
     /// asked, unless set.
     pub fn health_check(self, service: impl Into<String>) -> Self {
         Self { health: Some(service.into()), ..self }
+    }
+
+    /// Sends these credentials with the [health check](Self::health_check). A check that is refused is repeated after the
+    /// [back-off](Self::connect_backoff). None, unless set.
+    pub fn health_credentials(self, credentials: Credentials) -> Self {
+        Self { health_credentials: Some(credentials), ..self }
     }
 
     /// Finds the addresses of endpoints. The system's resolver (`getaddrinfo`), unless set: it knows `/etc/hosts`, search domains
@@ -383,6 +392,7 @@ impl ConnectionBuilder {
             silent_attempts: self.silent_attempts,
             http2: self.http2,
             health: self.health,
+            health_credentials: self.health_credentials,
         };
         Ok(Pool::new(self.target, settings, connector, resolver, self.observers))
     }

@@ -1,6 +1,7 @@
 //! Errors of connections.
 
 use crate::operation::Peer;
+use crate::transport::chain;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -75,21 +76,39 @@ impl SharedError {
     }
 }
 
+/// An error and its sources, but for those whose text the one before has already.
+pub(crate) fn text_of(error: &(dyn Error + 'static)) -> String {
+    let mut texts: Vec<String> = Vec::new();
+    for text in chain(error).map(ToString::to_string) {
+        if texts.last().is_none_or(|last| !last.ends_with(&text)) {
+            texts.push(text);
+        }
+    }
+    texts.join(": ")
+}
+
 impl fmt::Display for SharedError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut link = self.get();
-        write!(f, "{link}")?;
-        // hyper's connector says no more than that it could not connect.
-        while let Some(source) = link.source() {
-            write!(f, ": {source}")?;
-            link = source;
-        }
-        Ok(())
+        f.write_str(&text_of(self.get()))
     }
 }
 
 impl Error for SharedError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(self.get())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io;
+
+    #[test]
+    fn no_text_is_told_twice() {
+        let refused = || io::Error::other(io::Error::from(io::ErrorKind::ConnectionRefused));
+        assert_eq!(text_of(&refused()), "connection refused");
+        let error = ConnectionError::unconnected(&SharedError::from(StdError::from(refused())));
+        assert_eq!(error.to_string(), "no connection: connection refused");
     }
 }

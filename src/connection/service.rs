@@ -4,7 +4,6 @@ use crate::connection::call::ConnectionFuture;
 use crate::connection::endpoint::Owner as _;
 use crate::connection::error::ConnectionError;
 use crate::connection::pool::{CallTerms, Pick, Placement, Pool, SharedPool};
-use crate::credentials::{CredentialsError, NoPlaintext};
 use crate::operation::{ConnectionLink, RetryContext};
 use crate::transport::grpc_timeout;
 use bytes::Bytes;
@@ -113,11 +112,7 @@ where
         let waits_for_ready = waits_for_ready.unwrap_or(settings.wait_for_ready);
         let timeout = request.headers().get(grpc_timeout::GRPC_TIMEOUT);
         let timeout = timeout.and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()));
-        settings.address(&mut request);
-        let is_admitted = !settings.is_exposed || request.extensions().get::<NoPlaintext>().is_none();
-        let request = is_admitted
-            .then_some(request)
-            .ok_or_else(|| ConnectionError::unusable(CredentialsError::plaintext(settings.authority.host())));
+        let request = settings.admit(request);
         let terms = CallTerms { waits_for_ready, retry, needs_stream: true };
         ConnectionFuture::new(Arc::clone(&self.pool), request, terms, timeout, link)
     }

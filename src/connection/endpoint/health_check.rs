@@ -5,6 +5,7 @@ use crate::connection::endpoint::owner::Owner;
 use crate::connection::endpoint::pooled_connection::{InFlight, PooledConnection};
 use crate::connection::settings::{PoolSettings, Waits};
 use crate::connection::wait::{Either, either, moment_of};
+use crate::credentials::CredentialsService;
 use crate::operation::Clock;
 use gax_retry::ThreadJitter;
 use http::{Request, Response};
@@ -16,7 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::body::Body;
-use tonic::client::Grpc;
+use tonic::client::{Grpc, GrpcService};
+use tonic::codegen::StdError;
 use tonic::codegen::http::uri::PathAndQuery;
 use tonic::{Code, Status, Streaming};
 use tonic_prost::ProstCodec;
@@ -45,6 +47,7 @@ struct HealthCheckResponse {
 const SERVING: i32 = 1;
 
 /// One connection, whatever the pool thinks of it. The check takes a stream as calls do.
+#[derive(Clone)]
 struct OneConnection {
     connection: Arc<PooledConnection>,
     settings: Arc<PoolSettings>,
@@ -52,18 +55,28 @@ struct OneConnection {
 
 impl Service<Request<Body>> for OneConnection {
     type Response = Response<Incoming>;
-    type Error = hyper::Error;
-    type Future = Pin<Box<dyn Future<Output = Result<Response<Incoming>, hyper::Error>> + Send>>;
+    type Error = StdError;
+    type Future = Pin<Box<dyn Future<Output = Result<Response<Incoming>, StdError>> + Send>>;
 
-    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), hyper::Error>> {
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), StdError>> {
         Poll::Ready(Ok(()))
     }
 
-    fn call(&mut self, mut request: Request<Body>) -> Self::Future {
-        self.settings.address(&mut request);
-        let sending = self.connection.sender().send_request(request);
-        Box::pin(sending)
+    fn call(&mut self, request: Request<Body>) -> Self::Future {
+        let admitted = self.settings.admit(request);
+        let sending = admitted.map(|request| self.connection.sender().send_request(request));
+        Box::pin(async { Ok(sending?.await?) })
     }
+}
+
+async fn ask<S>(connection: S, service: &str) -> Result<Streaming<HealthCheckResponse>, Status>
+where
+    S: GrpcService<Body, ResponseBody = Incoming>,
+{
+    let request = tonic::Request::new(HealthCheckRequest { service: service.to_owned() });
+    let path = PathAndQuery::from_static("/grpc.health.v1.Health/Watch");
+    let codec = ProstCodec::<HealthCheckRequest, HealthCheckResponse>::default();
+    Ok(Grpc::new(connection).server_streaming(request, path, codec).await?.into_inner())
 }
 
 /// Watches the health of a service over a connection. It ends well with a server that doesn't know the method: that is taken for
@@ -76,16 +89,16 @@ async fn watch(
 ) -> Result<(), Status> {
     let _stream = InFlight::new(Arc::clone(connection));
     let connection = OneConnection { connection: Arc::clone(connection), settings: Arc::clone(settings) };
-    let request = tonic::Request::new(HealthCheckRequest { service: service.to_owned() });
-    let path = PathAndQuery::from_static("/grpc.health.v1.Health/Watch");
-    let codec = ProstCodec::<HealthCheckRequest, HealthCheckResponse>::default();
-    let watching = Grpc::new(connection).server_streaming(request, path, codec).await;
-    let mut statuses: Streaming<HealthCheckResponse> = match watching {
+    let watching = match &settings.health_credentials {
+        Some(credentials) => ask(CredentialsService::new(connection, credentials.clone()), service).await,
+        None => ask(connection, service).await,
+    };
+    let mut statuses = match watching {
         Err(status) if status.code() == Code::Unimplemented => {
             hear(SERVING);
             return Ok(());
         }
-        watching => watching?.into_inner(),
+        watching => watching?,
     };
     while let Some(response) = statuses.message().await? {
         hear(response.status);

@@ -4,6 +4,7 @@ use crate::connection::endpoint::end_signal::EndSignal;
 use crate::connection::endpoint::pooled_connection::PooledConnection;
 use crate::connection::endpoint::race::Race;
 use crate::connection::endpoint::subchannel::Subchannel;
+use crate::connection::error::text_of;
 use crate::connection::guarded::guarded;
 use crate::connection::io::{BoxIo, Dialer, Traffic, WatchedIo, late};
 use crate::connection::resolver::Address;
@@ -179,13 +180,12 @@ pub(super) async fn drive(
         Ok(()) => LostReason::Closed,
         Err(error) => {
             subchannel.counts.learn_from(&error, &end);
-            let mut texts: Vec<_> = chain(&error).map(ToString::to_string).collect();
-            texts.dedup();
+            let mut text = text_of(&error);
             let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
             if chain(&error).filter_map(|error| error.downcast_ref()).any(timed_out) {
-                texts.push("the system gave it up, as sent bytes stayed without an acknowledgement (tcp_user_timeout)".to_owned());
+                text += ": the system gave it up, as sent bytes stayed without an acknowledgement (tcp_user_timeout)";
             }
-            LostReason::Broken(texts.join(": "))
+            LostReason::Broken(text)
         }
     });
 }

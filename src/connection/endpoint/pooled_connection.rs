@@ -105,11 +105,16 @@ impl PooledConnection {
 
     /// A call has its response headers. Returns whether that is news of a connection that takes no calls any more.
     pub(crate) fn serve(&self) -> bool {
-        let is_first = !self.has_served.load(Ordering::Relaxed);
+        let is_first = !self.has_served();
         if is_first {
             self.has_served.store(true, Ordering::Relaxed);
         }
         is_first && self.end.has_ended()
+    }
+
+    /// Whether it brought a call its response headers.
+    pub(crate) fn has_served(&self) -> bool {
+        self.has_served.load(Ordering::Relaxed)
     }
 
     /// Whether it takes calls. A connection that the server has closed or drains is found out here.
@@ -131,9 +136,8 @@ impl PooledConnection {
                 "connections are lost as soon as they are made: {reason}"
             )))
         });
-        let has_served = self.has_served.load(Ordering::Relaxed);
         let has_calls = self.in_flight() > 0 && !self.traffic.is_closed();
-        Loss { made: self.made.began(), has_served, has_calls, error }
+        Loss { made: self.made.began(), has_served: self.has_served(), has_calls, error }
     }
 
     /// Looks at the error of a call: a server that finds too many pings gets fewer of them over the next connection (gRFC A8).

@@ -147,7 +147,8 @@ impl Pool {
         if !is_dead || connection.end().has_ended() || connection.age() < pause {
             return false;
         }
-        connection.counts().renew(connection.age() > self.settings.backoff.longest());
+        let is_first = connection.has_served() || connection.age() > self.settings.backoff.longest();
+        connection.counts().renew(is_first);
         connection.end().end(LostReason::Silent);
         true
     }

@@ -1,8 +1,10 @@
 //! The settings of a connection, once they are checked.
 
+use crate::connection::error::ConnectionError;
 use crate::connection::settings::backoff::ConnectBackoff;
 use crate::connection::settings::http2::Http2;
 use crate::connection::settings::picker::{Ejection, Picker};
+use crate::credentials::{Credentials, CredentialsError, NoPlaintext};
 use http::header::{Entry, USER_AGENT};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Request, Uri};
@@ -30,11 +32,19 @@ pub(crate) struct PoolSettings {
     pub(crate) http2: Http2,
     /// The service whose health is checked; empty: that of the whole server.
     pub(crate) health: Option<String>,
+    pub(crate) health_credentials: Option<Credentials>,
 }
 
 impl PoolSettings {
     /// Addresses a request to the target, and says who sends it.
-    pub(crate) fn address<B>(&self, request: &mut Request<B>) {
+    ///
+    /// # Errors
+    ///
+    /// It has credentials, which could be read on their way.
+    pub(crate) fn admit<B>(&self, mut request: Request<B>) -> Result<Request<B>, ConnectionError> {
+        if self.is_exposed && request.extensions().get::<NoPlaintext>().is_some() {
+            return Err(ConnectionError::unusable(CredentialsError::plaintext(self.authority.host())));
+        }
         let mut parts = std::mem::take(request.uri_mut()).into_parts();
         parts.scheme = Some(self.scheme.clone());
         parts.authority = Some(self.authority.clone());
@@ -45,5 +55,6 @@ impl PoolSettings {
         if let Entry::Vacant(vacant) = request.headers_mut().entry(USER_AGENT) {
             vacant.insert(self.user_agent.clone());
         }
+        Ok(request)
     }
 }

@@ -10,6 +10,7 @@ use tonic_gax::RetrySettings;
 use tonic_gax::client::Transport;
 use tonic_gax::connection::{Address, AddressList, Connection, Ejection, Picker};
 use tonic_gax::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
+use tonic_gax::testing::{Resolution, ScriptedResolver};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{
@@ -199,6 +200,21 @@ async fn a_socket_in_the_file_system_is_connected_to() {
     std::fs::remove_file(&path).unwrap();
     all_ok(calls(&connection.unwrap(), 2)).await;
     serving.abort();
+}
+
+/// The kernel connects to another one, and the connection belongs to the one that was dialled.
+#[tokio::test]
+async fn an_address_that_the_kernel_changes_keeps_its_connection() {
+    let server = Server::slow(0);
+    let address = SocketAddr::from(([0, 0, 0, 0], server.socket.address().port()));
+    let resolver = ScriptedResolver::new([Resolution::Addresses(vec![address])]);
+    let events = Arc::new(Events::default());
+    let connection = Connection::to("http://assets").resolver(resolver.clone()).observer(events.clone());
+    let connection = connection.resolve_every(Duration::from_millis(5)).connect().await.unwrap();
+    while resolver.asked() < 10 {
+        all_ok(calls(&connection, 1)).await;
+    }
+    assert_eq!((events.count(address, "connecting"), events.count(address, "lost")), (1, 0));
 }
 
 /// By the system's resolver, which gives both families where there are two.

@@ -1,5 +1,10 @@
 //! Servers, resolvers and connectors that misbehave, in virtual time.
-#![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "what fails here fails a test"
+)]
 
 use super::network::{Host, Network, address, list};
 use std::sync::Arc;
@@ -10,7 +15,7 @@ use tonic_gax::connection::{Address, Connection, Http2, Picker, ResolveFuture, R
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{
-    RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, codes, ms, report_of, settings,
+    RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, codes, lasting, ms, report_of, settings,
 };
 
 async fn list_assets(connection: &Connection) -> Result<(), tonic::Status> {
@@ -104,6 +109,44 @@ async fn of_several_addresses_one_that_stalls_costs_a_moment() {
         assert_eq!(start.elapsed(), ms(if stalls { 250 } else { 0 }));
         assert_eq!(server.arrivals().len(), 1);
     }
+}
+
+/// Servers that refuse, hang up and say nothing: while calls want them, and for a quiet hour after that.
+#[tokio::test(start_paused = true)]
+async fn while_everything_is_down_nothing_is_dialled_too_often_and_nothing_polls() {
+    for picker in [Picker::First, Picker::RoundRobin, Picker::LeastInFlight] {
+        let network = Network::new().with(2, Host::HangsUp(b"")).with(3, Host::Stalls);
+        let connection = network.connection(&[1, 2, 3]).picker(picker).connect_lazy().unwrap();
+        let mut running = tokio::task::JoinSet::new();
+        for _ in 0..1000 {
+            let connection = connection.clone();
+            running.spawn(
+                async move { Stack::Layer.list(connection, &Setup::new(lasting(2000))).await.is_ok() },
+            );
+            tokio::time::sleep(ms(300)).await;
+        }
+        assert!(!running.join_all().await.contains(&true));
+        let dialed = || (1..=3).map(|host| network.dialed(host));
+        let (dials, before) = (dialed().flatten().count(), parks());
+        tokio::time::sleep(Duration::from_secs(3600)).await;
+        let (dials, parks) = (dialed().flatten().count() - dials, parks() - before);
+        // The resolver is asked after each failure and every minute. A long wait takes some turns of the wheel of timers.
+        assert!(usize::try_from(parks).unwrap() < 8 * dials + 130, "{parks} timers for {dials} dials");
+        for times in dialed() {
+            let mut wait = 0.8;
+            for pair in times.windows(2) {
+                // Of one endpoint's addresses, each is dialled as soon as one before it has failed.
+                let waited = pair[1].checked_sub(pair[0]).unwrap().as_secs_f64();
+                assert!(waited >= wait - 0.51, "{waited} s instead of {wait}: {times:?}");
+                wait = (wait * 1.6).min(96.0);
+            }
+        }
+    }
+}
+
+/// How often the runtime has gone to sleep. In virtual time it is woken by timers alone.
+fn parks() -> u64 {
+    tokio::runtime::Handle::current().metrics().worker_park_count(0)
 }
 
 /// The back-off was for the old address.
@@ -266,6 +309,36 @@ fn a_connection_outlives_its_runtime() {
     drop(context);
     let status = called_outside(connection);
     assert!(status.contains("there is no tokio runtime"), "{status}");
+}
+
+/// One more connection was on its way when the runtime of the first one ended.
+#[test]
+fn an_extension_outlives_its_runtime() {
+    let runtime = || tokio::runtime::Runtime::new().unwrap();
+    let serving = runtime();
+    let context = serving.enter();
+    let server =
+        VirtualServer::with_stream_limit(1, Script::of([Reply::stall()]).then_always(ms(0), Reply::Serve));
+    let network = Network::new().with(1, &server);
+    let first = runtime();
+    let connection = first.block_on(network.connection(&[1]).connect()).unwrap();
+    network.set(1, Host::Stalls);
+    for _ in 0..2 {
+        let connection = connection.clone();
+        first.spawn(async move { list_assets(&connection).await });
+    }
+    while network.dialed(1).len() < 2 {
+        std::thread::yield_now();
+    }
+    drop(first);
+    network.set(1, &server);
+    let second = runtime();
+    second.block_on(async {
+        while list_assets(&connection).await.is_err() {
+            tokio::time::sleep(ms(20)).await;
+        }
+    });
+    drop(context);
 }
 
 /// Outside of a runtime.

@@ -1,5 +1,6 @@
 //! Connections of our own: dead ones, endpoints that come and go, and everything in virtual time.
 
+mod acceptance;
 mod ejection;
 mod endpoints;
 mod faults;

@@ -21,24 +21,28 @@ pub(super) enum Host {
     Panics,
 }
 
+impl From<&Pipes> for Host {
+    fn from(pipes: &Pipes) -> Self {
+        let pipes = pipes.clone();
+        Self::Serves(Box::new(move || pipes.connect().map(hyper_util::rt::TokioIo::into_inner)))
+    }
+}
+
 impl From<&VirtualServer> for Host {
     fn from(server: &VirtualServer) -> Self {
-        let pipes: Pipes = server.connector();
-        Self::Serves(Box::new(move || pipes.connect().map(hyper_util::rt::TokioIo::into_inner)))
+        Self::from(&server.connector())
     }
 }
 
 impl From<&StorageEmulator> for Host {
     fn from(storage: &StorageEmulator) -> Self {
-        let pipes = storage.connector();
-        Self::Serves(Box::new(move || pipes.connect().map(hyper_util::rt::TokioIo::into_inner)))
+        Self::from(&storage.connector())
     }
 }
 
 impl From<&RawServer> for Host {
     fn from(server: &RawServer) -> Self {
-        let pipes = server.connector();
-        Self::Serves(Box::new(move || pipes.connect().map(hyper_util::rt::TokioIo::into_inner)))
+        Self::from(&server.connector())
     }
 }
 

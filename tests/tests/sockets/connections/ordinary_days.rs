@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic_gax::connection::{Address, Connection, Picker, ResolveFuture, Resolver};
+use tonic_gax::credentials::{AuthHeaders, Credentials};
 use tonic_gax_tests::{
     Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, delays, lasting, ms,
     report_of,
@@ -114,6 +115,19 @@ async fn a_health_check_that_a_proxy_ends_costs_no_call() {
         let watches = server.arrivals().len() - 2000;
         assert!((28..=30).contains(&watches), "{watches}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_health_check_has_the_credentials_that_are_named_for_it() {
+    let script = Script::always(Reply::Serve).on(WATCH, [Reply::play([UP, Beat::Hang])]);
+    let server = VirtualServer::start(script);
+    let credentials = Credentials::new(|| async { Ok(AuthHeaders::bearer("t").unwrap()) });
+    let connection = Network::new().with(1, &server).connection(&[1]).health_check("");
+    let connection = connection.health_credentials(credentials).connect().await.unwrap();
+    calls(&connection, &retrying(), 1, ms(0)).await;
+    let arrivals = server.arrivals();
+    let seen = arrivals.iter().map(|arrival| arrival.header("authorization"));
+    assert_eq!(seen.collect::<Vec<_>>(), [Some("Bearer t"), None]);
 }
 
 /// Calls wait for a second, then they fail, with what is wrong.

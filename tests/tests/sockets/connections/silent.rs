@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic_gax::connection::Connection;
 use tonic_gax::observe::{ConnectionChange, ConnectionEvent, LostReason, OperationObserver};
+use tonic_gax::testing::Direction;
 use tonic_gax::{Code, Note, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
@@ -76,4 +77,34 @@ async fn the_rule_can_be_switched_off() {
         tokio::time::timeout(Duration::from_secs(2), caller.list(ListAssetsRequest::default())).await;
     assert!(ending.is_err(), "every attempt goes into the dead connection");
     assert_eq!(proxy.accepted(), 1);
+}
+
+/// The system can't tell a server that reads nothing from one that is gone: `tcp_user_timeout` says how long the server may pause.
+#[tokio::test]
+async fn a_server_that_reads_nothing_is_given_up_by_the_system() {
+    for (timeout, pause) in [(Some(500), None), (None, Some(1500))] {
+        let (timeout, pause) = (timeout.map(Duration::from_millis), pause.map(Duration::from_millis));
+        let builder = tonic::transport::Server::builder().initial_stream_window_size(1 << 23);
+        let mut builder = builder.initial_connection_window_size(1 << 23);
+        let router = builder.add_service(AssetServiceServer::new(Assets::default()));
+        let server = SocketServer::grpc(SocketServer::ANY_PORT, router);
+        let (proxy, address) = FaultProxy::listen(server.address()).await.unwrap();
+        let losses = Arc::new(Losses::default());
+        let connection = Connection::to(format!("http://{address}")).observer(losses.clone());
+        let connection = connection.tcp_user_timeout(timeout).connect().await.unwrap();
+        let (direction, when) = (Direction::Request, When::Start);
+        proxy.now(&ConnectionFault::Stall { direction, when, time: pause });
+        // More than the buffers on the way have room for.
+        let request = ListAssetsRequest { parent: "p".repeat(3 << 20), ..ListAssetsRequest::default() };
+        let mut caller = Stack::Layer.caller(connection, &setup(60_000).without_retries());
+        let result = caller.list(request).await;
+        let losses = losses.0.lock().unwrap();
+        if pause.is_some() {
+            assert_eq!((result.map(drop).map_err(|status| status.code()), losses.len()), (Ok(()), 0));
+        } else {
+            assert_eq!(result.unwrap_err().code(), tonic::Code::Unavailable);
+            let given_up = |reason: &LostReason| reason.to_string().contains("the system gave it up");
+            assert!(losses.iter().any(given_up), "{losses:?}");
+        }
+    }
 }
