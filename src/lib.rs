@@ -87,6 +87,7 @@ pub use settings::{CallOptions, CallSettings, MethodInfo, OperationOptions, Requ
 /// The parts of a report, besides the [`OperationReport`] and its [`Attempt`]s.
 pub mod report {
     pub use crate::grpc::StreamReport;
+    pub use crate::operation::{AttemptDelay, DelayType};
     pub use crate::transport::ConnectProblem;
     pub use gax_retry::{AttemptKind, Delivery, NotAttempted};
 }

@@ -74,14 +74,14 @@ impl Connection {
         loop {
             let placement = match self.pool.pick(&terms, || 0) {
                 Pick::Placed(placement) => placement,
-                Pick::Wait(place) => match place.await {
+                Pick::Wait(_, place) => match place.await {
                     Ok(placement) => placement,
                     Err(_) => continue,
                 },
             };
             return match placement {
                 Placement::None(error) => Err(ConnectionError::unconnected(&error)),
-                Placement::To(_) | Placement::Ready => Ok(()),
+                Placement::To(_) | Placement::Later | Placement::Ready => Ok(()),
             };
         }
     }

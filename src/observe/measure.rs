@@ -13,6 +13,7 @@ use crate::observe::metric_names::MetricNames;
 use crate::observe::{AttemptTransfer, OperationInfo, OperationSummary};
 #[cfg(feature = "connection")]
 use crate::observe::{ConnectionChange, ConnectionEvent, LostReason};
+use crate::operation::DelayType;
 use gax_retry::{Attempt, AttemptKind, Code, StartedAttempt};
 use std::borrow::Cow;
 use std::time::Duration;
@@ -151,7 +152,10 @@ impl<I: Instruments> Measure<I> {
         let waited = transfer.waited();
         if self.names.attempt_delays && !waited.is_zero() {
             let mut attributes = self.attributes(operation);
-            attributes.push((metrics.delay_type, Cow::Borrowed("connecting")));
+            attributes.push((
+                metrics.delay_type,
+                Cow::Borrowed(transfer.delay_type().map_or("connecting", DelayType::as_str)),
+            ));
             self.instruments.record(&metrics.attempt_delay, waited.as_secs_f64(), &attributes);
         }
         let sizes = [(&SENT, transfer.sent()), (&RECEIVED, transfer.received())];

@@ -1,11 +1,13 @@
 //! The link between an attempt and the connection that carries it.
 
 use super::clock::Clock;
-use super::report::Peer;
+use super::report::{AttemptDelay, DelayType, Peer};
 use gax_retry::StartedAttempt;
+use gax_retry::jitter::JitterSource;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 use tokio::time::Instant;
 
 /// Whether this process has ever had a connection that looks for links. Without one, requests carry none.
@@ -28,6 +30,8 @@ struct Link {
 struct Carrier {
     /// `None`: no connection has it.
     peer: Option<Peer>,
+    /// What the request has waited for at first, since when, and for how long if that is over.
+    wait: Option<(DelayType, Clock, Option<Duration>)>,
     /// Reports that the attempt has used up its time without a response, once. Returns whether the connection is given up by that.
     expire: Option<Box<dyn FnOnce() -> bool + Send>>,
 }
@@ -62,7 +66,25 @@ impl ConnectionLink {
 
     /// A connection to that peer has the request.
     pub(crate) fn carried(&self, peer: Peer, expire: impl FnOnce() -> bool + Send + 'static) {
-        *self.carrier() = Carrier { peer: Some(peer), expire: Some(Box::new(expire)) };
+        let mut carrier = self.carrier();
+        carrier.peer = Some(peer);
+        if let Some((_, since, time)) = &mut carrier.wait {
+            *time = Some(since.elapsed());
+        }
+        let before = carrier.expire.replace(Box::new(expire));
+        drop(carrier);
+        drop(before);
+    }
+
+    /// The request waits.
+    pub(crate) fn waits(&self, kind: DelayType) {
+        self.carrier().wait.get_or_insert_with(|| (kind, Clock::start(), None));
+    }
+
+    /// How long the request has waited; `None`: it has not.
+    pub(super) fn delay(&self) -> Option<AttemptDelay> {
+        let (kind, since, time) = self.carrier().wait?;
+        Some(AttemptDelay { kind, time: time.unwrap_or_else(|| since.elapsed()) })
     }
 
     /// The call has its response, or has failed: the attempt can't expire any more.
@@ -95,21 +117,38 @@ pub(crate) struct RetryContext {
     pub(super) failed: Vec<Peer>,
     /// The moment at which the attempt's time is up.
     pub(super) deadline: Option<Instant>,
+    /// The delay before it; zero once it is spread.
+    pub(super) delay: Duration,
 }
 
 impl RetryContext {
     /// An attempt that starts now, by the mark that requests have from the second one on.
     pub(crate) fn of(attempt: &StartedAttempt) -> Self {
         let deadline = attempt.rpc_timeout().and_then(|timeout| Clock::start().at(timeout));
-        Self { failed: Vec::new(), deadline }
+        Self { failed: Vec::new(), deadline, delay: attempt.delay() }
     }
 
     pub(crate) fn has_failed_at(&self, peer: &Peer) -> bool {
         self.failed.contains(peer)
     }
 
-    /// Whether something that happens at that moment happens in its time. Without an end of its own it waits for nothing.
+    /// Whether it is still to be spread, where several have waited for one connection.
+    pub(crate) fn is_spread(&self) -> bool {
+        !self.delay.is_zero()
+    }
+
+    /// How long it goes on waiting now that there is a connection, so that those that waited for it don't come at once: up to the delay
+    /// before it, a second at most, if it has that time.
+    pub(crate) fn spread(&mut self, now: Clock, jitter: &mut dyn JitterSource) -> Duration {
+        const LONGEST: Duration = Duration::from_secs(1);
+        let spread = std::mem::take(&mut self.delay).min(LONGEST).mul_f64(jitter.next_fraction());
+        let has_time = now.at(spread).is_some_and(|until| self.has_time_until(until));
+        if has_time { spread } else { Duration::ZERO }
+    }
+
+    /// Whether something that happens at that moment leaves it time for a request. Without an end of its own it waits for nothing.
     pub(crate) fn has_time_until(&self, moment: Instant) -> bool {
-        self.deadline.is_some_and(|deadline| moment < deadline)
+        const REQUEST: Duration = Duration::from_millis(10);
+        self.deadline.is_some_and(|deadline| deadline.saturating_duration_since(moment) > REQUEST)
     }
 }

@@ -441,19 +441,19 @@ impl InProgress {
     }
 
     /// The link of that attempt to its connection. One that is not the operation's first has a `retry`: the moment at which its
-    /// time is up, if it ever is.
+    /// time is up, if it ever is, and the delay before it.
     #[cfg(feature = "connection")]
     #[cold]
     pub(super) fn link(
         &mut self,
         number: u32,
         waits_for_ready: Option<bool>,
-        retry: Option<Option<Instant>>,
+        retry: Option<(Option<Instant>, Duration)>,
     ) -> ConnectionLink {
-        let retry = retry.map(|deadline| {
+        let retry = retry.map(|(deadline, delay)| {
             let ledger = self.operation.as_ref().and_then(Operation::notes);
             let failed = ledger.into_iter().flat_map(Ledger::peers).map(|(_, peer)| peer.clone());
-            RetryContext { failed: failed.collect(), deadline }
+            RetryContext { failed: failed.collect(), deadline, delay }
         });
         let link = ConnectionLink::new(waits_for_ready, retry);
         let links = &mut self.extras.get_or_insert_default().links;
@@ -468,7 +468,17 @@ impl InProgress {
     fn record_peer(&mut self, policy: &Policy, number: u32, has_failed: bool) {
         let extras = self.extras.as_ref().filter(|_| has_failed || self.is_watched());
         let link = extras.and_then(|extras| extras.links.iter().find(|(other, _)| *other == number));
-        let Some(peer) = link.and_then(|(_, link)| link.peer()) else { return };
+        let Some((_, link)) = link else { return };
+        let (peer, delay) = (link.peer(), link.delay());
+        let is_known = |ledger: &Ledger| ledger.delays().iter().any(|(other, _)| *other == number);
+        let is_known = self.operation.as_ref().and_then(Operation::notes).is_some_and(is_known);
+        if let Some(delay) = delay.filter(|_| !is_known) {
+            if let Some(observed) = self.observed() {
+                observed.waited(number, delay);
+            }
+            begun(&mut self.operation, policy).notes_mut(policy).waited(number, delay);
+        }
+        let Some(peer) = peer else { return };
         let ledger = self.operation.as_ref().and_then(Operation::notes);
         if ledger.is_some_and(|ledger| ledger.has_peer(number, &peer)) {
             return;

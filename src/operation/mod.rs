@@ -40,7 +40,7 @@ pub(crate) use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsenda
 pub(crate) use report::Name;
 #[cfg(feature = "connection")]
 pub(crate) use report::Peer;
+pub use report::{AttemptDelay, DelayType, Note, OperationError, OperationReport};
 #[cfg(feature = "http")]
 pub(crate) use report::{Detail, FirstAndLast};
-pub use report::{Note, OperationError, OperationReport};
 pub(crate) use timer::Timer;

@@ -224,7 +224,8 @@ impl AttemptContext<'_> {
     #[inline]
     pub(crate) fn link(&mut self, extensions: &mut Extensions, waits_for_ready: Option<bool>) {
         if ConnectionLink::is_looked_for() {
-            let retry = (self.number > 1 || self.is_resent()).then(|| self.deadline());
+            let retry = (self.number > 1 || self.is_resent())
+                .then(|| (self.deadline(), self.started().map_or(Duration::ZERO, StartedAttempt::delay)));
             extensions.insert(self.progress.link(self.number, waits_for_ready, retry));
         }
     }

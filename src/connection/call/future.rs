@@ -4,7 +4,8 @@ use crate::connection::call::body::ConnectionBody;
 use crate::connection::endpoint::{InFlight, Owner as _};
 use crate::connection::error::ConnectionError;
 use crate::connection::pool::{CallTerms, EndpointResult, Pick, Place, Placement, SharedPool, grpc_status};
-use crate::operation::{Clock, ConnectionLink, LostReason};
+use crate::operation::{Clock, ConnectionLink, LostReason, Timer};
+use gax_retry::ThreadJitter;
 use http::{Request, Response};
 use http_body::Body as _;
 use hyper::body::Incoming;
@@ -15,6 +16,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
+use tokio::time::Instant;
 use tonic::body::Body;
 
 /// How close to the end of its time a call may be dropped and still count as timed out.
@@ -50,6 +52,12 @@ enum State {
         request: Box<Request<Body>>,
         place: Place,
     },
+    /// There is a connection, and other retries wait for it too.
+    Spread {
+        request: Box<Request<Body>>,
+        until: Option<Instant>,
+        timer: Timer,
+    },
     /// A connection has it. So often had bytes come in before.
     Sent {
         sending: Sending,
@@ -84,7 +92,12 @@ impl ConnectionFuture {
     fn send(&mut self, request: Request<Body>) {
         match self.pool.pick(&self.terms, || request.body().size_hint().lower()) {
             Pick::Placed(placement) => self.place(request, placement),
-            Pick::Wait(place) => self.state = State::Waiting { request: Box::new(request), place },
+            Pick::Wait(waits_for, place) => {
+                if let Some(link) = &self.link {
+                    link.waits(waits_for);
+                }
+                self.state = State::Waiting { request: Box::new(request), place };
+            }
         }
     }
 
@@ -99,6 +112,12 @@ impl ConnectionFuture {
                 }
                 let sending = Box::pin(call.connection().sender().try_send_request(request));
                 State::Sent { sending, call, received }
+            }
+            Placement::Later => {
+                let now = Clock::start();
+                let spread = self.terms.retry.as_mut().map(|retry| retry.spread(now, &mut ThreadJitter));
+                let until = now.at(spread.unwrap_or_default());
+                State::Spread { request: Box::new(request), until, timer: Timer::default() }
             }
             Placement::None(error) => State::Failed { error: ConnectionError::unconnected(&error) },
             Placement::Ready => State::Done,
@@ -124,6 +143,10 @@ impl Future for ConnectionFuture {
                         link.answered();
                     }
                     (Some(result), None)
+                }
+                State::Spread { until, timer, .. } => {
+                    ready!(timer.poll_at(*until, cx));
+                    (None, None)
                 }
                 State::Failed { .. } | State::Done => (None, None),
             };
@@ -158,6 +181,7 @@ impl Future for ConnectionFuture {
                         return Poll::Ready(Err(ConnectionError::of(call.connection().peer(), error)));
                     }
                 },
+                (State::Spread { request, .. }, _) => self.send(*request),
                 (State::Failed { error }, _) => return Poll::Ready(Err(error)),
                 (State::Sent { .. } | State::Done, _) => return Poll::Pending,
             }

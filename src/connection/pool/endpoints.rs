@@ -6,7 +6,7 @@ use crate::connection::pool::ejection_time::EjectionTime;
 use crate::connection::pool::waiting_calls::{CallTerms, Place, Placement, WaitingCalls};
 use crate::connection::resolver::Address;
 use crate::connection::settings::{Picker, PoolSettings};
-use crate::operation::{Clock, RetryContext};
+use crate::operation::{Clock, DelayType, RetryContext};
 use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
 use std::sync::Arc;
@@ -69,17 +69,28 @@ impl Endpoints {
     }
 
     /// Has a call wait, with a body of so many bytes. There may be a stream for it by now. `None`: too many wait.
-    pub(super) fn join(&mut self, terms: CallTerms, bytes: u64, settings: &PoolSettings) -> Option<Place> {
-        let place = self.waiting.join(terms, bytes, self.failures);
+    pub(super) fn join(
+        &mut self,
+        terms: CallTerms,
+        bytes: u64,
+        settings: &PoolSettings,
+    ) -> Option<(DelayType, Place)> {
+        let is_connected = self.list.iter().any(Endpoint::is_connected);
+        let waits_for = if is_connected { DelayType::Stream } else { DelayType::Connecting };
+        let place = self.waiting.join(terms, bytes, self.failures, waits_for);
         self.dispatch(settings);
-        place
+        Some((waits_for, place?))
     }
 
     /// Has those that wait use what there is.
     pub(super) fn dispatch(&mut self, settings: &PoolSettings) {
         let mut left = Vec::new();
         while let Some(call) = self.waiting.first() {
-            if let Some(placement) = self.place(&call.terms, call.failures, settings) {
+            let is_spread = call.waits_for == DelayType::Connecting
+                && call.terms.retry.as_ref().is_some_and(RetryContext::is_spread);
+            if is_spread && self.list.iter().any(Endpoint::is_connected) {
+                call.place(Placement::Later);
+            } else if let Some(placement) = self.place(&call.terms, call.failures, settings) {
                 call.place(placement);
             } else {
                 left.push(call);

@@ -9,7 +9,7 @@ use crate::connection::pool::endpoints::{Endpoint, Endpoints, overcrowded};
 use crate::connection::pool::waiting_calls::{CallTerms, Place, Placement};
 use crate::connection::resolver::{Address, Resolver};
 use crate::connection::settings::{Picker, PoolSettings};
-use crate::operation::{Clock, ConnectionChange, ConnectionEvent, LostReason, Observers};
+use crate::operation::{Clock, ConnectionChange, ConnectionEvent, DelayType, LostReason, Observers};
 use gax_retry::ThreadJitter;
 use std::collections::HashSet;
 use std::fmt;
@@ -40,7 +40,7 @@ pub(crate) struct Pool {
 /// Where a call goes, or where it waits for that.
 pub(crate) enum Pick {
     Placed(Placement),
-    Wait(Place),
+    Wait(DelayType, Place),
 }
 
 impl Pool {
@@ -82,7 +82,7 @@ impl Pool {
         match state.place_now(terms, &self.settings) {
             Some(placement) => Pick::Placed(placement),
             None => match state.join(terms.clone(), bytes(), &self.settings) {
-                Some(place) => Pick::Wait(place),
+                Some((waits_for, place)) => Pick::Wait(waits_for, place),
                 None => Pick::Placed(Placement::None(overcrowded())),
             },
         }

@@ -2,7 +2,7 @@
 
 use crate::connection::endpoint::{Backlog, InFlight};
 use crate::connection::error::SharedError;
-use crate::operation::RetryContext;
+use crate::operation::{DelayType, RetryContext};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -26,6 +26,8 @@ pub(crate) struct CallTerms {
 #[derive(Debug)]
 pub(crate) enum Placement {
     To(InFlight),
+    /// There is a connection, and the call may ask again after its spread.
+    Later,
     /// There is a connection, for one who asks for that alone.
     Ready,
     /// There is no connection, for that reason.
@@ -41,6 +43,7 @@ pub(super) struct WaitingCall {
     pub(super) terms: CallTerms,
     /// How many attempts to connect had failed before.
     pub(super) failures: usize,
+    pub(super) waits_for: DelayType,
     /// How much memory its request takes, about.
     bytes: u64,
     reply: oneshot::Sender<Placement>,
@@ -71,7 +74,13 @@ impl WaitingCalls {
     }
 
     /// One more call waits, with a body of so many bytes. `None`: those that wait take too much memory.
-    pub(super) fn join(&mut self, terms: CallTerms, bytes: u64, failures: usize) -> Option<Place> {
+    pub(super) fn join(
+        &mut self,
+        terms: CallTerms,
+        bytes: u64,
+        failures: usize,
+        waits_for: DelayType,
+    ) -> Option<Place> {
         if self.calls.len() == self.calls.capacity() || self.bytes > MAX_BYTES {
             self.calls.retain(|call| !call.reply.is_closed());
             self.bytes = self.calls.iter().map(|call| call.bytes).sum();
@@ -83,7 +92,7 @@ impl WaitingCalls {
         }
         let (reply, place) = oneshot::channel();
         self.bytes = self.bytes.saturating_add(bytes);
-        self.calls.push_back(WaitingCall { terms, failures, bytes, reply });
+        self.calls.push_back(WaitingCall { terms, failures, waits_for, bytes, reply });
         self.backlog.set(self.calls.len());
         Some(place)
     }

@@ -3,6 +3,8 @@
 use crate::observe::spans::sentence::{Sentence, why};
 use crate::observe::spans::span_options::SpanOptions;
 use crate::observe::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, WireMessage};
+#[cfg(feature = "connection")]
+use crate::operation::AttemptDelay;
 use gax_retry::{Attempt, AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
 use gax_text::Human;
 use std::fmt;
@@ -202,6 +204,14 @@ impl OperationObserver for OperationSpan {
             } else {
                 span.record("network.peer.address", peer);
             }
+        }
+    }
+
+    #[cfg(feature = "connection")]
+    fn attempt_delayed(&self, _: &OperationInfo, attempt: StartedAttempt, delay: AttemptDelay) {
+        if let Some(span) = self.in_flight(attempt.number()) {
+            let kind = delay.delay_type().as_str();
+            debug!(parent: &span, grpc.delay_type = kind, "waited {delay}");
         }
     }
 

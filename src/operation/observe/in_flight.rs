@@ -3,6 +3,7 @@
 use crate::operation::observe::info::Transport;
 use crate::operation::observe::outgoing::Outbound;
 use crate::operation::observe::transfer::{AttemptTransfer, MessageCounter};
+use crate::operation::report::AttemptDelay;
 use gax_retry::{Attempt, Code, StartedAttempt};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,11 +15,13 @@ pub(super) struct InFlight {
     taken_after: Option<Duration>,
     outbound: Option<Arc<Outbound>>,
     received: MessageCounter,
+    /// The time that it waited inside of its connection.
+    pub(super) delay: Option<AttemptDelay>,
 }
 
 impl InFlight {
     pub(super) fn new(started: StartedAttempt) -> Self {
-        Self { started, taken_after: None, outbound: None, received: MessageCounter::default() }
+        Self { started, taken_after: None, outbound: None, received: MessageCounter::default(), delay: None }
     }
 
     /// The service takes its request: for the first time, or once more.
@@ -45,6 +48,7 @@ impl InFlight {
         AttemptTransfer {
             sent: is_counted.then(|| self.outbound.as_ref().map_or(0, |outbound| outbound.bytes())),
             received: is_counted.then(|| self.received.bytes()),
+            delay_type: self.delay.map(AttemptDelay::delay_type),
             waited: read_after.unwrap_or(took).min(took),
         }
     }

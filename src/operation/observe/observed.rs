@@ -10,7 +10,7 @@ use crate::operation::observe::outgoing::{Outbound, Outgoing};
 use crate::operation::observe::summary::OperationSummary;
 use crate::operation::report::Name;
 #[cfg(feature = "connection")]
-use crate::operation::report::Peer;
+use crate::operation::report::{AttemptDelay, Peer};
 use gax_retry::operation::{AttemptEnd, Event, Stop};
 use gax_retry::{Attempt, AttemptKind, Code, Policy, RetryBudget, StartedAttempt, StopReason};
 use http::HeaderMap;
@@ -221,6 +221,16 @@ impl Observed {
     pub(crate) fn went_to(&self, number: u32, peer: &Peer) {
         if let Some(attempt) = self.started(number) {
             self.each(|observer, info| observer.attempt_peer(info, attempt, peer.as_str()));
+        }
+    }
+
+    /// That attempt waited inside of its connection.
+    #[cfg(feature = "connection")]
+    pub(crate) fn waited(&mut self, number: u32, delay: AttemptDelay) {
+        if let Some(attempt) = self.in_flight(number) {
+            attempt.delay = Some(delay);
+            let attempt = attempt.started;
+            self.each(|observer, info| observer.attempt_delayed(info, attempt, delay));
         }
     }
 

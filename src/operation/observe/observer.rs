@@ -7,6 +7,8 @@ use crate::operation::observe::connection_event::ConnectionEvent;
 use crate::operation::observe::info::OperationInfo;
 use crate::operation::observe::summary::OperationSummary;
 use crate::operation::observe::transfer::{AttemptTransfer, WireMessage};
+#[cfg(feature = "connection")]
+use crate::operation::report::AttemptDelay;
 use gax_retry::{Attempt, ServerDelay, StartedAttempt, StopReason};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
@@ -125,6 +127,11 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// attempt's end follows.
     #[cfg(feature = "connection")]
     fn attempt_peer(&self, operation: &OperationInfo, attempt: StartedAttempt, peer: &str) {}
+
+    /// An attempt has waited for a connection or a free stream, known over a [connection](crate::connection::Connection) of our own.
+    /// The attempt's end follows.
+    #[cfg(feature = "connection")]
+    fn attempt_delayed(&self, operation: &OperationInfo, attempt: StartedAttempt, delay: AttemptDelay) {}
 
     /// Whether the observer wants to hear what goes over the wire: `request_read`, `message_sent`, `message_received` and
     /// `attempt_transferred`. Asked as an operation begins. No, unless overridden: an attempt takes two allocations more

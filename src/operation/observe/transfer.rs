@@ -1,5 +1,6 @@
 //! How much goes over the wire with an attempt: its messages, and their bytes.
 
+use crate::operation::report::DelayType;
 use std::time::Duration;
 
 /// How much has gone over the wire with an attempt that is over, and how long its request waited for that.
@@ -8,6 +9,7 @@ pub struct AttemptTransfer {
     pub(super) sent: Option<u64>,
     pub(super) received: Option<u64>,
     pub(super) waited: Duration,
+    pub(super) delay_type: Option<DelayType>,
 }
 
 impl AttemptTransfer {
@@ -30,6 +32,12 @@ impl AttemptTransfer {
     #[must_use]
     pub fn waited(&self) -> Duration {
         self.waited
+    }
+
+    /// What it waited for; `None`: that isn't known, since its connection is none of ours, or it did not wait.
+    #[must_use]
+    pub fn delay_type(&self) -> Option<DelayType> {
+        self.delay_type
     }
 }
 

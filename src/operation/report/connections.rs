@@ -1,5 +1,6 @@
 //! The connections that an operation's attempts went over, as far as they are known.
 
+use crate::operation::report::delay::AttemptDelay;
 use crate::operation::report::delivered::Delivered;
 use crate::operation::report::peer::Peer;
 
@@ -9,19 +10,22 @@ use crate::operation::report::peer::Peer;
 pub(crate) struct Connections {
     /// By the numbers of their attempts.
     peers: Vec<(u32, Peer)>,
+    delays: Vec<(u32, AttemptDelay)>,
     /// Of a stream that resumes.
     delivered: Option<Delivered>,
 }
 
 impl Connections {
-    /// The attempt of that number went to that endpoint. The first and the last are kept, as of attempts.
+    /// The attempt of that number went to that endpoint.
     #[cfg(feature = "connection")]
     pub(crate) fn went_to(&mut self, attempt: u32, peer: Peer) {
-        self.peers.retain(|(number, _)| *number != attempt);
-        if self.peers.len() >= 64 {
-            self.peers.remove(32);
-        }
-        self.peers.push((attempt, peer));
+        keep(&mut self.peers, attempt, peer);
+    }
+
+    /// The attempt of that number waited.
+    #[cfg(feature = "connection")]
+    pub(crate) fn waited(&mut self, attempt: u32, delay: AttemptDelay) {
+        keep(&mut self.delays, attempt, delay);
     }
 
     /// The attempt of that number has delivered so many messages.
@@ -33,7 +37,21 @@ impl Connections {
         &self.peers
     }
 
+    pub(crate) fn delays(&self) -> &[(u32, AttemptDelay)] {
+        &self.delays
+    }
+
     pub(crate) fn messages(&self) -> Option<&Delivered> {
         self.delivered.as_ref()
     }
+}
+
+/// Keeps what is known of an attempt: of the first and the last, as rows are.
+#[cfg(feature = "connection")]
+fn keep<T>(known: &mut Vec<(u32, T)>, attempt: u32, value: T) {
+    known.retain(|(number, _)| *number != attempt);
+    if known.len() >= 64 {
+        known.remove(32);
+    }
+    known.push((attempt, value));
 }

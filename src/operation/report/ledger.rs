@@ -1,6 +1,7 @@
 //! A report being written.
 
 use crate::operation::report::connections::Connections;
+use crate::operation::report::delay::AttemptDelay;
 use crate::operation::report::delivered::Delivered;
 use crate::operation::report::note::Note;
 use crate::operation::report::peer::Peer;
@@ -53,6 +54,17 @@ impl Ledger {
     #[cfg(feature = "connection")]
     pub(crate) fn went_to(&mut self, attempt: u32, peer: Peer) {
         self.connections.get_or_insert_default().went_to(attempt, peer);
+    }
+
+    /// That attempt waited.
+    #[cfg(feature = "connection")]
+    pub(crate) fn waited(&mut self, attempt: u32, delay: AttemptDelay) {
+        self.connections.get_or_insert_default().waited(attempt, delay);
+    }
+
+    /// How long attempts waited, by their numbers.
+    pub(crate) fn delays(&self) -> &[(u32, AttemptDelay)] {
+        self.connections.as_deref().map_or(&[], Connections::delays)
     }
 
     /// The endpoints that attempts went to, by the numbers of the attempts.

@@ -1,6 +1,7 @@
 //! Reports of operations: the attempts, why an operation ended, and what else is worth knowing.
 
 mod connections;
+mod delay;
 mod delivered;
 mod detail;
 mod error;
@@ -14,6 +15,7 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
+pub use delay::{AttemptDelay, DelayType};
 #[cfg(feature = "http")]
 pub(crate) use detail::Detail;
 pub use error::OperationError;

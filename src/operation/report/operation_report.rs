@@ -1,5 +1,6 @@
 //! The report of an operation, and how it is written.
 
+use crate::operation::report::delay::AttemptDelay;
 use crate::operation::report::delivered::Delivered;
 use crate::operation::report::detail::Detail;
 use crate::operation::report::ledger::Ledger;
@@ -221,6 +222,13 @@ impl OperationReport {
         found.map(|(_, peer)| peer.as_str())
     }
 
+    /// How long an attempt waited for a connection or a free stream, by its number, and for which. It is known over a
+    /// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html); `None` also if it did not wait.
+    #[must_use]
+    pub fn attempt_delay(&self, attempt: u32) -> Option<AttemptDelay> {
+        self.ledger.delays().iter().find(|(number, _)| *number == attempt).map(|(_, delay)| *delay)
+    }
+
     /// One sentence about how the operation ended.
     pub(crate) fn write_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.attempt_count();
@@ -252,6 +260,10 @@ impl OperationReport {
             let peers =
                 self.ledger.peers().iter().map(|(attempt, peer)| format!("{attempt} {}", peer.as_str()));
             table.line(&format_args!("endpoints: {}", peers.collect::<Vec<_>>().join(", ")));
+        }
+        if !self.ledger.delays().is_empty() {
+            let delays = self.ledger.delays().iter().map(|(attempt, delay)| format!("{attempt} {delay}"));
+            table.line(&format_args!("waited: {}", delays.collect::<Vec<_>>().join(", ")));
         }
         table.transparent_retries(self.transparent_retries());
         if let Some(delivered) = self.ledger.messages() {

@@ -5,9 +5,9 @@ use super::frames::{
     ACK, CANCEL, DATA, END_HEADERS, END_STREAM, Frame, GOAWAY, HEADERS, INITIAL_WINDOW_SIZE,
     MAX_CONCURRENT_STREAMS, PREFACE, RST_STREAM, SETTINGS, WINDOW_UPDATE, frame, goaway, header, setting,
 };
+use super::link_state::LinkState;
 use super::pipes::wait;
 use crate::operation::Clock;
-use std::collections::{BTreeSet, VecDeque};
 use std::future::pending;
 use std::io;
 use std::sync::{Mutex, PoisonError};
@@ -48,7 +48,7 @@ pub(super) struct Link<W> {
     faults: Vec<ConnectionFault>,
     is_http2: bool,
     clock: Clock,
-    state: Mutex<State>,
+    state: Mutex<LinkState>,
     /// A stream has begun.
     opened: Notify,
     to_client: tokio::sync::Mutex<Writer<W>>,
@@ -58,25 +58,6 @@ pub(super) struct Link<W> {
 struct Writer<W> {
     io: W,
     sent: u64,
-}
-
-#[derive(Default)]
-struct State {
-    /// By fault, whether it has happened.
-    happened: Vec<bool>,
-    is_silent: bool,
-    stalled: Vec<(Direction, Option<Duration>)>,
-    requests: u32,
-    last_stream: u32,
-    open: BTreeSet<u32>,
-    /// When each stream began, where streams are ended after a time.
-    begun: VecDeque<(Duration, u32)>,
-    /// Streams that the proxy has ended.
-    ended: BTreeSet<u32>,
-    is_leaving: bool,
-    has_settings: bool,
-    /// Acknowledgements of settings that the server knows nothing of.
-    acknowledgements: u32,
 }
 
 /// Forwards a connection until it ends.
@@ -124,7 +105,7 @@ pub(super) async fn run(
 
 impl<W: AsyncWrite + Unpin> Link<W> {
     fn new(to_client: W, to_server: W, faults: Vec<ConnectionFault>) -> Self {
-        let state = State { happened: vec![false; faults.len()], ..State::default() };
+        let state = LinkState { happened: vec![false; faults.len()], ..LinkState::default() };
         let writer = |io| tokio::sync::Mutex::new(Writer { io, sent: 0 });
         Self {
             is_http2: faults.iter().any(ConnectionFault::is_http2),
@@ -137,7 +118,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
         }
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut State) -> R) -> R {
+    fn change<R>(&self, change: impl FnOnce(&mut LinkState) -> R) -> R {
         change(&mut self.state.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -443,29 +424,5 @@ impl<W: AsyncWrite + Unpin> Link<W> {
             wait(every).await;
         }
         Ok(())
-    }
-}
-
-impl State {
-    /// A frame of the client; whether it begins a request. `None`: the server is not to get it.
-    fn receive(&mut self, frame: &Frame, now: Duration) -> Option<bool> {
-        if frame.kind == SETTINGS && frame.has(ACK) && self.acknowledgements > 0 {
-            self.acknowledgements -= 1;
-            return None;
-        }
-        let is_later = frame.stream > self.last_stream;
-        if is_later && self.is_leaving || self.ended.contains(&frame.stream) {
-            return None;
-        }
-        let is_new = is_later && frame.kind == HEADERS;
-        if is_new {
-            self.last_stream = frame.stream;
-            self.requests += 1;
-            self.open.insert(frame.stream);
-            self.begun.push_back((now, frame.stream));
-        } else if frame.kind == RST_STREAM {
-            self.open.remove(&frame.stream);
-        }
-        Some(is_new)
     }
 }

@@ -5,6 +5,7 @@ mod fault_proxy;
 mod frames;
 mod http;
 mod link;
+mod link_state;
 mod pipe;
 mod pipes;
 mod raw_frame;

@@ -14,6 +14,7 @@ use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMete
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use tonic::Status;
+use tonic_gax::connection::{Address, AddressList, Connection};
 use tonic_gax::live::SettingsHandle;
 use tonic_gax::observe::{
     FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics, RETRY_BUCKETS, SIZE_BUCKETS,
@@ -287,7 +288,8 @@ async fn what_an_attempt_waits_for_its_transport_is_measured_on_request() {
     // One call runs, and the other waits 99 ms for its stream.
     let play = [RawFrame::Wait(ms(100)), RawFrame::Good];
     let server = RawServer::with_stream_limit(1, [vec![RawFrame::Good], play.to_vec()]);
-    let mut caller = Stack::Generated.caller(server.channel(), &Setup::new(settings()).observed(observer));
+    let mut caller =
+        Stack::Generated.caller(server.channel(), &Setup::new(settings()).observed(Arc::clone(&observer)));
     caller.list(ListAssetsRequest::default()).await.unwrap();
     let mut running = caller.clone();
     let running = tokio::spawn(async move { running.list(ListAssetsRequest::default()).await });
@@ -296,6 +298,25 @@ async fn what_an_attempt_waits_for_its_transport_is_measured_on_request() {
     running.await.unwrap().unwrap();
     let delays = format!("grpc.client.attempt.delay.duration{{grpc.delay_type=connecting,{method}}}");
     let lines = otel.lines();
+    assert!(lines.contains(&of(&delays, 1, 0.099)), "{lines:?}");
+
+    // A connection of our own says what the wait was for.
+    let server = RawServer::with_stream_limit(1, [vec![RawFrame::Good], play.to_vec()]);
+    let connection = Connection::to("http://server").max_connections(1);
+    let connection = connection
+        .resolver(AddressList::new([Address::from(std::net::SocketAddr::from(([10, 0, 0, 1], 1)))]));
+    let pipes = server.connector();
+    let connect = move |_| std::future::ready(pipes.connect().map(hyper_util::rt::TokioIo::into_inner));
+    let connection = connection.connector(connect).connect_lazy().unwrap();
+    let mut caller = Stack::Generated.caller(connection, &Setup::new(settings()).observed(observer));
+    caller.list(ListAssetsRequest::default()).await.unwrap();
+    let mut running = caller.clone();
+    let running = tokio::spawn(async move { running.list(ListAssetsRequest::default()).await });
+    tokio::time::sleep(ms(1)).await;
+    caller.list(ListAssetsRequest::default()).await.unwrap();
+    running.await.unwrap().unwrap();
+    let lines = otel.lines();
+    let delays = delays.replace("connecting", "gax.stream");
     assert!(lines.contains(&of(&delays, 1, 0.099)), "{lines:?}");
 }
 

@@ -2,6 +2,7 @@
 
 mod connecting;
 mod connections;
+mod envoy;
 mod servers;
 mod soak;
 mod tls;

@@ -9,6 +9,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic_gax::connection::{Address, Connection, Picker, ResolveFuture, Resolver};
 use tonic_gax::credentials::{AuthHeaders, Credentials};
+use tonic_gax::report::DelayType;
 use tonic_gax_tests::{
     Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, delays, lasting, ms,
     report_of,
@@ -95,6 +96,35 @@ async fn a_restart_costs_no_call() {
         if std::ptr::eq(setup, &raw const patient) {
             assert!(most <= attempts, "{most} attempts, but only {attempts} connects: {dialed:?}");
         }
+    }
+}
+
+/// Those that waited for a connection are spread over their retry delay.
+#[tokio::test(start_paused = true)]
+async fn retries_that_waited_for_a_connection_do_not_come_at_once() {
+    let (server, network) = (VirtualServer::start(Script::always(Reply::Serve)), Network::new());
+    let connection = network.connection(&[1]).connect_lazy().unwrap();
+    let running: JoinSet<_> = (0..100)
+        .map(|_| {
+            let connection = connection.clone();
+            async move { report_of(&Stack::Layer.list(connection, &retrying().reporting()).await) }
+        })
+        .collect();
+    tokio::time::sleep(ms(600)).await;
+    network.set(1, &server);
+    for report in running.join_all().await {
+        let last = report.attempt_count();
+        let delay = report.attempt_delay(last).unwrap();
+        assert_eq!((last, delay.delay_type()), (2, DelayType::Connecting), "{report}");
+    }
+    let made = network.dialed(1)[1];
+    let came: Vec<_> = server.seen().iter().map(|(at, _)| ms(*at).checked_sub(made).unwrap()).collect();
+    assert!(came.iter().all(|after| *after <= ms(201)), "{came:?}");
+    for tenth in 0..10 {
+        assert!(
+            came.iter().any(|after| after.as_millis() / 20 == tenth),
+            "none in the tenth {tenth}: {came:?}"
+        );
     }
 }
 

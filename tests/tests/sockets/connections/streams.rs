@@ -5,13 +5,16 @@ use super::network::{Host, Network};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic::Status;
+use tonic_gax::RetrySettings;
 use tonic_gax::connection::{Connection, ConnectionBuilder, Ejection};
+use tonic_gax::report::DelayType;
 use tonic_gax::resumption::Resumption;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
-    Beat, RawFrame, RawServer, Reply, Script, Setup, VirtualClock, VirtualServer, line, ms, settings,
+    Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, line, ms, report_of,
+    settings,
 };
 
 /// A server whose replies take so long, with so many streams a connection.
@@ -79,6 +82,26 @@ async fn calls_that_wait_keep_their_order_and_may_leave() {
     ends.sort_unstable();
     let left = |number| (number, false, 50);
     assert_eq!(ends, [(0, true, 100), left(1), (2, true, 200), left(3), (4, true, 300), left(5)]);
+}
+
+/// The report of an attempt says what it waited for and how long, also where its time was up before.
+#[tokio::test(start_paused = true)]
+async fn the_wait_for_a_stream_is_in_the_report() {
+    let server = server(1, ms(400));
+    let (connection, _network) = to(&server);
+    let connection = connection.max_connections(1).connect().await.unwrap();
+    let first = calls(&connection, 1);
+    tokio::time::sleep(ms(100)).await;
+    for (rpc_timeout, attempts) in [(100, 1), (1000, 1)] {
+        let settings = RetrySettings::builder().initial_rpc_timeout(ms(rpc_timeout)).max_attempts(attempts);
+        let setup = Setup::new(settings.build().unwrap()).reporting();
+        let report = report_of(&Stack::Layer.list(connection.clone(), &setup).await);
+        let delay = report.attempt_delay(1).unwrap();
+        let waited = if rpc_timeout == 100 { 100 } else { 200 };
+        assert_eq!((delay.delay_type(), delay.time()), (DelayType::Stream, ms(waited)), "{report}");
+        assert!(report.to_string().contains(&format!("waited: 1 {waited} ms for a free stream")), "{report}");
+    }
+    all_ok(first).await;
 }
 
 /// A call that had no stream yet has not heard a server's silence.
