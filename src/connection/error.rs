@@ -105,7 +105,7 @@ mod tests {
     use std::io;
 
     #[test]
-    fn no_text_is_told_twice() {
+    fn no_text_is_shown_twice() {
         let refused = || io::Error::other(io::Error::from(io::ErrorKind::ConnectionRefused));
         assert_eq!(text_of(&refused()), "connection refused");
         let error = ConnectionError::unconnected(&SharedError::from(StdError::from(refused())));

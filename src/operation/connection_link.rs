@@ -30,7 +30,7 @@ struct Link {
 struct Carrier {
     /// `None`: no connection has it.
     peer: Option<Peer>,
-    /// What the request has waited for at first, since when, and for how long if that is over.
+    /// The first wait of the request: its kind, its start, and its time if it is over.
     wait: Option<(DelayType, Clock, Option<Duration>)>,
     /// Reports that the attempt has used up its time without a response, once. Returns whether the connection is given up by that.
     expire: Option<Box<dyn FnOnce() -> bool + Send>>,

@@ -34,7 +34,7 @@ impl AttemptTransfer {
         self.waited
     }
 
-    /// What it waited for; `None`: that isn't known, since its connection is none of ours, or it did not wait.
+    /// The kind of that wait; `None`: that isn't known, since its connection is none of ours, or it did not wait.
     #[must_use]
     pub fn delay_type(&self) -> Option<DelayType> {
         self.delay_type

@@ -12,7 +12,7 @@ pub struct AttemptDelay {
     pub(crate) time: Duration,
 }
 
-/// What an attempt waited for.
+/// The kinds of delay of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum DelayType {
@@ -23,7 +23,7 @@ pub enum DelayType {
 }
 
 impl AttemptDelay {
-    /// What the attempt waited for, at first.
+    /// Whether the attempt waited for a connection or a stream, at first.
     #[must_use]
     pub fn delay_type(self) -> DelayType {
         self.kind

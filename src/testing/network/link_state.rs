@@ -5,7 +5,7 @@ use super::frames::{ACK, Frame, HEADERS, RST_STREAM, SETTINGS};
 use std::collections::{BTreeSet, VecDeque};
 use std::time::Duration;
 
-/// What has come over a connection, and which of its faults have happened.
+/// The state of a connection: what has come over it, and which of its faults have happened.
 #[derive(Default)]
 pub(super) struct LinkState {
     /// By fault, whether it has happened.

@@ -1,4 +1,4 @@
-//! What servers, proxies and resolvers do on ordinary days and on bad ones: each row has at least 1,000 calls under the retry layer over a
+//! Misbehaviours of servers, proxies and resolvers, and their orderly endings: each row has at least 1,000 calls under the retry layer over a
 //! `Connection`, and loses none. So tonic's `Channel` can't lose fewer; a row that fails says how many that loses.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
@@ -79,7 +79,7 @@ impl Row {
     }
 
     /// In virtual time, over a proxy to that server, and over a `Channel` if that is worth it.
-    async fn judge(&self, server: &MemoryConnector, with: impl Fn(ConnectionBuilder) -> ConnectionBuilder) {
+    async fn check(&self, server: &MemoryConnector, with: impl Fn(ConnectionBuilder) -> ConnectionBuilder) {
         let (proxy, pipes) = FaultProxy::in_memory(server.clone());
         let connection = with(Network::new().with(1, &pipes).connection(&[1]));
         let lost = self.play(&proxy, connection.connect_lazy().unwrap()).await;
@@ -117,7 +117,7 @@ const DAY: Duration = Duration::from_secs(86_400);
 async fn play(rows: impl IntoIterator<Item = Row>) {
     for row in rows {
         let plays = std::iter::repeat_n(vec![RawFrame::Wait(ms(10)), RawFrame::Good], 10 * row.calls);
-        row.judge(&RawServer::start(plays).connector(), |connection| connection).await;
+        row.check(&RawServer::start(plays).connector(), |connection| connection).await;
     }
 }
 
@@ -146,7 +146,7 @@ async fn health_checks_that_a_proxy_ends() {
         for reset in [None, Some(0), Some(8)] {
             let steps = [Always(vec![Fault::EndStreams { after, reset }])];
             let row = row(format!("streams end after {after:?}: {reset:?}"), steps).calls(340, every);
-            row.judge(&healthy(DAY).connector(), |connection| connection.health_check("")).await;
+            row.check(&healthy(DAY).connector(), |connection| connection.health_check("")).await;
         }
     }
 }
@@ -296,7 +296,7 @@ async fn one_of_two_endpoints() {
     }
 }
 
-/// What only a kernel does, over sockets and with a real clock.
+/// The rows that need a kernel, over sockets and with a real clock.
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn sockets() {
     let reset = Fault::Reset(When::Start);
