@@ -20,7 +20,7 @@ use tonic_gax::connection::{Address, AddressList, Picker};
 use tonic_gax::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
 use tonic_gax::{CallOptions, OperationReport, RequestExt as _};
 
-/// A server with threads of its own, so that it can die with everything that it has.
+/// A server with its own threads, so that it can stop with all its connections.
 struct Library {
     address: SocketAddr,
     runtime: Runtime,

@@ -13,7 +13,7 @@ use tonic_gax::batching::{BatchCall, Batcher};
 use tonic_gax::settings::{BatchingSettings, LimitExceeded};
 use tonic_gax::{Code, RetrySettings, Retryer};
 
-/// A log server: its first call fails, and it refuses empty lines.
+/// A log server: its first call fails, and it rejects empty lines.
 #[derive(Default)]
 struct LogServer {
     calls: AtomicU64,

@@ -1,6 +1,6 @@
 //! The attempts of an outage with a retry budget, and without.
 //!
-//! Two clients call the same server, each over a layer of its own. With a registry of budgets they share the server's, so
+//! Two clients call the same server, each over its own layer. With a registry of budgets they share the server's, so
 //! that one need not find out what the other knows.
 //!
 //! ```text
@@ -51,7 +51,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     println!("without a budget: {} attempts of 100 calls", without.0);
     assert_eq!(without, (400, 0));
 
-    // By the table each layer has a budget of its own.
+    // With the table, each layer has its own budget.
     let own = outage([layer()?, layer()?]).await?;
     println!("a budget for each layer: {} attempts, {} calls were not retried to the end", own.0, own.1);
     assert_eq!(own, (106, 98));

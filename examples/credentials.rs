@@ -1,4 +1,4 @@
-//! Credentials from a token server: fetched once, used by all calls, and fetched anew where the service refuses them.
+//! Credentials from a token server: fetched once, used by all calls, and fetched again if the service rejects them.
 //!
 //! Both servers are in this program: one hands out tokens as OAuth's do, and the library takes each but the first, as if that
 //! had been revoked.

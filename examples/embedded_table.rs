@@ -1,4 +1,4 @@
-//! A retry table in the program itself: no file has to be beside it, and a bad table is noticed by the first test.
+//! A retry table in the program itself: no separate file is needed, and the first test detects an invalid table.
 //!
 //! ```text
 //! cargo run --example embedded_table

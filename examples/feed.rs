@@ -52,7 +52,7 @@ impl StreamResumption for Changes {
         Resume::Again(WatchCatalogRequest { after: self.revision })
     }
 
-    /// Changes that are gone are worth another connection: it begins anew.
+    /// If changes are no longer available, another connection starts from the beginning.
     fn is_retryable(&self, failure: &Status) -> Option<bool> {
         (failure.code() == TonicCode::OutOfRange).then_some(true)
     }

@@ -29,7 +29,7 @@ impl Tokens {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let url = library::serve(2).await?; // a server that refuses two calls
+    let url = library::serve(2).await?; // a server that rejects the first two calls
 
     let tokens = Arc::new(Tokens::default());
     let source = Arc::clone(&tokens);

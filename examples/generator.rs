@@ -22,7 +22,7 @@ use tonic_gax::OperationReport;
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let url = library::serve(2).await?; // a server that refuses two calls
+    let url = library::serve(2).await?; // a server that rejects the first two calls
 
     let client = LibraryServiceClient::connect(url).await?;
     let response =

@@ -13,7 +13,7 @@ use tonic_gax::{RetryLayer, RetryTable};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let url = library::serve(2).await?; // a server that refuses two calls
+    let url = library::serve(2).await?; // a server that rejects the first two calls
 
     let table = RetryTable::from_path("proto/library/v1/library_grpc_service_config.json")?;
     let channel = tonic_gax::client::connect(url).await?;

@@ -125,7 +125,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     }
     drop(archive);
 
-    // Another one has the name, and goes on.
+    // Another process has the name and continues.
     let mut archive = client.resume_archive_books_operation(name);
     let mut progress = archive.progress();
     while let Some(metadata) = progress.next().await {

@@ -164,7 +164,7 @@ impl Safety {
     }
 }
 
-/// A command is retried if it was certainly not carried out; a repeatable one also if nobody knows.
+/// A command is retried if it was certainly not carried out; a repeatable command also if that is unknown.
 impl Retryable<Failure> for Safety {
     fn code(&self, failure: &Failure) -> Code {
         match failure {
@@ -219,7 +219,7 @@ impl fmt::Display for Failure {
 
 impl Error for Failure {}
 
-/// Sends a command over a connection of its own, in Redis' protocol, and reads the reply.
+/// Sends a command over a new connection, in Redis' protocol, and reads the reply.
 async fn send(address: SocketAddr, words: Vec<String>) -> Result<String, Failure> {
     let connect = timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await;
     let connection = connect.unwrap_or_else(|late| Err(late.into())).map_err(Failure::Connect)?;
@@ -256,7 +256,7 @@ async fn exchange(connection: TcpStream, request: &[u8]) -> io::Result<Result<St
     })
 }
 
-/// An address that nobody listens at.
+/// An address without a server.
 async fn free_address() -> io::Result<SocketAddr> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?.local_addr()
 }

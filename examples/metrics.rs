@@ -42,7 +42,7 @@ impl OperationObserver for Counters {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let url = library::serve(2).await?; // a server that refuses two calls
+    let url = library::serve(2).await?; // a server that rejects the first two calls
 
     let counters = Arc::new(Counters::default());
     let observer: Arc<dyn OperationObserver> = Arc::clone(&counters) as _;

@@ -15,7 +15,7 @@ use tonic_gax::observe::{FacadeMetrics, LATENCY_BUCKETS, MetricNames, RETRY_BUCK
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let url = library::serve(2).await?; // a server that refuses two calls
+    let url = library::serve(2).await?; // a server that rejects the first two calls
 
     // In production a port that Prometheus knows; here one that is free.
     let endpoint: SocketAddr = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;

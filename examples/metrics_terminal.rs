@@ -15,7 +15,7 @@ use tonic_gax::observe::{MetricNames, OtelMetrics};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let url = library::serve(2).await?; // a server that refuses two calls
+    let url = library::serve(2).await?; // a server that rejects the first two calls
 
     // In production this is the exporter to your collector.
     let exporter = opentelemetry_stdout::MetricExporter::default();

@@ -20,14 +20,14 @@ fn request() -> Request<GetBookRequest> {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let url = library::serve(u32::MAX).await?; // a server that refuses every call
+    let url = library::serve(u32::MAX).await?; // a server that rejects every call
 
     // All RPCs: one attempt of at most five seconds.
     let mut stub = LibraryServiceStubSettings::builder();
     stub.apply_to_all_unary_methods(|call| {
         call.set_simple_timeout_no_retries(5 * SECOND);
     });
-    // One RPC: settings of its own, and the codes that go with them.
+    // One RPC: its own settings and codes.
     let patient = RetrySettings::builder()
         .initial_retry_delay(Duration::from_millis(5))
         .retry_delay_multiplier(2.0)

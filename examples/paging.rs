@@ -21,7 +21,7 @@ fn request(page_size: i32) -> ListBooksRequest {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    // A server in this process that refuses one call: its page is retried.
+    // A server in this process that rejects one call: its page is retried.
     let client = LibraryServiceClient::new(Library::refusing(1));
     let mut books = client.list_books_paged(request(3));
     let mut titles = Vec::new();
@@ -31,7 +31,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     println!("{titles:?}");
     assert_eq!(titles.len(), 7);
 
-    // Four books: a page of three, and one of what is missing. The token says where to go on.
+    // Four books: a page of three and a page of one. The token is the place to continue.
     let mut pages = client.list_books_paged(request(3)).limit(4).pages();
     while let Some(page) = pages.next().await.transpose()? {
         println!("{} books, then {:?}", page.items.len(), page.next_token);
@@ -39,7 +39,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let token = pages.token().cloned().ok_or("there are more books")?;
     assert_eq!(token, "4");
 
-    // Another program goes on from there, one page ahead.
+    // Another program continues from there, one page ahead.
     let books = client.list_books_paged(request(2)).from_token(token).prefetch();
     let rest: Vec<_> = books.collect::<Result<_, _>>().await?;
     assert_eq!(rest.iter().map(|book| &*book.title).collect::<Vec<_>>(), titles.get(4..).unwrap_or_default());

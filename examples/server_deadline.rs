@@ -56,7 +56,7 @@ impl LibraryService for Branch {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let main = library::serve(u32::MAX).await?; // refuses every call
+    let main = library::serve(u32::MAX).await?; // rejects every call
     let branch = Branch { main: LibraryServiceClient::connect(main).await? };
 
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;

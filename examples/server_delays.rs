@@ -48,7 +48,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     // A negative one means: not again.
     assert_eq!(call(vec![Reply::pushback(-1)]).await?, (vec![0], Some(StopReason::Pushback)));
 
-    // A proxy in front of the server asks for two seconds. Back-off comes on top, so that not all clients return at once.
+    // A proxy in front of the server asks for two seconds. The back-off is added, so that not all clients return at the same time.
     let busy = Reply::http(503, &[("retry-after", "2")]);
     assert_eq!(call(vec![busy]).await?, (vec![0, 2100], None));
 

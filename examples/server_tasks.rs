@@ -31,7 +31,7 @@ struct Started {
     thread: JoinHandle<Option<RetryError<Status>>>,
 }
 
-/// A library that looks in several places at once.
+/// A library that searches several places concurrently.
 struct Branch {
     main: LibraryServiceClient<Channel>,
     started: Mutex<Option<oneshot::Sender<Started>>>,
@@ -84,7 +84,7 @@ impl LibraryService for Branch {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let main = library::serve(u32::MAX).await?; // refuses every call
+    let main = library::serve(u32::MAX).await?; // rejects every call
     let (sender, started) = oneshot::channel();
     let branch =
         Branch { main: LibraryServiceClient::connect(main).await?, started: Mutex::new(Some(sender)) };

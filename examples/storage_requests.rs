@@ -36,7 +36,7 @@
 //! `status` is null when no response came. `ok` is true for a 2xx whose body came whole. A body that ended early is
 //! no success: `ok` is false, `body` is what came of it, and `error`, which is there only then, says why. In
 //! `body`, bytes that are not UTF-8 are replaced by U+FFFD. A line that is no such request gets an error that names
-//! the line, and the program goes on.
+//! the line, and the program continues.
 
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};

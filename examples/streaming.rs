@@ -20,7 +20,7 @@ fn books(count: u32) -> impl Iterator<Item = Book> {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    let url = library::serve(2).await?; // a server that refuses two calls
+    let url = library::serve(2).await?; // a server that rejects the first two calls
 
     let mut stub = LibraryServiceStubSettings::builder();
     let quick = RetrySettings::builder()

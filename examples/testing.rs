@@ -1,7 +1,7 @@
 //! A test of your own code: a fake server in the same process, and a clock that jumps.
 //!
 //! tonic's server type is a tower service, so a client or a layer takes it where it takes a channel: no port, no
-//! connection. With tokio's clock paused a retry's delay passes at once, and every time is exact.
+//! connection. With tokio's clock paused, a delay passes immediately, and every time is exact.
 //!
 //! ```text
 //! cargo run --example testing

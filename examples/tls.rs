@@ -1,6 +1,6 @@
 //! TLS, and a channel that connects when it is needed.
 //!
-//! `connect_lazy` returns at once, so that a program starts although a server is down; the first call connects,
+//! `connect_lazy` returns immediately, so that a program starts even if a server is down; the first call connects,
 //! and is retried as its settings say until there is a server. `tonic_gax::client::connect_lazy` gives a connection that
 //! stalls up, which tonic's own doesn't. Trouble that waiting doesn't cure, such as a certificate that is not
 //! trusted, ends a call with its first attempt.

@@ -1,4 +1,4 @@
-//! Copies a folder to Cloud Storage, or back, with a progress bar; a copy that is killed goes on where it was.
+//! Copies a folder to Cloud Storage, or back, with a progress bar; a copy that was killed resumes.
 //!
 //! ```text
 //! STORAGE_EMULATOR_HOST=http://localhost:9000 cargo run --example transfer -- photos gs://backup/2026
@@ -9,8 +9,8 @@
 //! interrupted twice, and copies them back.
 //!
 //! How it survives: an object that is there with the checksum of the file is not copied again, and a transfer that was under way
-//! goes on by its state file. The state files of uploads are in a folder of their own, `.gax-transfers` unless `--state FOLDER` is
-//! given: nobody else should be able to read them, since the URI of a session is as good as a password.
+//! goes on by its state file. The state files of uploads are in a separate folder, `.gax-transfers` unless `--state FOLDER` is
+//! given: other users must not be able to read them, because the URI of a session is as powerful as a password.
 
 use bytes::Bytes;
 use http::Request;

@@ -1,4 +1,4 @@
-//! Requests that no server has looked at are sent again at once: no delay, and no attempt.
+//! Requests that no server has processed are sent again immediately, without a delay, and not counted as attempts.
 //!
 //! The server refuses the first stream, as one does that is just shutting down or has too many. An observer and the report
 //! show it.

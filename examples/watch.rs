@@ -1,4 +1,4 @@
-//! A watch that outlives its connections: it goes on behind the last revision that it has seen, and begins anew where the server
+//! A watch that survives its connections: it continues after the last revision that it has seen, and restarts if the server
 //! no longer has what came after that.
 //!
 //! ```text
@@ -22,7 +22,7 @@ use tonic::{Code as TonicCode, Request, Response, Status};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::{Code, RetrySettings};
 
-/// Goes on behind the last revision, or begins anew where that is gone.
+/// Continues after the last revision, or restarts if that is no longer available.
 struct Watch {
     revision: u64,
 }
@@ -43,7 +43,7 @@ impl StreamResumption for Watch {
         Resume::Again(WatchCatalogRequest { after: self.revision })
     }
 
-    /// A revision that is gone is worth another attempt: it begins anew.
+    /// If a revision is no longer available, another attempt starts from the beginning.
     fn is_retryable(&self, failure: &Status) -> Option<bool> {
         (failure.code() == TonicCode::OutOfRange).then_some(true)
     }

@@ -1,8 +1,8 @@
 //! Retries for gRPC clients built with tonic, with settings for every RPC.
 //!
-//! A call is an *operation* of one or more *attempts*, which share one total timeout. Which codes are retried, after which delays and
-//! with which timeouts is said by a *retry table*, method by method. The [guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/SUMMARY.md)
-//! explains it; this page says where to find what.
+//! A call is an *operation* of one or more *attempts*, which share one total timeout. A *retry table* has the retryable codes, delays and
+//! timeouts of each method. See the [guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/SUMMARY.md), also
+//! [as a book](https://tonic-gax.github.io/tonic-gax/). This page lists the main types.
 //!
 //! ```
 //! # #[cfg(feature = "tables")]
@@ -26,12 +26,12 @@
 //!
 //! | to | use |
 //! | --- | --- |
-//! | put retries under an existing client | [`RetryLayer`] and a [`RetryTable`], from a file or in code |
+//! | add retries to an existing client | [`RetryLayer`] and a [`RetryTable`], from a file or in code |
 //! | generate a client that retries | the crate `tonic-gax-build`; settings: [`CallSettings`], [`client`] |
 //! | change the settings of a single call | [`CallOptions`], with [`RequestExt`] |
-//! | see what was tried, and why it ended | [`OperationReport`], [`OperationError`], [`StopReason`] |
-//! | watch all operations | [`observe`] |
-//! | replace settings while the program runs | [`live`] |
+//! | see the attempts of a call, and why it ended | [`OperationReport`], [`OperationError`], [`StopReason`] |
+//! | observe all operations | [`observe`] |
+//! | reload settings at run time | [`live`] |
 //! | resume a stream that broke | [`resumption`] |
 //! | retry a closure | [`retry`], [`Retryer`] |
 //! | retry HTTP requests | `HttpRetryLayer` (feature `http`) |

@@ -1,11 +1,15 @@
 //! Generates the messages, servers and clients that the end-to-end tests use, and those of `examples/`.
 
+#[path = "build/guide.rs"]
+mod guide;
+
 use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // In the repository these are links, which not every system can follow; in a package they are folders.
     let shared = if Path::new("proto/google").is_dir() { "proto" } else { "../proto" };
     let out = PathBuf::from(std::env::var("OUT_DIR")?);
+    guide::write(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src"), &out)?;
     // In a folder of its own: the examples' API has long-running operations, too.
     let services = out.join("services");
     std::fs::create_dir_all(&services)?;

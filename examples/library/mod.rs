@@ -1,4 +1,4 @@
-//! The service that the examples call, `library.v1.LibraryService`, and a server of it that refuses its first calls.
+//! The service that the examples call, `library.v1.LibraryService`, and a server for it that rejects its first calls.
 #![allow(dead_code, unused_imports, reason = "an example calls a part of it")]
 
 mod generated;

@@ -1,4 +1,4 @@
-//! A library that refuses its first calls, as a server that is just starting does.
+//! A library that rejects its first calls, like a server that is starting.
 
 use super::v1::library_service_server::{LibraryService, LibraryServiceServer};
 use super::v1::{
@@ -33,7 +33,7 @@ pub(crate) struct Library {
 }
 
 impl Library {
-    /// A library that refuses that many calls with `UNAVAILABLE`, and replies from then on.
+    /// A library that rejects this many calls with `UNAVAILABLE`, and then replies.
     pub(crate) fn refusing(calls: u32) -> LibraryServiceServer<Self> {
         LibraryServiceServer::new(Self { refusals: calls.into() })
     }
@@ -93,7 +93,7 @@ impl LibraryService for Library {
     }
 }
 
-/// Serves a library that refuses that many calls, on a port of this machine; its URL.
+/// Serves a library that rejects this many calls on a local port, and returns its URL.
 pub(crate) async fn serve(refusals: u32) -> io::Result<String> {
     listen(Server::builder().add_service(Library::refusing(refusals))).await
 }

@@ -31,7 +31,25 @@ use tokio::runtime::Handle;
 /// In each case no more elements are taken, and those that wait for room are refused and handed back by their
 /// [`AddError`](super::AddError).
 ///
-/// The page [Batching](https://tonic-gax.github.io/tonic-gax/batching.html) has more.
+/// # Examples
+///
+/// ```
+/// use tonic_gax::batching::{BatchCall, Batcher};
+/// use tonic_gax::settings::BatchingSettings;
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
+/// let call = BatchCall::rpc(|rows: Vec<u32>| async move { Ok(tonic::Response::new(rows)) });
+/// let settings = BatchingSettings::builder().element_count_threshold(100).delay_threshold(std::time::Duration::from_millis(10));
+/// let batcher = Batcher::spawn(call.replies_in_order().settings(settings.build()))?;
+/// let row = batcher.add(7).await?;
+/// assert_eq!(*row.await?.value(), 7);
+/// batcher.close().await;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// The page [Batching](https://tonic-gax.github.io/tonic-gax/paging.html#batching) has more.
 pub struct Batcher<T, R, E> {
     handle: Arc<OpenHandle<T, R, E>>,
 }

@@ -19,10 +19,11 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 use tower_layer::Layer;
 
-/// Runs every call that a retry table knows as an operation, under any tonic client.
+/// Retries the calls of any tonic client, with the settings that a retry table has for each method.
 ///
-/// Methods that the table doesn't have pass through untouched, unless the call's own
-/// [`CallOptions`](crate::CallOptions) have settings for them.
+/// Calls of methods that the table doesn't have pass through unchanged, unless their
+/// [`CallOptions`](crate::CallOptions) have settings. The layer makes a [`RetryService`] of a channel, so that a struct
+/// which stores a client has a field of the type `NotesClient<RetryService<Channel>>`.
 ///
 /// # What is retried
 ///

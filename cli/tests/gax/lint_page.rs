@@ -1,4 +1,4 @@
-//! The examples of docs/src/lint.md: whoever follows a rule's advice is rid of its finding, and gets no other.
+//! The examples of the guide's pages on lint rules: whoever follows a rule's advice is rid of its finding, and gets no other.
 #![expect(clippy::panic, clippy::indexing_slicing, reason = "a helper of tests fails the test that calls it")]
 
 use super::{folder, gax};
@@ -33,10 +33,69 @@ fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
     blocks
 }
 
+/// The pages with rules.
+pub(super) const PAGES: [&str; 6] =
+    ["lint.md", "lint-reading.md", "lint-names.md", "lint-numbers.md", "lint-safety.md", "lint-http.md"];
+
+pub(super) fn read(page: &str) -> String {
+    fs::read_to_string(repository().join("docs/src").join(page)).unwrap()
+}
+
+/// The sections of a page whose headings are names of rules.
+fn sections(page: &str) -> impl Iterator<Item = &str> {
+    page.split("\n## ")
+        .flat_map(|section| section.split("\n### "))
+        .filter_map(|section| section.strip_prefix('`'))
+}
+
+/// The rules that have a section on a page.
+pub(super) fn rules(page: &str) -> Vec<String> {
+    sections(page).filter_map(|section| Some(section.split_once("`\n")?.0.to_owned())).collect()
+}
+
+/// The table of an example that shows only what differs from the one in lint.md: fields in place of those of its one entry.
+fn whole(syntax: &str, all: &[&str], side: &str) -> String {
+    match syntax {
+        "toml" if !side.starts_with('[') => format!("{TOML_ENTRY}{side}"),
+        "json"
+            if !side.trim_start().starts_with(['{', '['])
+                && all.iter().all(|line| line.get(1..2) == Some("\"")) =>
+        {
+            let name = |line: &str| line.split('"').nth(1).unwrap().to_owned();
+            let mut entry = serde_json::json!({
+                "name": [{ "service": "example.v1.Library", "method": "GetBook" }], "timeout": "60s"
+            });
+            let mut policy = serde_json::json!({
+                "maxAttempts": 5, "initialBackoff": "0.1s", "maxBackoff": "10s", "backoffMultiplier": 1.3,
+                "retryableStatusCodes": ["UNAVAILABLE"]
+            });
+            let of_policy = |name: &str| policy.get(name).is_some() || name.contains('_');
+            let fields: Vec<_> = all.iter().map(|line| (name(line), of_policy(&name(line)))).collect();
+            for (name, is_of_policy) in &fields {
+                let object = if *is_of_policy { &mut policy } else { &mut entry };
+                object.as_object_mut().unwrap().remove(name);
+            }
+            for line in side.lines() {
+                let (_, value) = line.split_once("\": ").unwrap();
+                let (name, value) = (name(line), serde_json::from_str(value).unwrap());
+                let is_of_policy = fields.iter().any(|field| *field == (name.clone(), true));
+                let object = if is_of_policy { &mut policy } else { &mut entry };
+                object.as_object_mut().unwrap().insert(name, value);
+            }
+            entry["retryPolicy"] = policy;
+            format!("{:#}", serde_json::json!({ "methodConfig": [entry] }))
+        }
+        _ => side.to_owned(),
+    }
+}
+
+/// The entry of examples in TOML.
+const TOML_ENTRY: &str =
+    "[[entry]]\nfor = [\"example.v1.Library/GetBook\"]\ntimeout = \"60s\"\ncodes = [\"UNAVAILABLE\"]\n";
+
 fn examples(page: &str) -> Vec<Example<'_>> {
     let mut examples: Vec<Example<'_>> = Vec::new();
-    for section in page.split("\n### `").skip(1) {
-        let section = section.split("\n## ").next().unwrap();
+    for section in sections(page) {
         let (rule, _) = section.split_once("`\n").unwrap();
         let side = |lines: &[&str], sign: char| {
             let lines = lines.iter().filter(|line| line.starts_with([' ', sign]));
@@ -51,8 +110,8 @@ fn examples(page: &str) -> Vec<Example<'_>> {
                 examples.push(Example { rule, words: words.collect(), syntax, before, after });
             }
             let example = examples.last_mut().unwrap();
-            example.before.push(side(&lines, '-'));
-            example.after.push(side(&lines, '+'));
+            example.before.push(whole(syntax, &lines, &side(&lines, '-')));
+            example.after.push(whole(syntax, &lines, &side(&lines, '+')));
         }
     }
     examples
@@ -113,7 +172,7 @@ fn found(example: &Example<'_>, tables: &[String], folder: &Path) -> Vec<String>
 
 #[test]
 fn to_follow_a_rules_advice_ends_its_finding_and_makes_no_other() {
-    let page = fs::read_to_string(repository().join("docs/src/lint.md")).unwrap();
+    let page = PAGES.map(read).join("\n") + &read("../contributing/lint-examples.md");
     let root = folder("lint_page");
     for (info, lines) in blocks(&page) {
         if let Some(name) = info.strip_prefix("proto ") {

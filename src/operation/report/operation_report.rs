@@ -33,7 +33,7 @@ use std::time::Duration;
 /// # async fn call() -> Result<tonic::Response<()>, tonic::Status> { Ok(tonic::Response::new(())) }
 /// # async fn example() -> Result<(), tonic::Status> {
 /// let response = call().await?;
-/// if let Some(report) = response.extensions().get::<tonic_gax::OperationReport>() {
+/// if let Some(report) = tonic_gax::OperationReport::of(&response) {
 ///     for attempt in report.attempts() {
 ///         println!("{}: {} after {:?}", attempt.number(), attempt.code(), attempt.end());
 ///     }

@@ -40,4 +40,4 @@ mod version;
 
 pub use linter::{Linter, Target, UnknownTargetError};
 pub use rule::{Needs, Rule};
-pub use rules::{rules, sibling_drift};
+pub use rules::{page, rules, sibling_drift};

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 use tonic_gax_optional_data::skipped;
 
-const PAGE: &str = include_str!("../../../docs/src/observing.md");
+const PAGE: &str = include_str!("../../../docs/src/runbook.md");
 const RULES: &str = include_str!("../../../docs/alerts.yaml");
 
 #[test]

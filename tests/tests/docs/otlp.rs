@@ -29,7 +29,7 @@ use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
-/// Sends all spans of the program to that collector. Keep what it returns, and shut it down at the end.
+/// Sends all spans of the program to this collector. Keep the returned provider, and shut it down at the end.
 fn export(endpoint: &str) -> Result<SdkTracerProvider, Box<dyn Error>> {
     let exporter = SpanExporter::builder().with_tonic().with_endpoint(endpoint).build()?;
     let provider = SdkTracerProvider::builder().with_batch_exporter(exporter).build();
@@ -38,7 +38,7 @@ fn export(endpoint: &str) -> Result<SdkTracerProvider, Box<dyn Error>> {
     Ok(provider)
 }
 
-/// Headers of a request, as OpenTelemetry's propagators want them.
+/// Headers of a request, for OpenTelemetry's propagators.
 struct Headers<'a, 'b>(&'a mut OutgoingHeaders<'b>);
 
 impl Injector for Headers<'_, '_> {
@@ -85,7 +85,8 @@ impl Service<http::Request<Body>> for Collector {
 
 #[test]
 fn these_functions_are_those_of_the_page() {
-    let (_, page) = include_str!("../../../docs/src/otlp.md").split_once("\n/// Sends all spans").unwrap();
+    let (_, page) =
+        include_str!("../../../docs/src/observing.md").split_once("\n/// Sends all spans").unwrap();
     let (functions, _) = page.split_once("\n\n#[tokio::main]").unwrap();
     assert!(include_str!("otlp.rs").contains(functions), "the page has other functions: {functions}");
 }

@@ -1,4 +1,4 @@
-//! The first recipes of the README and of the generator's page as a newcomer takes them: each is copied into an empty package,
+//! The first programs of the README and of *Getting started* as a newcomer takes them: each is copied into an empty package,
 //! exactly as it stands there, and runs against the demo's service.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
@@ -224,7 +224,8 @@ fn overrides(channel: tonic::transport::Channel) -> Result<AssetServiceClient<to
 
 #[test]
 fn the_generated_client_retries_in_an_empty_package() {
-    let section = |language: &str| texts("docs/src/generator.md", "The generator", language);
+    let section =
+        |language: &str| texts("docs/src/introduction.md", "A generated client in ten minutes", language);
     let ([dependencies], [build, program]) = (&section("toml")[..], &section("rust")[..]) else {
         unreachable!("one list of dependencies, one build script and one program")
     };

@@ -264,7 +264,7 @@ async fn the_guide_shows_what_is_printed() {
         ("A large request is not retried", large_request().await),
         ("There are never more than five attempts", five().await),
         ("Retries stop although there is time: `THROTTLED`", throttled().await),
-        ("The server says when: `PUSHBACK`, `SERVER_DELAY_EXCEEDS_BUDGET`", asked_to_wait().await),
+        ("The server asks for a delay: `PUSHBACK`, `SERVER_DELAY_EXCEEDS_BUDGET`", asked_to_wait().await),
         ("`INVALID_ARGUMENT`, and the server never saw the call", bad_options().await),
         ("`DEADLINE_EXCEEDED` long before the total timeout", caller_s_deadline().await),
         ("`DEADLINE_EXCEEDED`, and the RPC timeout had not passed", server_s_deadline().await),
@@ -276,7 +276,7 @@ async fn the_guide_shows_what_is_printed() {
         ("The server gets more load than the settings explain", two_layers().await),
         ("A write was carried out twice", written_twice().await),
         ("A stream of requests is not retried", stream().await),
-        ("A stream of responses breaks off, and nobody retries", broken_stream().await),
+        ("A stream of responses breaks and is not retried", broken_stream().await),
         ("Hedges are withheld", withheld_hedge().await),
         ("A `POST` is not retried", post().await),
     ];

@@ -68,7 +68,7 @@ const NOTHING: [String; 0] = [];
 
 #[test]
 fn modules_know_only_those_below_them() {
-    let page = fs::read_to_string(repository().join("docs/src/architecture.md")).unwrap();
+    let page = fs::read_to_string(repository().join("docs/contributing/architecture.md")).unwrap();
     for (folder, modules) in crates() {
         let order = Order::read(&page, folder).unwrap();
         let (root, rest) = modules.split_first().unwrap();
@@ -76,10 +76,10 @@ fn modules_know_only_those_below_them() {
         assert_eq!(
             order.unlike(&root),
             NOTHING,
-            "docs/src/architecture.md lists other modules than {folder} has"
+            "docs/contributing/architecture.md lists other modules than {folder} has"
         );
         let wrong: Vec<_> = rest.iter().flat_map(|module| arrows(module, &root, &order)).collect();
-        assert_eq!(wrong, NOTHING, "the order of modules is in docs/src/architecture.md");
+        assert_eq!(wrong, NOTHING, "the order of modules is in docs/contributing/architecture.md");
         assert!(rest.len() > 30, "{folder} has more files than {}", rest.len());
     }
 }

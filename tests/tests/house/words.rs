@@ -38,6 +38,22 @@ const RULED_OUT: [(&str, &str); 28] = [
     ("within the budget", "within the total timeout, or retry budget"),
 ];
 
+/// Phrases that pages for users avoid, in lower case, and what to write.
+const UNCLEAR: [(&str, &str); 12] = [
+    ("anew", "again, from the beginning"),
+    ("beside", "next to, in addition to, compared with"),
+    ("nobody", "no caller, no server"),
+    ("goes on", "continues"),
+    ("of its own", "its own, separate"),
+    ("of their own", "their own, separate"),
+    ("of yours", "your"),
+    ("for ever", "forever"),
+    ("heeded", "applied"),
+    ("heeds", "applies"),
+    ("in vain", "without success"),
+    ("not there yet", "what there is, or what to do"),
+];
+
 /// Names of types that are ruled out, and the names in their place.
 const REPLACED: [(&str, &str); 12] = [
     ("Several", "Attempts"),
@@ -65,12 +81,12 @@ fn is_own(file: &str) -> bool {
     !file.contains("/tests/data/") && !file.contains("conformance") && !file.ends_with("house/words.rs")
 }
 
-/// The lines that have a word which is ruled out, as a word of its own.
-fn lines(file: &str, text: &str) -> Vec<String> {
+/// The lines that have one of these words.
+fn lines(file: &str, text: &str, words: &[(&str, &str)]) -> Vec<String> {
     let mut found = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let line = line.to_lowercase();
-        for (word, better) in RULED_OUT {
+        for &(word, better) in words {
             let is_there = line.match_indices(word).any(|(start, _)| {
                 let is_letter = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
                 let before = line.get(..start).and_then(|before| before.chars().next_back());
@@ -97,8 +113,21 @@ fn one_word_for_one_thing() {
             .filter(|(file, _)| is_own(file)),
     );
     assert!(files.len() > 700, "only {} files", files.len());
-    let found: Vec<_> = files.iter().flat_map(|(file, text)| lines(file, text)).collect();
+    let found: Vec<_> = files.iter().flat_map(|(file, text)| lines(file, text, &RULED_OUT)).collect();
     assert_eq!(found, NOTHING, "the words are in docs/src/glossary.md");
+}
+
+#[test]
+fn pages_are_in_plain_english() {
+    let pages = ["README.md", "CONTRIBUTING.md"];
+    let page = |page: &str| (page.to_owned(), fs::read_to_string(repository().join(page)).unwrap());
+    // The benchmarks print the page of performance.
+    let guide = texts("docs/src", &[".md"]).into_iter().filter(|(file, _)| !file.ends_with("performance.md"));
+    let pages = pages.into_iter().map(page).chain(guide);
+    // `Resume::Anew` has its name.
+    let pages = pages.map(|(file, text)| (file, text.replace("`Anew(request)`", "")));
+    let found: Vec<_> = pages.flat_map(|(file, text)| lines(&file, &text, &UNCLEAR)).collect();
+    assert_eq!(found, NOTHING);
 }
 
 /// The types of a file that have a name which was replaced.
@@ -127,8 +156,11 @@ fn a_type_with_a_name_that_was_replaced_is_found() {
 
 #[test]
 fn words_are_found_as_words() {
-    let found =
-        lines("a.md", "A reply.\nIt is judged by is_stock, held\nback, and livestock\nThe Server's Word");
+    let found = lines(
+        "a.md",
+        "A reply.\nIt is judged by is_stock, held\nback, and livestock\nThe Server's Word",
+        &RULED_OUT,
+    );
     assert_eq!(
         found,
         [

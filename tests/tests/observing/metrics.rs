@@ -462,6 +462,7 @@ async fn retries_have_the_buckets_of_a96() {
 }
 
 const OBSERVING: &str = include_str!("../../../docs/src/observing.md");
+const RUNBOOK: &str = include_str!("../../../docs/src/runbook.md");
 /// For Grafana.
 const DASHBOARD: &str = include_str!("../../../docs/dashboard.json");
 
@@ -477,7 +478,7 @@ fn the_guide_has_every_metric_and_no_other() {
             || name.contains("stops")
             || ours.iter().any(|prefix| name.starts_with(prefix))
     };
-    let (before, missing) = OBSERVING.split_once("What the proposals have, and we don't:").unwrap();
+    let (before, missing) = OBSERVING.split_once("Not implemented from the proposals:").unwrap();
     let mut recorded = words(before, &['.', '_'], "grpc.client.");
     recorded.extend(words(before, &['.', '_'], "rpc.client."));
     recorded.extend(words(before, &['.', '_'], "grpc.subchannel."));
@@ -528,7 +529,7 @@ async fn the_dashboard_and_the_alerts_name_what_is_exported() {
         retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     }
     let page = page.render();
-    let queries = OBSERVING.split_once("## A dashboard").unwrap().1;
+    let queries = &format!("{}{RUNBOOK}", OBSERVING.split_once("## A dashboard").unwrap().1);
     let dashboard: serde_json::Value = serde_json::from_str(DASHBOARD).unwrap();
     let panels = dashboard["panels"].as_array().unwrap();
     let targets = panels.iter().map(|panel| panel["targets"].as_array().unwrap());

@@ -17,7 +17,7 @@ use std::process::ExitCode;
 /// Write a retry table in another form
 ///
 /// Values that the other form can't express (not-expressible), or can only approximate (approximated), are reported
-/// on standard error, with their place in the table; docs/src/convert.md says what each form can carry.
+/// on standard error, with their place in the table; docs/src/tables.md#converting-tables says what each form can carry.
 /// With --deny such a finding is an error: nothing is written, and the exit status is 1.
 ///
 /// The forms grpc and toml get exactly what the table says, whatever the dialect; the others get the settings

@@ -10,23 +10,33 @@ use crate::lint::subject::Subject;
 
 /// Every rule, those of the readers included.
 pub fn rules() -> impl Iterator<Item = &'static Rule> {
-    let groups = [
-        &reader_rules::RULES[..],
-        &names::RULES,
-        &entries::RULES,
-        &limits::RULES,
-        &beside::RULES,
-        &backoff::RULES,
-        &load::RULES,
-        &codes::RULES,
-        &writes::RULES,
-        &coverage::RULES,
+    groups().into_iter().flat_map(|(_, rules)| rules)
+}
+
+/// The page of the guide that explains this rule, such as `lint-names.md`.
+#[must_use]
+pub fn page(rule: &Rule) -> &'static str {
+    groups().into_iter().find(|(_, rules)| rules.contains(rule)).map_or("lint.md", |(page, _)| page)
+}
+
+/// The rules, with the page of each group.
+fn groups() -> impl IntoIterator<Item = (&'static str, &'static [Rule])> {
+    [
+        ("lint-reading.md", &reader_rules::RULES[..]),
+        ("lint-names.md", &names::RULES),
+        ("lint-names.md", &entries::RULES),
+        ("lint-numbers.md", &limits::RULES),
+        ("lint-numbers.md", &beside::RULES),
+        ("lint-numbers.md", &backoff::RULES),
+        ("lint-numbers.md", &load::RULES),
+        ("lint-safety.md", &codes::RULES),
+        ("lint-safety.md", &writes::RULES),
+        ("lint-names.md", &coverage::RULES),
         #[cfg(feature = "http")]
-        &http::RULES,
-        &siblings::RULES,
-        &suppressions::RULES,
-    ];
-    groups.into_iter().flatten()
+        ("lint-http.md", &http::RULES),
+        ("lint-names.md", &siblings::RULES),
+        ("lint.md", &suppressions::RULES),
+    ]
 }
 
 /// Applies the rules that look at one table.

@@ -15,7 +15,7 @@ mod suppressions;
 mod writes;
 
 pub(super) use all::check;
-pub use all::rules;
+pub use all::{page, rules};
 pub(super) use numbers::load::check_load;
 pub use siblings::sibling_drift;
 pub(super) use suppressions::unused_suppressions;

@@ -4,10 +4,10 @@ use super::report::Report;
 use crate::command::{print_pretty_json, stream};
 use crate::failure::Failure;
 use crate::render::{self, Notice, NoticePlace, NoticeRule};
-use gax_table::lint::rules;
+use gax_table::lint::{page, rules};
 
-/// Where each rule has its section.
-const PAGE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/src/lint.md");
+/// The folder of the guide's pages.
+const GUIDE: &str = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/main/docs/src");
 
 /// The log of a run.
 pub(super) fn sarif(report: &Report<'_>) -> Result<(), Failure> {
@@ -17,7 +17,7 @@ pub(super) fn sarif(report: &Report<'_>) -> Result<(), Failure> {
             severity: rule.severity(),
             summary: rule.summary(),
             help: rule.advice(),
-            page: format!("{PAGE}#{}", rule.id()),
+            page: format!("{GUIDE}/{}#{}", page(rule), rule.id()),
         })
         .collect();
     print_pretty_json(&render::sarif("gax table lint", &rules, notices(report)))

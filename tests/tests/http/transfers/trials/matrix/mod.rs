@@ -1,4 +1,4 @@
-//! Every misbehaviour of proxies and servers in `docs/src/misbehaviours.md`, played to every kind of transfer over hyper and reqwest.
+//! Every misbehaviour of proxies and servers in `docs/contributing/misbehaviours.md`, played to every kind of transfer over hyper and reqwest.
 
 mod cell;
 mod fault;

@@ -94,7 +94,7 @@ async fn downloads_meet_every_misbehaviour_over_reqwest() {
 
 #[test]
 fn the_rows_are_those_of_the_page_and_each_pair_that_does_not_apply_says_why() {
-    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/misbehaviours.md");
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/contributing/misbehaviours.md");
     let page = std::fs::read_to_string(page).unwrap();
     for (heading, rows) in groups() {
         let section = page.split("\n## ").find(|section| section.starts_with(heading)).unwrap();
