@@ -34,7 +34,7 @@ pub(crate) fn write(pages: &Path, out: &Path) -> std::io::Result<()> {
     let folder = out.join("guide");
     fs::create_dir_all(&folder)?;
     println!("cargo::rerun-if-changed={}", pages.display());
-    let mut modules = String::new();
+    let mut modules = Vec::new();
     let mut paths =
         fs::read_dir(pages)?.map(|entry| Ok(entry?.path())).collect::<std::io::Result<Vec<_>>>()?;
     paths.sort();
@@ -42,7 +42,7 @@ pub(crate) fn write(pages: &Path, out: &Path) -> std::io::Result<()> {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
         let page = folder.join(name).with_extension("md");
         fs::write(&page, with_hidden_lines(&fs::read_to_string(path)?))?;
-        modules.push_str(&format!("#[doc = include_str!({page:?})]\nmod {} {{}}\n", name.replace('-', "_")));
+        modules.push(format!("#[doc = include_str!({page:?})]\nmod {} {{}}\n", name.replace('-', "_")));
     }
-    fs::write(out.join("guide.rs"), modules)
+    fs::write(out.join("guide.rs"), modules.concat())
 }
