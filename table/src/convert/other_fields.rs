@@ -2,8 +2,8 @@
 
 use super::gather::gather;
 use super::text::{Field, Value, write_json};
-use super::toml::last_of_each;
 use crate::RetryTable;
+use crate::document::last_of_each;
 
 impl RetryTable {
     /// The fields of a gRPC service config beside its methods and throttling, such as `loadBalancingConfig` and

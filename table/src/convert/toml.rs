@@ -3,14 +3,13 @@
 use super::gather::gather;
 use super::losses::Losses;
 use super::text::{number_text, quoted};
-use crate::document::{Kind, Located, Member, Node};
+use crate::document::{Kind, Located, Member, Node, last_of_each};
 use crate::model::EntryName;
 use crate::model::written::{HedgingPolicy, MethodConfig};
 use crate::values::seconds_text;
 use crate::{Finding, RetryTable};
 use gax_retry::{BatchingSettings, Code, LimitExceeded, RetrySettings};
 use gax_text::time_text;
-use std::collections::HashSet;
 use std::fmt;
 use std::time::Duration;
 
@@ -242,14 +241,6 @@ fn inline(node: &Node) -> Option<String> {
         }
         Kind::Object(members) => in_braces(last_of_each(members).into_iter().filter_map(inline_field)),
     })
-}
-
-/// The fields without those whose key comes again, which JSON and YAML may have and TOML may not.
-pub(super) fn last_of_each(members: &[Member]) -> Vec<&Member> {
-    let mut keys = HashSet::new();
-    let mut last: Vec<_> = members.iter().rev().filter(|member| keys.insert(&member.key)).collect();
-    last.reverse();
-    last
 }
 
 pub(super) fn inline_field(member: &Member) -> Option<String> {

@@ -15,6 +15,8 @@ mod toml_pieces;
 mod yaml;
 
 pub(crate) use json::{Strictness, read_json};
+#[cfg(any(feature = "convert", feature = "http"))]
+pub(crate) use node::last_of_each;
 pub(crate) use node::{Kind, Located, Member, Node, Span};
 pub(crate) use source::Source;
 #[cfg(feature = "toml")]

@@ -1,5 +1,7 @@
 //! One value of a document.
 
+#[cfg(any(feature = "convert", feature = "http"))]
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The bytes of the text that a value takes.
@@ -40,6 +42,15 @@ pub(crate) struct Member {
     pub(crate) key: Arc<str>,
     pub(crate) key_span: Span,
     pub(crate) value: Node,
+}
+
+/// The members without those whose key comes again, which JSON and YAML may have and TOML may not.
+#[cfg(any(feature = "convert", feature = "http"))]
+pub(crate) fn last_of_each(members: &[Member]) -> Vec<&Member> {
+    let mut keys = HashSet::new();
+    let mut last: Vec<_> = members.iter().rev().filter(|member| keys.insert(&member.key)).collect();
+    last.reverse();
+    last
 }
 
 impl Node {

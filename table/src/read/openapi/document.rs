@@ -2,7 +2,7 @@
 
 use crate::TableError;
 use crate::diagnostics::Findings;
-use crate::document::{Kind, Member, Node, Source, Span};
+use crate::document::{Kind, Member, Node, Source, Span, last_of_each};
 
 /// A document, and the findings about it so far.
 pub(super) struct Document<'a> {
@@ -19,12 +19,13 @@ impl Document<'_> {
         error.at(self.source.origin(start), String::new())
     }
 
-    pub(super) fn members<'n>(&self, node: &'n Node, what: &str) -> Result<&'n [Member], TableError> {
+    /// The members of an object; of those with one key the last.
+    pub(super) fn members<'n>(&self, node: &'n Node, what: &str) -> Result<Vec<&'n Member>, TableError> {
         let Kind::Object(members) = &node.kind else {
             let problem = format!("is {}, but {what} is an object", node.a_kind());
             return Err(self.source.fault(node.span, &problem, "write an object"));
         };
-        Ok(members)
+        Ok(last_of_each(members))
     }
 
     pub(super) fn items<'n>(&self, node: Option<&'n Node>, what: &str) -> Result<&'n [Node], TableError> {

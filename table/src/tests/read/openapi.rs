@@ -90,6 +90,13 @@ fn an_operation_takes_no_rule_of_the_base_away() {
     assert_eq!(rule_of("/b%20c").as_deref(), Some("b"));
 }
 
+#[test]
+fn of_keys_that_come_twice_the_last_counts() {
+    let twice = r#"{"get": {"operationId": "first"}, "get": {"operationId": "second"}}"#;
+    let text = format!(r#"{{"openapi": "3.1.0", "paths": {{"/a": {{"get": {{}}}}, "/a": {twice}}}}}"#);
+    assert_eq!(shown(&RetryTable::parse(&text).unwrap()), ["second: GET /a always"]);
+}
+
 #[cfg(feature = "yaml")]
 #[test]
 fn documents_are_read_as_people_write_them() {
