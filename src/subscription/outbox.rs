@@ -14,16 +14,23 @@ pub(super) struct Outbox<M> {
     connection: u64,
     /// Its headers have come.
     pub(super) is_open: bool,
-    /// Nothing more is sent over it.
-    is_half_closed: bool,
     /// It takes no message any more: what the strategy knows of is gone with it.
     is_deaf: bool,
-    /// Nothing more is sent over any connection.
-    is_over: bool,
+    closed: Closed,
     /// The connection waits for a message.
     taker: Option<Waker>,
     /// The strategy's own message waits for a place.
     speaker: Option<Waker>,
+}
+
+/// What nothing more is sent over, behind the messages that wait.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Closed {
+    Nothing,
+    /// The connection that takes messages now.
+    Connection,
+    /// Any connection.
+    Everything,
 }
 
 /// A message that no connection has taken.
@@ -47,9 +54,8 @@ impl<M> Outbox<M> {
             messages: VecDeque::new(),
             connection: 0,
             is_open: false,
-            is_half_closed: false,
             is_deaf: false,
-            is_over: false,
+            closed: Closed::Nothing,
             taker: None,
             speaker: None,
         }
@@ -59,7 +65,10 @@ impl<M> Outbox<M> {
     pub(super) fn renew(&mut self) {
         self.deafen(self.connection);
         self.connection += 1;
-        (self.is_open, self.is_half_closed, self.is_deaf) = (false, false, false);
+        (self.is_open, self.is_deaf) = (false, false);
+        if self.closed == Closed::Connection {
+            self.closed = Closed::Nothing;
+        }
         wake(&mut self.taker);
     }
 
@@ -73,8 +82,8 @@ impl<M> Outbox<M> {
 
     /// Nothing more goes out behind what was sent, over this connection or, if it `is_over`, over any.
     pub(super) fn half_close(&mut self, is_over: bool) {
-        self.is_half_closed = true;
-        self.is_over |= is_over;
+        let closed = if is_over { Closed::Everything } else { Closed::Connection };
+        self.closed = self.closed.max(closed);
         wake(&mut self.taker);
     }
 
@@ -83,7 +92,7 @@ impl<M> Outbox<M> {
     }
 
     fn is_closed(&self) -> bool {
-        self.is_half_closed || self.is_over
+        self.closed != Closed::Nothing
     }
 
     /// Whether a message can be sent.

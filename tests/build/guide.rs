@@ -42,6 +42,7 @@ pub(crate) fn write(pages: &Path, out: &Path) -> std::io::Result<()> {
         let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
         let page = folder.join(name).with_extension("md");
         fs::write(&page, with_hidden_lines(&fs::read_to_string(path)?))?;
+        let page = page.display().to_string();
         modules.push(format!("#[doc = include_str!({page:?})]\nmod {} {{}}\n", name.replace('-', "_")));
     }
     fs::write(out.join("guide.rs"), modules.concat())

@@ -24,7 +24,6 @@ pub struct ResponseStream<M> {
     source: Source<M>,
 }
 
-#[expect(clippy::large_enum_variant, reason = "most streams have one connection, and cost no allocation")]
 enum Source<M> {
     /// It has one connection.
     Plain(Streaming<M>),
@@ -102,7 +101,7 @@ impl<M: Send + 'static> ResponseStream<M> {
     pub fn into_streaming(self) -> Result<Streaming<M>, Self> {
         match self.source {
             Source::Plain(stream) => Ok(stream),
-            source => Err(Self { source }),
+            source @ Source::Resumed(_) => Err(Self { source }),
         }
     }
 }

@@ -100,7 +100,7 @@ where
         loop {
             match self.poll_in_time(cx) {
                 Poll::Pending => ready!(self.timer.poll_at(self.due(), cx)),
-                frame => return frame,
+                frame @ Poll::Ready(_) => return frame,
             }
         }
     }
