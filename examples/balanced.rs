@@ -58,7 +58,7 @@ async fn call(client: &LibraryServiceClient<Connection>, calls: usize) -> Result
         let book = GetBookRequest { name: "shelves/1/books/1".to_owned() };
         let request = tonic::Request::new(book).with_call_options(CallOptions::new().report(true));
         let response = client.get_book(request).await?;
-        if let Some(report) = OperationReport::of(&response) {
+        if let Some(report) = OperationReport::of(response.extensions()) {
             let peers = (1..=report.attempt_count()).filter_map(|attempt| report.peer(attempt));
             println!("{}", peers.collect::<Vec<_>>().join(", then "));
         }

@@ -56,7 +56,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         let request = Request::new(GetBookRequest { name: "shelves/1/books/1".to_owned() });
         let request = request.with_call_options(CallOptions::new().report(true));
         let book = client.get_book(request).await?;
-        let report = OperationReport::of(&book).ok_or("no report")?;
+        let report = OperationReport::of(book.extensions()).ok_or("no report")?;
         println!("{}\n{report}", book.get_ref().title);
         assert_eq!(report.attempts().len(), attempts);
     }

@@ -27,7 +27,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let client = LibraryServiceClient::connect(url).await?;
     let response =
         client.list_books(ListBooksRequest { parent: "shelves/1".to_owned(), ..Default::default() }).await?;
-    let report = OperationReport::of(&response).ok_or("a retry is reported")?;
+    let report = OperationReport::of(response.extensions()).ok_or("a retry is reported")?;
     println!("{report}");
     assert_eq!(report.attempt_count(), 3);
     println!("{:?}", response.into_inner().books);

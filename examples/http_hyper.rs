@@ -17,7 +17,8 @@ use hyper_util::rt::TokioExecutor;
 use std::error::Error;
 use std::time::Duration;
 use tonic_gax::HttpRetryLayer;
-use tonic_gax::http::{HttpResponseExt as _, presets};
+use tonic_gax::OperationReport;
+use tonic_gax::http::presets;
 use tonic_gax::strategy::Backoff;
 
 #[tokio::main(flavor = "current_thread")]
@@ -39,7 +40,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let request = Request::get(format!("{url}/storage/v1/b?project=p")).body(())?;
     let response = client.send(request).await?;
     println!("{}", response.status());
-    let report = response.report().ok_or("a response after a retry has a report")?;
+    let report = OperationReport::of(response.extensions()).ok_or("a response after a retry has a report")?;
     println!("{report}");
     assert_eq!((response.status().as_u16(), report.attempt_count()), (200, 3));
     println!("{:?}", response.into_body().collect().await?.to_bytes());

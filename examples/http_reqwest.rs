@@ -8,7 +8,8 @@ mod flaky_http;
 
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::http::{HttpResponseExt as _, ReqwestService};
+use tonic_gax::OperationReport;
+use tonic_gax::http::ReqwestService;
 use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
 
 #[tokio::main(flavor = "current_thread")]
@@ -25,7 +26,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     let response = client.get(format!("{url}/items")).bearer_auth("token").send().await?;
     println!("{}", response.status());
-    let report = response.report().ok_or("a response after a retry has a report")?;
+    let report = OperationReport::of(response.extensions()).ok_or("a response after a retry has a report")?;
     println!("{report}");
     assert_eq!((response.status().as_u16(), report.attempt_count()), (200, 3));
     println!("{}", response.text().await?);

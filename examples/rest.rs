@@ -65,7 +65,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     // The first reply is retried, by the retry table.
     let request = GetBookRequest { name: "shelves/1/books/2".to_owned() };
     let response = client.get_book(request).await?;
-    println!("{}", OperationReport::of(&response).ok_or("reports were asked for")?);
+    println!("{}", OperationReport::of(response.extensions()).ok_or("reports were asked for")?);
     assert_eq!(response.into_inner().title, "Romola");
 
     // A list, page by page.

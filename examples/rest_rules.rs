@@ -12,7 +12,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::error::Error;
-use tonic_gax::http::HttpResponseExt as _;
+use tonic_gax::OperationReport;
 use tonic_gax::{HttpRetryLayer, RetryTable};
 
 #[tokio::main(flavor = "current_thread")]
@@ -38,7 +38,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         let (mut parts, body) = request.into_parts();
         parts.uri = format!("{url}{}", parts.uri).parse()?;
         let response = client.send(Request::from_parts(parts, body)).await?;
-        let report = response.report().ok_or("reports are asked for")?;
+        let report = OperationReport::of(response.extensions()).ok_or("reports are asked for")?;
         println!("{title}:\n{report}\n");
         let expected = if attempts == 1 { StatusCode::SERVICE_UNAVAILABLE } else { StatusCode::OK };
         assert_eq!((response.status(), report.attempt_count()), (expected, attempts));

@@ -30,7 +30,7 @@ struct Branch {
 impl LibraryService for Branch {
     async fn get_book(&self, request: Request<GetBookRequest>) -> Result<Response<Book>, Status> {
         let result = self.main.get_book(request.into_inner()).await;
-        if let Some(error) = result.as_ref().err().and_then(OperationError::of) {
+        if let Some(error) = result.as_ref().err().and_then(|status| OperationError::of(status)) {
             // The table gives GetBook ten seconds. The caller has less, and that counts.
             println!("the branch gave up: {error}");
             assert!(error.report().elapsed() < Duration::from_secs(1));

@@ -31,7 +31,7 @@ async fn call(replies: Vec<Reply>) -> Result<(Vec<u128>, Option<StopReason>), Bo
     let request = tonic::Request::new(GetBookRequest { name: "shelves/1/books/1".to_owned() });
     let result = client.get_book(request.with_call_options(CallOptions::new().report(true))).await;
     let report = match &result {
-        Ok(response) => OperationReport::of(response),
+        Ok(response) => OperationReport::of(response.extensions()),
         Err(status) => OperationError::of(status).map(OperationError::report),
     };
     let report = report.ok_or("a call ends with a report")?;

@@ -37,7 +37,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     // Each of the three attempts is sent all books.
     let response = client.import_books(tokio_stream::iter(books(100))).await?;
-    let report = OperationReport::of(&response).ok_or("a retry is reported")?;
+    let report = OperationReport::of(response.extensions()).ok_or("a retry is reported")?;
     println!("{report}");
     assert_eq!((report.attempt_count(), response.get_ref().count), (3, 100));
 
@@ -45,7 +45,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let request = Request::new(tokio_stream::iter(books(10_000)));
     let request = request.with_call_options(CallOptions::new().timeout(Duration::from_secs(60)));
     let response = client.import_books(request).await?;
-    let report = OperationReport::of(&response).ok_or("the client asks for reports")?;
+    let report = OperationReport::of(response.extensions()).ok_or("the client asks for reports")?;
     println!("{report}");
     assert_eq!(response.get_ref().count, 10_000);
     assert!(report.notes().contains(&note::STREAM_TOO_LARGE_TO_REPLAY));

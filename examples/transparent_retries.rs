@@ -41,7 +41,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let client = LibraryServiceClient::with_settings(server.channel(), settings);
     let response = client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
 
-    let report = OperationReport::of(&response).ok_or("a transparent retry is reported")?;
+    let report = OperationReport::of(response.extensions()).ok_or("a transparent retry is reported")?;
     println!("{report}");
     assert_eq!((report.attempt_count(), report.transparent_retries()), (1, 1));
     assert_eq!(report.elapsed().as_millis(), 0);

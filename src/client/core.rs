@@ -155,13 +155,13 @@ impl<T: Transport> Client<T> {
         Res: Message + Default + Send + Sync + 'static,
     {
         self.with_method(index, |method| {
+            let mut request = request;
+            let own = request.extensions_mut().remove::<Resumption>();
             let options = request.extensions().get::<CallOptions>();
-            let own = options.and_then(|options| options.resumption.clone());
             let is_attempt = options.is_some_and(|options| options.is_attempt);
             if own.is_some() || method.streams_by_itself() && !is_attempt {
                 return self.resumed(method, request, own.as_ref());
             }
-            let mut request = request;
             if !method.config.codec.is_plain() {
                 let mut headers = std::mem::take(request.metadata_mut()).into_headers();
                 add_params(method, &mut headers, || request.get_ref().encode_to_vec());

@@ -74,7 +74,7 @@ impl<A: ServiceHandle> Call<A> {
         let MethodMatch { config, kind } = method;
         let (example, counts) = (config.example.as_ref(), config.headers.counts());
         let is_watched = !is_bare_channel::<A::Service>();
-        let Inspection { options, timeout, extra, has_count } =
+        let Inspection { options, resumption, timeout, extra, has_count } =
             Inspection::of(request, example, counts, is_watched);
         if let Some(status) = config.headers.refusal(request.headers()) {
             *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
@@ -84,10 +84,13 @@ impl<A: ServiceHandle> Call<A> {
         let reports = options
             .and_then(|options| options.report)
             .unwrap_or_else(|| config.shared.options.wants_reports());
-        let resumption = options.and_then(|options| options.resumption.clone());
-        if options.is_some() {
-            // No other layer below may act on them.
+        let (has_options, resumption) = (options.is_some(), resumption.cloned());
+        // No other layer below may act on them.
+        if has_options {
             request.extensions_mut().remove::<CallOptions>();
+        }
+        if resumption.is_some() {
+            request.extensions_mut().remove::<Resumption>();
         }
         if has_count {
             request.headers_mut().remove(PREVIOUS_ATTEMPTS);

@@ -35,8 +35,8 @@ use tower_layer::Layer;
 /// * `Retry-After` is waited for, with a draw on top, and one beyond the total timeout ends the operation.
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
-/// ([`report`](crate::http::HttpResponseExt::report)), unless it is a success at the first attempt and nobody
-/// [asked](Self::reports); its [`http`](crate::OperationReport::http) says why the request was retried or not. The
+/// ([`of`](crate::OperationReport::of)), unless it is a success at the first attempt and nobody
+/// [asked](Self::reports); its [`HttpReport`](crate::http::HttpReport) says why the request was retried or not. The
 /// last response, whatever its status, is the response; only where none came the operation ends with an
 /// [`HttpError`](crate::http::HttpError).
 ///
@@ -64,8 +64,8 @@ use tower_layer::Layer;
 /// use hyper_util::client::legacy::Client;
 /// use hyper_util::client::legacy::connect::HttpConnector;
 /// use hyper_util::rt::TokioExecutor;
-/// use tonic_gax::HttpRetryLayer;
-/// use tonic_gax::http::{HttpResponseExt, presets};
+/// use tonic_gax::http::presets;
+/// use tonic_gax::{HttpRetryLayer, OperationReport};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut connector = HttpConnector::new();
@@ -73,7 +73,7 @@ use tower_layer::Layer;
 /// let client = Client::builder(TokioExecutor::new()).build(connector);
 /// let client = HttpRetryLayer::preset(&presets::storage()).reports(true).layer(client);
 /// let response = client.send(http::Request::get("http://localhost:9000/storage/v1/b/photos").body(())?).await?;
-/// if let Some(report) = response.report() {
+/// if let Some(report) = OperationReport::of(response.extensions()) {
 ///     println!("{} attempts, {:?}", report.attempt_count(), report.stop_reason());
 /// }
 /// # Ok(())

@@ -35,7 +35,7 @@ pub use http_service::HttpService;
 pub use layer::HttpRetryLayer;
 pub use options::HttpCallOptions;
 pub use protocol::HTTP;
-pub use report::{HttpReport, HttpResponseExt};
+pub use report::HttpReport;
 pub use request::{IntoReplay, Replay, ReplayBody};
 #[cfg(feature = "reqwest")]
 pub use reqwest::{ReqwestRequestBuilder, ReqwestService};

@@ -1,6 +1,6 @@
 //! The part of a report that only HTTP requests have.
 
-use crate::operation::{FirstAndLast, OperationReport};
+use crate::operation::FirstAndLast;
 use gax_retry::http::{Classification, HttpFailure, IdempotencyStrategy};
 use gax_text::Escaped;
 use std::fmt;
@@ -12,10 +12,10 @@ use std::fmt;
 ///
 /// ```
 /// use tonic_gax::OperationReport;
-/// use tonic_gax::http::HttpFailure;
+/// use tonic_gax::http::HttpReport;
 ///
 /// fn may_have_happened_twice(report: &OperationReport) -> bool {
-///     report.http().is_some_and(|http| !http.is_safe()) && report.attempt_count() > 1
+///     report.detail::<HttpReport>().is_some_and(|http| !http.is_safe()) && report.attempt_count() > 1
 /// }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,52 +64,6 @@ impl HttpReport {
     #[must_use]
     pub fn failures(&self) -> &[HttpFailure] {
         self.failures.as_slice()
-    }
-}
-
-impl OperationReport {
-    /// Why an HTTP request was retried, or was not; `None` for other operations.
-    #[must_use]
-    pub fn http(&self) -> Option<&HttpReport> {
-        self.detail()?.get()
-    }
-
-    /// The HTTP part of the report; `None` for other operations.
-    #[must_use]
-    pub fn idempotency(&self) -> Option<&Classification> {
-        self.http().map(HttpReport::idempotency)
-    }
-}
-
-/// Finds the report of an HTTP operation in its response.
-///
-/// # Examples
-///
-/// ```
-/// use tonic_gax::http::HttpResponseExt;
-///
-/// fn attempts<B>(response: &http::Response<B>) -> u32 {
-///     response.report().map_or(1, |report| report.attempt_count())
-/// }
-/// # assert_eq!(attempts(&http::Response::new(())), 1);
-/// ```
-pub trait HttpResponseExt {
-    /// The report of the operation that this is the response of. `None` for a success at the first attempt, unless
-    /// [`CallOptions::report`](crate::CallOptions::report) or [`HttpRetryLayer::reports`](crate::HttpRetryLayer::reports)
-    /// asked for it.
-    fn report(&self) -> Option<&OperationReport>;
-}
-
-impl<B> HttpResponseExt for http::Response<B> {
-    fn report(&self) -> Option<&OperationReport> {
-        self.extensions().get()
-    }
-}
-
-#[cfg(feature = "reqwest")]
-impl HttpResponseExt for reqwest::Response {
-    fn report(&self) -> Option<&OperationReport> {
-        self.extensions().get()
     }
 }
 

@@ -6,7 +6,7 @@ use crate::http::http_service::HttpService;
 use crate::http::protocol::{AttemptOutcome, HttpProtocol};
 use crate::http::request::Replay;
 use crate::http::response::HttpResponseBody;
-use crate::operation::{Detail, Driver, Output};
+use crate::operation::{Driver, Output};
 use pin_project_lite::pin_project;
 use std::fmt;
 use std::future::Future;
@@ -50,7 +50,7 @@ impl<S: HttpService<B>, B: Replay> Future for HttpResponseFuture<S, B> {
             (_, Some(mut response)) => {
                 if let Some(report) = driver.as_mut().close() {
                     let details = driver.protocol().details();
-                    response.extensions_mut().insert(report.with_detail(Detail::new(details)));
+                    response.extensions_mut().insert(report.with_detail(details));
                 }
                 return Poll::Ready(Ok(response));
             }
@@ -58,7 +58,7 @@ impl<S: HttpService<B>, B: Replay> Future for HttpResponseFuture<S, B> {
         };
         let ended = driver.as_mut().protocol().take_outcome();
         let report = driver.as_mut().failed(stop);
-        let report = report.with_detail(Detail::new(driver.as_mut().protocol().details()));
+        let report = report.with_detail(driver.as_mut().protocol().details());
         Poll::Ready(match ended {
             Some(AttemptOutcome::Response(mut response)) => {
                 response.extensions_mut().insert(report);

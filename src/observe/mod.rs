@@ -21,8 +21,8 @@ mod spans;
 #[cfg(feature = "batching")]
 pub use crate::operation::BatchInfo;
 pub use crate::operation::{
-    AttemptTransfer, ObservedTransport as Transport, OperationInfo, OperationObserver, OperationSummary,
-    OutgoingHeaders, Retry, WireMessage,
+    AttemptTransfer, Event, ObservedTransport as Transport, OperationInfo, OperationObserver,
+    OperationSummary, OutgoingHeaders, Peer, Retry, WireMessage,
 };
 #[cfg(feature = "connection")]
 pub use crate::operation::{ConnectionChange, ConnectionEvent, LostReason};

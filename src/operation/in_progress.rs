@@ -5,7 +5,7 @@ use super::clock::{Clock, earlier};
 use super::connection_link::{ConnectionLink, RetryContext};
 use super::inbound::Inbound;
 use super::jitter::Jitter;
-use super::observe::{Entered, Observed, Observers, Outgoing, Transport};
+use super::observe::{self, Entered, Observed, Observers, Outgoing, Transport};
 use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::jitter::JitterSource;
 use gax_retry::operation::{
@@ -338,11 +338,10 @@ impl InProgress {
         }
     }
 
-    /// With that attempt, so many bytes of a transfer have gone over.
-    #[cfg(feature = "transfer")]
-    pub(super) fn transferred(&mut self, number: u32, bytes: u64, resumptions: u32) {
+    /// Something has happened to that attempt.
+    pub(super) fn event(&mut self, number: u32, event: &dyn observe::Event) {
         if let Some(observed) = self.observed() {
-            observed.transferred(number, bytes, resumptions);
+            observed.event(number, event);
         }
     }
 
@@ -483,9 +482,7 @@ impl InProgress {
         if ledger.is_some_and(|ledger| ledger.has_peer(number, &peer)) {
             return;
         }
-        if let Some(observed) = self.observed() {
-            observed.went_to(number, &peer);
-        }
+        self.event(number, &peer);
         begun(&mut self.operation, policy).notes_mut(policy).went_to(number, peer);
     }
 

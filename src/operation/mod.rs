@@ -30,17 +30,15 @@ pub(crate) use jitter::JitterSeeds;
 #[cfg(feature = "batching")]
 pub use observe::BatchInfo;
 pub use observe::{
-    AttemptTransfer, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
+    AttemptTransfer, Event, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
     Transport as ObservedTransport, WireMessage,
 };
 #[cfg(feature = "connection")]
 pub use observe::{ConnectionChange, ConnectionEvent, LostReason};
 pub(crate) use observe::{Entered, MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
 pub(crate) use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
-pub(crate) use report::Name;
-#[cfg(feature = "connection")]
-pub(crate) use report::Peer;
-pub use report::{AttemptDelay, DelayType, Note, OperationError, OperationReport};
 #[cfg(feature = "http")]
-pub(crate) use report::{Detail, FirstAndLast};
+pub(crate) use report::FirstAndLast;
+pub(crate) use report::Name;
+pub use report::{AttemptDelay, DelayType, Note, OperationError, OperationReport, Peer};
 pub(crate) use timer::Timer;

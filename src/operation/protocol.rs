@@ -5,7 +5,7 @@ use super::clock::Clock;
 use super::connection_link::ConnectionLink;
 use super::in_progress::InProgress;
 use super::jitter::{Jitter, JitterSeeds};
-use super::observe::{Observers, Outgoing, Transport};
+use super::observe::{Event, Observers, Outgoing, Transport};
 use super::report::{Name, Note};
 use gax_retry::operation::{AttemptResult, CommitPoint, Stop};
 use gax_retry::{AttemptKind, Code, Policy, StartedAttempt};
@@ -264,10 +264,9 @@ impl AttemptContext<'_> {
         }
     }
 
-    /// So many bytes of a transfer have gone over with it and those before.
-    #[cfg(feature = "transfer")]
-    pub(crate) fn transferred(&mut self, bytes: u64, resumptions: u32) {
-        self.progress.transferred(self.number, bytes, resumptions);
+    /// Something has happened to it that only this transport has: observers are notified.
+    pub(crate) fn event(&mut self, event: &dyn Event) {
+        self.progress.event(self.number, event);
     }
 
     /// Writes down a fact that the attempts alone don't show. Returns whether it is new.

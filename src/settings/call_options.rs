@@ -54,7 +54,6 @@ pub struct CallOptions {
     pub(super) overrides: SettingsOverrides,
     pub(super) retryable_codes: Option<Result<CodeSet, ParseCodeError>>,
     pub(crate) report: Option<bool>,
-    pub(crate) resumption: Option<Resumption>,
     /// The call is an attempt of an operation that somebody else makes.
     pub(crate) is_attempt: bool,
 }
@@ -62,7 +61,7 @@ pub struct CallOptions {
 /// Short: what is not set is left out.
 impl fmt::Debug for CallOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { retry_settings, overrides, retryable_codes, report, resumption, is_attempt } = self;
+        let Self { retry_settings, overrides, retryable_codes, report, is_attempt } = self;
         let mut text = f.debug_struct("CallOptions");
         if let Some(settings) = retry_settings {
             text.field("retry_settings", settings);
@@ -81,9 +80,6 @@ impl fmt::Debug for CallOptions {
         }
         if let Some(report) = report {
             text.field("report", report);
-        }
-        if let Some(resumption) = resumption {
-            text.field("resumption", resumption);
         }
         if *is_attempt {
             text.field("is_attempt", is_attempt);
@@ -191,18 +187,6 @@ impl CallOptions {
         self
     }
 
-    /// Lets the stream of responses be taken up where it breaks off, in place of the
-    /// [method's resumption](crate::CallSettings::set_resumption); `None`: as the method's settings say.
-    ///
-    /// It works with generated clients and with any other client over a [`RetryLayer`](crate::RetryLayer). A generated client
-    /// ends the call with `INVALID_ARGUMENT` if it is for messages of other types. The layer knows no types: it reads the
-    /// request as the resumption's, and passes the stream on as it comes where that can't be done, or where the response is
-    /// compressed ([`note::RESUMPTION_UNUSED`](crate::note::RESUMPTION_UNUSED)).
-    pub fn resumption(mut self, resumption: impl Into<Option<Resumption>>) -> Self {
-        self.resumption = resumption.into();
-        self
-    }
-
     fn with(mut self, change: impl FnOnce(SettingsOverrides) -> SettingsOverrides) -> Self {
         self.overrides = change(self.overrides);
         self
@@ -239,13 +223,19 @@ impl CallOptions {
     }
 }
 
-/// Sets [`CallOptions`] on a request.
+/// Sets [`CallOptions`] and a [`Resumption`] on a request.
 pub trait RequestExt {
     /// The request with these options in its extensions.
     #[must_use]
     fn with_call_options(self, options: CallOptions) -> Self;
 
-    /// The request with this [resumption](CallOptions::resumption) among its options.
+    /// The request with this resumption in its extensions: the stream of responses is taken up where it breaks off, in place of
+    /// the [method's resumption](crate::CallSettings::set_resumption).
+    ///
+    /// It works with generated clients and with any other client over a [`RetryLayer`](crate::RetryLayer). A generated client
+    /// ends the call with `INVALID_ARGUMENT` if it is for messages of other types. The layer knows no types: it reads the
+    /// request as the resumption's, and passes the stream on as it comes where that can't be done, or where the response is
+    /// compressed ([`RESUMPTION_UNUSED`](crate::note::RESUMPTION_UNUSED)).
     #[must_use]
     fn with_resumption(self, resumption: Resumption) -> Self;
 }
@@ -257,7 +247,7 @@ impl<T> RequestExt for tonic::Request<T> {
     }
 
     fn with_resumption(mut self, resumption: Resumption) -> Self {
-        let options = self.extensions_mut().remove::<CallOptions>().unwrap_or_default();
-        self.with_call_options(options.resumption(resumption))
+        self.extensions_mut().insert(resumption);
+        self
     }
 }

@@ -269,34 +269,6 @@ impl Failure {
     }
 }
 
-impl OperationReport {
-    /// The report in a response's extensions. `None`: the response comes from no operation, or there is no more to report
-    /// than that the first attempt succeeded, and nobody [asked for it](crate::CallOptions::report).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::OperationReport;
-    ///
-    /// fn attempts<T>(response: &tonic::Response<T>) -> u32 {
-    ///     OperationReport::of(response).map_or(1, OperationReport::attempt_count)
-    /// }
-    /// # assert_eq!(attempts(&tonic::Response::new(())), 1);
-    /// ```
-    #[must_use]
-    pub fn of<T>(response: &tonic::Response<T>) -> Option<&Self> {
-        response.extensions().get()
-    }
-}
-
-impl OperationError {
-    /// The operation's error behind a status, if the status comes from an operation.
-    #[must_use]
-    pub fn of(status: &Status) -> Option<&Self> {
-        status.source().and_then(|source| source.downcast_ref())
-    }
-}
-
 /// The status, under that code.
 fn of_code(mut status: Status, code: Code) -> Status {
     if status.code() == received::tonic_code(code) {

@@ -4,6 +4,7 @@ use crate::grpc::template::attempt_headers::{GRPC, TRAILERS};
 use crate::grpc::template::example_request::ExampleRequest;
 use crate::grpc::template::previous_attempts::PREVIOUS_ATTEMPTS;
 use crate::grpc::template::timeout::{self, GRPC_TIMEOUT};
+use crate::resumption::Resumption;
 use crate::settings::CallOptions;
 use http::header::{CONTENT_TYPE, TE};
 use http::{HeaderName, HeaderValue, Method, Version};
@@ -18,6 +19,7 @@ pub(crate) type ExtraHeaders = Option<Box<[(HeaderName, HeaderValue)]>>;
 #[derive(Debug)]
 pub(crate) struct Inspection<'a> {
     pub(crate) options: Option<&'a CallOptions>,
+    pub(crate) resumption: Option<&'a Resumption>,
     pub(crate) timeout: Option<Duration>,
     /// The headers that the example does not have; `None`: more than headers is different.
     pub(crate) extra: Option<ExtraHeaders>,
@@ -40,10 +42,11 @@ impl<'a> Inspection<'a> {
         let extensions = request.extensions();
         let description = extensions.get::<GrpcMethod<'static>>();
         let mut count = usize::from(description.is_some());
-        let mut options = None;
+        let (mut options, mut resumption) = (None, None);
         if extensions.len() > count {
             options = extensions.get::<CallOptions>();
-            count += usize::from(options.is_some());
+            resumption = extensions.get::<Resumption>();
+            count += usize::from(options.is_some()) + usize::from(resumption.is_some());
         }
         let (mut timeout, mut extra) = (None, Vec::new());
         let (mut te, mut content_type, mut has_count) = (false, false, false);
@@ -71,7 +74,7 @@ impl<'a> Inspection<'a> {
                 example.is_like(request.uri(), description, is_watched)
             });
         let extra = if extra.is_empty() { None } else { Some(extra.into_boxed_slice()) };
-        Self { options, timeout, extra: is_like.then_some(extra), has_count }
+        Self { options, resumption, timeout, extra: is_like.then_some(extra), has_count }
     }
 }
 

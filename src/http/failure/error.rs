@@ -122,7 +122,7 @@ impl HttpError {
     /// The status of the last response that came, if attempts before the last one had responses.
     #[must_use]
     pub fn last_status(&self) -> Option<u16> {
-        let failures = self.report.http()?.failures();
+        let failures = self.report.detail::<HttpReport>()?.failures();
         failures.iter().rev().find_map(|failure| match failure {
             HttpFailure::Status(status) => Some(*status),
             HttpFailure::Transport(_) => None,

@@ -80,15 +80,15 @@ impl HttpRetryService<ReqwestService> {
     /// # Examples
     ///
     /// ```
-    /// use tonic_gax::HttpRetryLayer;
-    /// use tonic_gax::http::{HttpResponseExt, ReqwestService, presets};
+    /// use tonic_gax::http::{ReqwestService, presets};
+    /// use tonic_gax::{HttpRetryLayer, OperationReport};
     ///
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let reqwest = reqwest::Client::new();
     /// let request = reqwest.post("http://localhost:8080/v1/things").json(&["a", "b"]).build()?;
     /// let client = HttpRetryLayer::preset(&presets::docs()).reports(true).layer(ReqwestService::new(reqwest));
     /// let response = client.execute(request).await?;
-    /// println!("{}", response.report().ok_or("no report")?);
+    /// println!("{}", OperationReport::of(response.extensions()).ok_or("no report")?);
     /// # Ok(())
     /// # }
     /// ```

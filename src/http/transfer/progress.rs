@@ -1,6 +1,5 @@
 //! How far a transfer has come.
 
-use crate::operation::OperationReport;
 use std::fmt;
 
 /// How far a transfer has come: while it runs, and in the end as a part of its report.
@@ -48,13 +47,5 @@ impl fmt::Display for TransferProgress {
         let Self { bytes, resumptions, .. } = self;
         let noun = if *resumptions == 1 { "resumption" } else { "resumptions" };
         write!(f, "transfer: {bytes} bytes, {resumptions} {noun}")
-    }
-}
-
-impl OperationReport {
-    /// How far a [transfer](crate::transfer) came; `None` for other operations.
-    #[must_use]
-    pub fn transfer(&self) -> Option<&TransferProgress> {
-        self.detail()?.get()
     }
 }

@@ -100,7 +100,7 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> TransferProtocol<'a, S, X> {
                 Failure::of(broken, Part::Head)
             };
             let result = reply.take().ok_or_else(|| failure.unwrap_or_else(without_attempt));
-            Poll::Ready(Ended { result, report: report.with_detail(Detail::new(transfer)), transfer })
+            Poll::Ready(Ended { result, report: report.with_detail(transfer), transfer })
         }))
     }
 
@@ -301,8 +301,7 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> Protocol for TransferProtocol
 
     /// Observers are notified of how far the transfer has come with it.
     fn ending(&mut self, context: &mut AttemptContext<'_>) {
-        let TransferProgress { bytes, resumptions, .. } = self.exchange.progress(0);
-        context.transferred(bytes, resumptions);
+        context.event(&self.exchange.progress(0));
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {

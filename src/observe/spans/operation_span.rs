@@ -2,7 +2,9 @@
 
 use crate::observe::spans::sentence::{Sentence, why};
 use crate::observe::spans::span_options::SpanOptions;
-use crate::observe::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, WireMessage};
+use crate::observe::{
+    Event, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Peer, WireMessage,
+};
 #[cfg(feature = "connection")]
 use crate::operation::AttemptDelay;
 use gax_retry::{Attempt, AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
@@ -194,9 +196,9 @@ impl OperationObserver for OperationSpan {
         }
     }
 
-    #[cfg(feature = "connection")]
-    fn attempt_peer(&self, _: &OperationInfo, attempt: StartedAttempt, peer: &str) {
-        if let Some(span) = self.in_flight(attempt.number()) {
+    fn attempt_event(&self, _: &OperationInfo, attempt: StartedAttempt, event: &dyn Event) {
+        let peer = event.downcast_ref().map(Peer::as_str);
+        if let Some((span, peer)) = self.in_flight(attempt.number()).zip(peer) {
             // OpenTelemetry has the port apart.
             if let Ok(address) = peer.parse::<std::net::SocketAddr>() {
                 span.record("network.peer.address", address.ip().to_string());

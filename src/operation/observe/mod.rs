@@ -5,6 +5,7 @@ mod batch;
 #[cfg(feature = "connection")]
 mod connection_event;
 mod entered;
+mod event;
 mod in_flight;
 mod info;
 mod observed;
@@ -20,6 +21,7 @@ pub use batch::BatchInfo;
 #[cfg(feature = "connection")]
 pub use connection_event::{ConnectionChange, ConnectionEvent, LostReason};
 pub(crate) use entered::Entered;
+pub use event::Event;
 pub use info::{OperationInfo, Transport};
 pub(crate) use observed::Observed;
 pub use observer::{OperationObserver, OutgoingHeaders};

@@ -2,15 +2,16 @@
 
 use crate::operation::clock::Clock;
 use crate::operation::observe::entered::Entered;
+use crate::operation::observe::event;
 use crate::operation::observe::in_flight::InFlight;
 use crate::operation::observe::info::{OperationInfo, Transport};
 use crate::operation::observe::observer::{OperationObserver, OutgoingHeaders};
 use crate::operation::observe::observers::{Observers, Recipients};
 use crate::operation::observe::outgoing::{Outbound, Outgoing};
 use crate::operation::observe::summary::OperationSummary;
-use crate::operation::report::Name;
 #[cfg(feature = "connection")]
-use crate::operation::report::{AttemptDelay, Peer};
+use crate::operation::report::AttemptDelay;
+use crate::operation::report::Name;
 use gax_retry::operation::{AttemptEnd, Event, Stop};
 use gax_retry::{Attempt, AttemptKind, Code, Policy, RetryBudget, StartedAttempt, StopReason};
 use http::HeaderMap;
@@ -193,11 +194,10 @@ impl Observed {
         }
     }
 
-    /// With an attempt, so many bytes of a transfer have gone over.
-    #[cfg(feature = "transfer")]
-    pub(crate) fn transferred(&self, number: u32, bytes: u64, resumptions: u32) {
+    /// Something has happened to that attempt.
+    pub(crate) fn event(&self, number: u32, event: &dyn event::Event) {
         if let Some(attempt) = self.started(number) {
-            self.each(|observer, info| observer.transfer_progressed(info, attempt, bytes, resumptions));
+            self.each(|observer, info| observer.attempt_event(info, attempt, event));
         }
     }
 
@@ -213,14 +213,6 @@ impl Observed {
         if let Some(attempt) = self.started(number).filter(|_| !self.is_committed) {
             self.is_committed = true;
             self.each(|observer, info| observer.committed(info, attempt));
-        }
-    }
-
-    /// That attempt went to that endpoint.
-    #[cfg(feature = "connection")]
-    pub(crate) fn went_to(&self, number: u32, peer: &Peer) {
-        if let Some(attempt) = self.started(number) {
-            self.each(|observer, info| observer.attempt_peer(info, attempt, peer.as_str()));
         }
     }
 

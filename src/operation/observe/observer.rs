@@ -4,6 +4,7 @@
 use crate::operation::observe::batch::BatchInfo;
 #[cfg(feature = "connection")]
 use crate::operation::observe::connection_event::ConnectionEvent;
+use crate::operation::observe::event::Event;
 use crate::operation::observe::info::OperationInfo;
 use crate::operation::observe::summary::OperationSummary;
 use crate::operation::observe::transfer::{AttemptTransfer, WireMessage};
@@ -123,11 +124,6 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// connection was there and a service was ready. Never called for closures.
     fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
 
-    /// The address of the server that an attempt went to, known over a [connection](crate::connection::Connection) of our own. The
-    /// attempt's end follows.
-    #[cfg(feature = "connection")]
-    fn attempt_peer(&self, operation: &OperationInfo, attempt: StartedAttempt, peer: &str) {}
-
     /// An attempt has waited for a connection or a free stream, known over a [connection](crate::connection::Connection) of our own.
     /// The attempt's end follows.
     #[cfg(feature = "connection")]
@@ -158,18 +154,11 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// [watches](Self::watches_transfers), but never for closures.
     fn attempt_transferred(&self, operation: &OperationInfo, attempt: &Attempt, transfer: AttemptTransfer) {}
 
-    /// An attempt of a [transfer](crate::transfer) has come to its end, by which so many bytes have gone over in all attempts: of an
-    /// upload those that the server has, as far as it has said so; of a download those that were written. The transfer has gone
-    /// on so often after a failure. The attempt's end follows.
-    #[cfg(feature = "transfer")]
-    fn transfer_progressed(
-        &self,
-        operation: &OperationInfo,
-        attempt: StartedAttempt,
-        bytes: u64,
-        resumptions: u32,
-    ) {
-    }
+    /// Something has happened to an attempt that only some transports have: over a
+    /// [connection](https://tonic-gax.github.io/tonic-gax/connecting.html) of our own the [`Peer`](crate::observe::Peer) that it went to is
+    /// known, and the end of an attempt of a transfer has a `TransferProgress`: the bytes that have gone over in all attempts, and how
+    /// often it has gone on after a failure. The attempt's end follows.
+    fn attempt_event(&self, operation: &OperationInfo, attempt: StartedAttempt, event: &dyn Event) {}
 
     /// A stream of responses has brought a message. A layer without descriptors can't distinguish one response from a
     /// stream of one, and notifies of it too.

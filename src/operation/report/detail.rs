@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 /// A value of the transport's own, which prints as one line of the report.
 #[derive(Clone)]
-pub(crate) struct Detail(Arc<dyn AnyDetail>);
+pub(super) struct Detail(Arc<dyn AnyDetail>);
 
 /// The traits that a report needs of such a value.
 trait AnyDetail: Any + fmt::Debug + fmt::Display + Send + Sync {
@@ -20,14 +20,12 @@ impl<T: Any + PartialEq + fmt::Debug + fmt::Display + Send + Sync> AnyDetail for
 }
 
 impl Detail {
-    #[cfg(feature = "http")]
-    pub(crate) fn new<T: Any + PartialEq + fmt::Debug + fmt::Display + Send + Sync>(value: T) -> Self {
+    pub(super) fn new<T: Any + PartialEq + fmt::Debug + fmt::Display + Send + Sync>(value: T) -> Self {
         Self(Arc::new(value))
     }
 
     /// The value, if it is of that type.
-    #[cfg(feature = "http")]
-    pub(crate) fn get<T: Any>(&self) -> Option<&T> {
+    pub(super) fn get<T: Any>(&self) -> Option<&T> {
         let value: &dyn Any = &*self.0;
         value.downcast_ref()
     }
@@ -51,7 +49,7 @@ impl fmt::Display for Detail {
     }
 }
 
-#[cfg(all(test, feature = "http"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

@@ -4,6 +4,7 @@ use crate::operation::report::operation_report::OperationReport;
 use gax_retry::{Delivery, StopReason};
 use std::error::Error;
 use std::fmt;
+use std::iter;
 use std::sync::Arc;
 
 /// Why an operation failed: the source of the [`tonic::Status`] that the caller gets.
@@ -29,6 +30,12 @@ pub struct OperationError {
 impl OperationError {
     pub(crate) fn new(report: OperationReport, cause: Option<Arc<dyn Error + Send + Sync>>) -> Self {
         Self { report: Box::new(report), cause }
+    }
+
+    /// The operation's error behind another one, such as a [`tonic::Status`]: that error itself, or the first among its sources.
+    #[must_use]
+    pub fn of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
+        iter::successors(Some(error), |error| error.source()).find_map(<dyn Error>::downcast_ref)
     }
 
     /// The report of the operation.

@@ -16,14 +16,11 @@ mod stored;
 mod tests;
 
 pub use delay::{AttemptDelay, DelayType};
-#[cfg(feature = "http")]
-pub(crate) use detail::Detail;
 pub use error::OperationError;
 pub(crate) use ledger::Ledger;
 pub use note::Note;
 pub(crate) use operation_report::Name;
 pub use operation_report::OperationReport;
-#[cfg(feature = "connection")]
-pub(crate) use peer::Peer;
+pub use peer::Peer;
 #[cfg(feature = "http")]
 pub(crate) use rows::FirstAndLast;

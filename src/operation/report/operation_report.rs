@@ -9,7 +9,9 @@ use crate::operation::report::rows::parts;
 use gax_retry::report::AttemptTable;
 use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
 use gax_text::{Escaped, Human};
+use http::Extensions;
 use http::uri::PathAndQuery;
+use std::any::Any;
 use std::borrow::Cow;
 use std::fmt;
 use std::num::NonZeroU64;
@@ -33,7 +35,7 @@ use std::time::Duration;
 /// # async fn call() -> Result<tonic::Response<()>, tonic::Status> { Ok(tonic::Response::new(())) }
 /// # async fn example() -> Result<(), tonic::Status> {
 /// let response = call().await?;
-/// if let Some(report) = tonic_gax::OperationReport::of(&response) {
+/// if let Some(report) = tonic_gax::OperationReport::of(response.extensions()) {
 ///     for attempt in report.attempts() {
 ///         println!("{}: {} after {:?}", attempt.number(), attempt.code(), attempt.end());
 ///     }
@@ -95,16 +97,38 @@ impl OperationReport {
         report
     }
 
-    /// This report with a transport's detail.
-    #[cfg(feature = "http")]
-    pub(crate) fn with_detail(mut self, detail: Detail) -> Self {
-        self.detail = Some(detail);
+    /// This report with a value of the transport's own, which prints as one line of it.
+    #[must_use]
+    pub fn with_detail<T>(mut self, value: T) -> Self
+    where
+        T: Any + PartialEq + fmt::Debug + fmt::Display + Send + Sync,
+    {
+        self.detail = Some(Detail::new(value));
         self
     }
 
-    /// The detail that a transport has added.
-    pub(crate) fn detail(&self) -> Option<&Detail> {
-        self.detail.as_ref()
+    /// The value of that type which the transport has added: over HTTP an `HttpReport` or a `TransferProgress`.
+    #[must_use]
+    pub fn detail<T: Any>(&self) -> Option<&T> {
+        self.detail.as_ref()?.get()
+    }
+
+    /// The report in the extensions of a response. `None`: it comes from no operation, or there is no more to report
+    /// than that the first attempt succeeded, and nobody [asked for it](crate::CallOptions::report).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::OperationReport;
+    ///
+    /// fn attempts<T>(response: &tonic::Response<T>) -> u32 {
+    ///     OperationReport::of(response.extensions()).map_or(1, OperationReport::attempt_count)
+    /// }
+    /// # assert_eq!(attempts(&tonic::Response::new(())), 1);
+    /// ```
+    #[must_use]
+    pub fn of(extensions: &Extensions) -> Option<&Self> {
+        extensions.get()
     }
 
     /// The report of this operation, whose reply says that it has failed with that code.
@@ -253,7 +277,7 @@ impl OperationReport {
         if let Some(refused) = self.not_attempted() {
             table.not_attempted(refused.attempt(), refused.delay());
         }
-        if let Some(detail) = self.detail() {
+        if let Some(detail) = &self.detail {
             table.line(detail);
         }
         if !self.ledger.peers().is_empty() {

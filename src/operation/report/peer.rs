@@ -1,18 +1,27 @@
 //! The endpoints that attempts go to.
 
+use std::fmt;
 use std::sync::Arc;
 
-/// The endpoint that an attempt went to: its address, as reports and observers see it.
+/// The endpoint that an attempt went to, by its address: an event of the attempt.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub(crate) struct Peer(Arc<str>);
+pub struct Peer(Arc<str>);
 
 impl Peer {
     #[cfg(feature = "connection")]
-    pub(crate) fn new(address: &impl std::fmt::Display) -> Self {
+    pub(crate) fn new(address: &impl fmt::Display) -> Self {
         Self(address.to_string().into())
     }
 
-    pub(crate) fn as_str(&self) -> &str {
+    /// Its address.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
         &self.0
+    }
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
     }
 }

@@ -55,7 +55,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     let request = ListAssetsRequest { parent: "projects/p".to_owned(), ..ListAssetsRequest::default() };
     let response = client.list_assets(request).await?;
-    let report = OperationReport::of(&response).ok_or("a retry is reported")?;
+    let report = OperationReport::of(response.extensions()).ok_or("a retry is reported")?;
     println!("{report}");
     assert_eq!(report.attempt_count(), 3);
     println!("{:?}", response.into_inner().assets.first().map(|asset| &asset.name));

@@ -49,7 +49,7 @@ async fn call(
 /// The report of such a call, or its absence.
 fn printed<T>(result: &Result<Response<T>, Status>) -> String {
     let report = match result {
-        Ok(response) => OperationReport::of(response),
+        Ok(response) => OperationReport::of(response.extensions()),
         Err(status) => OperationError::of(status).map(OperationError::report),
     };
     report.map_or_else(|| "no report".to_owned(), ToString::to_string)

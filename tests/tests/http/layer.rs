@@ -6,6 +6,7 @@ use http_body_util::{BodyExt as _, Full};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
+use tonic_gax::http::HttpReport;
 use tonic_gax::http::note;
 use tonic_gax::http::{
     HttpError, HttpFailure, HttpResponseBody, IdempotencyStrategy, ReplayBody, TransportFailure, presets,
@@ -95,14 +96,17 @@ async fn replies_are_retried_until_one_is_good() {
     assert_eq!(seen.report.stop_reason(), None);
     assert_eq!(seen.report.method(), "GET /thing");
     let failures: Vec<_> = [503, 504, 429, 503].map(HttpFailure::Status).into();
-    assert_eq!(seen.report.http().unwrap().failures(), failures);
+    assert_eq!(seen.report.detail::<HttpReport>().unwrap().failures(), failures);
 }
 
 #[tokio::test(start_paused = true)]
 async fn one_attempt_has_its_report_too() {
     let seen = sent(&layer(), [], get()).await;
     assert_eq!(codes(&seen.report), [Code::Ok]);
-    assert_eq!(seen.report.idempotency().unwrap().to_string(), "always");
+    assert_eq!(
+        seen.report.detail::<HttpReport>().map(HttpReport::idempotency).unwrap().to_string(),
+        "always"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -141,7 +145,7 @@ async fn broken_replies_are_retried_each_by_its_kind() {
         TransportFailure::Timeout,
         TransportFailure::Timeout,
     ];
-    assert_eq!(seen.report.http().unwrap().failures(), failures.map(HttpFailure::Transport));
+    assert_eq!(seen.report.detail::<HttpReport>().unwrap().failures(), failures.map(HttpFailure::Transport));
     let expected =
         [Code::Unavailable, Code::Unavailable, Code::DeadlineExceeded, Code::DeadlineExceeded, Code::Ok];
     assert_eq!(codes(&seen.report), expected);
@@ -272,7 +276,7 @@ async fn by_gax_javas_rules_what_the_transport_throws_is_unknown_and_final() {
     let post = http::Request::post("http://server/thing").body(Full::default()).unwrap();
     let seen = sent(&documented, [HttpAct::status(503)], post).await;
     assert_eq!((seen.status, seen.report.attempts().len()), (503, 1));
-    assert_eq!(seen.report.idempotency().unwrap().to_string(), "never");
+    assert_eq!(seen.report.detail::<HttpReport>().map(HttpReport::idempotency).unwrap().to_string(), "never");
 }
 
 #[tokio::test(start_paused = true)]

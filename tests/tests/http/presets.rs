@@ -7,6 +7,7 @@ use gax_retry::{AttemptPlan, Response};
 use http_body_util::Full;
 use serde_json::Value;
 use std::time::Duration;
+use tonic_gax::http::HttpReport;
 use tonic_gax::http::{HttpError, IdempotencyStrategy, IdempotencyTable, OperationClass, Preset, presets};
 use tonic_gax::{CallOptions, Code, HttpRetryLayer, OperationOptions, OperationReport, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
@@ -108,8 +109,8 @@ async fn every_row_is_retried_as_its_class_and_the_strategy_say() {
                         format!("{} {with_precondition} {strategy} {fault:?}: {report}", operation.name);
                     assert_eq!(server.arrivals().len(), 1 + usize::from(again), "{case}");
                     assert_eq!(result.is_ok_and(|status| status == 200), again, "{case}");
-                    assert_eq!(report.http().unwrap().is_safe(), safe, "{case}");
-                    assert_eq!(report.http().unwrap().may_be_sent_again(), again, "{case}");
+                    assert_eq!(report.detail::<HttpReport>().unwrap().is_safe(), safe, "{case}");
+                    assert_eq!(report.detail::<HttpReport>().unwrap().may_be_sent_again(), again, "{case}");
                     let reason = (!again).then_some(StopReason::NonRetryable);
                     assert_eq!(report.stop_reason(), reason, "{case}");
                     requests += 1;
@@ -149,7 +150,7 @@ async fn a_row_can_be_overridden() {
     let request = http::Request::get("http://server/storage/v1/b/x").body(Full::default()).unwrap();
     let (result, report, _) = sent(&layer, HttpScript::new([HttpAct::status(503)]), request).await;
     assert_eq!(result.unwrap(), 503);
-    assert_eq!(report.idempotency().unwrap().to_string(), "never");
+    assert_eq!(report.detail::<HttpReport>().map(HttpReport::idempotency).unwrap().to_string(), "never");
 }
 
 /// A request that every table calls safe.
@@ -271,7 +272,7 @@ async fn said(preset: &Preset, method: &str, uri: &str, headers: &[(&str, &str)]
     let layer = HttpRetryLayer::preset(preset).reports(true).options(OperationOptions::new().jitter_seed(1));
     let request = request.body(Full::default()).unwrap();
     let (_, report, server) = sent(&layer, HttpScript::new([HttpAct::status(503)]), request).await;
-    let classification = report.idempotency().unwrap();
+    let classification = report.detail::<HttpReport>().map(HttpReport::idempotency).unwrap();
     let rule = classification.rule().unwrap_or_default().to_owned();
     (classification.to_string(), rule, server.times().len())
 }

@@ -9,9 +9,8 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use tonic_gax::http::{
-    HttpCallOptions, HttpResponseExt as _, HttpRetryService, IntoReplay, ReplayBody, presets,
-};
+use tonic_gax::OperationReport;
+use tonic_gax::http::{HttpCallOptions, HttpRetryService, IntoReplay, ReplayBody, presets};
 use tonic_gax::{CallOptions, Code, HttpRetryLayer, Note, RetrySettings, StartedAttempt, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, ms};
 use tower_service::Service;
@@ -91,7 +90,7 @@ async fn a_report_is_there_if_it_tells_something_or_is_asked_for() {
     ] {
         let (_server, client) = client(&layer, acts);
         let response = client.send(request).await.unwrap();
-        assert_eq!(response.report().map(tonic_gax::OperationReport::attempt_count), attempts);
+        assert_eq!(OperationReport::of(response.extensions()).map(OperationReport::attempt_count), attempts);
     }
 }
 
@@ -113,7 +112,7 @@ async fn one_request_has_limits_of_its_own() {
     ] {
         let (server, client) = client(&layer, unavailable(1));
         let response = client.send(with(options)).await.unwrap();
-        let report = response.report().unwrap();
+        let report = OperationReport::of(response.extensions()).unwrap();
         assert_eq!((server.arrivals().len(), report.notes()), (attempts, &*notes), "{options:?}");
     }
 }
@@ -150,7 +149,7 @@ async fn retries_can_be_switched_off() {
             let mut request = http::Request::get("http://server/thing").body(()).unwrap();
             extension.map(|options| request.extensions_mut().insert(options));
             let report = match client.send(request).await {
-                Ok(response) => response.report().unwrap().clone(),
+                Ok(response) => OperationReport::of(response.extensions()).unwrap().clone(),
                 Err(error) => error.report().clone(),
             };
             assert_eq!(report.attempts().iter().map(gax_retry::Attempt::code).collect::<Vec<_>>(), codes);

@@ -6,10 +6,9 @@ use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use reqwest::multipart::{Form, Part};
 use std::error::Error as _;
+use tonic_gax::OperationReport;
 use tonic_gax::http::note;
-use tonic_gax::http::{
-    HttpCallOptions, HttpResponseExt as _, HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService,
-};
+use tonic_gax::http::{HttpCallOptions, HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService};
 use tonic_gax::{Code, HttpRetryLayer, Note, RetrySettings, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
 
@@ -41,8 +40,8 @@ async fn a_request_of_reqwests_own_is_executed_as_often_as_it_takes() {
     let response = client().execute(request.build().unwrap()).await.unwrap();
     assert_eq!(response.url().as_str(), format!("{url}/things?a=b"));
     assert_eq!((response.status().as_u16(), response.content_length()), (200, Some(14)));
-    assert_eq!(response.report().unwrap().attempt_count(), 3);
-    assert_eq!(response.report().unwrap().method(), "POST /things");
+    assert_eq!(OperationReport::of(response.extensions()).unwrap().attempt_count(), 3);
+    assert_eq!(OperationReport::of(response.extensions()).unwrap().method(), "POST /things");
     let reply: std::collections::HashMap<String, u16> = response.json().await.unwrap();
     assert_eq!(reply["status"], 200);
     assert_eq!(bodies(&server), [r#"["a","b"]"#; 3]);
@@ -107,7 +106,7 @@ async fn a_form_in_memory_is_sent_again_and_one_from_a_stream_is_not() {
     let streamed = form().part("more", Part::stream(reqwest::Body::wrap(StreamBody::new(frames))));
     let response = client().post(&url).multipart(streamed).send().await.unwrap();
     assert_eq!((response.status().as_u16(), server.arrivals().len()), (503, 1));
-    assert_eq!(response.report().unwrap().notes(), [Note::REQUEST_IS_A_STREAM]);
+    assert_eq!(OperationReport::of(response.extensions()).unwrap().notes(), [Note::REQUEST_IS_A_STREAM]);
     assert!(bodies(&server)[0].windows(6).any(|bytes| bytes == b"stream"));
 }
 
@@ -143,10 +142,10 @@ async fn a_client_that_follows_redirects_takes_bytes_along() {
         assert_eq!((response.status().as_u16(), response.url().path()), (200, "/there"));
         assert_eq!(bodies(&server), ["content", "content"]);
         // It is one attempt, and not one request.
-        let report = response.report().unwrap();
+        let report = OperationReport::of(response.extensions()).unwrap();
         assert_eq!((report.attempt_count(), report.notes()), (1, [note::FOLLOWED_REDIRECTS].as_slice()));
         let plain = client.get(&url).send().await.unwrap();
-        assert!(plain.report().is_none_or(|report| report.notes().is_empty()));
+        assert!(OperationReport::of(plain.extensions()).is_none_or(|report| report.notes().is_empty()));
         // Without reqwest's own types.
         let (server, url) = redirecting(status).await;
         let response =
@@ -162,7 +161,7 @@ async fn a_client_without_redirects_hands_them_on() {
         let response = client().post(&url).body("content").send().await.unwrap();
         assert_eq!(response.status().as_u16(), status);
         assert_eq!(response.headers()["location"], "/there");
-        assert_eq!(response.report().unwrap().attempt_count(), 1);
+        assert_eq!(OperationReport::of(response.extensions()).unwrap().attempt_count(), 1);
         assert_eq!(server.arrivals().len(), 1);
     }
 }

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
+use tonic_gax::http::HttpReport;
 use tonic_gax::http::{HttpFailure, HttpRetryService, Replay, ReplayBody, ReqwestService, TransportFailure};
 use tonic_gax::{Code, HttpRetryLayer, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, HttpService, ms};
@@ -62,7 +63,7 @@ const FAILURES: [HttpFailure; 5] = [
 
 fn check(server: &FaultServer, reply: Option<&(u16, Bytes)>, report: &OperationReport) {
     assert_eq!(reply, Some(&(200, Bytes::from_static(br#"{"status":200}"#))), "{report}");
-    assert_eq!(report.http().unwrap().failures(), FAILURES, "{report}");
+    assert_eq!(report.detail::<HttpReport>().unwrap().failures(), FAILURES, "{report}");
     let arrivals = server.arrivals();
     assert_eq!(arrivals.len(), 6);
     for arrival in arrivals {
@@ -100,7 +101,7 @@ async fn a_port_that_nobody_listens_at_is_refused() {
         put(&mut reqwest, nobody, ReplayBody::empty()).await,
     ] {
         assert_eq!((reply, report.stop_reason()), (None, Some(StopReason::MaxAttempts)));
-        assert_eq!(report.http().unwrap().failures(), refused);
+        assert_eq!(report.detail::<HttpReport>().unwrap().failures(), refused);
     }
 }
 
@@ -113,7 +114,10 @@ async fn a_request_that_no_client_takes_is_not_sent_again() {
         put(&mut reqwest, "/no/host", ReplayBody::empty()).await,
     ] {
         assert_eq!((reply, report.stop_reason()), (None, Some(StopReason::NonRetryable)));
-        assert_eq!((report.attempts().len(), report.http().unwrap().failures()), (1, &[][..]));
+        assert_eq!(
+            (report.attempts().len(), report.detail::<HttpReport>().unwrap().failures()),
+            (1, &[][..])
+        );
     }
 }
 

@@ -4,9 +4,9 @@
 use bytes::Bytes;
 use gax_retry::Attempt;
 use http_body_util::Full;
-use tonic_gax::http::{
-    HttpError, HttpFailure, HttpResponseExt, ReplayBody, ReqwestService, TransportFailure, presets,
-};
+use tonic_gax::OperationReport;
+use tonic_gax::http::HttpReport;
+use tonic_gax::http::{HttpError, HttpFailure, ReplayBody, ReqwestService, TransportFailure, presets};
 use tonic_gax::{Code, Compatibility, HttpRetryLayer, Note, StopReason};
 use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, RawFrame, RawServer, failed, http2_client, ms, settings,
@@ -22,7 +22,7 @@ fn layer() -> HttpRetryLayer {
 fn check(error: &HttpError, end: u64, context: &str) {
     let report = error.report();
     let unreadable = [HttpFailure::Transport(TransportFailure::Unreadable)];
-    assert_eq!(report.http().unwrap().failures(), unreadable, "{context}: {error}");
+    assert_eq!(report.detail::<HttpReport>().unwrap().failures(), unreadable, "{context}: {error}");
     assert_eq!(
         report.attempts().iter().map(Attempt::code).collect::<Vec<_>>(),
         [Code::Internal],
@@ -110,8 +110,8 @@ async fn a_status_stands_whatever_comes_instead_of_its_body() {
     let request = http::Request::get(URL).body(Full::<Bytes>::default()).unwrap();
     let response = layer().layer(http2_client(server.connector())).call(request).await.unwrap();
     assert_eq!(response.status(), 200);
-    let report = response.report().unwrap();
-    assert_eq!(report.http().unwrap().failures(), [HttpFailure::Status(503)]);
+    let report = OperationReport::of(response.extensions()).unwrap();
+    assert_eq!(report.detail::<HttpReport>().unwrap().failures(), [HttpFailure::Status(503)]);
     assert_eq!(
         report.attempts().iter().map(Attempt::code).collect::<Vec<_>>(),
         [Code::Unavailable, Code::Ok]

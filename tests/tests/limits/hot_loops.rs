@@ -7,6 +7,7 @@ use http_body_util::Full;
 use std::cell::Cell;
 use std::time::Duration;
 use tonic::Status;
+use tonic_gax::http::HttpReport;
 use tonic_gax::{
     CallOptions, HttpRetryLayer, OperationOptions, OperationReport, RequestExt as _, Retryer, retry,
     retry_blocking,
@@ -121,5 +122,5 @@ async fn a_long_calls_report_keeps_both_ends_too() {
         .unwrap();
     let report = response.extensions().get::<OperationReport>().unwrap();
     assert_eq!((report.attempt_count(), report.attempts_left_out()), (100, 36));
-    assert_eq!(report.http().unwrap().failures(), [HttpFailure::Status(503); 64]);
+    assert_eq!(report.detail::<HttpReport>().unwrap().failures(), [HttpFailure::Status(503); 64]);
 }

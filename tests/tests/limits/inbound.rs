@@ -15,8 +15,8 @@ use tokio_stream::StreamExt as _;
 use tonic::Status;
 use tonic::codegen::BoxStream;
 use tonic::transport::Server;
+use tonic_gax::OperationReport;
 use tonic_gax::deadline::{Inbound, RequestEnded};
-use tonic_gax::http::HttpResponseExt as _;
 use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::{CallOptions, DeadlineLayer, HttpRetryLayer, OperationOptions, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
@@ -490,7 +490,8 @@ async fn http_requests_inside_a_retry_are_one_attempt_where_that_is_asked_for() 
         let client = layer.layer(FaultServer::full_client(connector));
         let stopped = nested("1", async move {
             let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
-            client.send(request).await.unwrap().report().unwrap().stop_reason()
+            let response = client.send(request).await.unwrap();
+            OperationReport::of(response.extensions()).unwrap().stop_reason()
         });
         assert_eq!(stopped.await, Some(reason));
         assert_eq!(server.arrivals().len(), times);

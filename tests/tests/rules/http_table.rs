@@ -4,7 +4,7 @@
 use bytes::Bytes;
 use gax_retry::Environment;
 use http_body_util::Full;
-use tonic_gax::http::{HttpResponseExt as _, HttpRetryService};
+use tonic_gax::http::HttpRetryService;
 use tonic_gax::live::SettingsHandle;
 use tonic_gax::{CallOptions, HttpRetryLayer, OperationOptions, OperationReport, RetryTable, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, ms};
@@ -95,7 +95,7 @@ async fn sent(
 ) -> (Vec<u128>, Option<StopReason>) {
     let (client, server) = served(layer, HttpScript::always(act));
     let reason = match client.send(request.body(Full::default()).unwrap()).await {
-        Ok(response) => response.report().and_then(OperationReport::stop_reason),
+        Ok(response) => OperationReport::of(response.extensions()).and_then(OperationReport::stop_reason),
         Err(error) => error.report().stop_reason(),
     };
     (server.times(), reason)
@@ -242,7 +242,10 @@ async fn all_requests_draw_on_the_budget_of_the_table() {
     }
     let get = request("GET", "http://server/v1/things/7").body(Full::default()).unwrap();
     let response = client.send(get).await.unwrap();
-    assert_eq!(response.report().and_then(OperationReport::stop_reason), Some(StopReason::Throttled));
+    assert_eq!(
+        OperationReport::of(response.extensions()).and_then(OperationReport::stop_reason),
+        Some(StopReason::Throttled)
+    );
     // Two failures leave half of the four tokens, by which nothing is retried.
     assert_eq!(server.times(), [0, 100, 100, 100]);
 }

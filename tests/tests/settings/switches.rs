@@ -105,10 +105,10 @@ async fn a_report_is_found_in_its_response() {
     let server = VirtualServer::start(Script::always(Reply::Serve));
     let client = AssetServiceClient::with_settings(server.channel(), Setup::new(settings()).client());
     let response = client.list_assets(reported(ListAssetsRequest::default())).await.unwrap();
-    let report = OperationReport::of(&response).unwrap();
+    let report = OperationReport::of(response.extensions()).unwrap();
     assert_eq!(report.attempts().iter().map(gax_retry::Attempt::code).collect::<Vec<_>>(), [Code::Ok]);
     let response = client.list_assets(ListAssetsRequest::default()).await.unwrap();
-    assert!(OperationReport::of(&response).is_none());
+    assert!(OperationReport::of(response.extensions()).is_none());
 }
 
 #[test]

@@ -56,7 +56,7 @@ async fn watched<S: HttpService>(http: S) {
     let (origin, requests) = serve().await;
     let request = Request::new(GetByUserRequest { user_id: "me".to_owned(), message_id: String::new() });
     let response = client(http, &origin).watch(request).await.unwrap();
-    assert_eq!(OperationReport::of(&response).unwrap().attempt_count(), 2);
+    assert_eq!(OperationReport::of(response.extensions()).unwrap().attempt_count(), 2);
     let mut stream = response.into_inner();
     let mut texts = Vec::new();
     while let Some(message) = stream.message().await.unwrap() {

@@ -187,7 +187,7 @@ async fn observers_and_reports_know_of_no_rest() {
     let settings = EverythingServiceSettings::default().with_observer(recorder.clone()).with_reports(true);
     let client = EverythingServiceClient::rest(server.clone(), settings);
     let response = client.query(Flat { name: "things/1".to_owned(), ..Flat::default() }).await.unwrap();
-    let report = OperationReport::of(&response).unwrap();
+    let report = OperationReport::of(response.extensions()).unwrap();
     assert_eq!(codes(report), [GaxCode::Unavailable, GaxCode::Ok]);
     assert_eq!(report.method(), "/rest.everything.v1.EverythingService/Query");
     let lines = recorder.take();

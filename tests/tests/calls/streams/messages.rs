@@ -103,7 +103,7 @@ async fn a_message_that_was_held_comes_with_the_report_and_the_error_behind_it_t
             let mut client = Stack::Layer.talk(server.channel(), &setup().compatible(rules));
             let response = client.listen(reported(three_lines())).await.unwrap();
             let expected = (vec![code; attempts], Some(reason), vec![note::FAILED_BEHIND_MESSAGES]);
-            assert_eq!(outcome(OperationReport::of(&response).unwrap()), expected, "{rules}");
+            assert_eq!(outcome(OperationReport::of(response.extensions()).unwrap()), expected, "{rules}");
             let (_, status) = read(response.into_inner()).await;
             assert_eq!(outcome(OperationError::of(&status).unwrap().report()), expected, "{rules}");
         }

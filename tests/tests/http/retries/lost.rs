@@ -6,6 +6,7 @@ use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use hyper_util::client::legacy::Client;
 use std::io;
+use tonic_gax::http::HttpReport;
 use tonic_gax::http::{HttpFailure, HttpRetryService, ReplayBody, TransportFailure};
 use tonic_gax::{Code, HttpRetryLayer, OperationReport, StopReason};
 use tonic_gax_tests::{
@@ -100,7 +101,7 @@ async fn a_request_that_waits_for_a_stream_is_not_sent_again_if_that_is_unsafe()
         assert_eq!((status, report.stop_reason()), (None, Some(StopReason::NonRetryable)), "{end:?}");
         assert_eq!(codes(&report), [Code::Unavailable], "{end:?}");
         let lost = [HttpFailure::Transport(TransportFailure::Reset)];
-        assert_eq!(report.http().unwrap().failures(), lost, "{end:?}");
+        assert_eq!(report.detail::<HttpReport>().unwrap().failures(), lost, "{end:?}");
         assert_eq!(running.await.unwrap().0, Some(200), "{end:?}");
     }
 }

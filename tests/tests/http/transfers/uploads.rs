@@ -5,9 +5,11 @@ use super::object::{layer_of, stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
 use std::sync::{Arc, Mutex};
 use tonic_gax::http::presets;
-use tonic_gax::observe::{OperationInfo, OperationObserver};
+use tonic_gax::observe::{Event, OperationInfo, OperationObserver};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{Checksums, TransferErrorKind, Upload, UploadSession, UploadSource};
+use tonic_gax::transfer::{
+    Checksums, TransferErrorKind, TransferProgress, Upload, UploadSession, UploadSource,
+};
 use tonic_gax::{HttpRetryLayer, StartedAttempt, StopReason};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
@@ -367,8 +369,9 @@ async fn one_request_whose_reply_is_lost_is_found_to_have_made_the_object() {
 struct Progressed(Mutex<Vec<(u32, u64, u32)>>);
 
 impl OperationObserver for Progressed {
-    fn transfer_progressed(&self, _: &OperationInfo, attempt: StartedAttempt, bytes: u64, resumptions: u32) {
-        self.0.lock().unwrap().push((attempt.number(), bytes, resumptions));
+    fn attempt_event(&self, _: &OperationInfo, attempt: StartedAttempt, event: &dyn Event) {
+        let report = event.downcast_ref::<TransferProgress>().unwrap();
+        self.0.lock().unwrap().push((attempt.number(), report.bytes(), report.resumptions()));
     }
 }
 

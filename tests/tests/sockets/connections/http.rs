@@ -6,7 +6,7 @@ use bytes::Bytes;
 use std::sync::{Arc, Mutex};
 use tonic_gax::connection::{Connection, Picker};
 use tonic_gax::http::{HttpError, HttpRetryService, ReplayBody, presets};
-use tonic_gax::observe::{OperationInfo, OperationObserver};
+use tonic_gax::observe::{Event, OperationInfo, OperationObserver, Peer};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::transfer::Download;
 use tonic_gax::{Code, HttpRetryLayer, Note, OperationReport, RetrySettings, StartedAttempt};
@@ -115,7 +115,8 @@ async fn services_in_between_hide_no_endpoint() {
 struct Peers(Mutex<Vec<String>>);
 
 impl OperationObserver for Peers {
-    fn attempt_peer(&self, _: &OperationInfo, attempt: StartedAttempt, peer: &str) {
+    fn attempt_event(&self, _: &OperationInfo, attempt: StartedAttempt, event: &dyn Event) {
+        let peer = event.downcast_ref::<Peer>().unwrap();
         self.0.lock().unwrap().push(format!("{} {peer}", attempt.number()));
     }
 }
