@@ -35,10 +35,15 @@
 //! | resume a stream that broke | [`resumption`] |
 //! | retry a closure | [`retry`], [`Retryer`] |
 //! | retry HTTP requests | `HttpRetryLayer` (feature `http`) |
+//! | run operations over another transport | `protocol` (feature `protocol-preview`) |
 //! | bound a server's own calls by its callers' deadlines | [`DeadlineLayer`] |
 //!
 //! The [page on features](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/features.md) lists what each feature adds.
 #![cfg_attr(docsrs, feature(doc_cfg))]
+#![cfg_attr(
+    not(feature = "protocol-preview"),
+    allow(unreachable_pub, reason = "a feature makes the protocol public")
+)]
 
 #[cfg(feature = "batching")]
 pub mod batching;
@@ -90,6 +95,22 @@ pub mod report {
     pub use crate::operation::{AttemptDelay, DelayType};
     pub use crate::transport::ConnectProblem;
     pub use gax_retry::{AttemptKind, Delivery, NotAttempted};
+}
+
+/// Operations over a transport of one's own: what a [`Protocol`](protocol::Protocol) has to do, and the driver that runs it.
+///
+/// A preview: it may change in any release while it has the feature `protocol-preview`. The guide has a [whole
+/// one](https://tonic-gax.github.io/tonic-gax/another-transport.html).
+#[cfg(feature = "protocol-preview")]
+pub mod protocol {
+    pub use crate::operation::{
+        AttemptContext, Driver, Name, Output, Protocol, Start, Step, Unsendable, Verdict,
+    };
+    pub use crate::settings::OperationConfig;
+    pub use gax_retry::Policy;
+    pub use gax_retry::operation::{
+        AttemptResult, CommitPoint, Repetition, Replayable, Resend, RetryFact, Seen, Stop,
+    };
 }
 
 /// The back-off of other tools and libraries, for closures and HTTP requests.

@@ -1,14 +1,12 @@
 //! Attempts that call a closure.
 
 use crate::closure::retryable::Retryable;
-use crate::operation::{
-    AttemptContext, JitterSeeds, Name, ObservedTransport, Observers, Protocol, Start, Step, time_left,
-};
+use crate::operation::{AttemptContext, Name, ObservedTransport, Protocol, Start, Step};
+use crate::settings::OperationConfig;
 use gax_retry::operation::{AttemptResult, RetryFact};
-use gax_retry::{Code, Policy, StartedAttempt, StopReason};
+use gax_retry::{Code, StartedAttempt, StopReason};
 use std::marker::PhantomData;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::{Context, Poll};
 
 /// The results of a closure, as its operation sees them.
@@ -44,19 +42,6 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
     }
 }
 
-/// The policy of a closure's operations.
-pub(super) struct Config {
-    pub(super) observers: Option<Arc<Observers>>,
-    pub(super) policy: Policy,
-    pub(super) seeds: JitterSeeds,
-}
-
-impl AsRef<Policy> for Config {
-    fn as_ref(&self) -> &Policy {
-        &self.policy
-    }
-}
-
 /// Calls an async closure anew for each attempt.
 pub(super) struct Closure<'a, F, Fut, T, E, R> {
     attempt: F,
@@ -77,37 +62,33 @@ where
     Fut: Future<Output = Result<T, E>>,
     R: Retryable<E>,
 {
-    type Config = Config;
+    type Config = OperationConfig;
     type Attempt = Fut;
     type Slot = Option<T>;
 
     const TRANSPORT: &'static ObservedTransport = &ObservedTransport::CLOSURE;
 
-    fn name(&self, _: &Config) -> Name {
+    fn name(&self, _: &OperationConfig) -> Name {
         self.name.clone()
     }
 
     #[inline]
-    fn start<'a>(&'a self, config: &'a Config) -> Start<'a> {
-        Start::new(config.observers.as_deref(), &config.seeds).within(time_left())
+    fn start<'a>(&'a self, config: &'a OperationConfig) -> Start<'a> {
+        config.start()
     }
 
-    fn begin(&mut self, _: &Config, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {
+    fn begin(&mut self, _: &OperationConfig, started: StartedAttempt, _: &mut AttemptContext<'_>) -> Fut {
         (self.attempt)(started)
     }
 
     fn poll(
         &mut self,
-        _: &Config,
+        _: &OperationConfig,
         attempt: Pin<&mut Fut>,
         _: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
         reply: &mut Option<T>,
     ) -> Poll<Step> {
         attempt.poll(cx).map(|result| Step::Ended(self.results.keep(result, reply)))
-    }
-
-    fn expire(&mut self, _: &Config, _: Option<Pin<&mut Fut>>, _: &mut AttemptContext<'_>) -> AttemptResult {
-        AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
     }
 }

@@ -4,15 +4,15 @@ use crate::closure::config_source::ConfigSource;
 use crate::closure::error::RetryError;
 #[cfg(feature = "live")]
 use crate::closure::live_service::LiveService;
-use crate::closure::protocol::{Closure, Config, Results};
+use crate::closure::protocol::{Closure, Results};
 use crate::closure::retried::Retried;
 use crate::closure::retryable::Retryable;
 #[cfg(feature = "live")]
 use crate::live::SettingsHandle;
 use crate::operation::{
-    Driver, InProgress, Name, ObservedTransport, Observers, OperationObserver, is_nested_retry, run_blocking,
+    Driver, InProgress, Name, ObservedTransport, Observers, OperationObserver, run_blocking,
 };
-use crate::settings::OperationOptions;
+use crate::settings::{OperationConfig, OperationOptions};
 use gax_retry::{Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt};
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -205,7 +205,7 @@ impl<R> Retryer<R> {
     }
 
     /// The policy and the observers of an operation.
-    fn config<E>(&self) -> Config
+    fn config<E>(&self) -> OperationConfig
     where
         R: Retryable<E>,
     {
@@ -214,13 +214,7 @@ impl<R> Retryer<R> {
         if let Some(timeout) = self.attempt_timeout {
             policy = policy.with_attempt_timeout(timeout);
         }
-        policy = options.applied_to(policy);
-        if !options.retries_are_enabled() {
-            policy = policy.without_retries();
-        }
-        let policy = policy.with_environment(&options.caps());
-        let policy = if is_nested_retry(&policy) { policy.inside_retry() } else { policy };
-        Config { policy, observers: self.observers.clone(), seeds: options.jitter.clone() }
+        options.config_for(policy, self.observers.clone())
     }
 
     /// Runs an async closure, which gets its attempt: the number, when it started, its RPC timeout. See
@@ -267,7 +261,7 @@ impl<R> Retryer<R> {
         R: Retryable<E>,
         F: FnMut(StartedAttempt) -> Result<T, E>,
     {
-        let Config { policy, observers, seeds } = self.config();
+        let OperationConfig { policy, observers, jitter } = self.config();
         let observe = |progress: &mut InProgress| {
             if let Some(observers) = &observers {
                 progress.observe(&policy, observers, self.name(), false, &ObservedTransport::CLOSURE);
@@ -275,7 +269,7 @@ impl<R> Retryer<R> {
         };
         let mut results = Results::new(&self.retryable);
         let mut value = None;
-        let (mut progress, stop) = run_blocking(&policy, seeds.next(), observe, |started| {
+        let (mut progress, stop) = run_blocking(&policy, jitter.next(), observe, |started| {
             results.keep(attempt(started), &mut value)
         });
         let report = progress.report(&policy, stop, self.name());

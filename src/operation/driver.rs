@@ -29,14 +29,24 @@ use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
 use gax_retry::{Policy, StartedAttempt, StopReason};
 use http::Extensions;
 use pin_project_lite::pin_project;
+use std::fmt;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 pin_project! {
-    /// An operation on its way. It is polled by the caller's task, so that to drop it stops everything at once.
-    pub(crate) struct Driver<P: Protocol> {
+    /// An operation on its way: the one loop that sends attempts, waits, notifies observers and writes the report. It is polled by
+    /// the caller's task, and needs tokio's timer.
+    ///
+    /// It ends in one of three ways: [`poll_end`](Self::poll_end) does everything for a reply that is good as it comes;
+    /// [`poll`](Self::poll) gives the caller the reply, and [`finish`](Self::finish) says what it is worth; after a failure
+    /// [`failed`](Self::failed) gives the report.
+    ///
+    /// # Cancel safety
+    ///
+    /// To drop it drops its attempts, and then tells observers that the operation was cancelled.
+    pub struct Driver<P: Protocol> {
         // It is dropped first: servers see its attempts reset before `progress` notifies observers that the operation was
         // cancelled.
         #[pin]
@@ -112,15 +122,17 @@ impl<A> Stage<A> {
 }
 
 impl<P: Protocol> Driver<P> {
-    /// An operation that begins when it is first polled, unless it [does so](Self::begin) before.
+    /// An operation that begins when it is first polled.
     #[inline]
-    pub(crate) fn new(protocol: P, config: Arc<P::Config>) -> Self {
+    #[must_use]
+    pub fn new(protocol: P, config: Arc<P::Config>) -> Self {
         Self { protocol, config, progress: InProgress::new(), timer: Timer::default(), stage: Stage::Unbegun }
     }
 
     /// The operation, of which the report of a success is wanted even where one attempt was enough, or is not.
     #[inline]
-    pub(crate) fn reporting(mut self, reports: bool) -> Self {
+    #[must_use]
+    pub fn reporting(mut self, reports: bool) -> Self {
         self.progress.reports = reports;
         self
     }
@@ -167,19 +179,23 @@ impl<P: Protocol> Driver<P> {
         });
     }
 
-    pub(crate) fn protocol(self: Pin<&mut Self>) -> &mut P {
+    /// The protocol, with the failure that it keeps.
+    pub fn protocol(self: Pin<&mut Self>) -> &mut P {
         self.project().protocol
     }
 
+    /// The settings that it runs by.
     #[inline]
-    pub(crate) fn config(&self) -> &Arc<P::Config> {
+    #[must_use]
+    pub fn config(&self) -> &Arc<P::Config> {
         &self.config
     }
 
     /// Whether observers or the caller are notified of the end of an operation that has its reply. Otherwise there is nothing to
     /// [close](Self::close).
     #[inline]
-    pub(crate) fn is_watched(&self) -> bool {
+    #[must_use]
+    pub fn is_watched(&self) -> bool {
         self.progress.is_watched()
     }
 
@@ -194,7 +210,7 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// Goes on until the operation has ended, whose reply is good as it comes: why it failed, if it did, and the report.
-    pub(crate) fn poll_end(
+    pub fn poll_end(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         slot: &mut P::Slot,
@@ -210,9 +226,9 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// Ends an operation whose reply is good. The report, if one is wanted.
-    #[cfg(feature = "http")]
+    #[cfg(any(feature = "http", feature = "protocol-preview"))]
     #[inline]
-    pub(crate) fn close(self: Pin<&mut Self>) -> Option<OperationReport> {
+    pub fn close(self: Pin<&mut Self>) -> Option<OperationReport> {
         let is_wanted = self.progress.is_reported();
         let report = self.is_watched().then(|| self.finish(Verdict::Good));
         report.filter(|_| is_wanted)
@@ -220,7 +236,7 @@ impl<P: Protocol> Driver<P> {
 
     /// Ends an operation that has its reply, by what the reply is worth. Observers are notified before the report is made.
     #[cold]
-    pub(crate) fn finish(mut self: Pin<&mut Self>, verdict: Verdict) -> OperationReport {
+    pub fn finish(mut self: Pin<&mut Self>, verdict: Verdict) -> OperationReport {
         if let Some(observed) = self.as_mut().project().progress.take_observed() {
             match verdict {
                 Verdict::Good => observed.succeeded(),
@@ -236,7 +252,7 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// The report of an operation that has failed, for that reason. Its observers are notified as it fails.
-    pub(crate) fn failed(self: Pin<&mut Self>, stop: Stop) -> OperationReport {
+    pub fn failed(self: Pin<&mut Self>, stop: Stop) -> OperationReport {
         self.report(Some(stop))
     }
 
@@ -254,7 +270,7 @@ impl<P: Protocol> Driver<P> {
     /// Ends an operation whose reply is good. The report goes into its extensions if one is wanted: it is large to move (bench
     /// `speed`, instructions).
     #[cold]
-    pub(crate) fn close_into(self: Pin<&mut Self>, extensions: &mut Extensions) {
+    pub fn close_into(self: Pin<&mut Self>, extensions: &mut Extensions) {
         if let Some(observed) = self.hand_over(extensions) {
             observed.succeeded();
         }
@@ -272,7 +288,7 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// Writes down a fact that the attempts alone don't show.
-    pub(crate) fn note(self: Pin<&mut Self>, note: Note) {
+    pub fn note(self: Pin<&mut Self>, note: Note) {
         let this = self.project();
         this.progress.note((**this.config).as_ref(), note);
     }
@@ -287,7 +303,7 @@ impl<P: Protocol> Driver<P> {
     /// The failure itself is with the protocol.
     #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
     #[inline(always)]
-    pub(crate) fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>, slot: &mut P::Slot) -> Poll<Output> {
+    pub fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>, slot: &mut P::Slot) -> Poll<Output> {
         let mut this = self.project();
         let (protocol, config, progress) = (this.protocol, &**this.config, this.progress);
         let policy = config.as_ref();
@@ -382,6 +398,12 @@ impl<P: Protocol> Driver<P> {
                 },
             }
         }
+    }
+}
+
+impl<P: Protocol> fmt::Debug for Driver<P> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Driver").field("attempts", &self.progress.number).finish_non_exhaustive()
     }
 }
 

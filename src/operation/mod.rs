@@ -20,7 +20,7 @@ pub(crate) use blocking::run_blocking;
 pub(crate) use clock::{Clock, earlier, time_of_day, until};
 #[cfg(feature = "connection")]
 pub(crate) use connection_link::{ConnectionLink, RetryContext};
-pub(crate) use driver::Driver;
+pub use driver::Driver;
 pub(crate) use in_progress::InProgress;
 pub use inbound::{Inbound, RequestEnded, Scope};
 pub(crate) use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
@@ -36,9 +36,8 @@ pub use observe::{
 #[cfg(feature = "connection")]
 pub use observe::{ConnectionChange, ConnectionEvent, LostReason};
 pub(crate) use observe::{Entered, MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
-pub(crate) use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
+pub use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
 #[cfg(feature = "http")]
 pub(crate) use report::FirstAndLast;
-pub(crate) use report::Name;
-pub use report::{AttemptDelay, DelayType, Note, OperationError, OperationReport, Peer};
+pub use report::{AttemptDelay, DelayType, Name, Note, OperationError, OperationReport, Peer};
 pub(crate) use timer::Timer;

@@ -11,21 +11,42 @@ use gax_retry::operation::{AttemptResult, CommitPoint, Stop};
 use gax_retry::{AttemptKind, Code, Policy, StartedAttempt};
 #[cfg(feature = "connection")]
 use http::Extensions;
+use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Translates between an operation and a transport. It decides nothing that is true of every operation: which
-/// attempt follows, when, and why there is none, is the [`Operation`](gax_retry::operation::Operation)'s to say.
+/// Translates between an operation and a transport: sends attempts, and reports what has become of them. It decides nothing that
+/// is true of every operation: which attempt follows, when, and why there is none, is the
+/// [`Operation`](gax_retry::operation::Operation)'s to say.
 ///
-/// Requests and failures stay with the protocol; the driver passes on facts and the reply alone. An attempt is a
+/// Requests and failures stay with the protocol; the [`Driver`](super::Driver) passes on facts and the reply alone. An attempt is a
 /// state that is polled, not a future that owns its transport.
-pub(crate) trait Protocol {
-    /// The settings that the operations of one method share.
+///
+/// # Order of calls
+///
+/// 1. [`start`](Self::start) and [`is_prepared`](Self::is_prepared), once, and [`name`](Self::name) where somebody wants to know it;
+/// 2. [`prepare`](Self::prepare) until it is ready, only if the protocol was not prepared. No attempt follows an error;
+/// 3. for each attempt [`begin`](Self::begin), and [`poll`](Self::poll) until it has [ended](Step::Ended); or, once its time is up,
+///    [`expire`](Self::expire) in place of further polls. One that has no time at all is expired without having begun. Then
+///    [`ending`](Self::ending), unless the attempt was cancelled. Where the operation is hedged, the calls for several attempts
+///    alternate;
+/// 4. [`before_wait`](Self::before_wait) before a wait with no attempt in flight.
+///
+/// Nothing is called after the reply.
+///
+/// # Cancel safety
+///
+/// An attempt that is no longer wanted is dropped: another has won, it has expired, or the caller has dropped the operation. To
+/// drop it has to stop its work at once, and must neither block nor lose what later attempts need. The protocol itself is dropped
+/// after its attempts.
+pub trait Protocol {
+    /// The settings that the operations of one method share. A protocol without settings of its own takes
+    /// [`OperationConfig`](crate::settings::OperationConfig).
     type Config: AsRef<Policy>;
 
-    /// An attempt in flight.
+    /// An attempt in flight. Dropped, it is cancelled.
     type Attempt;
 
     /// The place of a good reply, or of a message of a stream.
@@ -34,7 +55,7 @@ pub(crate) trait Protocol {
     /// place where the caller wants it, and only facts move (bench `speed`, instructions).
     type Slot;
 
-    /// The transport that observers see.
+    /// The transport that observers see: what they can expect of it.
     const TRANSPORT: &'static Transport;
 
     /// The operation's name, in its report and for observers.
@@ -62,7 +83,7 @@ pub(crate) trait Protocol {
         Poll::Ready(Ok(()))
     }
 
-    /// Starts an attempt.
+    /// Starts an attempt: takes what it needs of the request, and leaves the rest for others. It must not block.
     fn begin(
         &mut self,
         config: &Self::Config,
@@ -70,7 +91,8 @@ pub(crate) trait Protocol {
         context: &mut AttemptContext<'_>,
     ) -> Self::Attempt;
 
-    /// Goes on with it until there is something to report. A reply or a message is in `slot` then; otherwise nothing is.
+    /// Goes on with it until there is something to report. A good reply, or a message, is in `slot` then; otherwise nothing is.
+    /// The failure of an attempt is the protocol's to keep. It is not polled again once it has ended.
     fn poll(
         &mut self,
         config: &Self::Config,
@@ -80,13 +102,16 @@ pub(crate) trait Protocol {
         slot: &mut Self::Slot,
     ) -> Poll<Step>;
 
-    /// The attempt has used up its RPC timeout: the facts of that. `None`: it had none, so that it was not begun.
+    /// The attempt has used up its RPC timeout: the facts of that. `None`: it had none, so that it was not begun. It is dropped
+    /// afterwards.
     fn expire(
         &mut self,
-        config: &Self::Config,
-        attempt: Option<Pin<&mut Self::Attempt>>,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult;
+        _config: &Self::Config,
+        _attempt: Option<Pin<&mut Self::Attempt>>,
+        _context: &mut AttemptContext<'_>,
+    ) -> AttemptResult {
+        AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
+    }
 
     /// The attempt has ended, in whichever way: the last chance to write something down of it.
     #[inline]
@@ -114,7 +139,7 @@ pub(crate) trait Protocol {
 }
 
 /// The start of an operation: all that it begins with besides its policy.
-pub(crate) struct Start<'a> {
+pub struct Start<'a> {
     pub(super) observers: Option<&'a Observers>,
     pub(super) jitter: Jitter,
     pub(super) bound: Option<Duration>,
@@ -129,18 +154,21 @@ impl<'a> Start<'a> {
 
     /// The time that the caller gives the operation; `None` means no limit of the caller's.
     #[inline]
-    pub(crate) fn within(self, bound: Option<Duration>) -> Self {
+    #[must_use]
+    pub fn within(self, bound: Option<Duration>) -> Self {
         Self { bound, ..self }
     }
 }
 
-/// The request can't be made: there is no attempt.
+/// The request can't be made: there is no attempt. The error is the protocol's to keep.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Unsendable;
+#[cfg_attr(feature = "protocol-preview", expect(clippy::exhaustive_structs, reason = "protocols make it"))]
+pub struct Unsendable;
 
 /// Something that an attempt in flight reports.
 #[derive(Debug, Clone, Copy)]
-pub(crate) enum Step {
+#[non_exhaustive]
+pub enum Step {
     /// A message of a stream is in the slot, and more may follow.
     Yielded,
     /// The attempt has come to that point. It is said once, and only where the attempt would be pending otherwise: what comes
@@ -152,7 +180,8 @@ pub(crate) enum Step {
 
 /// Something that a driver has for its caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Output {
+#[cfg_attr(feature = "protocol-preview", expect(clippy::exhaustive_enums, reason = "callers match it whole"))]
+pub enum Output {
     /// A message of a stream, which is in the slot. The operation goes on.
     Item,
     /// The reply, which is in the slot.
@@ -163,7 +192,9 @@ pub(crate) enum Output {
 
 /// The worth of a reply, as whoever reads it says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Verdict {
+#[non_exhaustive]
+pub enum Verdict {
+    /// It is what the caller has asked for.
     Good,
     /// It can't be read, and no other attempt would change that: the operation has failed with that code.
     Unreadable(Code),
@@ -172,7 +203,7 @@ pub(crate) enum Verdict {
 }
 
 /// An attempt as its protocol sees it.
-pub(crate) struct AttemptContext<'a> {
+pub struct AttemptContext<'a> {
     progress: &'a mut InProgress,
     policy: &'a Policy,
     number: u32,
@@ -188,34 +219,40 @@ impl InProgress {
 impl AttemptContext<'_> {
     /// `None` once the operation has done with it.
     #[inline]
-    pub(crate) fn started(&self) -> Option<StartedAttempt> {
+    #[must_use]
+    pub fn started(&self) -> Option<StartedAttempt> {
         self.progress.started(self.policy, self.number)
     }
 
     /// Its number in the operation; the first is 1.
     #[inline]
-    pub(crate) fn number(&self) -> u32 {
+    #[must_use]
+    pub fn number(&self) -> u32 {
         self.number
     }
 
     /// Whether it was sent before, and never reached a server.
-    pub(crate) fn is_resent(&self) -> bool {
+    #[must_use]
+    pub fn is_resent(&self) -> bool {
         self.started().is_some_and(|started| started.kind() == AttemptKind::Resend)
     }
 
     /// The moment at which its time is up.
-    pub(crate) fn deadline(&self) -> Option<Instant> {
+    #[must_use]
+    pub fn deadline(&self) -> Option<Instant> {
         self.clock().at(self.started()?.expires_at()?)
     }
 
     /// The time since it started.
-    pub(crate) fn elapsed(&self) -> Duration {
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
         let start = self.started().map_or(Duration::ZERO, StartedAttempt::start);
         self.clock().elapsed().saturating_sub(start)
     }
 
     /// Whether one more connection that our own stack closes is this operation's doing.
-    pub(crate) fn is_culprit(&self) -> bool {
+    #[must_use]
+    pub fn is_culprit(&self) -> bool {
         self.progress.is_culprit()
     }
 
@@ -258,19 +295,31 @@ impl AttemptContext<'_> {
     }
 
     /// It ends, and its stream has brought the caller so many messages.
-    pub(crate) fn ended_after(&mut self, messages: u64) {
+    pub fn ended_after(&mut self, messages: u64) {
         if messages > 0 {
             self.progress.ended_after(self.policy, self.number, messages);
         }
     }
 
     /// Something has happened to it that only this transport has: observers are notified.
-    pub(crate) fn event(&mut self, event: &dyn Event) {
+    pub fn event(&mut self, event: &dyn Event) {
         self.progress.event(self.number, event);
     }
 
     /// Writes down a fact that the attempts alone don't show. Returns whether it is new.
-    pub(crate) fn note(&mut self, note: Note) -> bool {
+    pub fn note(&mut self, note: Note) -> bool {
         self.progress.note(self.policy, note)
+    }
+}
+
+impl fmt::Debug for AttemptContext<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AttemptContext").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for Start<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Start").field("bound", &self.bound).finish_non_exhaustive()
     }
 }

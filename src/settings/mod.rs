@@ -7,6 +7,7 @@ mod client_settings;
 mod codec;
 mod method_info;
 mod operation_call_settings;
+mod operation_config;
 mod operation_options;
 mod retry_budgets;
 #[cfg(feature = "serde")]
@@ -38,6 +39,7 @@ pub use gax_retry::{
 };
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
+pub use operation_config::OperationConfig;
 pub use operation_options::OperationOptions;
 pub use retry_budgets::RetryBudgets;
 pub(crate) use stream_settings::StreamSettings;

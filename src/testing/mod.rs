@@ -50,6 +50,7 @@ mod scripted;
 mod server;
 #[cfg(feature = "storage-emulator")]
 mod storage;
+mod suite;
 
 pub use attempts::{AttemptRow, Attempts, Reported, assert_attempts};
 pub use fault::{Fault, FaultBody, FaultFuture, FaultLayer, FaultService};
@@ -67,3 +68,4 @@ pub use scripted::Scripted;
 pub use server::VirtualServer;
 #[cfg(feature = "storage-emulator")]
 pub use storage::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
+pub use suite::{Fate, SuitePart, TestedTransport, Trial, run_suite};

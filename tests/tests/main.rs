@@ -9,3 +9,4 @@ mod observing;
 mod rules;
 mod settings;
 mod sockets;
+mod suite;

@@ -19,8 +19,7 @@ pub use delay::{AttemptDelay, DelayType};
 pub use error::OperationError;
 pub(crate) use ledger::Ledger;
 pub use note::Note;
-pub(crate) use operation_report::Name;
-pub use operation_report::OperationReport;
+pub use operation_report::{Name, OperationReport};
 pub use peer::Peer;
 #[cfg(feature = "http")]
 pub(crate) use rows::FirstAndLast;

@@ -317,10 +317,13 @@ impl fmt::Display for OperationReport {
     }
 }
 
-/// The path of a method, or the name that its caller gave it. Prints with control characters escaped.
+/// The name of an operation. Prints with control characters escaped.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Name {
+#[non_exhaustive]
+pub enum Name {
+    /// The path of a method.
     Path(PathAndQuery),
+    /// The name that its caller gave it.
     Text(Cow<'static, str>),
 }
 

@@ -1,0 +1,170 @@
+//! Our own transports.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use gax_retry::Code;
+use http_body_util::Full;
+use std::collections::VecDeque;
+use std::future::Future;
+use std::io;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use tokio::time::sleep;
+use tonic::Status;
+use tonic_gax::testing::{Fate, Reported as _, SuitePart, TestedTransport, Trial, run_suite};
+use tonic_gax::{HttpRetryLayer, OperationReport, Retryer};
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_gax::AssetServiceClient;
+use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
+use tonic_gax_tests::{Reply, Script, Setup, VirtualServer};
+
+type Running = Pin<Box<dyn Future<Output = OperationReport>>>;
+
+const ONE_MESSAGE: &str =
+    "the caller gets its reply as a whole, so that no attempt fails behind a part of it";
+
+/// Fates, one for each attempt that asks.
+#[derive(Clone)]
+struct Fates(Arc<Mutex<VecDeque<Fate>>>);
+
+impl Fates {
+    fn of(trial: &Trial) -> Self {
+        Self(Arc::new(Mutex::new(trial.fates().iter().copied().collect())))
+    }
+
+    /// The end of the next attempt, once it has come.
+    fn next(&self) -> impl Future<Output = Result<(), Code>> + use<> {
+        let fate = self.0.lock().unwrap().pop_front().unwrap();
+        async move {
+            let (after, result) = match fate {
+                Fate::Replies(after) => (after, Ok(())),
+                Fate::Fails(after, code) => (after, Err(code)),
+                _ => return std::future::pending().await,
+            };
+            sleep(after).await;
+            result
+        }
+    }
+}
+
+struct Closures;
+
+impl TestedTransport for Closures {
+    fn run(&self, trial: Trial) -> Running {
+        let fates = Fates::of(&trial);
+        let retryer = Retryer::with_policy(trial.policy(), trial.codes()).options(trial.options());
+        Box::pin(async move {
+            let attempt = |_| {
+                let end = fates.next();
+                async move { end.await.map_err(|code| Status::new(tonic::Code::from(code as i32), "")) }
+            };
+            match retryer.run(attempt).await {
+                Ok(retried) => retried.report().clone(),
+                Err(error) => error.report().clone(),
+            }
+        })
+    }
+
+    fn exempts(&self, part: SuitePart) -> Option<&'static str> {
+        (part == SuitePart::Commit).then_some(ONE_MESSAGE)
+    }
+}
+
+struct Http;
+
+impl TestedTransport for Http {
+    fn run(&self, trial: Trial) -> Running {
+        let fates = Fates::of(&trial);
+        let service = tower::service_fn(move |_: http::Request<Full<bytes::Bytes>>| {
+            let end = fates.next();
+            async move {
+                let status = match end.await {
+                    Ok(()) => 200,
+                    Err(Code::InvalidArgument) => 400,
+                    Err(_) => 503,
+                };
+                let response = http::Response::builder().status(status).body(Full::<bytes::Bytes>::default());
+                Ok::<_, io::Error>(response.unwrap())
+            }
+        });
+        let layer = HttpRetryLayer::new(trial.settings(), trial.codes()).options(trial.options());
+        let layer = match trial.hedging() {
+            Some(hedging) => layer.hedging(hedging),
+            None => layer,
+        };
+        let client = layer.layer(service);
+        Box::pin(async move {
+            let request = http::Request::get("http://server/thing").body(Full::default()).unwrap();
+            let response = client.send(request).await.unwrap();
+            OperationReport::of(response.extensions()).unwrap().clone()
+        })
+    }
+
+    fn exempts(&self, part: SuitePart) -> Option<&'static str> {
+        match part {
+            SuitePart::Commit => Some(ONE_MESSAGE),
+            _ => None,
+        }
+    }
+}
+
+/// A call of an RPC with one response: by a generated client, or by tonic's own client over the layer.
+struct Grpc {
+    is_generated: bool,
+}
+
+impl TestedTransport for Grpc {
+    fn run(&self, trial: Trial) -> Running {
+        let replies = trial.fates().iter().map(|fate| match *fate {
+            Fate::Replies(after) => (after, Reply::message(&ListAssetsResponse::default())),
+            Fate::Fails(after, code) => (after, Reply::code(tonic::Code::from(code as i32))),
+            _ => (Duration::ZERO, Reply::Hang),
+        });
+        let server = VirtualServer::start(Script::of(replies));
+        let mut setup = Setup::new(trial.settings().clone());
+        if let Some(hedging) = trial.hedging() {
+            setup = setup.hedged(hedging);
+        }
+        let is_generated = self.is_generated;
+        Box::pin(async move {
+            let request = ListAssetsRequest::default();
+            let reply = if is_generated {
+                let settings = setup.client().with_options(trial.options());
+                let client = AssetServiceClient::with_settings(server.channel(), settings);
+                client.list_assets(request).await
+            } else {
+                let layer = setup.layer().options(trial.options());
+                TonicAssets::new(layer.layer(server.channel())).list_assets(request).await
+            };
+            reply.operation_report().unwrap()
+        })
+    }
+
+    fn exempts(&self, part: SuitePart) -> Option<&'static str> {
+        (part == SuitePart::Commit).then_some(ONE_MESSAGE)
+    }
+}
+
+async fn passes(transport: impl TestedTransport) {
+    assert_eq!(run_suite(&transport).await, Ok(vec![(SuitePart::Commit, ONE_MESSAGE)]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn closures_pass() {
+    passes(Closures).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn http_passes() {
+    passes(Http).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn generated_clients_pass() {
+    passes(Grpc { is_generated: true }).await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_layer_passes() {
+    passes(Grpc { is_generated: false }).await;
+}
