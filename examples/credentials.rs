@@ -21,9 +21,8 @@ use tokio::net::TcpListener;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
 use tonic::{Request, Status};
-use tonic_gax::RequestExt as _;
 use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
-use tonic_gax::{CallOptions, OperationReport};
+use tonic_gax::{CallOptions, OperationReport, RequestExt as _};
 
 /// The response of a token server.
 #[derive(Deserialize)]

@@ -16,10 +16,9 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::HttpRetryLayer;
-use tonic_gax::OperationReport;
 use tonic_gax::http::presets;
 use tonic_gax::strategy::Backoff;
+use tonic_gax::{HttpRetryLayer, OperationReport};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {

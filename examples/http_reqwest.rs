@@ -8,9 +8,8 @@ mod flaky_http;
 
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::OperationReport;
 use tonic_gax::http::ReqwestService;
-use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
+use tonic_gax::{Code, HttpRetryLayer, OperationReport, RetrySettings};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {

@@ -12,8 +12,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::error::Error;
-use tonic_gax::OperationReport;
-use tonic_gax::{HttpRetryLayer, RetryTable};
+use tonic_gax::{HttpRetryLayer, OperationReport, RetryTable};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {

@@ -51,7 +51,7 @@ use std::error::Error;
 use std::fmt::{self, Write as _};
 use std::io::{BufRead, Write};
 use std::time::Duration;
-use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, Preset, ReplayBody, presets};
+use tonic_gax::http::{HttpReport, HttpRetryService, IdempotencyStrategy, Preset, ReplayBody, presets};
 use tonic_gax::strategy::{Backoff, TimeRule};
 use tonic_gax::transfer::{Download, TransferError, Upload};
 use tonic_gax::{HttpRetryLayer, OperationOptions, OperationReport, StopReason};
@@ -293,7 +293,7 @@ fn reply(id: &str, ok: bool, status: Option<u16>, report: Option<&OperationRepor
         "ok": ok,
         "status": status,
         "attempts": report.map(OperationReport::attempt_count),
-        "idempotency": report.and_then(OperationReport::idempotency).map(ToString::to_string),
+        "idempotency": report.and_then(OperationReport::detail).map(|http: &HttpReport| http.idempotency().to_string()),
         "stop_reason": report.and_then(OperationReport::stop_reason).map(StopReason::as_str),
         "body": String::from_utf8_lossy(body),
     })

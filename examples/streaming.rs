@@ -10,8 +10,7 @@ use library::v1::{Book, LibraryServiceClient, LibraryServiceSettings, LibrarySer
 use std::error::Error;
 use std::time::Duration;
 use tonic::Request;
-use tonic_gax::note;
-use tonic_gax::{CallOptions, Code, OperationReport, RequestExt as _, RetrySettings};
+use tonic_gax::{CallOptions, Code, OperationReport, RequestExt as _, RetrySettings, note};
 
 fn books(count: u32) -> impl Iterator<Item = Book> {
     let book = |number| Book { name: format!("shelves/1/books/{number}"), title: "Middlemarch".to_owned() };

@@ -5,7 +5,7 @@ use crate::client::codec;
 use crate::client::encoded::Encoded;
 use crate::grpc::{
     CodeExt as _, GrpcProtocol, MethodConfig, OwnService, ReadExtent, Remainder, ResponseBody, Transport,
-    header,
+    end_status, header,
 };
 use crate::note;
 use crate::operation::{Driver, OperationError, Output, Verdict};
@@ -89,7 +89,7 @@ impl<T: Transport, M: Message + Default + Send + Sync + 'static> Future for Unar
                 let output = ready!(driver.as_mut().poll(cx, &mut reply));
                 let Poll::Ready(Ok(good)) = reply else {
                     return match output {
-                        Output::Failed(stop) => Poll::Ready(Err(driver.end_status(stop))),
+                        Output::Failed(stop) => Poll::Ready(Err(end_status(driver, stop))),
                         Output::Reply | Output::Item => Poll::Pending,
                     };
                 };

@@ -25,9 +25,9 @@ pub use layer::RetryLayer;
 pub use methods::DescriptorError;
 pub(crate) use methods::{MethodConfig, MethodMatch, ReplayMemory, SharedState};
 pub use protocol::GRPC;
-pub(crate) use protocol::GrpcProtocol;
 #[cfg(feature = "subscription")]
 pub(crate) use protocol::{Failing, time_is_up};
+pub(crate) use protocol::{GrpcProtocol, end_status};
 pub(crate) use request::{ReplayableRequest, one_frame, shrink, too_large};
 pub use response::ResponseBody;
 pub(crate) use response::{Canned, ReadExtent, Remainder, now};

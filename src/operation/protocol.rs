@@ -302,6 +302,10 @@ impl AttemptContext<'_> {
     }
 
     /// Something has happened to it that only this transport has: observers are notified.
+    #[cfg_attr(
+        not(any(feature = "protocol-preview", feature = "transfer")),
+        expect(dead_code, reason = "the other transports have no events")
+    )]
     pub fn event(&mut self, event: &dyn Event) {
         self.progress.event(self.number, event);
     }

@@ -39,7 +39,10 @@ pub use gax_retry::{
 };
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
+#[cfg(feature = "protocol-preview")]
 pub use operation_config::OperationConfig;
+#[cfg(not(feature = "protocol-preview"))]
+pub(crate) use operation_config::OperationConfig;
 pub use operation_options::OperationOptions;
 pub use retry_budgets::RetryBudgets;
 pub(crate) use stream_settings::StreamSettings;

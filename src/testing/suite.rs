@@ -228,7 +228,7 @@ async fn observers(transport: &impl TestedTransport) -> Result<(), String> {
 
 /// Drops operations at every moment: in an attempt, in a wait, and in the attempt after it.
 async fn cancellation(transport: &impl TestedTransport) -> Result<(), String> {
-    for moment in (5..200).step_by(10) {
+    for moment in (5_u32..200).step_by(10) {
         let (events, trial) = observed(&[Fate::Fails(10 * MS, Code::Unavailable), Fate::Hangs]);
         if tokio::time::timeout(moment * MS, transport.run(trial)).await.is_ok() {
             return Err("Cancellation: an operation has ended whose second attempt hangs".to_owned());

@@ -222,10 +222,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
     ) -> Result<http::Response<ResponseBody>, Status> {
         let failure = &mut self.as_mut().protocol().failure;
         let Some(messages) = failure.as_mut().and_then(|failure| failure.take_messages()) else {
-            return Err(self.end_status(stop));
+            return Err(end_status(self, stop));
         };
         self.as_mut().note(note::FAILED_BEHIND_MESSAGES);
-        let status = self.end_status(stop);
+        let status = end_status(self, stop);
         let report = OperationError::of(&status).map(|error| error.report().clone());
         let mut response =
             (*messages).map(|frames| ResponseBody::new(frames, Remainder::Failed(Box::new(status))));
@@ -236,14 +236,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
     }
 }
 
-impl<P: Failing> Driver<P> {
-    /// The status of an operation that has failed.
-    #[cold]
-    pub(crate) fn end_status(mut self: Pin<&mut Self>, stop: Stop) -> Status {
-        let report = self.as_mut().failed(stop);
-        let config = Arc::clone(self.config());
-        Failure::at_end(self.protocol().kept().take(), config.policy.problem(), stop).into_status(report)
-    }
+/// The status of an operation that has failed.
+#[cold]
+pub(crate) fn end_status<P: Failing>(mut driver: Pin<&mut Driver<P>>, stop: Stop) -> Status {
+    let report = driver.as_mut().failed(stop);
+    let config = Arc::clone(driver.config());
+    Failure::at_end(driver.protocol().kept().take(), config.policy.problem(), stop).into_status(report)
 }
 
 /// Whether the attempt has used up its RPC timeout, or what the header said of it.

@@ -5,8 +5,8 @@ mod failed;
 mod grpc_protocol;
 
 pub(crate) use attempt::GrpcAttempt;
-pub(crate) use failed::Failing;
 #[cfg(feature = "subscription")]
 pub(crate) use failed::time_is_up;
+pub(crate) use failed::{Failing, end_status};
 pub use grpc_protocol::GRPC;
 pub(crate) use grpc_protocol::GrpcProtocol;

@@ -4,6 +4,7 @@ use super::connections::{Connections, Message};
 use super::message_source::MessageSource;
 use super::protocol::{StreamProtocol, StreamSlot};
 use crate::grpc::methods::MethodConfig;
+use crate::grpc::protocol::end_status;
 use crate::grpc::response::{ObservedStream, ResponseBody};
 use crate::operation::{Driver, OperationError, OperationReport, Output, Verdict};
 use http::HeaderMap;
@@ -78,7 +79,7 @@ impl<C: Connections> MessageStream<C> {
                 }
             }
             Poll::Ready(Output::Failed(stop)) => {
-                let status = driver.as_mut().end_status(stop);
+                let status = end_status(driver.as_mut(), stop);
                 self.report = OperationError::of(&status).map(|error| error.report().clone());
                 let withheld = driver.as_mut().protocol().connections().take_withheld();
                 self.rest = withheld.into_iter().map(C::item).map(Ok).chain([Err(status)]).collect();

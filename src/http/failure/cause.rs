@@ -3,8 +3,7 @@
 use crate::credentials::CredentialsError;
 #[cfg(feature = "reqwest")]
 use crate::http::failure::FirstHop;
-use crate::transport::ConnectProblem;
-use crate::transport::{BoxError, H2Cause, Reach, chain};
+use crate::transport::{BoxError, ConnectProblem, H2Cause, Reach, chain};
 use gax_retry::StopReason;
 use gax_retry::http::TransportFailure;
 use gax_retry::operation::{AttemptResult, RetryFact};

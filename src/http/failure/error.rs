@@ -1,8 +1,8 @@
 //! The error of an HTTP operation.
 
+use crate::http::report::HttpReport;
 use crate::operation::{OperationReport, RequestEnded};
-use crate::transport::ConnectProblem;
-use crate::transport::{BoxError, chain};
+use crate::transport::{BoxError, ConnectProblem, chain};
 use gax_retry::http::{HttpFailure, TransportFailure};
 use gax_retry::operation::Stop;
 use gax_retry::{Attempt, Code, Policy, SettingsError, StopReason};

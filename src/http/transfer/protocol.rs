@@ -11,7 +11,7 @@ use crate::http::transfer::exchange::{Boxed, Class, Ending, Exchange, Incoming, 
 use crate::http::transfer::progress::TransferProgress;
 use crate::http::transfer::service::TransferService;
 use crate::operation::{
-    AttemptContext, Detail, Driver, Name, ObservedTransport, OperationReport, Protocol, Start, Step,
+    AttemptContext, Driver, Name, ObservedTransport, OperationReport, Protocol, Start, Step,
 };
 use bytes::Bytes;
 use gax_retry::http::{HttpFailure, retry_info_in_json};

@@ -35,7 +35,7 @@ impl OperationError {
     /// The operation's error behind another one, such as a [`tonic::Status`]: that error itself, or the first among its sources.
     #[must_use]
     pub fn of<'a>(error: &'a (dyn Error + 'static)) -> Option<&'a Self> {
-        iter::successors(Some(error), |error| error.source()).find_map(<dyn Error>::downcast_ref)
+        iter::successors(Some(error), |error| (*error).source()).find_map(<dyn Error>::downcast_ref)
     }
 
     /// The report of the operation.

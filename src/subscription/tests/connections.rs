@@ -2,9 +2,8 @@
 
 use super::numbers::{MS, Numbers, delays, open, read, settings};
 use super::server::{Act, Fail, Hang, Message, Server, Wait, down, lines};
-use crate::note;
 use crate::subscription::{Ended, Subscriber, SubscriptionState, Update};
-use crate::{CallSettings, Code, Compatibility, OperationError, OperationOptions, StopReason};
+use crate::{CallSettings, Code, Compatibility, OperationError, OperationOptions, StopReason, note};
 use tonic::Status;
 
 #[tokio::test(start_paused = true)]

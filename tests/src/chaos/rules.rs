@@ -4,8 +4,7 @@ use super::call::LONGEST_KEPT;
 use super::{CallEnd, CallKind, FinishedCall, Grain, OperationEnd, Witnessed, WitnessedAttempt};
 use gax_retry::{Attempt, AttemptKind, Code, Compatibility, StopReason};
 use std::time::Duration;
-use tonic_gax::Note;
-use tonic_gax::note;
+use tonic_gax::{Note, note};
 
 /// The rules that a call has broken, a sentence each; none, if all is well.
 #[must_use]

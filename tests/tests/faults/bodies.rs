@@ -4,8 +4,7 @@ use bytes::Bytes;
 use gax_retry::{Code, StopReason};
 use prost::Message as _;
 use tonic::Request;
-use tonic_gax::note;
-use tonic_gax::{CallOptions, RequestExt as _};
+use tonic_gax::{CallOptions, RequestExt as _, note};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,

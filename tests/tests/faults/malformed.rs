@@ -2,8 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};
-use tonic_gax::note;
-use tonic_gax::{Note, OperationError, RetryService};
+use tonic_gax::{Note, OperationError, RetryService, note};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;

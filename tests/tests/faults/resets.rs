@@ -5,8 +5,7 @@ use std::io;
 use std::time::Duration;
 use tokio::time::sleep;
 use tonic::transport::{Channel, Endpoint, Uri};
-use tonic_gax::OperationReport;
-use tonic_gax::note;
+use tonic_gax::{OperationReport, note};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
     RawFrame, RawServer, Setup, Stack, codes, error_report, ms, report_of, reported, row, rows, settings,

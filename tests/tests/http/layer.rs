@@ -6,10 +6,9 @@ use http_body_util::{BodyExt as _, Full};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use tonic_gax::http::HttpReport;
-use tonic_gax::http::note;
 use tonic_gax::http::{
-    HttpError, HttpFailure, HttpResponseBody, IdempotencyStrategy, ReplayBody, TransportFailure, presets,
+    HttpError, HttpFailure, HttpReport, HttpResponseBody, IdempotencyStrategy, ReplayBody, TransportFailure,
+    note, presets,
 };
 use tonic_gax::{
     CallOptions, Code, Compatibility, HttpRetryLayer, Note, OperationOptions, OperationReport, RetrySettings,

@@ -7,8 +7,9 @@ use gax_retry::{AttemptPlan, Response};
 use http_body_util::Full;
 use serde_json::Value;
 use std::time::Duration;
-use tonic_gax::http::HttpReport;
-use tonic_gax::http::{HttpError, IdempotencyStrategy, IdempotencyTable, OperationClass, Preset, presets};
+use tonic_gax::http::{
+    HttpError, HttpReport, IdempotencyStrategy, IdempotencyTable, OperationClass, Preset, presets,
+};
 use tonic_gax::{CallOptions, Code, HttpRetryLayer, OperationOptions, OperationReport, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
 use tower_service::Service as _;

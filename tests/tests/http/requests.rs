@@ -9,9 +9,10 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use tonic_gax::OperationReport;
 use tonic_gax::http::{HttpCallOptions, HttpRetryService, IntoReplay, ReplayBody, presets};
-use tonic_gax::{CallOptions, Code, HttpRetryLayer, Note, RetrySettings, StartedAttempt, StopReason};
+use tonic_gax::{
+    CallOptions, Code, HttpRetryLayer, Note, OperationReport, RetrySettings, StartedAttempt, StopReason,
+};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, ms};
 use tower_service::Service;
 

@@ -6,10 +6,10 @@ use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use reqwest::multipart::{Form, Part};
 use std::error::Error as _;
-use tonic_gax::OperationReport;
-use tonic_gax::http::note;
-use tonic_gax::http::{HttpCallOptions, HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService};
-use tonic_gax::{Code, HttpRetryLayer, Note, RetrySettings, StopReason};
+use tonic_gax::http::{
+    HttpCallOptions, HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService, note,
+};
+use tonic_gax::{Code, HttpRetryLayer, Note, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
 
 const NOBODY: &str = "http://127.0.0.1:1/";

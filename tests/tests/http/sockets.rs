@@ -6,8 +6,9 @@ use bytes::Bytes;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use tonic_gax::http::HttpReport;
-use tonic_gax::http::{HttpFailure, HttpRetryService, Replay, ReplayBody, ReqwestService, TransportFailure};
+use tonic_gax::http::{
+    HttpFailure, HttpReport, HttpRetryService, Replay, ReplayBody, ReqwestService, TransportFailure,
+};
 use tonic_gax::{Code, HttpRetryLayer, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, HttpService, ms};
 use tower_service::Service;

@@ -4,10 +4,10 @@
 use bytes::Bytes;
 use gax_retry::Attempt;
 use http_body_util::Full;
-use tonic_gax::OperationReport;
-use tonic_gax::http::HttpReport;
-use tonic_gax::http::{HttpError, HttpFailure, ReplayBody, ReqwestService, TransportFailure, presets};
-use tonic_gax::{Code, Compatibility, HttpRetryLayer, Note, StopReason};
+use tonic_gax::http::{
+    HttpError, HttpFailure, HttpReport, ReplayBody, ReqwestService, TransportFailure, presets,
+};
+use tonic_gax::{Code, Compatibility, HttpRetryLayer, Note, OperationReport, StopReason};
 use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, RawFrame, RawServer, failed, http2_client, ms, settings,
 };

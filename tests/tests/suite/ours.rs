@@ -14,8 +14,9 @@ use tonic::Status;
 use tonic_gax::testing::{Fate, Reported as _, SuitePart, TestedTransport, Trial, run_suite};
 use tonic_gax::{HttpRetryLayer, OperationReport, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_gax::AssetServiceClient;
-use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
+use tonic_gax_tests::generated::google::cloud::asset::v1::{
+    AssetServiceClient, ListAssetsRequest, ListAssetsResponse,
+};
 use tonic_gax_tests::{Reply, Script, Setup, VirtualServer};
 
 type Running = Pin<Box<dyn Future<Output = OperationReport>>>;
@@ -95,8 +96,10 @@ impl TestedTransport for Http {
         let client = layer.layer(service);
         Box::pin(async move {
             let request = http::Request::get("http://server/thing").body(Full::default()).unwrap();
-            let response = client.send(request).await.unwrap();
-            OperationReport::of(response.extensions()).unwrap().clone()
+            match client.send(request).await {
+                Ok(response) => OperationReport::of(response.extensions()).unwrap().clone(),
+                Err(error) => error.report().clone(),
+            }
         })
     }
 

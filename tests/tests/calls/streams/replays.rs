@@ -6,8 +6,7 @@ use prost::Message as _;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::{Request, Response, Status};
-use tonic_gax::note;
-use tonic_gax::{CallOptions, Note, RequestExt as _};
+use tonic_gax::{CallOptions, Note, RequestExt as _, note};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::{

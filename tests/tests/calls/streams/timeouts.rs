@@ -6,13 +6,12 @@ use std::time::Duration;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::{Request, Status};
 use tonic_gax::live::SettingsHandle;
-use tonic_gax::note;
 use tonic_gax::report::StreamReport;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
 use tonic_gax::testing::VirtualServer as Server;
 use tonic_gax::{
-    Attempt, CallSettings, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
+    Attempt, CallSettings, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable, note,
 };
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;

@@ -6,8 +6,7 @@ use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use hyper_util::client::legacy::Client;
 use std::io;
-use tonic_gax::http::HttpReport;
-use tonic_gax::http::{HttpFailure, HttpRetryService, ReplayBody, TransportFailure};
+use tonic_gax::http::{HttpFailure, HttpReport, HttpRetryService, ReplayBody, TransportFailure};
 use tonic_gax::{Code, HttpRetryLayer, OperationReport, StopReason};
 use tonic_gax_tests::{
     FaultServer, HttpScript, MemoryConnector, RawFrame, RawServer, codes, delays, http2_client, ms,

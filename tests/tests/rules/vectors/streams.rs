@@ -2,8 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::config::{DOWN, FIRST, U, config, layer};
-use tonic_gax::note;
-use tonic_gax::{OperationError, StopReason};
+use tonic_gax::{OperationError, StopReason, note};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::test::talk::v1::Line;
