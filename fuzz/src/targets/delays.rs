@@ -77,7 +77,7 @@ fn over_grpc(first: impl Fn() -> Response<Pieces> + Send + 'static) -> Called<Re
     });
     let (attempts, result) = (attempts.load(Ordering::Relaxed), result.map(tonic::Response::into_inner));
     assert!(result.is_err() || attempts == 2, "a reply without a message is a success");
-    if let Some(error) = result.as_ref().err().and_then(OperationError::of) {
+    if let Some(error) = result.as_ref().err().and_then(|status| OperationError::of(status)) {
         let text = format!("{error}\n{}", error.report());
         assert!(text.chars().all(|letter| letter == '\n' || !letter.is_control()), "{text:?}");
     }
