@@ -45,7 +45,7 @@ pin_project! {
     ///
     /// # Cancel safety
     ///
-    /// To drop it drops its attempts, and then tells observers that the operation was cancelled.
+    /// To drop it drops its attempts, and then notifies observers that the operation was cancelled.
     pub struct Driver<P: Protocol> {
         // It is dropped first: servers see its attempts reset before `progress` notifies observers that the operation was
         // cancelled.

@@ -24,7 +24,7 @@ impl OperationOptions {
         self.config_for(policy, self.observers.shared())
     }
 
-    /// The same, with those observers.
+    /// The settings of such an operation, with those observers.
     pub(crate) fn config_for(&self, policy: Policy, observers: Option<Arc<Observers>>) -> OperationConfig {
         let policy = self.applied_to(policy);
         let policy = if self.retries_are_enabled() { policy } else { policy.without_retries() };

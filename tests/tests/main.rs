@@ -9,4 +9,3 @@ mod observing;
 mod rules;
 mod settings;
 mod sockets;
-mod suite;

@@ -10,4 +10,5 @@ mod http_hedging;
 mod http_table;
 mod recorded_calls;
 mod recorded_streams;
+mod suite;
 mod vectors;

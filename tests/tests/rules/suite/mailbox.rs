@@ -15,7 +15,7 @@ use tonic_gax::protocol::{
 };
 use tonic_gax::testing::{Fate, TestedTransport, Trial, run_suite};
 
-/// What comes back for a letter: that it was opened, and at last the reply.
+/// The post that comes back for a letter: that it was opened, and at last the reply.
 enum Post {
     Opened,
     Reply(Result<String, Code>),
