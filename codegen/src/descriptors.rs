@@ -4,6 +4,7 @@ use crate::kind::method_kind;
 use crate::message_fields::MessageFields;
 use crate::paging::{PageShape, page_shape};
 use gax_retry::MethodKind;
+pub(crate) use gax_table::descriptors::full_name;
 use heck::{ToSnakeCase, ToUpperCamelCase};
 use prost_types::{
     DescriptorProto, EnumDescriptorProto, FileDescriptorProto, FileDescriptorSet, ServiceDescriptorProto,
@@ -112,11 +113,6 @@ impl ProtoService {
             methods: methods.collect(),
         }
     }
-}
-
-/// A service's full name.
-pub(crate) fn full_name(package: &str, name: &str) -> String {
-    if package.is_empty() { name.to_owned() } else { format!("{package}.{name}") }
 }
 
 /// Every message by its full name with a leading dot, as descriptors refer to it.

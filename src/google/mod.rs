@@ -3,8 +3,6 @@
 //! Clients that are generated from protos with Google's annotations send them by themselves; the layer sends them
 //! [if it is asked to](crate::RetryLayer::google_headers). The page *Google APIs* of the guide has the rules.
 
-#[cfg(any(feature = "rest", feature = "tables"))]
-pub(crate) mod descriptor_set;
 mod endpoint_error;
 mod google_headers;
 mod header_error;

@@ -1,6 +1,6 @@
 //! The rule by which an RPC is reached over HTTP.
 
-use crate::google::descriptor_set;
+use gax_table::descriptors;
 
 /// How an RPC is reached over HTTP: `google.api.HttpRule`, for RPCs whose proto says nothing of it, or something else than the
 /// server at hand expects.
@@ -88,7 +88,7 @@ impl HttpRule {
     }
 
     /// The rule that descriptors have; `None`: it has no pattern.
-    pub(super) fn of(rule: &descriptor_set::HttpRule) -> Option<Self> {
+    pub(super) fn of(rule: &descriptors::HttpRule) -> Option<Self> {
         let (verb, template) = rule.pattern()?;
         Some(Self {
             verb: verb.to_owned(),

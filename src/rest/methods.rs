@@ -1,11 +1,11 @@
 //! The RPCs of descriptors, each with its binding to HTTP.
 
-use crate::google::descriptor_set::{FileSet, full_name};
 use crate::rest::error::RestError;
 use crate::rest::http_rule::HttpRule;
 use crate::rest::messages::add_error_details;
 use crate::rest::options::Encoded;
 use crate::rest::request::Binding;
+use gax_table::descriptors::{FileSet, full_name};
 use http::Uri;
 use prost::Message;
 use prost_reflect::{DescriptorPool, MessageDescriptor, MethodDescriptor};

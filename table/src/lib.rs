@@ -3,6 +3,8 @@
 
 #[cfg(feature = "convert")]
 mod convert;
+#[cfg(feature = "descriptors")]
+pub mod descriptors;
 mod diagnostics;
 #[cfg(feature = "json")]
 mod dialect;

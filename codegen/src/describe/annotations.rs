@@ -1,10 +1,11 @@
 //! Google's annotations, as far as the headers of methods follow from them.
 
-use super::options::{MethodOptions, Options};
+use super::options::MethodOptions;
 use super::place::place_of;
 use super::proto_fields::ProtoFields;
 use crate::Error;
 use crate::descriptors::full_name;
+use gax_table::descriptors::MethodOptions as Options;
 use gax_table::{RequestParam, RoutingError, http_params, routing_params};
 use prost_types::FileDescriptorSet;
 use std::collections::HashMap;
@@ -85,11 +86,11 @@ fn params(
     request: &str,
     types: &ProtoFields<'_>,
 ) -> Result<Vec<RequestParam>, (RoutingError, i32)> {
-    if let Some(parameters) = options.routing() {
-        return routing_params(parameters, request, types).map_err(|error| (error, ROUTING));
+    if let Some(routing) = &options.routing {
+        return routing_params(routing.fields(), request, types).map_err(|error| (error, ROUTING));
     }
-    match options.http_path().filter(|_| is_of_google) {
-        Some(path) => http_params(path, request, types).map_err(|error| (error, HTTP)),
+    match options.http_pattern().filter(|_| is_of_google) {
+        Some((_, path)) => http_params(path, request, types).map_err(|error| (error, HTTP)),
         None => Ok(Vec::new()),
     }
 }

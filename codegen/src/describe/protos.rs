@@ -141,7 +141,7 @@ pub(crate) fn describe(service: &ProtoService, options: &MethodOptions) -> Servi
             if options.is_long_running() {
                 described = described.long_running();
             }
-            if let Some(verb) = options.http_verb() {
+            if let Some((verb, _)) = options.http_pattern() {
                 described = described.with_http_verb(verb);
             }
         }

@@ -2,94 +2,15 @@
 
 use crate::Error;
 use crate::descriptors::full_name;
+use gax_table::descriptors::{Field, FileSet, MessageSet, Method};
 use gax_table::{AutoPopulatedField, ServiceYaml};
-use prost::Message;
+use prost::{DecodeError, Message as _};
 use std::collections::HashMap;
 
 /// The fields that clients fill where they are empty, by service and method.
 #[derive(Debug, Default)]
 pub(crate) struct RequestIds {
     fields: HashMap<(String, String), Vec<String>>,
-}
-
-/// `google.protobuf.FileDescriptorSet`, as far as needed.
-#[derive(Clone, PartialEq, Message)]
-struct FileSet {
-    #[prost(message, repeated, tag = "1")]
-    files: Vec<File>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct File {
-    #[prost(string, tag = "2")]
-    package: String,
-    #[prost(message, repeated, tag = "4")]
-    messages: Vec<MessageType>,
-    #[prost(message, repeated, tag = "6")]
-    services: Vec<Service>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct MessageType {
-    #[prost(string, tag = "1")]
-    name: String,
-    #[prost(message, repeated, tag = "2")]
-    fields: Vec<Field>,
-    #[prost(message, repeated, tag = "3")]
-    nested: Vec<MessageType>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Field {
-    #[prost(string, tag = "1")]
-    name: String,
-    #[prost(int32, tag = "4")]
-    label: i32,
-    #[prost(int32, tag = "5")]
-    kind: i32,
-    #[prost(message, optional, tag = "8")]
-    options: Option<FieldOptions>,
-    #[prost(int32, optional, tag = "9")]
-    oneof_index: Option<i32>,
-    #[prost(bool, tag = "17")]
-    proto3_optional: bool,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct FieldOptions {
-    /// `google.api.field_behavior`
-    #[prost(int32, repeated, tag = "1052")]
-    behavior: Vec<i32>,
-    /// `google.api.field_info`
-    #[prost(message, optional, tag = "291403980")]
-    info: Option<FieldInfo>,
-}
-
-/// `google.api.FieldInfo`
-#[derive(Clone, PartialEq, Message)]
-struct FieldInfo {
-    #[prost(int32, tag = "1")]
-    format: i32,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Service {
-    #[prost(string, tag = "1")]
-    name: String,
-    #[prost(message, repeated, tag = "2")]
-    methods: Vec<Method>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Method {
-    #[prost(string, tag = "1")]
-    name: String,
-    #[prost(string, tag = "2")]
-    input: String,
-    #[prost(bool, tag = "5")]
-    client_streaming: bool,
-    #[prost(bool, tag = "6")]
-    server_streaming: bool,
 }
 
 impl RequestIds {
@@ -100,22 +21,19 @@ impl RequestIds {
         is_wanted: impl Fn(&str, &str) -> bool,
     ) -> Result<Self, Error> {
         let (Some(yaml), mut ids) = (yaml, Self::default()) else { return Ok(Self::default()) };
-        let set = FileSet::decode(encoded).map_err(|error| Error::generator(error.into()))?;
-        let mut messages = HashMap::new();
-        for file in &set.files {
-            let scope = if file.package.is_empty() { String::new() } else { format!(".{}", file.package) };
-            collect(&scope, &file.messages, &mut messages);
-        }
-        for file in &set.files {
-            for service in &file.services {
-                let service_name = full_name(&file.package, &service.name);
-                for method in &service.methods {
+        let wrong = |error: DecodeError| Error::generator(error.into());
+        let set = FileSet::decode(encoded).map_err(wrong)?;
+        let (messages, _) = MessageSet::decode(encoded).map_err(wrong)?.by_name();
+        for file in &set.file {
+            for service in &file.service {
+                let service_name = full_name(file.package(), service.name());
+                for method in &service.method {
                     let fields: Vec<&AutoPopulatedField> =
-                        yaml.auto_populated_fields(&service_name, &method.name).collect();
-                    if fields.is_empty() || !is_wanted(&service_name, &method.name) {
+                        yaml.auto_populated_fields(&service_name, method.name()).collect();
+                    if fields.is_empty() || !is_wanted(&service_name, method.name()) {
                         continue;
                     }
-                    let request = messages.get(&method.input).copied().unwrap_or_default();
+                    let request = messages.get(method.input_type()).map_or(&[][..], |message| &message.field);
                     for field in &fields {
                         check(field, method, request).map_err(|problem| {
                             let help = "AIP-4235 has clients fill strings of unary requests that are not required, with \
@@ -124,7 +42,7 @@ impl RequestIds {
                         })?;
                     }
                     let names = fields.iter().map(|field| field.name().to_owned()).collect();
-                    ids.fields.insert((service_name.clone(), method.name.clone()), names);
+                    ids.fields.insert((service_name.clone(), method.name().to_owned()), names);
                 }
             }
         }
@@ -144,16 +62,16 @@ fn check(field: &AutoPopulatedField, method: &Method, request: &[Field]) -> Resu
     const STRING: i32 = 9;
     const REQUIRED: i32 = 2;
     const UUID4: i32 = 1;
-    if method.client_streaming || method.server_streaming {
+    if method.client_streaming() || method.server_streaming() {
         return Err("the method is a stream");
     }
-    let found = request.iter().find(|other| other.name == field.name());
+    let found = request.iter().find(|other| other.name() == field.name());
     let found = found.ok_or("the request has no field of that name")?;
     let options = found.options.clone().unwrap_or_default();
-    if found.kind != STRING || found.label == REPEATED {
+    if found.kind() != STRING || found.label() == REPEATED {
         return Err("it is no string");
     }
-    if found.oneof_index.is_some() && !found.proto3_optional {
+    if found.oneof_index.is_some() && !found.proto3_optional() {
         return Err("it is one of several fields");
     }
     if options.behavior.contains(&REQUIRED) {
@@ -163,12 +81,4 @@ fn check(field: &AutoPopulatedField, method: &Method, request: &[Field]) -> Resu
         return Err("its format is not UUID4");
     }
     Ok(())
-}
-
-fn collect<'a>(scope: &str, messages: &'a [MessageType], found: &mut HashMap<String, &'a [Field]>) {
-    for message in messages {
-        let name = format!("{scope}.{}", message.name);
-        collect(&name, &message.nested, found);
-        found.insert(name, &message.fields);
-    }
 }

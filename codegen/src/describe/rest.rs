@@ -1,12 +1,13 @@
 //! The descriptors that the clients over REST of a build share: all messages, and the RPCs that are called.
 
 use super::annotations::HTTP;
-use super::options::{HttpRule, MethodOptions, ServiceOptions};
+use super::options::MethodOptions;
 use super::place::place_of;
 use super::proto_fields::ProtoFields;
 use crate::Error;
 use crate::descriptors::full_name;
 use crate::join::JoinedService;
+use gax_table::descriptors::{self, HttpRule, Method, Service};
 use gax_table::{ServiceYaml, YamlHttpRule};
 use prost::Message;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorSet, ServiceDescriptorProto};
@@ -44,46 +45,11 @@ struct RestFile {
     #[prost(message, repeated, tag = "5")]
     enum_type: Vec<EnumDescriptorProto>,
     #[prost(message, repeated, tag = "6")]
-    service: Vec<RestService>,
+    service: Vec<Service>,
     #[prost(int32, repeated, packed = "false", tag = "10")]
     public_dependency: Vec<i32>,
     #[prost(string, tag = "12")]
     syntax: String,
-}
-
-/// `google.protobuf.ServiceDescriptorProto`
-#[derive(Clone, PartialEq, Message)]
-struct RestService {
-    #[prost(string, tag = "1")]
-    name: String,
-    #[prost(message, repeated, tag = "2")]
-    method: Vec<RestMethod>,
-    #[prost(message, optional, tag = "3")]
-    options: Option<ServiceOptions>,
-}
-
-/// `google.protobuf.MethodDescriptorProto`
-#[derive(Clone, PartialEq, Message)]
-struct RestMethod {
-    #[prost(string, tag = "1")]
-    name: String,
-    #[prost(string, tag = "2")]
-    input_type: String,
-    #[prost(string, tag = "3")]
-    output_type: String,
-    #[prost(message, optional, tag = "4")]
-    options: Option<RestOptions>,
-    #[prost(bool, tag = "5")]
-    client_streaming: bool,
-    #[prost(bool, tag = "6")]
-    server_streaming: bool,
-}
-
-/// `google.protobuf.MethodOptions`
-#[derive(Clone, PartialEq, Message)]
-struct RestOptions {
-    #[prost(message, optional, tag = "72295728")]
-    http: Option<HttpRule>,
 }
 
 impl RestDescriptors {
@@ -152,23 +118,26 @@ impl RestDescriptors {
         RestSet { file: file.collect() }.encode_to_vec()
     }
 
-    fn service(&self, name: &str, service: &ServiceDescriptorProto, wanted: &HashSet<&str>) -> RestService {
+    fn service(&self, name: &str, service: &ServiceDescriptorProto, wanted: &HashSet<&str>) -> Service {
         let methods = service.method.iter().filter(|method| wanted.contains(method.name()));
-        let method = methods.map(|method| RestMethod {
-            name: method.name().to_owned(),
-            input_type: method.input_type().to_owned(),
-            output_type: method.output_type().to_owned(),
-            options: self.rule(name, method.name()).map(|rule| RestOptions { http: Some(rule) }),
-            client_streaming: method.client_streaming(),
-            server_streaming: method.server_streaming(),
+        let method = methods.map(|method| Method {
+            name: method.name.clone(),
+            input_type: method.input_type.clone(),
+            output_type: method.output_type.clone(),
+            options: self.rule(name, method.name()).map(|rule| descriptors::MethodOptions {
+                http: Some(rule),
+                ..descriptors::MethodOptions::default()
+            }),
+            client_streaming: method.client_streaming,
+            server_streaming: method.server_streaming,
         });
         let options = self.options.of_service(name).cloned();
-        RestService { name: service.name().to_owned(), method: method.collect(), options }
+        Service { name: service.name.clone(), method: method.collect(), options }
     }
 
     fn rule(&self, service: &str, method: &str) -> Option<HttpRule> {
-        let of_proto = || self.options.of(service, method)?.http().cloned();
-        self.yaml_rule(service, method).map(HttpRule::of_yaml).or_else(of_proto)
+        let of_proto = || self.options.of(service, method)?.http.clone();
+        self.yaml_rule(service, method).map(of_yaml).or_else(of_proto)
     }
 
     fn yaml_rule(&self, service: &str, method: &str) -> Option<&YamlHttpRule> {
@@ -181,4 +150,14 @@ fn bare(mut message: DescriptorProto) -> DescriptorProto {
     message.extension.clear();
     message.nested_type = message.nested_type.into_iter().map(bare).collect();
     message
+}
+
+/// The rule that a service YAML has.
+fn of_yaml(rule: &YamlHttpRule) -> HttpRule {
+    HttpRule {
+        body: rule.body.clone(),
+        response_body: rule.response_body.clone(),
+        additional_bindings: rule.additional_bindings.iter().map(of_yaml).collect(),
+        ..HttpRule::new(&rule.verb, &rule.path)
+    }
 }

@@ -1,72 +1,13 @@
 //! Google's annotations in compiled descriptors, as far as the headers of methods follow from them.
 
-use crate::google::descriptor_set::{FileSet, HttpRule, MethodOptions, full_name};
 use crate::google::{MethodAnnotations, RequestParam};
 use crate::grpc::methods::descriptor_error::Problem;
+use gax_table::descriptors::{
+    EnumType, EnumValue, FileSet, MessageSet, MessageType, MethodOptions, full_name,
+};
 use gax_table::{MessageFields, ProtoField, RoutingError, http_params, routing_params};
 use prost::Message;
 use std::collections::HashMap;
-
-/// `google.protobuf.FileDescriptorSet`, the messages of its files.
-#[derive(Clone, PartialEq, Message)]
-struct Messages {
-    #[prost(message, repeated, tag = "1")]
-    file: Vec<MessageFile>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct MessageFile {
-    #[prost(string, optional, tag = "2")]
-    package: Option<String>,
-    #[prost(message, repeated, tag = "4")]
-    message_type: Vec<MessageType>,
-    #[prost(message, repeated, tag = "5")]
-    enum_type: Vec<EnumType>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct MessageType {
-    #[prost(string, optional, tag = "1")]
-    name: Option<String>,
-    #[prost(message, repeated, tag = "2")]
-    field: Vec<Field>,
-    #[prost(message, repeated, tag = "3")]
-    nested_type: Vec<MessageType>,
-    #[prost(message, repeated, tag = "4")]
-    enum_type: Vec<EnumType>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct Field {
-    #[prost(string, optional, tag = "1")]
-    name: Option<String>,
-    #[prost(int32, optional, tag = "3")]
-    number: Option<i32>,
-    #[prost(int32, optional, tag = "4")]
-    label: Option<i32>,
-    #[prost(int32, optional, tag = "5")]
-    kind: Option<i32>,
-    #[prost(string, optional, tag = "6")]
-    type_name: Option<String>,
-    #[prost(string, optional, tag = "7")]
-    default_value: Option<String>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct EnumType {
-    #[prost(string, optional, tag = "1")]
-    name: Option<String>,
-    #[prost(message, repeated, tag = "2")]
-    value: Vec<EnumValue>,
-}
-
-#[derive(Clone, PartialEq, Message)]
-struct EnumValue {
-    #[prost(string, optional, tag = "1")]
-    name: Option<String>,
-    #[prost(int32, optional, tag = "2")]
-    number: Option<i32>,
-}
 
 /// The annotations of methods, by path without the leading slash; of methods without any there is nothing. `encoded` are the same
 /// descriptors, of which the messages are read where an annotation needs them.
@@ -89,7 +30,7 @@ pub(super) fn annotations(
                     None => Vec::new(),
                     Some(rule) => {
                         if types.is_none() {
-                            types = Some(Types::of(&Messages::decode(encoded).map_err(Problem::Bytes)?));
+                            types = Some(Types::of(MessageSet::decode(encoded).map_err(Problem::Bytes)?));
                         }
                         let fields = types.get_or_insert_default();
                         let params = params(rule, method.input_type(), fields);
@@ -109,12 +50,10 @@ pub(super) fn annotations(
 /// The parameters that requests are routed by. `google.api.routing` goes over `google.api.http`.
 fn params(options: &MethodOptions, request: &str, fields: &Types) -> Result<Vec<RequestParam>, RoutingError> {
     let params = if let Some(routing) = &options.routing {
-        let parameters = routing.routing_parameters.iter();
-        let parameters = parameters.map(|parameter| (&*parameter.field, &*parameter.path_template));
-        routing_params(parameters, request, fields)?
+        routing_params(routing.fields(), request, fields)?
     } else {
-        let path = options.http.as_ref().and_then(HttpRule::pattern).map(|(_, path)| path);
-        path.map(|path| http_params(path, request, fields)).transpose()?.unwrap_or_default()
+        let pattern = options.http_pattern();
+        pattern.map(|(_, path)| http_params(path, request, fields)).transpose()?.unwrap_or_default()
     };
     Ok(params.into_iter().map(RequestParam::from).collect())
 }
@@ -122,29 +61,14 @@ fn params(options: &MethodOptions, request: &str, fields: &Types) -> Result<Vec<
 /// Messages and enums by their full names, with a dot before them.
 #[derive(Debug, Default)]
 struct Types {
-    messages: HashMap<String, Vec<Field>>,
-    enums: HashMap<String, Vec<EnumValue>>,
+    messages: HashMap<String, MessageType>,
+    enums: HashMap<String, EnumType>,
 }
 
 impl Types {
-    fn of(messages: &Messages) -> Self {
-        let mut types = Self::default();
-        for file in &messages.file {
-            let package = file.package();
-            let scope = if package.is_empty() { String::new() } else { format!(".{package}") };
-            types.collect(&scope, &file.message_type, &file.enum_type);
-        }
-        types
-    }
-
-    fn collect(&mut self, scope: &str, messages: &[MessageType], enums: &[EnumType]) {
-        for message in messages {
-            let name = format!("{scope}.{}", message.name());
-            self.collect(&name, &message.nested_type, &message.enum_type);
-            self.messages.insert(name, message.field.clone());
-        }
-        let named = enums.iter().map(|one| (format!("{scope}.{}", one.name()), one.value.clone()));
-        self.enums.extend(named);
+    fn of(messages: MessageSet) -> Self {
+        let (messages, enums) = messages.by_name();
+        Self { messages, enums }
     }
 }
 
@@ -152,10 +76,10 @@ impl MessageFields for Types {
     fn field(&self, message: &str, name: &str) -> Option<ProtoField> {
         const REPEATED: i32 = 3;
         const ENUM: i32 = 14;
-        let field = self.messages.get(message)?.iter().find(|field| field.name() == name)?;
+        let field = self.messages.get(message)?.field.iter().find(|field| field.name() == name)?;
         // An enum of proto2 may begin with another number than zero.
         let of_enum = || {
-            let values = self.enums.get(field.type_name())?;
+            let values = &self.enums.get(field.type_name())?.value;
             let named = |one: &&EnumValue| field.default_value.as_ref().is_none_or(|name| one.name() == name);
             Some(values.iter().find(named)?.number().to_string())
         };
@@ -173,8 +97,8 @@ impl MessageFields for Types {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::google::descriptor_set::{
-        File, Method, RoutingParameter, RoutingRule, Service, ServiceOptions,
+    use gax_table::descriptors::{
+        Field, File, HttpRule, MessageFile, Method, RoutingParameter, RoutingRule, Service, ServiceOptions,
     };
 
     /// The descriptors of `a.v1.A`, whose method `Get` has that path and that routing parameter, and of its request.
@@ -202,7 +126,7 @@ mod tests {
             label: Some(1),
             kind: Some(kind),
             type_name: text(type_name),
-            default_value: None,
+            ..Field::default()
         };
         let value = |name, number| EnumValue { name: text(name), number: Some(number) };
         let request = MessageType {
@@ -216,7 +140,7 @@ mod tests {
             enum_type: vec![EnumType { name: text("Level"), value: vec![value("LOW", 3), value("HIGH", 7)] }],
         };
         let file = MessageFile { package: text("a.v1"), message_type: vec![request], enum_type: Vec::new() };
-        [services.encode_to_vec(), Messages { file: vec![file] }.encode_to_vec()].concat()
+        [services.encode_to_vec(), MessageSet { file: vec![file] }.encode_to_vec()].concat()
     }
 
     fn params(host: Option<&str>, path: Option<&str>, routing: Option<(&str, &str)>) -> String {

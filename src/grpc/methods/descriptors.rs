@@ -1,11 +1,11 @@
 //! The kinds of methods, and whether they are idempotent, from compiled descriptors.
 
 use crate::google::MethodAnnotations;
-use crate::google::descriptor_set::{FileSet, Method, full_name};
 use crate::grpc::methods::annotations::annotations;
 use crate::grpc::methods::descriptor_error::{DescriptorError, Problem};
 use gax_retry::MethodKind;
-use gax_table::{IdempotencyLevel, MethodDescription};
+use gax_table::MethodDescription;
+use gax_table::descriptors::{FileSet, Method, full_name};
 use prost::Message;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -47,12 +47,10 @@ fn described(method: &Method) -> Described {
         description = description.returning_operation();
     }
     if let Some(options) = &method.options {
-        let level = IdempotencyLevel::from_number(options.idempotency_level());
-        description = description.with_idempotency(level);
-        let rule = options.http.as_ref();
-        let verbs = rule.map(|rule| [("GET", &rule.get), ("PUT", &rule.put), ("DELETE", &rule.delete)]);
-        let verb = verbs.into_iter().flatten().find(|(_, path)| path.is_some());
-        description = verb.into_iter().fold(description, |method, (verb, _)| method.with_http_verb(verb));
+        description = description.with_idempotency(options.idempotency());
+        if let Some((verb, _)) = options.http_pattern() {
+            description = description.with_http_verb(verb);
+        }
     }
     Described {
         kind: description.kind(),
@@ -74,7 +72,7 @@ fn kind(method: &Method) -> MethodKind {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::google::descriptor_set::{File, HttpRule, MethodOptions, Service};
+    use gax_table::descriptors::{File, HttpRule, MethodOptions, Service};
 
     #[test]
     fn the_four_kinds_are_distinguished() {
@@ -109,8 +107,9 @@ mod tests {
     fn idempotent_methods_are_those_whose_options_say_so() {
         let path = || Some("/v1/books".to_owned());
         let rule = |get, put, delete| Some(HttpRule { get, put, delete, ..HttpRule::default() });
-        let options =
-            |idempotency_level, http| Some(MethodOptions { idempotency_level, http, routing: None });
+        let options = |idempotency_level, http| {
+            Some(MethodOptions { idempotency_level, http, ..MethodOptions::default() })
+        };
         for (options, returns, expected) in [
             (None, "Book", false),
             (options(None, None), "Book", false),
