@@ -29,6 +29,35 @@ pub enum Needs {
     MaxLoad,
 }
 
+/// Declares rules: a constant for each, and `RULES` with all. Those that readers apply need no constants.
+macro_rules! declare {
+    ($($name:ident: $id:literal, $severity:ident, $needs:ident, $summary:literal, $advice:literal;)*) => {
+        $(
+            const $name: $crate::lint::rule::Rule = $crate::lint::rule::Rule::new(
+                $id,
+                $crate::Severity::$severity,
+                $crate::lint::rule::Needs::$needs,
+                $summary,
+                $advice,
+            );
+        )*
+        pub(in crate::lint) static RULES: &[$crate::lint::rule::Rule] = &[$($name),*];
+    };
+    ($($id:literal, $severity:ident, $summary:literal, $advice:literal;)*) => {
+        pub(in crate::lint) static RULES: &[$crate::lint::rule::Rule] = &[$(
+            $crate::lint::rule::Rule::new(
+                $id,
+                $crate::Severity::$severity,
+                $crate::lint::rule::Needs::Text,
+                $summary,
+                $advice,
+            )
+        ),*];
+    };
+}
+
+pub(super) use declare;
+
 impl Rule {
     pub(super) const fn new(
         id: &'static str,

@@ -22,20 +22,20 @@ pub fn page(rule: &Rule) -> &'static str {
 /// The rules, with the page of each group.
 fn groups() -> impl IntoIterator<Item = (&'static str, &'static [Rule])> {
     [
-        ("lint-reading.md", &reader_rules::RULES[..]),
-        ("lint-names.md", &names::RULES),
-        ("lint-names.md", &entries::RULES),
-        ("lint-numbers.md", &limits::RULES),
-        ("lint-numbers.md", &beside::RULES),
-        ("lint-numbers.md", &backoff::RULES),
-        ("lint-numbers.md", &load::RULES),
-        ("lint-safety.md", &codes::RULES),
-        ("lint-safety.md", &writes::RULES),
-        ("lint-names.md", &coverage::RULES),
+        ("lint-reading.md", reader_rules::RULES),
+        ("lint-names.md", names::RULES),
+        ("lint-names.md", entries::RULES),
+        ("lint-numbers.md", limits::RULES),
+        ("lint-numbers.md", beside::RULES),
+        ("lint-numbers.md", backoff::RULES),
+        ("lint-numbers.md", load::RULES),
+        ("lint-safety.md", codes::RULES),
+        ("lint-safety.md", writes::RULES),
+        ("lint-names.md", coverage::RULES),
         #[cfg(feature = "http")]
-        ("lint-http.md", &http::RULES),
-        ("lint-names.md", &siblings::RULES),
-        ("lint.md", &suppressions::RULES),
+        ("lint-http.md", http::RULES),
+        ("lint-names.md", siblings::RULES),
+        ("lint.md", suppressions::RULES),
     ]
 }
 

@@ -1,64 +1,33 @@
 //! Polling, batching and timeouts of streams: their numbers, and the methods that they are for.
 
+use crate::TableName;
 use crate::lint::report::{Place, Report};
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::subject::{Rpc, Subject};
-use crate::{Severity, TableName};
 use gax_retry::{MethodKind, RetrySettings};
 use std::collections::HashSet;
 use std::time::Duration;
 
-const POLLING_EXCEEDS_TIMEOUT: Rule = Rule::new(
-    "polling-exceeds-timeout",
-    Severity::Warning,
-    Needs::Table,
-    "an operation that is given up before it is polled again",
-    "Write a shorter initial delay, or a longer total timeout.",
-);
-const FREQUENT_POLLING: Rule = Rule::new(
-    "frequent-polling",
-    Severity::Warning,
-    Needs::Table,
-    "an operation that is polled without a delay, or a thousand times",
-    "Write a first delay of a second or more, and delays that grow.",
-);
-const POLLING_WITHOUT_OPERATION: Rule = Rule::new(
-    "polling-without-operation",
-    Severity::Warning,
-    Needs::Services,
-    "polling of a method that starts no long-running operation",
-    "Leave the polling out, or name the method that starts the operation.",
-);
-const BATCH_OF_ONE: Rule = Rule::new(
-    "batch-of-one",
-    Severity::Warning,
-    Needs::Table,
-    "a batch is full with its first element",
-    "Write a greater element_count_threshold.",
-);
-const BATCHING_WITHOUT_EFFECT: Rule = Rule::new(
-    "batching-without-effect",
-    Severity::Warning,
-    Needs::Services,
-    "batching of a method whose requests can't be merged",
-    "Leave the batching out.",
-);
-const STREAM_TIMEOUT_WITHOUT_STREAM: Rule = Rule::new(
-    "stream-timeout-without-stream",
-    Severity::Warning,
-    Needs::Services,
-    "a wait or idle timeout of methods that don't respond with a stream",
-    "Leave the timeout out.",
-);
-
-pub(super) static RULES: [Rule; 6] = [
-    POLLING_EXCEEDS_TIMEOUT,
-    FREQUENT_POLLING,
-    POLLING_WITHOUT_OPERATION,
-    BATCH_OF_ONE,
-    BATCHING_WITHOUT_EFFECT,
-    STREAM_TIMEOUT_WITHOUT_STREAM,
-];
+declare! {
+    POLLING_EXCEEDS_TIMEOUT: "polling-exceeds-timeout", Warning, Table,
+        "an operation that is given up before it is polled again",
+        "Write a shorter initial delay, or a longer total timeout.";
+    FREQUENT_POLLING: "frequent-polling", Warning, Table,
+        "an operation that is polled without a delay, or a thousand times",
+        "Write a first delay of a second or more, and delays that grow.";
+    POLLING_WITHOUT_OPERATION: "polling-without-operation", Warning, Services,
+        "polling of a method that starts no long-running operation",
+        "Leave the polling out, or name the method that starts the operation.";
+    BATCH_OF_ONE: "batch-of-one", Warning, Table,
+        "a batch is full with its first element",
+        "Write a greater element_count_threshold.";
+    BATCHING_WITHOUT_EFFECT: "batching-without-effect", Warning, Services,
+        "batching of a method whose requests can't be merged",
+        "Leave the batching out.";
+    STREAM_TIMEOUT_WITHOUT_STREAM: "stream-timeout-without-stream", Warning, Services,
+        "a wait or idle timeout of methods that don't respond with a stream",
+        "Leave the timeout out.";
+}
 
 /// Polls are counted up to this.
 const MOST_POLLS: u32 = 1000;

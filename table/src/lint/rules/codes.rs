@@ -2,51 +2,28 @@
 
 use crate::lint::action::begins_with_word;
 use crate::lint::report::{Place, Report};
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::subject::{EntryView, Subject};
-use crate::{Dialect, HedgingPolicy, PolicyField, Severity, TableName};
+use crate::{Dialect, HedgingPolicy, PolicyField, TableName};
 use gax_retry::{Code, CodeSet};
 
-const PERMANENT_CODE: Rule = Rule::new(
-    "permanent-code",
-    Severity::Warning,
-    Needs::Table,
-    "a code that is the same however often one asks",
-    "Leave the code out.",
-);
-const INTERNAL_OR_UNKNOWN: Rule = Rule::new(
-    "internal-or-unknown-retried",
-    Severity::Warning,
-    Needs::Table,
-    "INTERNAL, UNKNOWN or CANCELLED is retried, which may stand for anything",
-    "Retry UNAVAILABLE only.",
-);
-const RISKY_DEFAULT: Rule = Rule::new(
-    "risky-code-in-service-default",
-    Severity::Warning,
-    Needs::Table,
-    "INTERNAL, UNKNOWN or ABORTED is retried for all methods of a service",
-    "Leave the code out, or name the methods that are safe to retry.",
-);
-
-const ONLY_WITH_SERVER_DELAY: Rule = Rule::new(
-    "only-with-server-delay-without-effect",
-    Severity::Warning,
-    Needs::Table,
-    "only_with_server_delay names a code that is not retried, or no delay is heeded",
-    "Name codes that are retried, and read the table as written.",
-);
-
-const ABORTED_TRANSACTION: Rule = Rule::new(
-    "aborted-transaction",
-    Severity::Warning,
-    Needs::Table,
-    "a call of a transaction is retried on ABORTED, though the whole transaction has to be repeated",
-    "Leave ABORTED out, and repeat the transaction in the program.",
-);
-
-pub(super) static RULES: [Rule; 5] =
-    [PERMANENT_CODE, INTERNAL_OR_UNKNOWN, RISKY_DEFAULT, ONLY_WITH_SERVER_DELAY, ABORTED_TRANSACTION];
+declare! {
+    PERMANENT_CODE: "permanent-code", Warning, Table,
+        "a code that is the same however often one asks",
+        "Leave the code out.";
+    INTERNAL_OR_UNKNOWN: "internal-or-unknown-retried", Warning, Table,
+        "INTERNAL, UNKNOWN or CANCELLED is retried, which may stand for anything",
+        "Retry UNAVAILABLE only.";
+    RISKY_DEFAULT: "risky-code-in-service-default", Warning, Table,
+        "INTERNAL, UNKNOWN or ABORTED is retried for all methods of a service",
+        "Leave the code out, or name the methods that are safe to retry.";
+    ONLY_WITH_SERVER_DELAY: "only-with-server-delay-without-effect", Warning, Table,
+        "only_with_server_delay names a code that is not retried, or no delay is heeded",
+        "Name codes that are retried, and read the table as written.";
+    ABORTED_TRANSACTION: "aborted-transaction", Warning, Table,
+        "a call of a transaction is retried on ABORTED, though the whole transaction has to be repeated",
+        "Leave ABORTED out, and repeat the transaction in the program.";
+}
 
 const PERMANENT: [Code; 10] = [
     Code::Ok,

@@ -1,50 +1,29 @@
 //! Services and methods that a table leaves out.
 
+use crate::TableName;
 use crate::lint::action::{Action, begins_with_word};
 use crate::lint::report::{Place, Report};
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::subject::{Rpc, Subject};
-use crate::{Severity, TableName};
 use std::collections::HashMap;
 
-const SERVICE_WITHOUT_ENTRY: Rule = Rule::new(
-    "service-without-entry",
-    Severity::Warning,
-    Needs::Services,
-    "a service that the table does not name: its calls have no deadline",
-    "Add an entry with a timeout for the service.",
-);
-const METHOD_WITHOUT_ENTRY: Rule = Rule::new(
-    "method-without-entry",
-    Severity::Warning,
-    Needs::Services,
-    "a method that the table leaves out, though it names others of its service",
-    "Add the method's name to an entry; to one without a retry policy unless the method is safe to retry.",
-);
-const FEW_METHODS_NAMED: Rule = Rule::new(
-    "few-methods-named",
-    Severity::Note,
-    Needs::Services,
-    "a table that names less than half of a service's methods",
-    "Add an entry with a timeout for the service.",
-);
-const READ_WITHOUT_RETRY: Rule = Rule::new(
-    "read-without-retry",
-    Severity::Note,
-    Needs::Services,
-    "a method that only reads is not retried",
-    "Retry the method on UNAVAILABLE.",
-);
-const GET_LIST_MISMATCH: Rule = Rule::new(
-    "get-list-mismatch",
-    Severity::Note,
-    Needs::Services,
-    "of two methods that read the same thing one is retried and one is not",
-    "Give both methods the same entry.",
-);
-
-pub(super) static RULES: [Rule; 5] =
-    [SERVICE_WITHOUT_ENTRY, METHOD_WITHOUT_ENTRY, FEW_METHODS_NAMED, READ_WITHOUT_RETRY, GET_LIST_MISMATCH];
+declare! {
+    SERVICE_WITHOUT_ENTRY: "service-without-entry", Warning, Services,
+        "a service that the table does not name: its calls have no deadline",
+        "Add an entry with a timeout for the service.";
+    METHOD_WITHOUT_ENTRY: "method-without-entry", Warning, Services,
+        "a method that the table leaves out, though it names others of its service",
+        "Add the method's name to an entry; to one without a retry policy unless the method is safe to retry.";
+    FEW_METHODS_NAMED: "few-methods-named", Note, Services,
+        "a table that names less than half of a service's methods",
+        "Add an entry with a timeout for the service.";
+    READ_WITHOUT_RETRY: "read-without-retry", Note, Services,
+        "a method that only reads is not retried",
+        "Retry the method on UNAVAILABLE.";
+    GET_LIST_MISMATCH: "get-list-mismatch", Note, Services,
+        "of two methods that read the same thing one is retried and one is not",
+        "Give both methods the same entry.";
+}
 
 pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
     // The table's first name of each service.

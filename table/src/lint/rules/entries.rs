@@ -2,51 +2,30 @@
 
 use super::names::MIXED_IN;
 use crate::lint::report::{Place, Report};
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::services::KnownService;
 use crate::lint::subject::{EntryView, Subject};
-use crate::{SettingsKey, Severity, TableFormat};
+use crate::{SettingsKey, TableFormat};
 use gax_retry::CodeSet;
 use std::collections::HashMap;
 
-const DEAD_ENTRY: Rule = Rule::new(
-    "dead-entry",
-    Severity::Warning,
-    Needs::Services,
-    "an entry that is for no method",
-    "Correct the entry's names, or remove it.",
-);
-const ENTRY_WITHOUT_NAME: Rule = Rule::new(
-    "entry-without-name",
-    Severity::Warning,
-    Needs::Table,
-    "an entry that names no service",
-    "Name the services or methods that it is for, or remove it.",
-);
-const EMPTY_TABLE: Rule = Rule::new(
-    "empty-table",
-    Severity::Warning,
-    Needs::Table,
-    "a table that has no entry",
-    "Add entries, or remove the file.",
-);
-const SAME_SETTINGS: Rule = Rule::new(
-    "same-settings-two-entries",
-    Severity::Note,
-    Needs::Table,
-    "two entries that say the same",
-    "Move the names of both into one entry.",
-);
-const CATCH_ALL_NAME: Rule = Rule::new(
-    "catch-all-name",
-    Severity::Note,
-    Needs::Table,
-    "an entry for every service, which Google's generators do not apply",
-    "Name the services that are meant.",
-);
-
-pub(super) static RULES: [Rule; 5] =
-    [EMPTY_TABLE, DEAD_ENTRY, ENTRY_WITHOUT_NAME, SAME_SETTINGS, CATCH_ALL_NAME];
+declare! {
+    EMPTY_TABLE: "empty-table", Warning, Table,
+        "a table that has no entry",
+        "Add entries, or remove the file.";
+    DEAD_ENTRY: "dead-entry", Warning, Services,
+        "an entry that is for no method",
+        "Correct the entry's names, or remove it.";
+    ENTRY_WITHOUT_NAME: "entry-without-name", Warning, Table,
+        "an entry that names no service",
+        "Name the services or methods that it is for, or remove it.";
+    SAME_SETTINGS: "same-settings-two-entries", Note, Table,
+        "two entries that say the same",
+        "Move the names of both into one entry.";
+    CATCH_ALL_NAME: "catch-all-name", Note, Table,
+        "an entry for every service, which Google's generators do not apply",
+        "Name the services that are meant.";
+}
 
 /// Everything that an entry says: two entries with the same are one.
 #[derive(PartialEq, Eq, Hash)]

@@ -3,104 +3,47 @@
 use super::codes;
 use super::numbers::{backoff, limits, load};
 use crate::lint::report::{Place, Report};
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::subject::{EntryView, Subject};
 use crate::model::HttpSection;
-use crate::{Finding, HttpTable, PolicyField, Severity, SourceLocation};
+use crate::{Finding, HttpTable, PolicyField, SourceLocation};
 use gax_retry::http::{IdempotencyRule, OperationClass};
 
-const SHADOWED: Rule = Rule::new(
-    "shadowed-http-rule",
-    Severity::Warning,
-    Needs::Table,
-    "a rule for HTTP requests that an earlier rule matches all of",
-    "Move the rule before the other one, or remove it.",
-);
-const WITH_PREFIX: Rule = Rule::new(
-    "http-rule-with-prefix",
-    Severity::Warning,
-    Needs::Table,
-    "a rule whose path begins with a prefix, which is taken off before rules are asked",
-    "Write the path without the prefix.",
-);
-const UNSAFE: Rule = Rule::new(
-    "unsafe-http-retry",
-    Severity::Warning,
-    Needs::Table,
-    "a POST or PATCH that is retried whatever it carries",
-    "Make it safe by an Idempotency-Key or a precondition.",
-);
-const NEVER_SAFE: Rule = Rule::new(
-    "http-retry-without-effect",
-    Severity::Note,
-    Needs::Table,
-    "settings of retries for HTTP requests that are never safe to retry",
-    "Say what makes the requests safe, or leave the settings out.",
-);
-const HEDGING_WITHOUT_EFFECT: Rule = Rule::new(
-    "http-hedging-without-effect",
-    Severity::Warning,
-    Needs::Table,
-    "hedging of HTTP requests that may not run twice at once",
-    "Write hedgeable = true if they may, or leave the hedging out.",
-);
-const PERMANENT_STATUS: Rule = Rule::new(
-    "permanent-status",
-    Severity::Warning,
-    Needs::Table,
-    "an HTTP status is retried that the same request gets again",
-    "Leave the status out.",
-);
-const UNASSIGNED_STATUS: Rule = Rule::new(
-    "unassigned-status",
-    Severity::Note,
-    Needs::Table,
-    "an HTTP status is retried that no standard and no well-known server has",
-    "Correct the status, or leave it out.",
-);
-
-const LITERAL_PATTERN: Rule = Rule::new(
-    "http-path-taken-literally",
-    Severity::Warning,
-    Needs::Table,
-    "a path in the notation of another library, which matches only itself",
-    "Write {name} for one segment, and ** at the end for all that follows.",
-);
-const UNKNOWN_METHOD: Rule = Rule::new(
-    "unknown-http-method",
-    Severity::Warning,
-    Needs::Table,
-    "a rule for a method that HTTP doesn't have",
-    "Correct the method.",
-);
-const RETRY_AFTER_IGNORED: Rule = Rule::new(
-    "retry-after-ignored",
-    Severity::Warning,
-    Needs::Table,
-    "429 or 503 is retried, and the server's Retry-After is ignored",
-    "Leave retry_after out.",
-);
-const HEDGED_DELETE: Rule = Rule::new(
-    "hedged-delete",
-    Severity::Warning,
-    Needs::Table,
-    "a DELETE that is hedged: the second copy may remove something else, or find nothing",
-    "Retry the request in place of hedging it.",
-);
-
-pub(super) static RULES: [Rule; 11] = [
-    SHADOWED,
-    WITH_PREFIX,
-    UNSAFE,
-    NEVER_SAFE,
-    HEDGING_WITHOUT_EFFECT,
-    PERMANENT_STATUS,
-    UNASSIGNED_STATUS,
-    LITERAL_PATTERN,
-    UNKNOWN_METHOD,
-    RETRY_AFTER_IGNORED,
-    HEDGED_DELETE,
-];
+declare! {
+    SHADOWED: "shadowed-http-rule", Warning, Table,
+        "a rule for HTTP requests that an earlier rule matches all of",
+        "Move the rule before the other one, or remove it.";
+    WITH_PREFIX: "http-rule-with-prefix", Warning, Table,
+        "a rule whose path begins with a prefix, which is taken off before rules are asked",
+        "Write the path without the prefix.";
+    UNSAFE: "unsafe-http-retry", Warning, Table,
+        "a POST or PATCH that is retried whatever it carries",
+        "Make it safe by an Idempotency-Key or a precondition.";
+    NEVER_SAFE: "http-retry-without-effect", Note, Table,
+        "settings of retries for HTTP requests that are never safe to retry",
+        "Say what makes the requests safe, or leave the settings out.";
+    HEDGING_WITHOUT_EFFECT: "http-hedging-without-effect", Warning, Table,
+        "hedging of HTTP requests that may not run twice at once",
+        "Write hedgeable = true if they may, or leave the hedging out.";
+    PERMANENT_STATUS: "permanent-status", Warning, Table,
+        "an HTTP status is retried that the same request gets again",
+        "Leave the status out.";
+    UNASSIGNED_STATUS: "unassigned-status", Note, Table,
+        "an HTTP status is retried that no standard and no well-known server has",
+        "Correct the status, or leave it out.";
+    LITERAL_PATTERN: "http-path-taken-literally", Warning, Table,
+        "a path in the notation of another library, which matches only itself",
+        "Write {name} for one segment, and ** at the end for all that follows.";
+    UNKNOWN_METHOD: "unknown-http-method", Warning, Table,
+        "a rule for a method that HTTP doesn't have",
+        "Correct the method.";
+    RETRY_AFTER_IGNORED: "retry-after-ignored", Warning, Table,
+        "429 or 503 is retried, and the server's Retry-After is ignored",
+        "Leave retry_after out.";
+    HEDGED_DELETE: "hedged-delete", Warning, Table,
+        "a DELETE that is hedged: the second copy may remove something else, or find nothing",
+        "Retry the request in place of hedging it.";
+}
 
 /// The methods of RFC 9110, RFC 5789 and `WebDAV`.
 const METHODS: [&str; 19] = [

@@ -1,71 +1,35 @@
 //! Names in a table that name nothing.
 
+use crate::TableName;
 use crate::lint::report::{Place, Report};
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::services::{KnownService, KnownServices};
 use crate::lint::subject::Subject;
 use crate::lint::version::{is_version, package};
-use crate::{Severity, TableName};
 
-const MALFORMED_NAME: Rule = Rule::new(
-    "malformed-name",
-    Severity::Error,
-    Needs::Table,
-    "a name that no service or method can have",
-    "Write the service's full name, package.Service, and the method as in the proto.",
-);
-const WRONG_VERSION_NAME: Rule = Rule::new(
-    "wrong-version-name",
-    Severity::Error,
-    Needs::Services,
-    "a service's name with another version, or without a dot",
-    "Write the service's name as the protos have it.",
-);
-const NAME_OF_ANOTHER_API: Rule = Rule::new(
-    "name-of-another-api",
-    Severity::Error,
-    Needs::Services,
-    "a service of an API that is not here",
-    "Correct the package, or remove the name.",
-);
-const UNKNOWN_SERVICE: Rule = Rule::new(
-    "unknown-service",
-    Severity::Error,
-    Needs::Services,
-    "a service that no proto has",
-    "Correct the service's name, or remove the name.",
-);
-const NEAR_MISS_METHOD: Rule = Rule::new(
-    "near-miss-method",
-    Severity::Error,
-    Needs::Services,
-    "a method that no proto has, spelled almost as one that is there",
-    "Write the method's name as the proto has it.",
-);
-const UNKNOWN_METHOD: Rule = Rule::new(
-    "unknown-method",
-    Severity::Error,
-    Needs::Services,
-    "a method that its service does not have",
-    "Remove the name, or correct it.",
-);
-const MIXIN_NAME: Rule = Rule::new(
-    "mixin-name",
-    Severity::Warning,
-    Needs::Table,
-    "a service that is mixed in: generated clients look for its methods under their own service",
-    "Name the method under the service that has it mixed in.",
-);
-
-pub(super) static RULES: [Rule; 7] = [
-    MALFORMED_NAME,
-    WRONG_VERSION_NAME,
-    NAME_OF_ANOTHER_API,
-    UNKNOWN_SERVICE,
-    NEAR_MISS_METHOD,
-    UNKNOWN_METHOD,
-    MIXIN_NAME,
-];
+declare! {
+    MALFORMED_NAME: "malformed-name", Error, Table,
+        "a name that no service or method can have",
+        "Write the service's full name, package.Service, and the method as in the proto.";
+    WRONG_VERSION_NAME: "wrong-version-name", Error, Services,
+        "a service's name with another version, or without a dot",
+        "Write the service's name as the protos have it.";
+    NAME_OF_ANOTHER_API: "name-of-another-api", Error, Services,
+        "a service of an API that is not here",
+        "Correct the package, or remove the name.";
+    UNKNOWN_SERVICE: "unknown-service", Error, Services,
+        "a service that no proto has",
+        "Correct the service's name, or remove the name.";
+    NEAR_MISS_METHOD: "near-miss-method", Error, Services,
+        "a method that no proto has, spelled almost as one that is there",
+        "Write the method's name as the proto has it.";
+    UNKNOWN_METHOD: "unknown-method", Error, Services,
+        "a method that its service does not have",
+        "Remove the name, or correct it.";
+    MIXIN_NAME: "mixin-name", Warning, Table,
+        "a service that is mixed in: generated clients look for its methods under their own service",
+        "Name the method under the service that has it mixed in.";
+}
 
 const MIXINS: [&str; 3] =
     ["google.longrunning.Operations", "google.cloud.location.Locations", "google.iam.v1.IAMPolicy"];

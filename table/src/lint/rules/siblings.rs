@@ -1,19 +1,15 @@
 //! Versions of an API whose tables drift apart.
 
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::version::{is_version, without_version};
-use crate::{Finding, MethodPolicy, RetryTable, Severity, SourceLocation};
+use crate::{Finding, MethodPolicy, RetryTable, SourceLocation};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-const SIBLING_DRIFT: Rule = Rule::new(
-    "sibling-drift",
-    Severity::Note,
-    Needs::Siblings,
-    "the same method has other codes or limits in another version of its API",
-    "Give both versions the same values, or ignore the finding in gax.toml with the reason.",
-);
-
-pub(super) static RULES: [Rule; 1] = [SIBLING_DRIFT];
+declare! {
+    SIBLING_DRIFT: "sibling-drift", Note, Siblings,
+        "the same method has other codes or limits in another version of its API",
+        "Give both versions the same values, or ignore the finding in gax.toml with the reason.";
+}
 
 /// Methods that the tables of several versions of an API treat differently.
 ///

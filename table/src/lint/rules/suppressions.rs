@@ -1,19 +1,15 @@
 //! Suppressions where there is nothing to suppress.
 
-use crate::lint::rule::{Needs, Rule};
-use crate::{Finding, Severity, Suppression};
+use crate::lint::rule::{Needs, Rule, declare};
+use crate::{Finding, Suppression};
 use gax_text::closest;
 use std::collections::HashSet;
 
-const UNUSED_ALLOW: Rule = Rule::new(
-    "unused-allow",
-    Severity::Warning,
-    Needs::Table,
-    "a suppression that nothing is found for",
-    "Remove the suppression, or correct the rule's name.",
-);
-
-pub(super) static RULES: [Rule; 1] = [UNUSED_ALLOW];
+declare! {
+    UNUSED_ALLOW: "unused-allow", Warning, Table,
+        "a suppression that nothing is found for",
+        "Remove the suppression, or correct the rule's name.";
+}
 
 /// The findings about suppressions that are for nothing. One for a rule that could not be applied is left alone.
 pub(in crate::lint) fn unused_suppressions(

@@ -3,63 +3,31 @@
 use super::codes::among;
 use crate::lint::action::Action;
 use crate::lint::report::{Place, Report};
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::subject::{EntryView, Subject};
-use crate::{Dialect, PolicyField, Severity, TableName};
+use crate::{Dialect, PolicyField, TableName};
 use gax_retry::Code;
 
-const RETRY_ON_CREATE: Rule = Rule::new(
-    "retry-on-create",
-    Severity::Warning,
-    Needs::Services,
-    "a method that makes something is retried: it may be made twice",
-    "Give the method an entry without a retry policy.",
-);
-const AMBIGUOUS_CODE_ON_WRITE: Rule = Rule::new(
-    "ambiguous-code-on-write",
-    Severity::Warning,
-    Needs::Services,
-    "a method that changes something is retried on a code that leaves open whether it was done",
-    "Retry the method on UNAVAILABLE only, or not at all.",
-);
-const RETRY_ON_LRO_START: Rule = Rule::new(
-    "retry-on-lro-start",
-    Severity::Warning,
-    Needs::Services,
-    "the start of a long-running operation is retried: two may run",
-    "Give the method an entry without a retry policy.",
-);
-
-const HEDGED_NOT_IDEMPOTENT: Rule = Rule::new(
-    "hedged-not-idempotent",
-    Severity::Warning,
-    Needs::Table,
-    "a method is hedged, and the table says that it is not idempotent",
-    "Retry the method in place of hedging it.",
-);
-const HEDGED_WRITE: Rule = Rule::new(
-    "hedged-write",
-    Severity::Warning,
-    Needs::Services,
-    "a method that changes something is hedged: it may be carried out several times",
-    "Retry the method in place of hedging it, or say in the table that it is idempotent.",
-);
-const POLICY_ON_CLIENT_STREAM: Rule = Rule::new(
-    "policy-on-client-stream",
-    Severity::Warning,
-    Needs::Services,
-    "a retry policy for a method whose requests are a stream, which is not retried unless the program buffers it",
-    "Give the method an entry with a timeout only, or let the program replay streams.",
-);
-
-pub(super) static RULES: [Rule; 6] = [
-    RETRY_ON_CREATE,
-    AMBIGUOUS_CODE_ON_WRITE,
-    RETRY_ON_LRO_START,
-    HEDGED_NOT_IDEMPOTENT,
-    HEDGED_WRITE,
-    POLICY_ON_CLIENT_STREAM,
-];
+declare! {
+    RETRY_ON_CREATE: "retry-on-create", Warning, Services,
+        "a method that makes something is retried: it may be made twice",
+        "Give the method an entry without a retry policy.";
+    AMBIGUOUS_CODE_ON_WRITE: "ambiguous-code-on-write", Warning, Services,
+        "a method that changes something is retried on a code that leaves open whether it was done",
+        "Retry the method on UNAVAILABLE only, or not at all.";
+    RETRY_ON_LRO_START: "retry-on-lro-start", Warning, Services,
+        "the start of a long-running operation is retried: two may run",
+        "Give the method an entry without a retry policy.";
+    HEDGED_NOT_IDEMPOTENT: "hedged-not-idempotent", Warning, Table,
+        "a method is hedged, and the table says that it is not idempotent",
+        "Retry the method in place of hedging it.";
+    HEDGED_WRITE: "hedged-write", Warning, Services,
+        "a method that changes something is hedged: it may be carried out several times",
+        "Retry the method in place of hedging it, or say in the table that it is idempotent.";
+    POLICY_ON_CLIENT_STREAM: "policy-on-client-stream", Warning, Services,
+        "a retry policy for a method whose requests are a stream, which is not retried unless the program buffers it",
+        "Give the method an entry with a timeout only, or let the program replay streams.";
+}
 
 /// The codes after which nobody knows whether the request was carried out.
 const AMBIGUOUS: [Code; 5] =

@@ -1,112 +1,51 @@
 //! The delays between attempts.
 
 use crate::lint::report::{Place, Report};
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::subject::{EntryView, Subject};
-use crate::{Dialect, PolicyField, Severity};
+use crate::{Dialect, PolicyField};
 use gax_retry::Code;
 use gax_retry::settings::RetryDelays;
 use std::time::Duration;
 
-const CAP_ABOVE_TIMEOUT: Rule = Rule::new(
-    "cap-above-timeout",
-    Severity::Warning,
-    Needs::Table,
-    "the longest delay is longer than the timeout",
-    "Write a maxBackoff below the timeout.",
-);
-const CAP_EQUALS_TIMEOUT: Rule = Rule::new(
-    "cap-equals-timeout",
-    Severity::Note,
-    Needs::Table,
-    "the longest delay is the timeout",
-    "Write a maxBackoff below the timeout.",
-);
-const BACKOFF_EXCEEDS_TIMEOUT: Rule = Rule::new(
-    "backoff-exceeds-timeout",
-    Severity::Warning,
-    Needs::Table,
-    "the first delay is as long as the timeout, so that nothing is retried",
-    "Write a shorter initialBackoff, or a longer timeout.",
-);
-const MAX_EQUALS_INITIAL: Rule = Rule::new(
-    "max-equals-initial",
-    Severity::Note,
-    Needs::Table,
-    "the longest delay is the first, so that the multiplier has no effect",
-    "Write a maxBackoff above initialBackoff.",
-);
-const MULTIPLIER_IS_1: Rule = Rule::new(
-    "multiplier-is-1",
-    Severity::Note,
-    Needs::Table,
-    "delays that do not grow",
-    "Write a multiplier above 1, such as 1.3.",
-);
-const CONSTANT_DELAY: Rule = Rule::new(
-    "constant-delay",
-    Severity::Warning,
-    Needs::Table,
-    "delays that do not grow, and no number of attempts that ends the retries",
-    "Write a multiplier above 1, such as 1.3, and a longest delay above the first.",
-);
-const SHORT_DELAY: Rule = Rule::new(
-    "short-delay",
-    Severity::Warning,
-    Needs::Table,
-    "a first delay of less than 10 ms",
-    "Write a first delay such as 0.1s.",
-);
-const SHRINKING_DELAY: Rule = Rule::new(
-    "shrinking-delay",
-    Severity::Warning,
-    Needs::Table,
-    "delays that get shorter",
-    "Write a multiplier above 1, such as 1.3.",
-);
-const NO_JITTER: Rule = Rule::new(
-    "no-jitter",
-    Severity::Warning,
-    Needs::Table,
-    "clients that failed together come back together",
-    "Leave jittered out.",
-);
-const MULTIPLIER_PRECISION: Rule = Rule::new(
-    "multiplier-precision",
-    Severity::Note,
-    Needs::Table,
-    "a multiplier that Google's Java generator rounds to one decimal",
-    "Write a multiplier with one decimal.",
-);
-const ZERO_DELAY: Rule = Rule::new(
-    "zero-delay",
-    Severity::Warning,
-    Needs::Table,
-    "a first delay of zero is written",
-    "Write a first delay such as 0.1s.",
-);
-const GENTLE_BACKOFF: Rule = Rule::new(
-    "gentle-backoff-on-resource-exhausted",
-    Severity::Warning,
-    Needs::Table,
-    "an overloaded service is asked again soon, and nearly as often",
-    "Start with a delay of a second or more, or double the delays.",
-);
-
-pub(in crate::lint::rules) static RULES: [Rule; 12] = [
-    CAP_ABOVE_TIMEOUT,
-    CAP_EQUALS_TIMEOUT,
-    BACKOFF_EXCEEDS_TIMEOUT,
-    MAX_EQUALS_INITIAL,
-    MULTIPLIER_IS_1,
-    CONSTANT_DELAY,
-    SHORT_DELAY,
-    SHRINKING_DELAY,
-    NO_JITTER,
-    MULTIPLIER_PRECISION,
-    ZERO_DELAY,
-    GENTLE_BACKOFF,
-];
+declare! {
+    CAP_ABOVE_TIMEOUT: "cap-above-timeout", Warning, Table,
+        "the longest delay is longer than the timeout",
+        "Write a maxBackoff below the timeout.";
+    CAP_EQUALS_TIMEOUT: "cap-equals-timeout", Note, Table,
+        "the longest delay is the timeout",
+        "Write a maxBackoff below the timeout.";
+    BACKOFF_EXCEEDS_TIMEOUT: "backoff-exceeds-timeout", Warning, Table,
+        "the first delay is as long as the timeout, so that nothing is retried",
+        "Write a shorter initialBackoff, or a longer timeout.";
+    MAX_EQUALS_INITIAL: "max-equals-initial", Note, Table,
+        "the longest delay is the first, so that the multiplier has no effect",
+        "Write a maxBackoff above initialBackoff.";
+    MULTIPLIER_IS_1: "multiplier-is-1", Note, Table,
+        "delays that do not grow",
+        "Write a multiplier above 1, such as 1.3.";
+    CONSTANT_DELAY: "constant-delay", Warning, Table,
+        "delays that do not grow, and no number of attempts that ends the retries",
+        "Write a multiplier above 1, such as 1.3, and a longest delay above the first.";
+    SHORT_DELAY: "short-delay", Warning, Table,
+        "a first delay of less than 10 ms",
+        "Write a first delay such as 0.1s.";
+    SHRINKING_DELAY: "shrinking-delay", Warning, Table,
+        "delays that get shorter",
+        "Write a multiplier above 1, such as 1.3.";
+    NO_JITTER: "no-jitter", Warning, Table,
+        "clients that failed together come back together",
+        "Leave jittered out.";
+    MULTIPLIER_PRECISION: "multiplier-precision", Note, Table,
+        "a multiplier that Google's Java generator rounds to one decimal",
+        "Write a multiplier with one decimal.";
+    ZERO_DELAY: "zero-delay", Warning, Table,
+        "a first delay of zero is written",
+        "Write a first delay such as 0.1s.";
+    GENTLE_BACKOFF: "gentle-backoff-on-resource-exhausted", Warning, Table,
+        "an overloaded service is asked again soon, and nearly as often",
+        "Start with a delay of a second or more, or double the delays.";
+}
 
 /// A delay that no service has recovered in.
 const SHORT: Duration = Duration::from_millis(10);

@@ -1,96 +1,44 @@
 //! The bounds of an operation: timeouts and the number of attempts.
 
 use crate::lint::report::{Place, Report};
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::subject::{EntryView, Subject};
-use crate::{Dialect, PolicyField, Severity, TableFormat};
+use crate::{Dialect, PolicyField, TableFormat};
 use gax_retry::{Code, Compatibility};
 use std::time::Duration;
 
-const MAX_ATTEMPTS_ABOVE_5: Rule = Rule::new(
-    "max-attempts-above-5",
-    Severity::Warning,
-    Needs::Table,
-    "more attempts than gRPC itself ever makes",
-    "Write a number from 2 to 5.",
-);
-const DEADLINE_RETRY_UNREACHABLE: Rule = Rule::new(
-    "deadline-retry-unreachable",
-    Severity::Warning,
-    Needs::Table,
-    "DEADLINE_EXCEEDED is retried, though an attempt may use up all the time there is",
-    "Leave DEADLINE_EXCEEDED out, or give attempts a shorter timeout than the operation (initial_rpc_timeout in TOML).",
-);
-const NO_TIMEOUT: Rule = Rule::new(
-    "no-timeout",
-    Severity::Warning,
-    Needs::Table,
-    "an entry without a timeout: a call may hang for ever",
-    "Write a timeout above zero.",
-);
-const LONG_UNARY_TIMEOUT: Rule = Rule::new(
-    "long-unary-timeout",
-    Severity::Note,
-    Needs::Table,
-    "a unary call may take more than an hour",
-    "Write an hour or less, or make the method a long-running operation.",
-);
-const SHORT_TIMEOUT: Rule = Rule::new(
-    "short-timeout",
-    Severity::Note,
-    Needs::Table,
-    "a timeout of less than five seconds",
-    "Write five seconds or more.",
-);
-
-const UNREACHABLE_ATTEMPTS: Rule = Rule::new(
-    "unreachable-attempts",
-    Severity::Warning,
-    Needs::Table,
-    "more attempts than the timeout has room for",
-    "Write fewer attempts, shorter delays or a longer timeout.",
-);
-const RPC_TIMEOUT_ABOVE_TOTAL: Rule = Rule::new(
-    "rpc-timeout-above-total",
-    Severity::Warning,
-    Needs::Table,
-    "an RPC timeout that is longer than the total timeout",
-    "Write a shorter RPC timeout, or a longer total timeout.",
-);
-const RPC_TIMEOUT_GROWTH: Rule = Rule::new(
-    "rpc-timeout-growth-without-effect",
-    Severity::Warning,
-    Needs::Table,
-    "a multiplier of RPC timeouts that have nothing to grow from, or no room",
-    "Write an initial RPC timeout below the total timeout, or remove the multiplier.",
-);
-const SHORT_RPC_TIMEOUT: Rule = Rule::new(
-    "short-rpc-timeout",
-    Severity::Warning,
-    Needs::Table,
-    "an RPC timeout of less than 10 ms, in which hardly any server replies",
-    "Write an RPC timeout that slow replies keep.",
-);
-const MANY_ATTEMPTS: Rule = Rule::new(
-    "many-attempts",
-    Severity::Warning,
-    Needs::Table,
-    "more than ten attempts, less than a second apart",
-    "Write three to five attempts, or a longest delay of several seconds.",
-);
-
-pub(in crate::lint::rules) static RULES: [Rule; 10] = [
-    MAX_ATTEMPTS_ABOVE_5,
-    DEADLINE_RETRY_UNREACHABLE,
-    NO_TIMEOUT,
-    LONG_UNARY_TIMEOUT,
-    SHORT_TIMEOUT,
-    UNREACHABLE_ATTEMPTS,
-    RPC_TIMEOUT_ABOVE_TOTAL,
-    RPC_TIMEOUT_GROWTH,
-    SHORT_RPC_TIMEOUT,
-    MANY_ATTEMPTS,
-];
+declare! {
+    MAX_ATTEMPTS_ABOVE_5: "max-attempts-above-5", Warning, Table,
+        "more attempts than gRPC itself ever makes",
+        "Write a number from 2 to 5.";
+    DEADLINE_RETRY_UNREACHABLE: "deadline-retry-unreachable", Warning, Table,
+        "DEADLINE_EXCEEDED is retried, though an attempt may use up all the time there is",
+        "Leave DEADLINE_EXCEEDED out, or give attempts a shorter timeout than the operation (initial_rpc_timeout in TOML).";
+    NO_TIMEOUT: "no-timeout", Warning, Table,
+        "an entry without a timeout: a call may hang for ever",
+        "Write a timeout above zero.";
+    LONG_UNARY_TIMEOUT: "long-unary-timeout", Note, Table,
+        "a unary call may take more than an hour",
+        "Write an hour or less, or make the method a long-running operation.";
+    SHORT_TIMEOUT: "short-timeout", Note, Table,
+        "a timeout of less than five seconds",
+        "Write five seconds or more.";
+    UNREACHABLE_ATTEMPTS: "unreachable-attempts", Warning, Table,
+        "more attempts than the timeout has room for",
+        "Write fewer attempts, shorter delays or a longer timeout.";
+    RPC_TIMEOUT_ABOVE_TOTAL: "rpc-timeout-above-total", Warning, Table,
+        "an RPC timeout that is longer than the total timeout",
+        "Write a shorter RPC timeout, or a longer total timeout.";
+    RPC_TIMEOUT_GROWTH: "rpc-timeout-growth-without-effect", Warning, Table,
+        "a multiplier of RPC timeouts that have nothing to grow from, or no room",
+        "Write an initial RPC timeout below the total timeout, or remove the multiplier.";
+    SHORT_RPC_TIMEOUT: "short-rpc-timeout", Warning, Table,
+        "an RPC timeout of less than 10 ms, in which hardly any server replies",
+        "Write an RPC timeout that slow replies keep.";
+    MANY_ATTEMPTS: "many-attempts", Warning, Table,
+        "more than ten attempts, less than a second apart",
+        "Write three to five attempts, or a longest delay of several seconds.";
+}
 
 /// gRPC itself makes no more attempts than this.
 const MOST_ATTEMPTS: u32 = 5;

@@ -1,91 +1,44 @@
 //! How much more a service gets than the calls that are made: by hedges, without throttling, in an outage.
 
 use crate::lint::report::{Place, Report};
-use crate::lint::rule::{Needs, Rule};
+use crate::lint::rule::declare;
 use crate::lint::rules::codes::among;
 use crate::lint::subject::{EntryView, Subject};
-use crate::{Dialect, PolicyField, SettingsKey, Severity};
+use crate::{Dialect, PolicyField, SettingsKey};
 use gax_retry::plan::Impact;
 use gax_retry::{Code, CodeSet};
 use std::collections::HashMap;
 use std::time::Duration;
 
-const OUTAGE_LOAD: Rule = Rule::new(
-    "outage-load",
-    Severity::Error,
-    Needs::MaxLoad,
-    "an outage multiplies the load of the service by more than is allowed",
-    "Write a number of attempts, longer delays or a shorter timeout.",
-);
-
-const HEDGING_AT_ONCE: Rule = Rule::new(
-    "hedging-at-once",
-    Severity::Warning,
-    Needs::Table,
-    "hedges without a delay: every call is sent several times",
-    "Write a hedging delay that most calls stay below.",
-);
-const HEDGING_EXCEEDS_TIMEOUT: Rule = Rule::new(
-    "hedging-exceeds-timeout",
-    Severity::Warning,
-    Needs::Table,
-    "a hedging delay as long as the timeout, so that nothing is hedged",
-    "Write a shorter hedging delay, or a longer timeout.",
-);
-const THROTTLING_BY_ONE_FAILURE: Rule = Rule::new(
-    "throttling-by-one-failure",
-    Severity::Warning,
-    Needs::Table,
-    "so few tokens that a single failure ends all retries",
-    "Write more tokens, such as 10.",
-);
-const HEDGED_SOON: Rule = Rule::new(
-    "hedging-too-soon",
-    Severity::Warning,
-    Needs::Table,
-    "a hedging delay of less than 10 ms: nearly every call is sent several times",
-    "Write a hedging delay that most calls stay below.",
-);
-const HEDGED_ON_OVERLOAD: Rule = Rule::new(
-    "hedged-on-overload",
-    Severity::Warning,
-    Needs::Table,
-    "a service that is overloaded, or fails for an unknown reason, gets the next attempt at once",
-    "Leave all codes but UNAVAILABLE out of the non-fatal ones.",
-);
-const UNTHROTTLED_HEDGING: Rule = Rule::new(
-    "unthrottled-hedging",
-    Severity::Warning,
-    Needs::Table,
-    "more than four copies of a call, and no retry throttling",
-    "Write two or three attempts, or retryThrottling.",
-);
-const THROTTLING_FOR_GOOD: Rule = Rule::new(
-    "throttling-for-good",
-    Severity::Warning,
-    Needs::Table,
-    "a token ratio that is rounded to zero, so that successes give no token back",
-    "Write a ratio such as 0.1.",
-);
-const THROTTLING_LIFTED: Rule = Rule::new(
-    "throttling-lifted-by-one-success",
-    Severity::Warning,
-    Needs::Table,
-    "a token ratio by which a single success allows retries again",
-    "Write a ratio below half of the tokens, such as 0.1.",
-);
-
-pub(in crate::lint::rules) static RULES: [Rule; 9] = [
-    OUTAGE_LOAD,
-    HEDGING_AT_ONCE,
-    HEDGING_EXCEEDS_TIMEOUT,
-    THROTTLING_BY_ONE_FAILURE,
-    HEDGED_SOON,
-    HEDGED_ON_OVERLOAD,
-    UNTHROTTLED_HEDGING,
-    THROTTLING_FOR_GOOD,
-    THROTTLING_LIFTED,
-];
+declare! {
+    OUTAGE_LOAD: "outage-load", Error, MaxLoad,
+        "an outage multiplies the load of the service by more than is allowed",
+        "Write a number of attempts, longer delays or a shorter timeout.";
+    HEDGING_AT_ONCE: "hedging-at-once", Warning, Table,
+        "hedges without a delay: every call is sent several times",
+        "Write a hedging delay that most calls stay below.";
+    HEDGING_EXCEEDS_TIMEOUT: "hedging-exceeds-timeout", Warning, Table,
+        "a hedging delay as long as the timeout, so that nothing is hedged",
+        "Write a shorter hedging delay, or a longer timeout.";
+    THROTTLING_BY_ONE_FAILURE: "throttling-by-one-failure", Warning, Table,
+        "so few tokens that a single failure ends all retries",
+        "Write more tokens, such as 10.";
+    HEDGED_SOON: "hedging-too-soon", Warning, Table,
+        "a hedging delay of less than 10 ms: nearly every call is sent several times",
+        "Write a hedging delay that most calls stay below.";
+    HEDGED_ON_OVERLOAD: "hedged-on-overload", Warning, Table,
+        "a service that is overloaded, or fails for an unknown reason, gets the next attempt at once",
+        "Leave all codes but UNAVAILABLE out of the non-fatal ones.";
+    UNTHROTTLED_HEDGING: "unthrottled-hedging", Warning, Table,
+        "more than four copies of a call, and no retry throttling",
+        "Write two or three attempts, or retryThrottling.";
+    THROTTLING_FOR_GOOD: "throttling-for-good", Warning, Table,
+        "a token ratio that is rounded to zero, so that successes give no token back",
+        "Write a ratio such as 0.1.";
+    THROTTLING_LIFTED: "throttling-lifted-by-one-success", Warning, Table,
+        "a token ratio by which a single success allows retries again",
+        "Write a ratio below half of the tokens, such as 0.1.";
+}
 
 /// Codes of services that have no room, or no reason that anybody knows.
 const OVERLOADED: [Code; 3] = [Code::ResourceExhausted, Code::Internal, Code::Unknown];
