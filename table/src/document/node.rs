@@ -66,7 +66,7 @@ impl Node {
     }
 
     /// The values in an array; none for anything else.
-    #[cfg(any(feature = "yaml", all(feature = "toml", feature = "http")))]
+    #[cfg(any(feature = "yaml", feature = "toml"))]
     pub(crate) fn items(&self) -> &[Node] {
         match &self.kind {
             Kind::Array(items) => items,

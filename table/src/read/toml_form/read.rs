@@ -8,10 +8,10 @@ use crate::document::{Kind, Located, Member, Node, Source, Span};
 use crate::model::TableFile;
 use crate::model::written::{HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling};
 use crate::values::{FieldFinder, Fields, Scalars, rest};
-use crate::{Dialect, TableError};
+use crate::{Dialect, Finding, Severity, TableError};
 use gax_retry::Code;
 use gax_text::{DurationError, closest, parse_nanos};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -109,6 +109,8 @@ impl Reader<'_> {
             Some(node) => self.scalars.array(node, "entry")?,
             None => &[],
         };
+        self.find_unused(root, codes, "codes")?;
+        self.find_unused(root, params, "params")?;
         let mut methods = Vec::new();
         let mut heirs = Vec::new();
         for (index, node) in entries.iter().enumerate() {
@@ -129,6 +131,27 @@ impl Reader<'_> {
             rest: grpc.map(|node| rest(node, &[])).unwrap_or_default(),
             unrecognized_code: None,
         })
+    }
+
+    /// Definitions that neither an entry nor a rule names.
+    fn find_unused(&mut self, root: &Node, defined: Option<&Node>, what: &str) -> Result<(), TableError> {
+        let http = root.member("http");
+        let lists = [root.member("entry"), http.and_then(|http| http.member("rule"))];
+        let users = lists.into_iter().flatten().flat_map(Node::items).chain(http);
+        let named: HashSet<&str> = users
+            .filter_map(|user| match &user.member(what)?.kind {
+                Kind::String(name) => Some(&**name),
+                _ => None,
+            })
+            .collect();
+        for member in self.members(defined, what)?.iter().filter(|member| !named.contains(&*member.key)) {
+            let message = format!("nothing names {:?} of [{what}]", member.key);
+            let finding = Finding::new("no-effect", Severity::Note, message);
+            let finding =
+                finding.with_help(format!("remove it, or write {what} = {:?} in an entry", member.key));
+            self.findings.push(finding.at(self.source.origin(member.key_span)));
+        }
+        Ok(())
     }
 
     fn entry(

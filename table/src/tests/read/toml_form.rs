@@ -325,6 +325,26 @@ fn parts_of_a_service_config_that_are_not_about_retries_are_kept() {
 }
 
 #[test]
+fn definitions_that_nothing_names_are_reported() {
+    let text = "[codes]\nreads = [\"UNAVAILABLE\"]\nwrites = [\"ABORTED\"]\n\
+                [params]\nslow = { timeout = \"9s\" }\nfast = { timeout = \"1s\" }\nweb = { timeout = \"2s\" }\n\
+                [[entry]]\nfor = [\"a.B\"]\ncodes = \"reads\"\nparams = \"fast\"\n";
+    let found = |text: &str| -> Vec<String> {
+        let table = parse(text);
+        let findings = table.findings().iter().filter(|finding| finding.rule() == "no-effect");
+        findings.map(|found| format!("{}: {}", found.origin().unwrap().line(), found.message())).collect()
+    };
+    let unnamed = [
+        "3: nothing names \"writes\" of [codes]",
+        "5: nothing names \"slow\" of [params]",
+        "7: nothing names \"web\" of [params]",
+    ];
+    assert_eq!(found(text), unnamed);
+    let of_http = "[http]\nparams = \"slow\"\n[[http.rule]]\nname = \"r\"\nmethod = \"GET\"\npath = \"/r\"\nparams = \"web\"\n";
+    assert_eq!(found(&format!("{text}{of_http}")).len(), 1);
+}
+
+#[test]
 fn the_grpc_dialect_says_what_it_does_not_know() {
     let text =
         "[[entry]]\nfor = [\"a.B\"]\ntimeout = \"9s\"\ninitial_rpc_timeout = \"1s\"\njittered = false\n";
