@@ -10,6 +10,7 @@ use crate::rest::problem::{broken, refused};
 use crate::rest::request::{HttpParts, Unfit, read_message};
 use crate::rest::response::{HttpBytes, Reading, RestBody, StreamBody, read_failure};
 use gax_retry::Code;
+use http::header::CONTENT_TYPE;
 use http::{Method, Uri};
 use prost_reflect::{DynamicMessage, FieldDescriptor};
 use std::fmt;
@@ -127,7 +128,7 @@ impl Shared {
             .map_err(|error| refused(Code::InvalidArgument, format!("the request can't be read: {error}")))?;
         let (verb, transcoded, field) = self.transcode(method, &message)?;
         let mut request = http::Request::new(match transcoded.body {
-            Some(ref body) => Body::new(http_body_util::Full::new(body.clone())),
+            Some((ref body, _)) => Body::new(http_body_util::Full::new(body.clone())),
             None => Body::empty(),
         });
         *request.uri_mut() = self.uri(method, &parts.uri, prefix, &transcoded.path_and_query)?;
@@ -137,6 +138,9 @@ impl Shared {
         let has_body = transcoded.body.is_some();
         *request.headers_mut() =
             http_headers(parts.headers, &verb, has_body, self.options.gzip, is_overridden);
+        if let Some((_, Some(kind))) = transcoded.body {
+            request.headers_mut().insert(CONTENT_TYPE, kind);
+        }
         *request.method_mut() = verb;
         *request.extensions_mut() = parts.extensions;
         let is_java = self.options.is_java();
@@ -228,7 +232,8 @@ impl Shared {
             parts.headers = grpc_headers(parts.headers);
             RestBody::stream(StreamBody::new(bytes?, reading, methods.pool().clone(), limit))
         } else {
-            let message = reading.unary(parts.status, &bytes?.read(limit).await?)?;
+            let body = bytes?.read(limit).await?;
+            let message = reading.unary(parts.status, parts.headers.get(CONTENT_TYPE), &body)?;
             parts.headers = grpc_headers(parts.headers);
             RestBody::message(message)
         };

@@ -82,9 +82,10 @@ impl RestReply {
         Self { end: End::Failed(kind), ..Self::ok("") }
     }
 
-    /// The reply with another header.
+    /// The reply with another header, or with another type of its body.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.headers.retain(|(known, _)| *known != "content-type" || *known != name);
         self.headers.push((name, value.into()));
         self
     }

@@ -1,13 +1,15 @@
 //! One way in which an RPC is reached over HTTP.
 
 use crate::rest::http_rule::HttpRule;
-use crate::rest::messages::{make_writable, restore_json};
+use crate::rest::messages::{is_http_body, make_writable, restore_json, write_http_body};
 use crate::rest::request::floats::Floats;
 use crate::rest::request::path::{BoundPath, Mismatch};
 use crate::rest::request::query::Query;
 use bytes::Bytes;
-use http::Method;
-use prost_reflect::{DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, SerializeOptions, Value};
+use http::{HeaderValue, Method};
+use prost_reflect::{
+    DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage as _, SerializeOptions, Value,
+};
 
 /// One way in which an RPC is reached over HTTP.
 #[derive(Debug, Clone)]
@@ -32,8 +34,8 @@ enum BodyFields {
 #[derive(Debug)]
 pub(crate) struct HttpParts {
     pub(crate) path_and_query: String,
-    /// JSON; `None`: there is no body.
-    pub(crate) body: Option<Bytes>,
+    /// JSON, or the bytes of a `google.api.HttpBody` with their type; `None`: there is no body.
+    pub(crate) body: Option<(Bytes, Option<HeaderValue>)>,
 }
 
 /// Why a message makes no request.
@@ -103,9 +105,9 @@ impl Binding {
         }
         let mut query = Query::default();
         let body = match &self.body {
-            BodyFields::Rest => Some(json(&mut others)?),
+            BodyFields::Rest => Some(content(&mut others)?),
             BodyFields::One(field) => {
-                let body = field_json(message, field)?;
+                let body = field_content(message, field)?;
                 others.clear_field(field);
                 query.push_fields(&others, "").map_err(Unfit::Message)?;
                 Some(body)
@@ -119,6 +121,17 @@ impl Binding {
             query.push("$alt", "json;enum-encoding=int");
         }
         Ok(HttpParts { path_and_query: path + query.as_str(), body })
+    }
+}
+
+/// A message as a body: as JSON, unless it is a `google.api.HttpBody`.
+fn content(message: &mut DynamicMessage) -> Result<(Bytes, Option<HeaderValue>), Unfit> {
+    if !is_http_body(&message.descriptor()) {
+        return Ok((json(message)?, None));
+    }
+    match write_http_body(message) {
+        Ok((data, kind)) => Ok((data, Some(kind))),
+        Err(error) => Err(Unfit::Message(format!("content_type: {error}"))),
     }
 }
 
@@ -141,11 +154,14 @@ fn write<S: serde::Serializer>(message: &DynamicMessage, serializer: S) -> Resul
     written.map_err(|error| Unfit::Message(format!("{}: {error}", track.path())))
 }
 
-/// The JSON of a field.
-fn field_json(message: &DynamicMessage, field: &FieldDescriptor) -> Result<Bytes, Unfit> {
+/// A field as a body.
+fn field_content(
+    message: &DynamicMessage,
+    field: &FieldDescriptor,
+) -> Result<(Bytes, Option<HeaderValue>), Unfit> {
     let mut value = message.get_field(field).into_owned();
     if let Value::Message(inner) = &mut value {
-        return json(inner);
+        return content(inner);
     }
     let mut alone = DynamicMessage::new(field.parent_message().clone());
     alone.set_field(field, value);
@@ -163,5 +179,5 @@ fn field_json(message: &DynamicMessage, field: &FieldDescriptor) -> Result<Bytes
         Kind::Enum(kind) => kind.default_value().name().into(),
         _ => 0.into(),
     });
-    Ok(found.to_string().into())
+    Ok((found.to_string().into(), None))
 }

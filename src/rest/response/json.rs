@@ -1,13 +1,15 @@
 //! JSON as messages.
 
 use crate::operation::PREFIX;
-use crate::rest::messages::{make_readable, restore_empty};
+use crate::rest::messages::{is_http_body, make_readable, read_http_body, restore_empty};
 use crate::rest::methods::RestMethod;
 use crate::rest::problem::unreadable;
 use bytes::{Bytes, BytesMut};
-use http::StatusCode;
+use http::{HeaderValue, StatusCode};
 use prost::Message as _;
-use prost_reflect::{DeserializeOptions, DynamicMessage, FieldDescriptor, MessageDescriptor};
+use prost_reflect::{
+    DeserializeOptions, DynamicMessage, FieldDescriptor, MessageDescriptor, Value as Reflected,
+};
 use serde::de::IgnoredAny;
 use serde_json::Value;
 use serde_json::error::Category;
@@ -37,13 +39,37 @@ pub(super) struct Unread {
 impl Reading {
     /// The gRPC frame of the message that the body of a unary RPC's response is. There need not be one with that status, nor where
     /// the message has no fields.
-    pub(crate) fn unary(&self, status: StatusCode, body: &[u8]) -> Result<Bytes, Status> {
+    pub(crate) fn unary(
+        &self,
+        status: StatusCode,
+        content_type: Option<&HeaderValue>,
+        body: &[u8],
+    ) -> Result<Bytes, Status> {
+        if let Some(message) = self.http_body(content_type, body) {
+            return self.framed(&message);
+        }
         let has_none = self.is_head || status == StatusCode::NO_CONTENT;
         let may_be_blank = has_none || self.method.output.fields().len() == 0;
         if may_be_blank && body.trim_ascii().is_empty() {
             return self.framed(&DynamicMessage::new(self.method.output.clone()));
         }
         self.frame(body)
+    }
+
+    /// The message whose response is the bytes of a `google.api.HttpBody`; `None`: the response is JSON.
+    fn http_body(&self, content_type: Option<&HeaderValue>, body: &[u8]) -> Option<DynamicMessage> {
+        let kind = match &self.field {
+            None => self.method.output.clone(),
+            Some(field) => field.kind().as_message()?.clone(),
+        };
+        if !is_http_body(&kind) {
+            return None;
+        }
+        let message = read_http_body(kind, content_type, body);
+        let Some(field) = &self.field else { return Some(message) };
+        let mut whole = DynamicMessage::new(self.method.output.clone());
+        whole.set_field(field, Reflected::Message(message));
+        Some(whole)
     }
 
     /// The gRPC frame of the message that a text is.

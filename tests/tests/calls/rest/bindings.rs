@@ -4,12 +4,13 @@ use tonic::{Code, Status};
 use tonic_gax::Compatibility;
 use tonic_gax::rest::{HttpRule, RestOptions, RestTransport};
 use tonic_gax_tests::generated::rest_shapes::DESCRIPTORS;
+use tonic_gax_tests::generated::rest_shapes::google::api::HttpBody;
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::get_revision_request::SubMessage;
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
     MessagingClient, MessagingSettings,
 };
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::{
-    GetByUserRequest, GetNamedRequest, GetRevisionRequest, ListReply, Message, UpdateFieldRequest,
+    File, GetByUserRequest, GetNamedRequest, GetRevisionRequest, ListReply, Message, UpdateFieldRequest,
 };
 use tonic_gax_tests::{RestReply, RestServer};
 
@@ -390,4 +391,40 @@ fn rules_that_cannot_be_used_say_why() {
     let path = error("Import", HttpRule::get("/v1/{messages}"));
     assert!(path.ends_with("its path has the variable \"messages\", but \"messages\" is repeated"), "{path}");
     assert!(error("Nothing", HttpRule::get("/v1")).ends_with("the descriptors have no RPC of that name"));
+}
+
+#[tokio::test]
+async fn bytes_are_sent_and_read_as_they_are() {
+    let bytes = |content_type: &str, data: &[u8]| HttpBody {
+        content_type: text(content_type),
+        data: data.to_vec(),
+        ..HttpBody::default()
+    };
+    let reply = || RestReply::ok(&b"\xff{"[..]).header("content-type", "image/png");
+    let server = RestServer::new([reply(), reply(), RestReply::ok("")]);
+    let client = client(&server, options());
+    let request = File { name: text("files/1"), content: Some(bytes("text/csv", b"a,b")) };
+    let converted = client.convert(request).await.unwrap().into_inner();
+    assert_eq!(converted, bytes("image/png", b"\xff{"));
+    let stored = client.store(bytes("", b"\"")).await.unwrap().into_inner();
+    assert_eq!(stored, File { name: text(""), content: Some(bytes("image/png", b"\xff{")) });
+    let empty = client.convert(File { name: text("files/2"), content: None }).await.unwrap().into_inner();
+    assert_eq!(empty, bytes("application/json", b""));
+    let seen: Vec<_> = server
+        .requests()
+        .iter()
+        .map(|request| (request.line(), request.header("content-type").map(str::to_owned)))
+        .collect();
+    let octets = Some(text("application/octet-stream"));
+    assert_eq!(
+        seen,
+        [
+            (text("POST /api/v1/files/1:convert a,b"), Some(text("text/csv"))),
+            (text("POST /api/v1/files \""), octets.clone()),
+            (text("POST /api/v1/files/2:convert"), octets),
+        ]
+    );
+    let status = client.store(bytes("a\nb", b"")).await.unwrap_err();
+    assert_eq!(status.code(), Code::InvalidArgument);
+    assert!(status.message().contains("content_type: "), "{status}");
 }
