@@ -26,6 +26,8 @@ use tokio::io::AsyncWrite;
 
 /// The most ranges at once, each of which may take a connection.
 const MOST_RANGES: u32 = 256;
+/// The most bytes in memory, unless the program says otherwise.
+const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
 /// A download that resumes, over a client with the HTTP layer.
 ///
@@ -43,6 +45,7 @@ const MOST_RANGES: u32 = 256;
 /// | --- | --- |
 /// | [`checksums`](Self::checksums) | CRC32C, compared with `x-goog-hash` |
 /// | [`idle_timeout`](Self::idle_timeout) | the layer's, else 60 s |
+/// | [`max_bytes`](Self::max_bytes) | 1 GiB |
 /// | [`stored`](Self::stored) | the server may decompress |
 /// | [`resumable`](Self::resumable) | nothing is left of a download that failed |
 ///
@@ -82,6 +85,7 @@ pub struct Download<'a> {
     idle_timeout: Option<Duration>,
     is_resumable: bool,
     parallel: Option<(u64, u64)>,
+    max_bytes: u64,
     on_progress: Option<OnProgress<'a>>,
 }
 
@@ -111,6 +115,7 @@ impl<'a> Download<'a> {
             idle_timeout: None,
             is_resumable: false,
             parallel: None,
+            max_bytes: MAX_BYTES,
             on_progress: None,
         }
     }
@@ -173,6 +178,12 @@ impl<'a> Download<'a> {
     pub fn parallel(self, ranges: u32, least: u64) -> Self {
         let ranges = u64::from(ranges.min(MOST_RANGES));
         Self { parallel: (ranges > 0).then_some((ranges, least.max(1))), ..self }
+    }
+
+    /// The most bytes that are received [into memory](Self::to_bytes). A longer object is an error
+    /// ([`Sink`](TransferErrorKind::Sink)), as soon as its length is known or that many bytes have come.
+    pub fn max_bytes(self, bytes: u64) -> Self {
+        Self { max_bytes: bytes, ..self }
     }
 
     /// Calls this as bytes come in. A panic of it is the caller's.
@@ -258,7 +269,7 @@ impl<'a> Download<'a> {
         }
     }
 
-    /// Receives it into memory.
+    /// Receives it into memory, up to [`max_bytes`](Self::max_bytes).
     ///
     /// # Errors
     ///
@@ -273,10 +284,9 @@ impl<'a> Download<'a> {
     ) -> impl Future<Output = Result<(Bytes, Downloaded), TransferError>> + Send + use<'a, S> {
         let client = client.client().clone();
         async move {
-            let checksums = self.checksums;
+            let sink = Sink::memory(self.max_bytes, self.checksums);
             let mut receiver = self.receiver(client, None).map_err(Failure::unbegun)?;
-            let (progress, on_progress) =
-                (receiver.progress(Sink::memory(checksums)), receiver.on_progress.take());
+            let (progress, on_progress) = (receiver.progress(sink), receiver.on_progress.take());
             let downloaded = receiver.range(progress.clone(), on_progress).await?;
             let bytes = progress.lock().sink.take_memory();
             Ok((bytes, downloaded))

@@ -199,6 +199,9 @@ impl<'a> SharedProgress<'a> {
         if end.is_some_and(|end| reaches > end) {
             return Some(Failure::malformed("the server sent more bytes than it announced"));
         }
+        if let Some(failure) = progress.sink.too_long(reaches.max(progress.position.total.unwrap_or(0))) {
+            return Some(failure);
+        }
         if let Some(limit) = progress.position.limit.filter(|limit| reaches > *limit) {
             data.truncate(usize::try_from(limit.saturating_sub(offset)).unwrap_or(usize::MAX));
         }

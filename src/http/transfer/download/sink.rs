@@ -28,7 +28,11 @@ enum Target<'a> {
         file: Option<File>,
         is_shared: bool,
     },
-    Memory(Vec<u8>),
+    Memory {
+        bytes: Vec<u8>,
+        /// The most bytes that it may become.
+        limit: u64,
+    },
 }
 
 impl<'a> Target<'a> {
@@ -37,7 +41,7 @@ impl<'a> Target<'a> {
         match self {
             Target::Writer(writer) => Some(Pin::new(&mut **writer)),
             Target::File { file, .. } => file.as_mut().map(|file| Pin::new(file) as _),
-            Target::Memory(_) => None,
+            Target::Memory { .. } => None,
         }
     }
 }
@@ -55,8 +59,16 @@ impl<'a> Sink<'a> {
         Self::of(Target::Writer(writer), checksums)
     }
 
-    pub(super) fn memory(checksums: Checksums) -> Self {
-        Self::of(Target::Memory(Vec::new()), checksums)
+    pub(super) fn memory(limit: u64, checksums: Checksums) -> Self {
+        Self::of(Target::Memory { bytes: Vec::new(), limit }, checksums)
+    }
+
+    /// The failure of an object of that length, or of more.
+    pub(super) fn too_long(&self, length: u64) -> Option<Failure> {
+        let Target::Memory { limit, .. } = self.target else { return None };
+        let problem =
+            || format!("the object is longer than {limit} bytes: raise max_bytes, or receive it into a file");
+        (length > limit).then(|| Failure::new(TransferErrorKind::Sink, problem()))
     }
 
     /// A file that has so many bytes already, of which the hasher may have seen a part.
@@ -81,13 +93,14 @@ impl<'a> Sink<'a> {
 
     /// Whether the bytes so far can be thrown away.
     pub(super) fn can_rewind(&self) -> bool {
-        self.offset == 0 || matches!(self.target, Target::Memory(_) | Target::File { is_shared: false, .. })
+        self.offset == 0
+            || matches!(self.target, Target::Memory { .. } | Target::File { is_shared: false, .. })
     }
 
     /// Throws the bytes away.
     pub(super) fn rewind(&mut self) {
         match &mut self.target {
-            Target::Memory(bytes) => bytes.clear(),
+            Target::Memory { bytes, .. } => bytes.clear(),
             Target::File { file, .. } => *file = None,
             Target::Writer(_) => {}
         }
@@ -118,7 +131,7 @@ impl<'a> Sink<'a> {
     pub(super) fn poll_write(&mut self, data: &mut Bytes, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
         while !data.is_empty() {
             let written = match &mut self.target {
-                Target::Memory(bytes) => {
+                Target::Memory { bytes, .. } => {
                     bytes.extend_from_slice(data);
                     data.len()
                 }
@@ -144,7 +157,7 @@ impl<'a> Sink<'a> {
     /// The bytes in memory.
     pub(super) fn take_memory(&mut self) -> Bytes {
         match &mut self.target {
-            Target::Memory(bytes) => std::mem::take(bytes).into(),
+            Target::Memory { bytes, .. } => std::mem::take(bytes).into(),
             Target::Writer(_) | Target::File { .. } => Bytes::new(),
         }
     }

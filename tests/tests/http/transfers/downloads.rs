@@ -437,6 +437,27 @@ async fn errors_say_what_the_server_said() {
     assert!(text.ends_with("the server responded with status 404"), "{text}");
 }
 
+/// As soon as its length is known; of what is decompressed on the way, once that many bytes have come.
+#[tokio::test(start_paused = true)]
+async fn an_object_that_is_too_long_for_memory_is_refused() {
+    for is_known in [true, false] {
+        let storage = StorageEmulator::start();
+        let object = StorageObject::new(content(SIZE));
+        storage.put("b", "folder/o", if is_known { object } else { object.gzip() });
+        let client = client(&storage);
+        let (bytes, _) = download().max_bytes(SIZE as u64).to_bytes(&client).await.unwrap();
+        assert_eq!(bytes, content(SIZE));
+        let error = download().max_bytes(MIDDLE).to_bytes(&client).await.unwrap_err();
+        let problem = "the object is longer than 300000 bytes: raise max_bytes, or receive it into a file";
+        assert!(error.to_string().ends_with(problem), "{error}");
+        assert_eq!((error.kind(), error.bytes() <= MIDDLE), (TransferErrorKind::Sink, true));
+        assert_eq!((error.bytes() == 0, storage.arrivals().len()), (is_known, 2));
+        let mut written = Vec::new();
+        download().max_bytes(1).to_writer(&client, &mut written).await.unwrap();
+        assert_eq!(written.len(), SIZE);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn progress_is_reported_as_bytes_come() {
     let storage = storage_of(SIZE);

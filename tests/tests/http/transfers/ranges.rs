@@ -127,6 +127,27 @@ async fn so_many_ranges_at_once_and_no_more() {
     assert_eq!(downloaded.range_reports().len(), 250);
 }
 
+/// 256 KiB come alone, then all ranges are under way at once, however long they are.
+#[tokio::test(start_paused = true)]
+async fn a_short_range_shows_the_length() {
+    let length = 9 * KIB_256;
+    let (storage, file) = (storage_of(length), Scratch::new("target"));
+    // The second range stalls until the two behind it have come.
+    storage.fault(StorageFault::stall().on(StorageCall::Download).at(KIB_256 as u64 + 1));
+    let download = download().parallel(4, 2 * KIB_256 as u64).to_file(&client(&storage), file.path());
+    let running = tokio::spawn(download);
+    storage.stalled().await;
+    running.await.unwrap().unwrap();
+    let arrivals = storage.arrivals();
+    let ranges: Vec<_> = arrivals.iter().map(|arrival| arrival.header("range").unwrap()).collect();
+    let (probe, rest) = ranges.split_first().unwrap();
+    assert_eq!(*probe, "bytes=0-262143");
+    let borders =
+        ["bytes=262144-786431", "bytes=786432-1310719", "bytes=1310720-1835007", "bytes=1835008-2359295"];
+    assert!(borders.iter().all(|range| rest[..4].contains(range)), "{rest:?}");
+    assert_eq!(std::fs::read(file.path()).unwrap(), content(length));
+}
+
 #[tokio::test(start_paused = true)]
 async fn ranges_that_are_dropped_leave_nothing() {
     let dropped = |client: &StorageClient, file: &Scratch| {
