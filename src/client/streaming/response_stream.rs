@@ -80,7 +80,8 @@ impl<M: Send + 'static> ResponseStream<M> {
         self.look(|source| MetadataMap::from_headers(source.head()))
     }
 
-    /// How often the stream was begun [anew](crate::resumption::Resume::Anew): after that, messages may come once more.
+    /// How often the stream was begun [anew](crate::resumption::Resume::Anew), as of the connection that was opened last: after
+    /// that, messages may come once more.
     #[must_use]
     pub fn restarts(&self) -> u64 {
         self.look(MessageSource::restarts).unwrap_or_default()

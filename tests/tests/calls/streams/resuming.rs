@@ -9,7 +9,7 @@ use tonic::{Request, Status};
 use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
 use tonic_gax::report::StreamReport;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::testing::VirtualServer as Server;
+use tonic_gax::testing::{Reply, VirtualServer as Server};
 use tonic_gax::{Attempt, OperationError, OperationReport, RequestExt as _, StartedAttempt, note};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
@@ -247,7 +247,8 @@ async fn what_is_withheld_is_dropped_by_a_new_beginning_and_handed_on_at_the_end
 #[tokio::test(start_paused = true)]
 async fn the_caller_sees_that_a_stream_began_anew() {
     let feed = Feed::new([then(lines([1, 10]), [down()]), lines([20])]);
-    let server = Server::serving(TalkServer::new(feed.clone()), Script::new());
+    let script = Script::of([(ms(0), Reply::Serve), (ms(50), Reply::Serve)]);
+    let server = Server::serving(TalkServer::new(feed.clone()), script);
     let settings = Setup::new(settings()).talk_listening(|listen| {
         listen.set_resumption(ByTens::resumption(true).0);
     });
@@ -260,6 +261,8 @@ async fn the_caller_sees_that_a_stream_began_anew() {
     };
     assert_eq!(stream.message().await.unwrap(), Some(line(1)));
     assert_eq!(stream.message().await.unwrap(), Some(line(10)));
+    // The next connection is being opened.
+    assert!(tokio::time::timeout(ms(120), stream.message()).await.is_err());
     assert_eq!((stream.restarts(), connection(stream.metadata())), (0, "1".parse().unwrap()));
     assert_eq!(stream.message().await.unwrap(), Some(line(20)));
     assert_eq!((stream.restarts(), connection(stream.metadata())), (1, "2".parse().unwrap()));
