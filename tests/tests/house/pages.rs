@@ -1,6 +1,7 @@
 //! Pages: the guide, the front pages of the crates, and those that a newcomer looks for.
 
 use crate::links::Page;
+use crate::texts::texts;
 use crate::{NOTHING, repository};
 use std::collections::BTreeSet;
 use std::fs;
@@ -150,6 +151,46 @@ fn a_row_that_is_torn_off_its_table_is_found() {
     let text = "| a | b |\n| --- | --- |\n| 1 | `x \\| y` |\n| 1 | 2 | 3 |\n\n| 4 | 5 |\n| 6 | 7 |\n\n```\n| 1 |\n```\n";
     let lines = ["a.md:4: | 1 | 2 | 3 |", "a.md:6: | 4 | 5 |"];
     assert_eq!(torn_rows("a.md", text), lines);
+}
+
+/// The numbers of a text, such as R-001-3 and R-001-4 of `R-001-3..4`.
+fn numbers(text: &str) -> Vec<String> {
+    let words =
+        text.split(|c: char| c.is_whitespace() || ",;|".contains(c)).map(|word| word.trim_end_matches('.'));
+    let numbers = words.filter(|word| word.starts_with("R-")).flat_map(|word| {
+        let (document, range) = word.rsplit_once('-').unwrap();
+        let (first, last) = range.split_once("..").unwrap_or((range, range));
+        let range = first.parse::<u32>().unwrap()..=last.parse().unwrap();
+        range.map(move |number| format!("{document}-{number}"))
+    });
+    numbers.collect()
+}
+
+/// The tests that a cell of a table names.
+fn tests(row: &str) -> Vec<&str> {
+    let cell = row.trim_end_matches([' ', '|']).rsplit(" | ").next().unwrap();
+    cell.split('`').skip(1).step_by(2).collect()
+}
+
+#[test]
+fn each_rule_of_googles_documents_has_a_row_and_its_tests_exist() {
+    let text = read("docs/contributing/google-retry-documents.md").unwrap();
+    let rows: Vec<_> = text.lines().filter(|line| line.starts_with("| R-")).collect();
+    let (_, listed) = text.split_once("\nThe statements are numbered").unwrap();
+    let listed = numbers(listed.split_once("\n\n").unwrap().0);
+    assert_eq!(rows.iter().flat_map(|row| numbers(&row[..14])).collect::<Vec<_>>(), listed);
+    assert_eq!(listed.len(), 120);
+    let mut known = String::new();
+    for folder in ["retry/src", "table/src", "tests/tests"] {
+        texts(folder, &[".rs"]).into_iter().for_each(|(_, code)| known.push_str(&code));
+    }
+    for row in rows {
+        let named = tests(row);
+        let is_outside = row.ends_with("| *client* |") || row.ends_with("| *outside* |");
+        assert_eq!(is_outside, named.is_empty(), "{row}");
+        let gone: Vec<_> = named.iter().filter(|name| !known.contains(&format!("fn {name}() {{"))).collect();
+        assert!(gone.is_empty(), "{row}: there is no test {gone:?}");
+    }
 }
 
 #[test]

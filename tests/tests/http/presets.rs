@@ -8,7 +8,7 @@ use http_body_util::Full;
 use serde_json::Value;
 use std::time::Duration;
 use tonic_gax::http::{
-    HttpError, HttpReport, IdempotencyStrategy, IdempotencyTable, OperationClass, Preset, presets,
+    HttpError, HttpReport, IdempotencyStrategy, IdempotencyTable, OperationClass, Preset, StatusSet, presets,
 };
 use tonic_gax::{CallOptions, Code, HttpRetryLayer, OperationOptions, OperationReport, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
@@ -136,6 +136,21 @@ async fn final_statuses_are_final_for_every_row() {
             let (result, report, server) = sent(&layer, script, operation.request(true)).await;
             assert_eq!((result.unwrap(), server.arrivals().len()), (status, 1), "{}", operation.name);
             assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
+        }
+    }
+}
+
+/// Uploads and downloads included.
+#[tokio::test(start_paused = true)]
+async fn other_statuses_are_for_payload_too() {
+    let preset = presets::storage().with_host("server").with_statuses(StatusSet::from([418]));
+    let layer = HttpRetryLayer::preset(&preset).reports(true);
+    for name in ["storage.objects.insert", "storage.objects.get"] {
+        let operation = operations().into_iter().find(|operation| operation.name == name).unwrap();
+        for (status, expected) in [(418, 200), (503, 503)] {
+            let script = HttpScript::new([HttpAct::status(status)]);
+            let (result, _, _) = sent(&layer, script, operation.request(true)).await;
+            assert_eq!(result.unwrap(), expected, "{name}");
         }
     }
 }

@@ -149,15 +149,18 @@ fn a_parameter_counts_with_a_value_only_and_by_its_exact_name() {
 #[test]
 fn an_etag_counts_as_header_and_in_the_body() {
     let table = IdempotencyTable::storage();
-    let with = |headers: &[(&str, &str)], body: &str| {
-        let headers: &[(&str, &str)] = headers;
-        let request = RequestFacts::new("PUT", "/storage/v1/projects/p/hmacKeys/GOOG1");
-        table.classify(&request.with_headers(&headers).with_body(body.as_bytes())).to_string()
-    };
-    assert_eq!(with(&[("if-match", "\"CAE=\"")], ""), "conditional: If-Match header");
-    assert_eq!(with(&[("If-Match", " * ")], ""), "conditional: If-Match header or etag in the body missing");
-    assert_eq!(with(&[("If-None-Match", "x")], r#"{"etag":"x"}"#), "conditional: etag in the body");
-    assert_eq!(with(&[], r#"{"etag":"x""#), "conditional: If-Match header or etag in the body missing");
+    for target in ["/storage/v1/projects/p/hmacKeys/GOOG1", "/storage/v1/b/b1/iam"] {
+        let with = |headers: &[(&str, &str)], body: &str| {
+            let headers: &[(&str, &str)] = headers;
+            let request = RequestFacts::new("PUT", target);
+            table.classify(&request.with_headers(&headers).with_body(body.as_bytes())).to_string()
+        };
+        let missing = "conditional: If-Match header or etag in the body missing";
+        assert_eq!(with(&[("if-match", "\"CAE=\"")], ""), "conditional: If-Match header");
+        assert_eq!(with(&[("If-Match", " * ")], ""), missing);
+        assert_eq!(with(&[("If-None-Match", "x")], r#"{"etag":"x"}"#), "conditional: etag in the body");
+        assert_eq!(with(&[], r#"{"etag":"x""#), missing);
+    }
 }
 
 #[test]

@@ -89,6 +89,10 @@ fn pythons_copies_change_one_thing() {
     assert_eq!(first[..4], [750 * MS, 900 * MS, 1080 * MS, 1296 * MS]);
     assert_eq!(first.last(), Some(&(22_500 * MS)));
     assert_eq!(own.statuses(), named("python").unwrap().statuses());
+    let short =
+        refused(&named("python-default-retry").unwrap().with_deadline(20 * S), &[0.5], Duration::ZERO);
+    assert_eq!(waits(&short), [500 * MS, S, 2 * S, 4 * S, 8 * S]);
+    assert_eq!(short.stop_reason(), Some(StopReason::TotalTimeout));
 }
 
 #[test]
