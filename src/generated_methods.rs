@@ -8,10 +8,11 @@ macro_rules! __long_running {
     (impl $client:ident {
         $(
             $(#[$start_attribute:meta])*
-            fn $start:ident($request:ty) = ($index:literal, $operation:literal);
+            fn $start:ident($argument:ident: $request:ty $(,)?) -> ($response:ty, $metadata:ty $(,)?) {
+                ($index:literal, $operation:literal, $response_name:literal, $metadata_name:literal $(,)?)
+            }
             $(#[$resume_attribute:meta])*
-            fn $resume:ident;
-            type ($response:ty, $metadata:ty) = ($response_name:literal, $metadata_name:literal);
+            fn $resume:ident() {}
         )*
     }) => {
         impl<T: $crate::client::Transport> $client<T> {

@@ -201,7 +201,7 @@ fn requests_are_batched_as_the_descriptor_says() {
     let library = module(content(&generated, "mixed.v1.rs"), "library_gax");
     for part in [
         "::tonic_gax::__if_batching!{impl<T:::tonic_gax::client::Transport>LibraryClient<T>",
-        "pubfnpublish_batching(&self)->::tonic_gax::batching::Batching<super::PublishRequest,super::PublishResponse,::tonic::Status>",
+        "pubfnpublish_batching(&self,)->::tonic_gax::batching::Batching<super::PublishRequest,super::PublishResponse,::tonic::Status,>",
         "merged.messages.append(&mutrequest.messages)",
         "(request.topic.clone(),request.r#type.clone(),request.labels.clone(),)",
         ".settings(BATCHING_SETTINGS[0].clone())",

@@ -25,9 +25,9 @@ fn clients_have_functions_for_operations_whose_types_are_found() {
     let code = code(&generated, "shelves.v1.rs");
     for expected in [
         "::tonic_gax::__long_running!{implShelvesClient{",
-        "fnmove_operation(super::MoveRequest)=(0,0);",
+        "fnmove_operation(request:super::MoveRequest,)->(super::move_request::Moved,()){(0,0,\"shelves.v1.MoveRequest.Moved\",\"google.protobuf.Empty\")}",
         // The RPC of that name comes first.
-        "fnresume_move_operation_rpc;type(super::move_request::Moved,())=(\"shelves.v1.MoveRequest.Moved\",\"google.protobuf.Empty\");",
+        "fnresume_move_operation_rpc(){}",
         "pubfnresume_move_operation(&self,",
         "pubfnburn_operation(&self)->&::tonic_gax::settings::OperationCallSettings",
     ] {
@@ -55,5 +55,5 @@ fn a_type_that_no_proto_defines_is_a_warning() {
 fn types_of_operations_may_exist_elsewhere() {
     let generated = generate(configure().extern_path(".shelves.v1", "::shelves::v1"));
     let code = code(&generated, "shelves.v1.rs");
-    assert!(code.contains("type(::shelves::v1::move_request::Moved,())"));
+    assert!(code.contains("->(::shelves::v1::move_request::Moved,())"));
 }

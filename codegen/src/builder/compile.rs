@@ -23,6 +23,9 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
+/// Macros of the runtime's, whose contents are formatted as those of modules.
+const MACROS: [&str; 2] = ["__if_batching", "__long_running"];
+
 /// Protos after compilation.
 struct Compiled {
     set: FileDescriptorSet,
@@ -227,6 +230,11 @@ impl Builder {
         for (proto, rust) in &self.extern_paths {
             prost.extern_path(proto, rust);
         }
+        let path = runtime.to_string().replace(' ', "");
+        let macros = MACROS.map(|name| (format!("mod {name} {{"), format!("{path}::{name}! {{")));
+        let with_macros = |content: String| {
+            macros.iter().fold(content, |content, (module, call)| content.replace(module, call))
+        };
         let emitter = Emitter {
             compatibility: match self.dialect {
                 Dialect::Grpc => Compatibility::Grpc,
@@ -260,7 +268,10 @@ impl Builder {
         let mut files: Vec<GeneratedFile> = names
             .iter()
             .zip(modules)
-            .map(|((_, name), (_, content))| GeneratedFile { name: name.clone(), content })
+            .map(|((_, name), (_, content))| GeneratedFile {
+                name: name.clone(),
+                content: with_macros(content),
+            })
             .collect();
         if let Some((name, include)) = include {
             if files.iter().any(|file| file.name == name) {

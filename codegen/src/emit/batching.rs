@@ -5,12 +5,13 @@ use heck::ToSnakeCase as _;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-/// The functions of a client that batch requests. They are compiled where the runtime has the feature `batching`.
+/// The functions of a client that batch requests. They are compiled where the runtime has the feature `batching`: the module becomes a
+/// macro of the runtime's once its code is formatted.
 pub(super) fn batchings(runtime: &TokenStream, client: &Ident, rpcs: &[Rpc<'_>]) -> Option<TokenStream> {
     let functions: Vec<_> = rpcs.iter().filter_map(|rpc| batching(runtime, rpc)).collect();
     (!functions.is_empty()).then(|| {
         quote! {
-            #runtime::__if_batching! {
+            mod __if_batching {
                 impl<T: #runtime::client::Transport> #client<T>
                 where
                     T::Future: 'static,

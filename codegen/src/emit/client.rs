@@ -24,15 +24,16 @@ pub(super) fn client(
     let settings = format_ident!("{}", names.settings);
     let docs = DocLines::new(format!("A client of `{full_name}` that retries as its retry table says."))
         .block(rustdoc(comment));
+    let default = emitter.build_transport.then(|| quote!(= ::tonic::transport::Channel));
     let connect = emitter.build_transport.then(|| connect(runtime, &client, &settings));
     let calls = rpcs.iter().map(|rpc| call(runtime, names, rpc));
     let batchings = batchings(runtime, &client, rpcs);
     let lists = paged::lists(runtime, names, rpcs);
-    let operations = operations(runtime, names, rpcs);
+    let operations = operations(names, rpcs);
     quote! {
         #docs
         #[derive(Debug, Clone)]
-        pub struct #client<T> {
+        pub struct #client<T #default> {
             inner: #runtime::__private::Client<T>,
         }
 
@@ -105,13 +106,13 @@ pub(super) fn client(
 }
 
 /// The functions for long-running operations. The crate that they need is there only with a feature of the runtime's, and so are
-/// they.
-fn operations(runtime: &TokenStream, names: &ServiceNames, rpcs: &[Rpc<'_>]) -> Option<TokenStream> {
+/// they: the module becomes a macro of the runtime's once its code is formatted.
+fn operations(names: &ServiceNames, rpcs: &[Rpc<'_>]) -> Option<TokenStream> {
     let functions: Vec<TokenStream> = rpcs.iter().filter_map(|rpc| operation(names, rpc)).collect();
     let client = format_ident!("{}", names.client);
     (!functions.is_empty()).then(|| {
         quote! {
-            #runtime::__long_running! {
+            mod __long_running {
                 impl #client {
                     #(#functions)*
                 }
@@ -138,11 +139,12 @@ fn operation(names: &ServiceNames, rpc: &Rpc<'_>) -> Option<TokenStream> {
     Some(quote! {
         #start
         #deprecated
-        fn #ident(#request) = (#index, #operation);
+        fn #ident(request: #request) -> (#response_path, #metadata_path) {
+            (#index, #operation, #response_name, #metadata_name)
+        }
         #resumed
         #deprecated
-        fn #resume;
-        type (#response_path, #metadata_path) = (#response_name, #metadata_name);
+        fn #resume() {}
     })
 }
 
