@@ -55,8 +55,10 @@ impl From<clap::Error> for Failure {
     fn from(error: clap::Error) -> Self {
         use clap::error::ErrorKind;
         match error.kind() {
-            ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Failure::Shown(error.render()),
-            _ if crate::usage::is_bare(&error) => Failure::Shown(error.render()),
+            // `gax` and `gax table` alone list their commands.
+            ErrorKind::DisplayHelp
+            | ErrorKind::DisplayVersion
+            | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Failure::Shown(error.render()),
             _ => Failure::Usage(crate::usage::sentence(&error)),
         }
     }

@@ -34,7 +34,7 @@ pub(crate) fn sentence(error: &Error) -> String {
             }
             format!("{name} is not a command; {}", suggestion(&text(ContextKind::SuggestedSubcommand)))
         }
-        ErrorKind::MissingSubcommand | ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+        ErrorKind::MissingSubcommand => {
             format!("no command is given; see {} --help for the list", command_of(error))
         }
         ErrorKind::MissingRequiredArgument => {
@@ -60,11 +60,6 @@ pub(crate) fn sentence(error: &Error) -> String {
 
 fn suggestion(known: &str) -> String {
     if known.is_empty() { "see --help for the list".to_owned() } else { format!("did you mean {known}?") }
-}
-
-/// Whether `gax`, by whatever name, was called with nothing at all.
-pub(crate) fn is_bare(error: &Error) -> bool {
-    error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand && !command_of(error).contains(' ')
 }
 
 /// The command that lacks something: `gax table` of `Usage: gax table <COMMAND>`.

@@ -48,7 +48,6 @@ fn main() -> Result<(), Box<dyn Error>> {
     let shared = std::env::var_os("TONIC_GAX_SHARED").map_or_else(|| root.join("../shared"), PathBuf::from);
     let protos = shared.join("protos");
     if !protos.is_dir() {
-        println!("cargo::warning=no protos in {}: whole APIs are not compiled", protos.display());
         return Ok(());
     }
     println!("cargo::rustc-cfg=google_protos");

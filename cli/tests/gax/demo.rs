@@ -211,7 +211,7 @@ async fn a_client_of_ones_own_is_refused_twice_and_then_served() {
         let reply = client.unary(request, path, ProstCodec::<(), ()>::default()).await;
         assert_eq!(reply.err().map_or(Code::Ok, |status| status.code()), code);
         let line = line();
-        let arrives = format!("  attempt {number} arrives, grpc-timeout 9000000u: ");
+        let arrives = format!("  attempt {number} of ListAssets arrives, grpc-timeout 9000000u: ");
         let reply = if code == Code::Ok { "OK after 400 ms" } else { "UNAVAILABLE at once" };
         assert!(line.ends_with(&format!("{arrives}{reply}")), "{line}");
     }

@@ -57,6 +57,41 @@ fn code_is_what_a_build_script_writes() {
     }
 }
 
+/// The API whose client over REST the tests of `tests/` compile and call.
+#[test]
+fn clients_over_rest_are_what_a_build_script_writes() {
+    let out = folder("generate_rest");
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/proto");
+    let table = tests.join("rest/rest_grpc_service_config.json");
+    let yaml = tests.join("rest/everything_v1.yaml");
+    let protos = ["rest/messaging.proto", "rest/everything.proto", "google/longrunning/operations.proto"];
+    let flags = format!(
+        "--rest --table {} --service-yaml {} --proto-path {} --proto {} --include-file mod.rs \
+         --extern-path .google.longrunning=::tonic_gax::longrunning \
+         --extern-path .google.rpc=::tonic_gax::longrunning::rpc",
+        table.display(),
+        yaml.display(),
+        tests.display(),
+        protos.join(" ")
+    );
+    let printed = run(&flags, &out);
+    assert!(printed.contains("wrote OUT/rest.everything.v1-rest.rs\n"), "{printed}");
+    let generated = tonic_gax_build::configure()
+        .retry_table(&table)
+        .service_yaml(&yaml)
+        .extern_path(".google.longrunning", "::tonic_gax::longrunning")
+        .extern_path(".google.rpc", "::tonic_gax::longrunning::rpc")
+        .build_rest(true)
+        .include_file("mod.rs")
+        .generate(&protos, &[&tests])
+        .unwrap();
+    assert_eq!(names(&out).len(), generated.files().len() + 1);
+    for file in generated.files() {
+        assert_eq!(text(&out, file.name()), file.content());
+    }
+    assert!(text(&out, "rest.everything.v1.rs").contains("S: ::tonic_gax::rest::HttpService,"));
+}
+
 #[test]
 fn a_second_run_touches_nothing() {
     let out = folder("generate_twice");

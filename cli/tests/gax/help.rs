@@ -18,6 +18,17 @@ fn every_command_explains_itself() {
 }
 
 #[test]
+fn presets_are_listed_in_the_help_and_where_the_name_is_wrong() {
+    let help = session("table show --help");
+    let near = session("table show --preset storge");
+    assert!(near.contains("--preset \"storge\" is not known; did you mean storage?"), "{near}");
+    let far = session("table show --preset nothing");
+    for name in gax_retry::http::presets::names() {
+        assert!(help.contains(name) && far.contains(name), "{name}");
+    }
+}
+
+#[test]
 fn the_version_is_printed() {
     assert_eq!(
         session("--version"),

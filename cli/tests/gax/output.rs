@@ -71,6 +71,52 @@ fn a_gate_that_failed_stays_failed_if_nobody_reads_its_output() {
     }
 }
 
+#[test]
+fn each_command_has_its_exit_statuses() {
+    let folder = tables("output_statuses");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = format!("demo --listen {}", taken.local_addr().unwrap());
+    for (line, status) in [
+        ("", 0),
+        ("--version", 0),
+        ("nothing", 2),
+        ("plan --max-attempts 1", 0),
+        ("plan --max-attempts 0", 2),
+        (&taken, 1),
+        ("demo --listen localhost", 2),
+        ("generate --out out --proto-path . --proto a.proto --table sound.json", 0),
+        ("generate --check --out out --proto-path . --proto a.proto --table sound.json", 0),
+        ("generate --check --out other --proto-path . --proto a.proto --table sound.json", 1),
+        ("generate --out out --proto-path . --proto missing.proto --table sound.json", 2),
+        ("table", 0),
+        ("table nothing", 2),
+        ("table show sound.json", 0),
+        ("table show missing.json", 2),
+        ("table show --preset storage", 0),
+        ("table show --preset nothing", 2),
+        ("table explain sound.json a.B/Get", 0),
+        ("table explain sound.json c.D/Get", 2),
+        ("table lint sound.json", 0),
+        ("table lint --deny note old.json", 1),
+        ("table lint missing.json", 2),
+        ("table convert --to toml sound.json", 0),
+        ("table convert --to nothing sound.json", 2),
+        ("table diff old.json new.json", 0),
+        ("table diff --deny any old.json new.json", 1),
+        ("table diff old.json missing.json", 2),
+        ("conformance case.jsonl", 1),
+        ("conformance a.proto", 2),
+        ("completions bash", 0),
+        ("completions nothing", 2),
+        ("man", 0),
+        ("man nothing", 2),
+    ] {
+        let output = run(&folder, line, Stdio::piped());
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(status), "{line}: {stderr}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn output_that_can_t_be_written_is_neither_a_finding_nor_a_success() {

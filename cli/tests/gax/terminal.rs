@@ -24,10 +24,9 @@ fn nothing_at_all_prints_the_help() {
     assert!(bare.stderr.is_empty());
     let help = String::from_utf8(bare.stdout).unwrap();
     assert!(help.contains("Usage: gax <COMMAND>") && help.contains("  table "), "{help}");
-    assert_eq!(
-        session("table"),
-        "$ gax table\n--- stderr\nerror: no command is given; see gax table --help for the list\n--- exit status 2\n"
-    );
+    let of_tables = session("table");
+    assert!(of_tables.contains("Usage: gax table <COMMAND>") && of_tables.contains("  lint "), "{of_tables}");
+    assert!(of_tables.ends_with("--- exit status 0\n"), "{of_tables}");
 }
 
 /// On Windows it is `gax.exe`.

@@ -6,6 +6,7 @@ use super::{scene, text};
 use crate::command::print;
 use crate::failure::Failure;
 use crate::render::{HEAD, prose};
+use gax_text::Escaped;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -29,7 +30,9 @@ pub(super) async fn run(address: SocketAddr) -> Result<ExitCode, Failure> {
         {
             let previous = arrival.header("grpc-previous-rpc-attempts").and_then(|text| text.parse().ok());
             let attempt = previous.unwrap_or(0_usize).saturating_add(1);
-            print(&text::arrives(&Seen::new(&arrival, attempt, turn, Duration::ZERO)))?;
+            let method = arrival.path.rsplit('/').next().unwrap_or_default();
+            let of = format!(" of {}", Escaped(method));
+            print(&text::arrives(&Seen::new(&arrival, attempt, turn, Duration::ZERO), &of))?;
         }
     }
     Err(Failure::Run("the server has stopped".to_owned()))

@@ -60,7 +60,7 @@ fn hedged(settings: &RetrySettings, hedging: &Hedging) -> String {
 pub(super) fn happened(seen: &Seen) -> String {
     match seen.cancelled_ms {
         None if seen.is_over => String::new(),
-        None => arrives(seen),
+        None => arrives(seen, ""),
         Some(at) => {
             let style = of_code(Code::Cancelled);
             format!("{at:>9}  attempt {} is {style}cancelled{style:#}\n", seen.attempt)
@@ -68,16 +68,17 @@ pub(super) fn happened(seen: &Seen) -> String {
     }
 }
 
-/// A line for a request: which attempt of its operation it is, and what becomes of it.
-pub(super) fn arrives(seen: &Seen) -> String {
+/// A line for a request: which attempt of its operation it is, and what becomes of it. `of` is a method, where there are several.
+pub(super) fn arrives(seen: &Seen, of: &str) -> String {
     let Seen { attempt, at_ms, reply, .. } = seen;
     let timeout = Escaped(seen.grpc_timeout.as_deref().unwrap_or("none"));
     let style = match reply {
         Turn::Reply(_, code) => of_code(*code),
         Turn::Hang => of_code(Code::DeadlineExceeded),
     };
-    let line =
-        format!("{at_ms:>9}  attempt {attempt} arrives, grpc-timeout {timeout}: {style}{reply}{style:#}\n");
+    let line = format!(
+        "{at_ms:>9}  attempt {attempt}{of} arrives, grpc-timeout {timeout}: {style}{reply}{style:#}\n"
+    );
     prose(&line, 11)
 }
 

@@ -6,7 +6,9 @@ use crate::command::table::view::{find, methods};
 use crate::command::{print_json, stream};
 use crate::failure::Failure;
 use crate::input::Input;
+use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use gax_retry::http::presets;
 use gax_table::{Dialect, Severity};
 use std::io::{BufWriter, Write as _};
 use std::path::PathBuf;
@@ -24,8 +26,8 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 
-    /// Show this preset instead of tables, and which HTTP requests it calls safe to retry; an unknown name lists all
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["tables", "method", "gapic_yaml"])]
+    /// Show this preset instead of tables, and which HTTP requests it calls safe to retry
+    #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(presets::names()), conflicts_with_all = ["tables", "method", "gapic_yaml"])]
     preset: Option<String>,
 
     /// Only this method: pkg.Service/Method, or just Method if only one has that name

@@ -51,13 +51,17 @@ pub(crate) fn hedging(policy: &HedgingPolicy) -> String {
     format!("up to {most} attempts, {}; non-fatal codes: {codes}", hedging.spacing())
 }
 
-/// `after 5 s x 1.5 up to 45 s, for 5 min in all`. Delays that nobody set are there too.
+/// `after 5 s x 1.5 up to 45 s, for 5 min in all`, or `without a delay, ..`. Delays that nobody set are there too.
 pub(crate) fn polling(settings: &RetrySettings) -> String {
     let delays = settings.retry_delays(Compatibility::Documented);
     let total = settings.total_timeout();
+    let often = if delays.initial().is_zero() {
+        "without a delay".to_owned()
+    } else {
+        format!("after {}", grown(delays.initial(), delays.multiplier(), delays.max()))
+    };
     format!(
-        "after {}, {}",
-        grown(delays.initial(), delays.multiplier(), delays.max()),
+        "{often}, {}",
         total.map_or_else(|| "without a limit".to_owned(), |total| format!("for {:#} in all", Ms(total)))
     )
 }
