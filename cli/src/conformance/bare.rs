@@ -4,7 +4,7 @@
 
 use super::case::{Reply, Unary};
 use super::drive::{endless, micros, too_many};
-use super::fields::Fault;
+use super::fault::Fault;
 use super::record::{Denied, Record, Row};
 use gax_retry::gax_java::{Algorithm, Limit, Next};
 use gax_retry::plan::Simulation;
@@ -28,7 +28,8 @@ pub(super) fn bare(case: &Unary) -> Result<Option<Record>, Fault> {
             start_us: micros(start),
             end_us: micros(now),
             outcome: code.name().to_owned(),
-            counts: None,
+            attempt_count: None,
+            overall_attempt_count: None,
         });
         let elapsed = now.as_nanos().cast_signed();
         let (end, denied_next) = match code {

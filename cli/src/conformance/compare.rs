@@ -1,6 +1,6 @@
 //! The first difference between a record and what the engine did.
 
-use super::record::{Counts, Denied, Record, Row};
+use super::record::{Denied, Record, Row};
 use std::fmt::Display;
 
 /// A value that is not the recorded one.
@@ -89,10 +89,11 @@ fn row(place: &str, expected: &Row, got: &Row, extent: Extent) -> Option<Differe
     };
     let mut fields = Comparison::new(place);
     fields.compare("attempt", expected.attempt, got.attempt);
-    if let (Some(expected), Some(got)) = (&expected.counts, &got.counts) {
-        let Counts { attempt_count, overall_attempt_count } = expected;
-        fields.compare("attempt_count", attempt_count, &got.attempt_count);
-        fields.compare("overall_attempt_count", overall_attempt_count, &got.overall_attempt_count);
+    if let (Some(expected), Some(got)) = (expected.attempt_count, got.attempt_count) {
+        fields.compare("attempt_count", expected, got);
+    }
+    if let (Some(expected), Some(got)) = (expected.overall_attempt_count, got.overall_attempt_count) {
+        fields.compare("overall_attempt_count", expected, got);
     }
     fields.compare("retry_delay_us", expected.retry_delay_us, got.retry_delay_us);
     fields.compare("rpc_timeout_us", timeout(expected), timeout(got));

@@ -1,8 +1,8 @@
 //! Runs a case's script through the operation of a client, under a clock that only counts.
 
 use super::case::{Context, PollResult, Polled, Settings, Streaming, Unary};
-use super::fields::Fault;
-use super::record::{Counts, Denied, Record, Row};
+use super::fault::Fault;
+use super::record::{Denied, Record, Row};
 use super::tracer::{polling_call, streaming_call, unary_call};
 use gax_retry::gax_java::Polling;
 use gax_retry::operation::{AttemptResult, End, Event, Next, Seen};
@@ -32,7 +32,7 @@ pub(super) fn micros(duration: Duration) -> i128 {
 
 /// A client's call.
 pub(super) fn callable(case: &Unary) -> Result<Option<Record>, Fault> {
-    let policy = policy(&case.settings, case.codes, &case.context);
+    let policy = policy(&case.settings, case.codes, case.context.as_ref());
     let mut script = endless(&case.script);
     run(&policy, unary_call, |_| match script.next() {
         Some(reply) => (reply.after, AttemptResult::failed(reply.code)),
@@ -42,7 +42,7 @@ pub(super) fn callable(case: &Unary) -> Result<Option<Record>, Fault> {
 
 /// A server stream of a client.
 pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, Fault> {
-    let policy = policy(&case.settings, case.codes, &case.context);
+    let policy = policy(&case.settings, case.codes, case.context.as_ref());
     let mut script = endless(&case.script);
     let mut counts = Vec::new();
     let mut attempt_count = 0;
@@ -52,14 +52,14 @@ pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, Fault> {
             AttemptKind::Resume => 1,
             _ => attempt_count + 1,
         };
-        counts.push(Counts { attempt_count, overall_attempt_count: i128::from(attempt.number()) - 1 });
+        counts.push((attempt_count, i128::from(attempt.number()) - 1));
         let Some(reply) = script.next() else { return silence() };
         let seen = if reply.delivers { Seen::Messages { resumable: case.resumable } } else { Seen::Nothing };
         (reply.after, AttemptResult::failed(reply.code).with_seen(seen))
     })?;
     Ok(record.map(|mut record| {
         for (row, counts) in record.attempts.iter_mut().zip(counts) {
-            row.counts = Some(counts);
+            (row.attempt_count, row.overall_attempt_count) = (Some(counts.0), Some(counts.1));
         }
         record
     }))
@@ -67,7 +67,8 @@ pub(super) fn streaming(case: &Streaming) -> Result<Option<Record>, Fault> {
 
 /// A long-running operation: the initial call, then polls.
 pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
-    let polling = Polling::new(&case.settings.raw).with_call_timeout(case.context.timeout);
+    let call_timeout = case.context.as_ref().map_or(Duration::ZERO, |context| context.timeout);
+    let polling = Polling::new(&case.settings.raw).with_call_timeout(call_timeout);
     let policy = Policy::polling(polling);
     let mut script = endless(&case.script);
     // If the initial call was done before the first look, the first poll counts as attempt 1 of the tracer.
@@ -112,13 +113,14 @@ fn as_polled(mut record: Record) -> Record {
     Record { end, ..record }
 }
 
-fn policy(settings: &Settings, codes: CodeSet, context: &Context) -> Policy {
+fn policy(settings: &Settings, codes: CodeSet, context: Option<&Context>) -> Policy {
     let mut policy = Policy::gax_java(&settings.raw, codes);
+    let Some(context) = context else { return policy };
     if !context.timeout.is_zero() {
         policy = policy.with_attempt_timeout(context.timeout);
     }
     if let Some(settings) = &context.settings {
-        policy = policy.with_raw_settings(settings);
+        policy = policy.with_raw_settings(&settings.raw);
     }
     if let Some(codes) = context.codes {
         policy = policy.with_retryable_codes(codes);
@@ -164,7 +166,8 @@ fn row(attempt: &Attempt) -> Row {
         start_us: micros(attempt.start()),
         end_us: micros(attempt.end()),
         outcome: attempt.code().name().to_owned(),
-        counts: None,
+        attempt_count: None,
+        overall_attempt_count: None,
     }
 }
 

@@ -19,7 +19,7 @@ mod bare;
 mod case;
 mod compare;
 mod drive;
-mod fields;
+mod fault;
 #[cfg(test)]
 mod goldens;
 mod record;

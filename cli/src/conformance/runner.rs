@@ -1,11 +1,11 @@
 //! Takes lines, runs the cases on them and keeps count.
 
 use super::bare::bare;
-use super::case::{Callable, Case, Polled, Streaming, Unary, Validated, unknown_kind};
+use super::case::{Callable, Case, Polled, Recorded, Streaming, Unary, Validated};
 use super::compare::{Difference, Extent, difference};
 use super::drive;
-use super::fields::{Fault, Fields, shortened};
-use super::record::{Record, Recorded};
+use super::fault::{Fault, shortened};
+use super::record::Record;
 use super::summary::{CaseFailure, Problem, Summary};
 use gax_retry::gax_java::RawSettings;
 use serde_json::Value;
@@ -145,20 +145,13 @@ impl Outcomes {
 
     fn compare(&mut self, place: &str, expected: &Recorded, got: Option<&Record>, extent: Extent) {
         let is_traced = |record: Option<&Record>| record.is_some_and(|record| record.tracer.is_some());
-        self.traced += usize::from(is_traced(expected.record.as_ref()) && is_traced(got));
-        self.add(difference(place, expected.record.as_ref(), got, extent));
+        self.traced += usize::from(is_traced(expected.as_ref()) && is_traced(got));
+        self.add(difference(place, expected.as_ref(), got, extent));
     }
 }
 
 fn outcomes(kind: &str, case: &Value) -> Result<Outcomes, Fault> {
-    if !["unary", "streaming", "poll", "validate"].contains(&kind) {
-        return Err(unknown_kind(kind));
-    }
-    let mut fields = Fields::new(case, "")?;
-    fields.text("kind")?;
-    fields.text("id")?;
-    fields.text("category")?;
-    match Case::read(kind, fields)? {
+    match Case::read(kind, case)? {
         Case::Unary(case) => unary(&case),
         Case::Streaming(case) => streaming(&case),
         Case::Poll(case) => poll(&case),
@@ -167,6 +160,11 @@ fn outcomes(kind: &str, case: &Value) -> Result<Outcomes, Fault> {
 }
 
 fn unary(case: &Unary) -> Result<Outcomes, Fault> {
+    // The algorithm alone has no call contexts.
+    let needs_bare = case.context.is_none() || matches!(case.callable, Callable::Same);
+    if case.bare.is_none() && needs_bare {
+        return Err(Fault("expected is missing".to_owned()));
+    }
     let mut outcomes = Outcomes::default();
     outcomes.differences.extend(logical_timeout(&case.settings));
     if let Some(expected) = &case.bare {
@@ -177,7 +175,7 @@ fn unary(case: &Unary) -> Result<Outcomes, Fault> {
         (Callable::Recorded(expected), _) => {
             outcomes.compare("expected_callable", expected, got.as_ref(), Extent::Attempts);
         }
-        (Callable::Same, Some(Recorded { record })) => {
+        (Callable::Same, Some(record)) => {
             let place = "expected_callable (the same as expected)";
             outcomes.add(difference(place, record.as_ref(), got.as_ref(), Extent::AsCalled));
         }

@@ -1,7 +1,7 @@
 //! Counts of what passed and what did not.
 
 use super::compare::Difference;
-use super::fields::Fault;
+use super::fault::Fault;
 use gax_text::Escaped;
 use serde::Serialize;
 use std::collections::BTreeMap;
