@@ -180,6 +180,7 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// The protocol, with the failure that it keeps.
+    #[must_use]
     pub fn protocol(self: Pin<&mut Self>) -> &mut P {
         self.project().protocol
     }
@@ -228,6 +229,7 @@ impl<P: Protocol> Driver<P> {
     /// Ends an operation whose reply is good. The report, if one is wanted.
     #[cfg(any(feature = "http", feature = "protocol-preview"))]
     #[inline]
+    #[must_use]
     pub fn close(self: Pin<&mut Self>) -> Option<OperationReport> {
         let is_wanted = self.progress.is_reported();
         let report = self.is_watched().then(|| self.finish(Verdict::Good));
@@ -236,6 +238,7 @@ impl<P: Protocol> Driver<P> {
 
     /// Ends an operation that has its reply, by what the reply is worth. Observers are notified before the report is made.
     #[cold]
+    #[must_use]
     pub fn finish(mut self: Pin<&mut Self>, verdict: Verdict) -> OperationReport {
         if let Some(observed) = self.as_mut().project().progress.take_observed() {
             match verdict {
@@ -252,6 +255,7 @@ impl<P: Protocol> Driver<P> {
     }
 
     /// The report of an operation that has failed, for that reason. Its observers are notified as it fails.
+    #[must_use]
     pub fn failed(self: Pin<&mut Self>, stop: Stop) -> OperationReport {
         self.report(Some(stop))
     }

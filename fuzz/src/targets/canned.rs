@@ -74,7 +74,7 @@ where
 
 /// The body of a response, in pieces.
 pub(super) struct Pieces {
-    pieces: VecDeque<Bytes>,
+    data: VecDeque<Bytes>,
     is_broken: bool,
     trailers: Option<HeaderMap>,
 }
@@ -82,13 +82,13 @@ pub(super) struct Pieces {
 impl Pieces {
     /// The bytes in one piece.
     pub(super) fn new(bytes: impl Into<Bytes>) -> Self {
-        Self { pieces: [bytes.into()].into(), is_broken: false, trailers: None }
+        Self { data: [bytes.into()].into(), is_broken: false, trailers: None }
     }
 
     /// The bytes in pieces of that length.
     pub(super) fn cut(bytes: &[u8], length: usize) -> Self {
-        let pieces = bytes.chunks(length.max(1)).map(Bytes::copy_from_slice).collect();
-        Self { pieces, is_broken: false, trailers: None }
+        let data = bytes.chunks(length.max(1)).map(Bytes::copy_from_slice).collect();
+        Self { data, is_broken: false, trailers: None }
     }
 
     /// The bytes, and trailers behind them.
@@ -111,7 +111,7 @@ impl Body for Pieces {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        Poll::Ready(match self.pieces.pop_front() {
+        Poll::Ready(match self.data.pop_front() {
             Some(piece) => Some(Ok(Frame::data(piece))),
             None if std::mem::take(&mut self.is_broken) => Some(Err(io::ErrorKind::ConnectionReset.into())),
             None => self.trailers.take().map(|trailers| Ok(Frame::trailers(trailers))),

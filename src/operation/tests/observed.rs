@@ -154,11 +154,11 @@ impl OperationObserver for Wire {
 
 #[tokio::test(start_paused = true)]
 async fn observers_get_at_the_headers_that_go_out_and_the_messages_that_come_in() {
+    const WIRE: ObservedTransport = ObservedTransport::new("wire").with_wire().with_messages();
     let wire = Arc::new(Wire::default());
     let mut observers = Observers::default();
     observers.push(wire.clone());
     let policy = Policy::new(&five_seconds(), Code::Unavailable);
-    const WIRE: ObservedTransport = ObservedTransport::new("wire").with_wire().with_messages();
     let mut progress = InProgress::new();
     progress.begin(Jitter::default());
     progress.observe(&policy, &observers, Name::from(Cow::Borrowed("wire")), false, &WIRE);

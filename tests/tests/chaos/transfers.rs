@@ -160,7 +160,7 @@ async fn outcome(seed: u64, schedule: &[Fault]) -> SeedOutcome {
     match &ended {
         Err(_) => outcome.broken.push("it never ended".to_owned()),
         Ok(Ok(bytes)) if !is_whole(bytes) => {
-            outcome.broken.push(format!("{} other bytes are a success", bytes.len()))
+            outcome.broken.push(format!("{} other bytes are a success", bytes.len()));
         }
         Ok(Err(error)) if schedule.iter().all(|fault| fault.is_saved) => {
             outcome.broken.push(format!("it was lost: {error}"));

@@ -1,5 +1,4 @@
 //! A real Envoy, where there is one.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use std::ffi::OsString;
 use std::net::TcpListener;

@@ -1,10 +1,5 @@
 //! Servers, resolvers and connectors that misbehave, in virtual time.
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::indexing_slicing,
-    reason = "what fails here fails a test"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use super::network::{Host, Network, address, list};
 use std::sync::Arc;
