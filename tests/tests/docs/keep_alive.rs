@@ -12,21 +12,19 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// gRPC servers want this time between two pings while they send nothing (gRFC A8; grpc-go, grpc-java and C++ alike).
 const LEAST: Duration = Duration::from_secs(300);
 
-/// The argument of that method in the page's program with tonic's endpoint.
-fn argument(method: &str) -> Option<&'static str> {
-    let (_, rest) = PAGE.split_once("let endpoint = Endpoint::from_static").unwrap();
+/// The seconds between two pings in the page's program, which sends none without a call.
+fn interval() -> Duration {
+    let (_, rest) =
+        PAGE.split_once("let http2 = Http2::default().keep_alive_interval(Duration::from_secs(").unwrap();
+    let (seconds, rest) = rest.split_once("))").unwrap();
     let (program, _) = rest.split_once("\n```\n").unwrap();
-    let (_, argument) = program.split_once(&format!("\n    .{method}("))?;
-    argument.split_once(')').map(|(argument, _)| argument)
+    assert!(!program.contains("while_idle"), "{program}");
+    Duration::from_secs(seconds.parse().unwrap())
 }
 
 #[tokio::test(start_paused = true)]
 async fn servers_with_default_limits_take_the_recommended_pings() {
-    let interval =
-        argument("http2_keep_alive_interval").unwrap().strip_prefix("Duration::from_secs(").unwrap();
-    let endpoint = Endpoint::from_static("http://server")
-        .http2_keep_alive_interval(Duration::from_secs(interval.parse().unwrap()))
-        .keep_alive_while_idle(argument("keep_alive_while_idle") == Some("true"));
+    let endpoint = Endpoint::from_static("http://server").http2_keep_alive_interval(interval());
     // A call that gets no reply.
     let server = RawServer::start([Vec::new()]);
     let channel = endpoint.connect_with_connector(server.connector());

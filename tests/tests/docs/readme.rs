@@ -242,7 +242,7 @@ fn the_generated_client_retries_in_an_empty_package() {
     let printed = succeed(&package, "run");
     assert!(printed.contains("projects/demo/assets/disk-1"), "{printed}");
     let arrived = service.arrivals().join("\n");
-    assert!(arrived.contains("attempt 3 arrives"), "{arrived}");
+    assert!(arrived.contains("attempt 3 of ListAssets arrives"), "{arrived}");
 }
 
 #[test]
