@@ -253,6 +253,7 @@ fn report<A: ServiceHandle>(
     let Poll::Ready(Ok(response)) = reply else { return };
     let observed = driver.as_mut().hand_over(response.extensions_mut());
     let report = response.extensions().get().filter(|_| response.body().is_open()).cloned();
+    let report = report.map(|report| (report, driver.clock()));
     if observed.is_some() || report.is_some() {
         let may_stream = driver.as_mut().protocol().may_stream();
         let (config, is_last) = (Arc::clone(driver.config()), driver.has_all_the_time());

@@ -18,6 +18,7 @@
 //! ```
 
 use super::attempts::Attempts;
+use super::clock::Clock;
 use super::in_progress::InProgress;
 use super::inbound::entered;
 use super::observe::{Entered, Observed};
@@ -198,6 +199,11 @@ impl<P: Protocol> Driver<P> {
     #[must_use]
     pub fn is_watched(&self) -> bool {
         self.progress.is_watched()
+    }
+
+    /// The operation's clock.
+    pub(crate) fn clock(&self) -> Clock {
+        self.progress.clock()
     }
 
     /// Whether the attempt with the reply may take all the time that the operation has.

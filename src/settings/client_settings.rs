@@ -11,6 +11,7 @@ use crate::settings::operation_options::OperationOptions;
 use crate::settings::retry_budgets::RetryBudgets;
 use crate::settings::stub_settings::StubSettings;
 use gax_retry::{Compatibility, RetryBudget};
+use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,10 +21,17 @@ use std::time::Duration;
 /// Each generated client has its own, by a name like `AssetServiceSettings`: `S` is the type of its RPCs' settings,
 /// `AssetServiceStubSettings`. They are made of those by [`create`](Self::create) or `From`; `Default` starts from the retry table.
 /// Each setter returns the changed settings. Clones share the retry budget and the observers.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct ClientSettings<S> {
     pub(crate) config: ClientConfig,
     stub: PhantomData<fn() -> S>,
+}
+
+/// As their config, without the type of the RPCs' settings.
+impl<S> fmt::Debug for ClientSettings<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.config.fmt(f)
+    }
 }
 
 /// The settings of a service's RPCs, for generated code alone.

@@ -23,7 +23,7 @@ pub(super) struct Outbox<M> {
     speaker: Option<Waker>,
 }
 
-/// What nothing more is sent over, behind the messages that wait.
+/// The connections over which nothing more is sent, behind the messages that wait.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Closed {
     Nothing,

@@ -56,6 +56,12 @@ impl Attempt {
         Self { code, ..self }
     }
 
+    /// The attempt, ended at that time after its operation began.
+    #[must_use]
+    pub fn with_end(self, end: Duration) -> Self {
+        Self { end: nanos(end), ..self }
+    }
+
     /// Its number in the operation; the first is 1.
     #[must_use]
     pub fn number(&self) -> u32 {

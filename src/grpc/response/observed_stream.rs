@@ -2,7 +2,7 @@
 
 use crate::body::FrameBuffer;
 use crate::grpc::methods::MethodConfig;
-use crate::operation::{MessageCounter, Observed, OperationReport};
+use crate::operation::{Clock, MessageCounter, Observed, OperationReport};
 use gax_retry::Code;
 use std::fmt;
 use std::sync::Arc;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 pub(crate) struct ObservedStream {
     /// `None` once they were notified of the end, or where there are none.
     observed: Option<Box<Observed>>,
-    /// The report so far, for the error that it may end with; `None`: nobody wants it.
-    report: Option<OperationReport>,
+    /// The report so far, for the error that it may end with, and the operation's clock; `None`: nobody wants it.
+    report: Option<(OperationReport, Clock)>,
     /// `None`: the response is one message, which is no stream.
     messages: Option<MessageCounter>,
     config: Arc<MethodConfig>,
@@ -25,7 +25,7 @@ impl ObservedStream {
     /// `has_all_the_time` says that its deadline is that of the operation.
     pub(crate) fn new(
         observed: Option<Box<Observed>>,
-        report: Option<OperationReport>,
+        report: Option<(OperationReport, Clock)>,
         is_stream: bool,
         config: Arc<MethodConfig>,
         has_all_the_time: bool,
@@ -55,9 +55,8 @@ impl ObservedStream {
         if let Some(observed) = self.observed.take() {
             observed.stream_ended(code, reason);
         }
-        let mut report = self.report.take().filter(|_| code != Code::Ok)?.failed(code);
-        report.fail(reason, None);
-        Some(report)
+        let (report, clock) = self.report.take().filter(|_| code != Code::Ok)?;
+        Some(report.broken_off(code, clock.elapsed(), reason))
     }
 
     /// A response of which everything is there.

@@ -71,7 +71,8 @@ impl<C: Connections> MessageStream<C> {
                     let observed = driver.as_mut().hand_over(response.extensions_mut());
                     let (config, is_last) = (Arc::clone(driver.config()), driver.has_all_the_time());
                     self.report = response.extensions().get().cloned();
-                    let observed = ObservedStream::new(observed, self.report.clone(), true, config, is_last);
+                    let report = self.report.clone().map(|report| (report, driver.clock()));
+                    let observed = ObservedStream::new(observed, report, true, config, is_last);
                     response.body_mut().observe(observed);
                     self.passed = Some(response);
                 } else {

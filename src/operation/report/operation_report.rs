@@ -133,8 +133,15 @@ impl OperationReport {
 
     /// The report of this operation, whose reply says that it has failed with that code.
     pub(crate) fn failed(mut self, code: Code) -> Self {
-        self.ledger.attempts.failed(code);
+        self.ledger.attempts.failed(code, None);
         self.stop_reason = Some(StopReason::NonRetryable);
+        self
+    }
+
+    /// The report of this operation, whose reply broke off at that time and with that code.
+    pub(crate) fn broken_off(mut self, code: Code, at: Duration, reason: StopReason) -> Self {
+        self.ledger.attempts.failed(code, Some(at));
+        self.stop_reason = Some(reason);
         self
     }
 

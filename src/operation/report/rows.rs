@@ -2,6 +2,7 @@
 
 use gax_retry::{Attempt, Code};
 use std::fmt;
+use std::time::Duration;
 
 /// The first two attempts live inline: most retries succeed at once. Of very many both ends are kept.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -25,8 +26,8 @@ impl Rows {
         };
     }
 
-    /// The attempt that has the reply ended with that code after all.
-    pub(crate) fn failed(&mut self, code: Code) {
+    /// The attempt that has the reply ended with that code after all, and later if it says when.
+    pub(crate) fn failed(&mut self, code: Code, ended_at: Option<Duration>) {
         let rows = match self {
             Rows::None => &mut [],
             Rows::One(only) => std::slice::from_mut(only),
@@ -34,7 +35,8 @@ impl Rows {
             Rows::Many(rows) => rows.as_mut_slice(),
         };
         if let Some(replied) = rows.iter_mut().rev().find(|row| row.code() == Code::Ok) {
-            *replied = replied.clone().with_code(code);
+            let end = ended_at.unwrap_or_else(|| replied.end());
+            *replied = replied.clone().with_code(code).with_end(end);
         }
     }
 
