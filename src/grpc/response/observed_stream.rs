@@ -4,6 +4,7 @@ use crate::body::FrameBuffer;
 use crate::grpc::methods::MethodConfig;
 use crate::operation::{Clock, MessageCounter, Observed, OperationReport};
 use gax_retry::Code;
+use gax_retry::operation::AttemptResult;
 use std::fmt;
 use std::sync::Arc;
 
@@ -56,7 +57,8 @@ impl ObservedStream {
             observed.stream_ended(code, reason);
         }
         let (report, clock) = self.report.take().filter(|_| code != Code::Ok)?;
-        Some(report.broken_off(code, clock.elapsed(), reason))
+        let may_be_repetition = self.config.policy.may_be_repetition(AttemptResult::failed(code));
+        Some(report.broken_off(code, clock.elapsed(), reason, may_be_repetition))
     }
 
     /// A response of which everything is there.

@@ -138,9 +138,19 @@ impl OperationReport {
         self
     }
 
-    /// The report of this operation, whose reply broke off at that time and with that code.
-    pub(crate) fn broken_off(mut self, code: Code, at: Duration, reason: StopReason) -> Self {
+    /// The report of this operation, whose reply broke off at that time and with that code. `may_be_repetition`: another attempt
+    /// may be why, if there was one.
+    pub(crate) fn broken_off(
+        mut self,
+        code: Code,
+        at: Duration,
+        reason: StopReason,
+        may_be_repetition: bool,
+    ) -> Self {
         self.ledger.attempts.failed(code, Some(at));
+        if may_be_repetition && self.attempt_count() > 1 {
+            self.ledger.note(Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED);
+        }
         self.stop_reason = Some(reason);
         self
     }

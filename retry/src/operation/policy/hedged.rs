@@ -84,7 +84,8 @@ impl Policy {
     }
 
     /// Whether a failure like that can come of another attempt that was carried out.
-    pub(in crate::operation) fn may_be_repetition(&self, result: AttemptResult) -> bool {
+    #[must_use]
+    pub fn may_be_repetition(&self, result: AttemptResult) -> bool {
         result.may_be_repetition(self.hedging.is_some())
     }
 
