@@ -3,7 +3,7 @@
 use crate::grpc::methods::{MethodConfig, MethodMatch};
 use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
 use crate::grpc::request::CapturedRequest;
-use crate::grpc::response::{ObservedStream, ReadExtent, ReplySlot, ResponseBody};
+use crate::grpc::response::{ReadExtent, ReplySlot, ResponseBody, hand_over};
 use crate::grpc::resumed::{
     BytesCodec, GrpcConnections, IdleTimeout, ResumedBody, StreamCall, StreamProtocol, StreamReport,
 };
@@ -251,12 +251,6 @@ fn report<A: ServiceHandle>(
     reply: &mut ReplySlot,
 ) {
     let Poll::Ready(Ok(response)) = reply else { return };
-    let observed = driver.as_mut().hand_over(response.extensions_mut());
-    let report = response.extensions().get().filter(|_| response.body().is_open()).cloned();
-    let report = report.map(|report| (report, driver.clock()));
-    if observed.is_some() || report.is_some() {
-        let may_stream = driver.as_mut().protocol().may_stream();
-        let (config, is_last) = (Arc::clone(driver.config()), driver.has_all_the_time());
-        response.body_mut().observe(ObservedStream::new(observed, report, may_stream, config, is_last));
-    }
+    let may_stream = driver.as_mut().protocol().may_stream();
+    hand_over(driver, response, may_stream);
 }

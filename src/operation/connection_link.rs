@@ -88,7 +88,7 @@ impl ConnectionLink {
     }
 
     /// The call has its response, or has failed: the attempt can't expire any more.
-    pub(crate) fn answered(&self) {
+    pub(crate) fn responded(&self) {
         let expire = self.carrier().expire.take();
         drop(expire);
     }

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
 use std::vec;
+use tokio::sync::mpsc::error::TrySendError;
 
 /// How many messages wait for a connection to take them. A sender waits for a place then.
 const CAPACITY: usize = 16;
@@ -38,14 +39,6 @@ pub(super) struct Outgoing<M> {
     pub(super) message: M,
     /// The strategy was notified of it, or said it: it says again what the next connection has to hear.
     pub(super) is_known: bool,
-}
-
-/// Why a message was not sent.
-pub(super) enum Unsent<M> {
-    /// There is no place for it.
-    Full(M),
-    /// Nothing more is sent.
-    Closed(M),
 }
 
 impl<M> Outbox<M> {
@@ -96,10 +89,10 @@ impl<M> Outbox<M> {
     }
 
     /// Whether a message can be sent.
-    pub(super) fn admit(&self, message: M) -> Result<M, Unsent<M>> {
+    pub(super) fn admit(&self, message: M) -> Result<M, TrySendError<M>> {
         match self.is_closed() {
-            true => Err(Unsent::Closed(message)),
-            false if self.messages.len() >= CAPACITY => Err(Unsent::Full(message)),
+            true => Err(TrySendError::Closed(message)),
+            false if self.messages.len() >= CAPACITY => Err(TrySendError::Full(message)),
             false => Ok(message),
         }
     }
@@ -115,12 +108,12 @@ impl<M> Outbox<M> {
     pub(super) fn say(&mut self, message: M, cx: &Context<'_>) -> Option<M> {
         match self.admit(message) {
             Ok(message) => self.push(Outgoing { message, is_known: true }),
-            Err(Unsent::Full(message)) => {
+            Err(TrySendError::Full(message)) => {
                 self.speaker = Some(cx.waker().clone());
                 return Some(message);
             }
             // It is said to nobody.
-            Err(Unsent::Closed(_)) => {}
+            Err(TrySendError::Closed(_)) => {}
         }
         None
     }

@@ -1,11 +1,11 @@
 //! Messages that a subscription's owner sends.
 
-use crate::subscription::outbox::Unsent;
 use crate::subscription::shared::Shared;
 use crate::subscription::strategy::SubscriptionStrategy;
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
+use tokio::sync::mpsc::error::TrySendError;
 
 /// Sends messages over whichever connection a subscription has: [`Subscription::sender`](crate::subscription::Subscription::sender).
 ///
@@ -54,8 +54,8 @@ impl<S: SubscriptionStrategy> SubscriptionSender<S> {
             let place = self.shared.places.notified();
             message = match self.shared.send(message) {
                 Ok(()) => return Ok(()),
-                Err(Unsent::Closed(message)) => return Err(SubscriptionClosed { message }),
-                Err(Unsent::Full(message)) => message,
+                Err(TrySendError::Closed(message)) => return Err(SubscriptionClosed { message }),
+                Err(TrySendError::Full(message)) => message,
             };
             place.await;
         }

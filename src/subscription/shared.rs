@@ -1,13 +1,14 @@
 //! The part of a subscription that its senders and connections see too.
 
 use crate::resumption::{Resumer, WithheldLimits};
-use crate::subscription::outbox::{Outbox, Outgoing, Unsent};
+use crate::subscription::outbox::{Outbox, Outgoing};
 use crate::subscription::state::SubscriptionState;
 use crate::subscription::strategy::{Say, SubscriptionStrategy};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Poll};
 use std::vec;
+use tokio::sync::mpsc::error::TrySendError;
 use tokio::sync::{Notify, watch};
 use tonic::Status;
 
@@ -113,11 +114,11 @@ impl<S: SubscriptionStrategy> Shared<S> {
 
     /// Sends a message. The strategy is notified of it now if a connection is open and nobody asks it meanwhile, it itself included;
     /// otherwise when the connection opens, or takes the message.
-    pub(super) fn send(&self, message: S::Message) -> Result<(), Unsent<S::Message>> {
+    pub(super) fn send(&self, message: S::Message) -> Result<(), TrySendError<S::Message>> {
         let strategy = match self.strategy.try_lock() {
             Ok(strategy) => Some(strategy),
             Err(TryLockError::WouldBlock) => None,
-            Err(TryLockError::Poisoned(_)) => return Err(Unsent::Closed(message)),
+            Err(TryLockError::Poisoned(_)) => return Err(TrySendError::Closed(message)),
         };
         let outbox = self.outbox();
         let message = outbox.admit(message)?;

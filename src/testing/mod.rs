@@ -68,4 +68,4 @@ pub use scripted::Scripted;
 pub use server::VirtualServer;
 #[cfg(feature = "storage-emulator")]
 pub use storage::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
-pub use suite::{Fate, SuitePart, TestedTransport, Trial, run_suite};
+pub use suite::{SuitePart, TestedAttempt, TestedTransport, Trial, run_suite};

@@ -10,10 +10,10 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// The fate of an attempt, so long after its start: the transport under test has to bring it about.
+/// An attempt of a trial: its end, so long after its start. The transport under test has to bring it about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Fate {
+pub enum TestedAttempt {
     /// It has a good reply.
     Replies(Duration),
     /// It fails with that code.
@@ -30,7 +30,7 @@ pub struct Trial {
     settings: RetrySettings,
     hedging: Option<Hedging>,
     options: OperationOptions,
-    fates: Vec<Fate>,
+    attempts: Vec<TestedAttempt>,
     /// The time that is left of the request which is being served.
     bound: Option<Duration>,
 }
@@ -66,10 +66,10 @@ impl Trial {
         self.options.clone()
     }
 
-    /// The fates of the attempts, one after the other. There are no attempts beyond them.
+    /// The attempts of the attempts, one after the other. There are no attempts beyond them.
     #[must_use]
-    pub fn fates(&self) -> &[Fate] {
-        &self.fates
+    pub fn attempts(&self) -> &[TestedAttempt] {
+        &self.attempts
     }
 }
 
@@ -123,10 +123,10 @@ impl SuitePart {
 
     /// Its operations, and the lines that their reports come to.
     fn trials(self) -> Vec<(Trial, &'static str)> {
-        use Fate::{BreaksOff, Fails, Hangs, Replies};
+        use TestedAttempt::{BreaksOff, Fails, Hangs, Replies};
         let fails = Fails(10 * MS, Code::Unavailable);
         let replies = Replies(10 * MS);
-        let of = |fates: &[Fate]| trial(settings(), fates);
+        let of = |attempts: &[TestedAttempt]| trial(settings(), attempts);
         let limited = |settings: RetrySettingsBuilder| trial(settings, &[fails, fails, fails]);
         match self {
             Self::Reports => vec![
@@ -168,10 +168,10 @@ fn settings() -> RetrySettingsBuilder {
     delays.max_retry_delay(1000 * MS).initial_rpc_timeout(1000 * MS).total_timeout(10_000 * MS)
 }
 
-fn trial(settings: RetrySettingsBuilder, fates: &[Fate]) -> Trial {
+fn trial(settings: RetrySettingsBuilder, attempts: &[TestedAttempt]) -> Trial {
     let settings = settings.build().expect("they can work");
     let options = OperationOptions::new().without_jitter().reports(true);
-    Trial { settings, hedging: None, options, fates: fates.to_vec(), bound: None }
+    Trial { settings, hedging: None, options, attempts: attempts.to_vec(), bound: None }
 }
 
 /// Runs the suite over a transport, with tokio's clock paused. The result has the parts that don't apply, and why.
@@ -218,7 +218,8 @@ fn line(report: &OperationReport) -> String {
 }
 
 async fn observers(transport: &impl TestedTransport) -> Result<(), String> {
-    let (events, trial) = observed(&[Fate::Fails(10 * MS, Code::Unavailable), Fate::Replies(10 * MS)]);
+    let (events, trial) =
+        observed(&[TestedAttempt::Fails(10 * MS, Code::Unavailable), TestedAttempt::Replies(10 * MS)]);
     drop(transport.run(trial).await);
     let expected = "operation_started, attempt_started 1, attempt_failed 1, attempt_started 2, attempt_succeeded 2, \
                     operation_succeeded";
@@ -228,7 +229,8 @@ async fn observers(transport: &impl TestedTransport) -> Result<(), String> {
 /// Drops operations at every moment: in an attempt, in a wait, and in the attempt after it.
 async fn cancellation(transport: &impl TestedTransport) -> Result<(), String> {
     for moment in (5_u32..200).step_by(10) {
-        let (events, trial) = observed(&[Fate::Fails(10 * MS, Code::Unavailable), Fate::Hangs]);
+        let (events, trial) =
+            observed(&[TestedAttempt::Fails(10 * MS, Code::Unavailable), TestedAttempt::Hangs]);
         if tokio::time::timeout(moment * MS, transport.run(trial)).await.is_ok() {
             return Err("Cancellation: an operation has ended whose second attempt hangs".to_owned());
         }
@@ -247,10 +249,10 @@ async fn cancellation(transport: &impl TestedTransport) -> Result<(), String> {
     Ok(())
 }
 
-/// An operation with those fates, and the events that an observer hears of it.
-fn observed(fates: &[Fate]) -> (Arc<Events>, Trial) {
+/// An operation with those attempts, and the events that an observer hears of it.
+fn observed(attempts: &[TestedAttempt]) -> (Arc<Events>, Trial) {
     let events = Arc::new(Events::default());
-    let trial = trial(settings(), fates);
+    let trial = trial(settings(), attempts);
     let options = trial.options().observer(Arc::clone(&events) as Arc<dyn OperationObserver>);
     (events, Trial { options, ..trial })
 }

@@ -140,7 +140,7 @@ impl Future for ConnectionFuture {
                 State::Sent { sending, .. } => {
                     let result = ready!(sending.as_mut().poll(cx));
                     if let Some(link) = &self.link {
-                        link.answered();
+                        link.responded();
                     }
                     (Some(result), None)
                 }

@@ -8,6 +8,6 @@ mod reader;
 
 pub use body::ResponseBody;
 pub(crate) use canned::{Canned, now};
-pub(crate) use observed_stream::ObservedStream;
+pub(crate) use observed_stream::hand_over;
 pub(crate) use open_body::{OpenBody, Remainder};
 pub(crate) use reader::{Fault, ReadExtent, ReplySlot, check_head, pass_on, read, read_on, unread};

@@ -2,10 +2,12 @@
 
 use crate::body::FrameBuffer;
 use crate::grpc::methods::MethodConfig;
-use crate::operation::{Clock, MessageCounter, Observed, OperationReport};
+use crate::grpc::response::body::ResponseBody;
+use crate::operation::{Clock, Driver, MessageCounter, Observed, OperationReport, Protocol};
 use gax_retry::Code;
 use gax_retry::operation::AttemptResult;
 use std::fmt;
+use std::pin::Pin;
 use std::sync::Arc;
 
 /// Notifies observers of a response that was handed to the caller before its end. Dropped before that end, its operation was
@@ -22,19 +24,26 @@ pub(crate) struct ObservedStream {
     has_all_the_time: bool,
 }
 
-impl ObservedStream {
-    /// `has_all_the_time` says that its deadline is that of the operation.
-    pub(crate) fn new(
-        observed: Option<Box<Observed>>,
-        report: Option<(OperationReport, Clock)>,
-        is_stream: bool,
-        config: Arc<MethodConfig>,
-        has_all_the_time: bool,
-    ) -> Self {
-        let messages = is_stream.then(MessageCounter::default);
-        Self { observed, report, messages, config, has_all_the_time }
+/// Hands a response over to the caller, who reads the rest of it: the operation ends with that.
+pub(crate) fn hand_over<P: Protocol<Config = MethodConfig>>(
+    mut driver: Pin<&mut Driver<P>>,
+    response: &mut http::Response<ResponseBody>,
+    is_stream: bool,
+) {
+    let observed = driver.as_mut().hand_over(response.extensions_mut());
+    let report = response.extensions().get().filter(|_| response.body().is_open()).cloned();
+    if observed.is_some() || report.is_some() {
+        response.body_mut().observe(ObservedStream {
+            observed,
+            report: report.map(|report| (report, driver.clock())),
+            messages: is_stream.then(MessageCounter::default),
+            config: Arc::clone(driver.config()),
+            has_all_the_time: driver.has_all_the_time(),
+        });
     }
+}
 
+impl ObservedStream {
     /// The caller is about to get these bytes.
     pub(super) fn data(&mut self, data: &[u8]) {
         if let (Some(observed), Some(messages)) = (&self.observed, &mut self.messages) {

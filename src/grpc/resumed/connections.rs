@@ -93,9 +93,7 @@ pub(crate) trait Connections {
     ) -> Result<AttemptResult, Status>;
 
     /// No attempt is in flight, and the next one starts at that moment.
-    fn waits_until(&mut self, moment: Instant) {
-        let _ = moment;
-    }
+    fn waits_until(&mut self, _moment: Instant) {}
 
     /// The trailers of a stream that has ended well.
     fn take_trailers(&mut self) -> Option<HeaderMap> {

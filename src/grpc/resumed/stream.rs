@@ -5,7 +5,7 @@ use super::message_source::MessageSource;
 use super::protocol::{StreamProtocol, StreamSlot};
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::protocol::end_status;
-use crate::grpc::response::{ObservedStream, ResponseBody};
+use crate::grpc::response::{ResponseBody, hand_over};
 use crate::operation::{Driver, OperationError, OperationReport, Output, Verdict};
 use http::HeaderMap;
 use std::collections::VecDeque;
@@ -68,12 +68,8 @@ impl<C: Connections> MessageStream<C> {
                 let connections = driver.as_mut().protocol().connections();
                 self.trailers = Some(connections.take_trailers().unwrap_or_default());
                 if let Some(mut response) = connections.take_passed() {
-                    let observed = driver.as_mut().hand_over(response.extensions_mut());
-                    let (config, is_last) = (Arc::clone(driver.config()), driver.has_all_the_time());
+                    hand_over(driver.as_mut(), &mut response, true);
                     self.report = response.extensions().get().cloned();
-                    let report = self.report.clone().map(|report| (report, driver.clock()));
-                    let observed = ObservedStream::new(observed, report, true, config, is_last);
-                    response.body_mut().observe(observed);
                     self.passed = Some(response);
                 } else {
                     self.report = Some(driver.as_mut().finish(Verdict::Good));

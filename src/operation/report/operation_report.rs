@@ -132,25 +132,28 @@ impl OperationReport {
     }
 
     /// The report of this operation, whose reply says that it has failed with that code.
-    pub(crate) fn failed(mut self, code: Code) -> Self {
-        self.ledger.attempts.failed(code, None);
-        self.stop_reason = Some(StopReason::NonRetryable);
-        self
+    pub(crate) fn failed(self, code: Code) -> Self {
+        self.ended(code, None, StopReason::NonRetryable)
     }
 
     /// The report of this operation, whose reply broke off at that time and with that code. `may_be_repetition`: another attempt
     /// may be why, if there was one.
     pub(crate) fn broken_off(
-        mut self,
+        self,
         code: Code,
         at: Duration,
         reason: StopReason,
         may_be_repetition: bool,
     ) -> Self {
-        self.ledger.attempts.failed(code, Some(at));
-        if may_be_repetition && self.attempt_count() > 1 {
-            self.ledger.note(Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED);
+        let mut report = self.ended(code, Some(at), reason);
+        if may_be_repetition && report.attempt_count() > 1 {
+            report.ledger.note(Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED);
         }
+        report
+    }
+
+    fn ended(mut self, code: Code, at: Option<Duration>, reason: StopReason) -> Self {
+        self.ledger.attempts.failed(code, at);
         self.stop_reason = Some(reason);
         self
     }

@@ -13,7 +13,7 @@ use tonic_gax::observe::Transport;
 use tonic_gax::protocol::{
     AttemptContext, AttemptResult, CommitPoint, Driver, Name, OperationConfig, Protocol, Start, Step,
 };
-use tonic_gax::testing::{Fate, TestedTransport, Trial, run_suite};
+use tonic_gax::testing::{TestedAttempt, TestedTransport, Trial, run_suite};
 
 /// The post that comes back for a letter: that it was opened, and at last the reply.
 enum Post {
@@ -91,21 +91,21 @@ async fn send(mailbox: Mailbox, config: OperationConfig) -> (Result<String, Code
     (reply.ok_or(failure), report)
 }
 
-/// Replies to each letter as its attempt's fate is.
+/// Replies to each letter as its attempt's attempt is.
 struct PostOffice;
 
 impl TestedTransport for PostOffice {
     fn run(&self, trial: Trial) -> Pin<Box<dyn Future<Output = OperationReport>>> {
         let (letters, mut arriving) = unbounded_channel::<(String, UnboundedSender<Post>)>();
-        let fates = trial.fates().to_vec();
+        let attempts = trial.attempts().to_vec();
         tokio::spawn(async move {
-            for fate in fates {
+            for attempt in attempts {
                 let Some((text, reply)) = arriving.recv().await else { return };
                 tokio::spawn(async move {
-                    let (after, result) = match fate {
-                        Fate::Replies(after) => (after, Ok(text)),
-                        Fate::Fails(after, code) => (after, Err(code)),
-                        Fate::BreaksOff(after) => {
+                    let (after, result) = match attempt {
+                        TestedAttempt::Replies(after) => (after, Ok(text)),
+                        TestedAttempt::Fails(after, code) => (after, Err(code)),
+                        TestedAttempt::BreaksOff(after) => {
                             let _given_up = reply.send(Post::Opened);
                             (after, Err(Code::Unavailable))
                         }

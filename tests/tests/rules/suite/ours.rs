@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::sleep;
 use tonic::Status;
-use tonic_gax::testing::{Fate, Reported as _, SuitePart, TestedTransport, Trial, run_suite};
+use tonic_gax::testing::{Reported as _, SuitePart, TestedAttempt, TestedTransport, Trial, run_suite};
 use tonic_gax::{HttpRetryLayer, OperationReport, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
@@ -24,22 +24,22 @@ type Running = Pin<Box<dyn Future<Output = OperationReport>>>;
 const ONE_MESSAGE: &str =
     "the caller gets its reply as a whole, so that no attempt fails behind a part of it";
 
-/// Fates, one for each attempt that asks.
+/// The attempts of a trial that are still to come.
 #[derive(Clone)]
-struct Fates(Arc<Mutex<VecDeque<Fate>>>);
+struct Attempts(Arc<Mutex<VecDeque<TestedAttempt>>>);
 
-impl Fates {
+impl Attempts {
     fn of(trial: &Trial) -> Self {
-        Self(Arc::new(Mutex::new(trial.fates().iter().copied().collect())))
+        Self(Arc::new(Mutex::new(trial.attempts().iter().copied().collect())))
     }
 
     /// The end of the next attempt, once it has come.
     fn next(&self) -> impl Future<Output = Result<(), Code>> + use<> {
-        let fate = self.0.lock().unwrap().pop_front().unwrap();
+        let attempt = self.0.lock().unwrap().pop_front().unwrap();
         async move {
-            let (after, result) = match fate {
-                Fate::Replies(after) => (after, Ok(())),
-                Fate::Fails(after, code) => (after, Err(code)),
+            let (after, result) = match attempt {
+                TestedAttempt::Replies(after) => (after, Ok(())),
+                TestedAttempt::Fails(after, code) => (after, Err(code)),
                 _ => return std::future::pending().await,
             };
             sleep(after).await;
@@ -52,11 +52,11 @@ struct Closures;
 
 impl TestedTransport for Closures {
     fn run(&self, trial: Trial) -> Running {
-        let fates = Fates::of(&trial);
+        let attempts = Attempts::of(&trial);
         let retryer = Retryer::with_policy(trial.policy(), trial.codes()).options(trial.options());
         Box::pin(async move {
             let attempt = |_| {
-                let end = fates.next();
+                let end = attempts.next();
                 async move { end.await.map_err(|code| Status::new(tonic::Code::from(code as i32), "")) }
             };
             match retryer.run(attempt).await {
@@ -75,9 +75,9 @@ struct Http;
 
 impl TestedTransport for Http {
     fn run(&self, trial: Trial) -> Running {
-        let fates = Fates::of(&trial);
+        let attempts = Attempts::of(&trial);
         let service = tower::service_fn(move |_: http::Request<Full<bytes::Bytes>>| {
-            let end = fates.next();
+            let end = attempts.next();
             async move {
                 let status = match end.await {
                     Ok(()) => 200,
@@ -118,9 +118,9 @@ struct Grpc {
 
 impl TestedTransport for Grpc {
     fn run(&self, trial: Trial) -> Running {
-        let replies = trial.fates().iter().map(|fate| match *fate {
-            Fate::Replies(after) => (after, Reply::message(&ListAssetsResponse::default())),
-            Fate::Fails(after, code) => (after, Reply::code(tonic::Code::from(code as i32))),
+        let replies = trial.attempts().iter().map(|attempt| match *attempt {
+            TestedAttempt::Replies(after) => (after, Reply::message(&ListAssetsResponse::default())),
+            TestedAttempt::Fails(after, code) => (after, Reply::code(tonic::Code::from(code as i32))),
             _ => (Duration::ZERO, Reply::Hang),
         });
         let server = VirtualServer::start(Script::of(replies));
