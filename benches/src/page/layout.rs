@@ -35,9 +35,14 @@ const LINES: [Line; 18] = [
         "1.12, 0.60",
     ),
     line("canned, pending once: the same", PENDING, "processor time x raw", "1.18, 0.65"),
-    line("instructions beside the raw client's", COUNTED, "over raw", "1,200 more, fewer"),
-    line("allocations beside the raw client's", AT_ONCE, "allocations over raw", "1 more, 8 fewer"),
-    line("bytes allocated beside the raw client's", AT_ONCE, "bytes over raw", "160 more, 16,000 fewer"),
+    line("instructions compared with the raw client's", COUNTED, "over raw", "1,200 more, fewer"),
+    line("allocations compared with the raw client's", AT_ONCE, "allocations over raw", "1 more, 8 fewer"),
+    line(
+        "bytes allocated compared with the raw client's",
+        AT_ONCE,
+        "bytes over raw",
+        "160 more, 16,000 fewer",
+    ),
     line(
         "one retry: CPU, times that of two raw calls",
         RETRY,
@@ -45,13 +50,13 @@ const LINES: [Line; 18] = [
         "0.87, 0.60",
     ),
     line(
-        "the same: instructions beside those of two raw calls",
+        "the same: instructions compared with those of two raw calls",
         COUNTED_RETRY,
         "over two raw calls",
         "fewer",
     ),
     line(
-        "the same: allocations beside those of two raw calls",
+        "the same: allocations compared with those of two raw calls",
         RETRY,
         "allocations over two raw calls",
         "4 fewer, 14 fewer",
@@ -63,7 +68,7 @@ const LINES: [Line; 18] = [
         "1.10, 1.03",
     ),
     line(
-        "the same: bytes allocated beside those of one raw call",
+        "the same: bytes allocated compared with those of one raw call",
         ("1 MiB, 3 attempts: bytes beside one raw attempt", ""),
         "over one raw attempt",
         "4,096, 3,072",
@@ -83,7 +88,7 @@ const LINES: [Line; 18] = [
     line("waiting for an attempt: live bytes a call", PARKED, "live bytes each", "2,200, 1,250"),
     line("the same: CPU a call, in microseconds", PARKED, "processor us each", "3.6, 2.0"),
     line(
-        "a retry without delay: wall clock beside two raw calls, in microseconds",
+        "a retry without delay: wall clock compared with two raw calls, in microseconds",
         ("zero-delay retry, time on the wall", ""),
         "us over two raw calls",
         "5 more",

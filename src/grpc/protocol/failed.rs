@@ -109,7 +109,7 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
         if let Some(problem) = problem {
             context.note(problem.note());
             if !problem.may_recover() {
-                return self.hopeless(config, failure, context).with_delivery(Delivery::NotSent);
+                return self.permanent(config, failure, context).with_delivery(Delivery::NotSent);
             }
         }
         if classification.code == Code::DeadlineExceeded && time_is_up(context) {
@@ -126,7 +126,7 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
             #[cfg(feature = "rest")]
             Nature::Final => {
                 return self
-                    .hopeless(config, failure, context)
+                    .permanent(config, failure, context)
                     .with_delivery(classification.reach.delivery());
             }
             Nature::ClosedByUs(code) => return self.closed_by_us(config, failure, code, seen, context),
@@ -149,12 +149,12 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         context.note(Note::UNREADABLE_RESPONSE);
-        self.hopeless(config, failure, context)
+        self.permanent(config, failure, context)
     }
 
     /// No other attempt can do better, whatever its code says.
     #[cold]
-    fn hopeless(
+    fn permanent(
         &mut self,
         config: &MethodConfig,
         failure: Box<Failure>,
@@ -191,7 +191,7 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
         status: Status,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        self.hopeless(config, Box::new(Failure::transport(status.into(), false).0), context)
+        self.permanent(config, Box::new(Failure::transport(status.into(), false).0), context)
     }
 }
 

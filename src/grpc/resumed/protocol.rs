@@ -278,7 +278,7 @@ impl<C: Connections> Protocol for StreamProtocol<C> {
     ) -> Poll<Step> {
         if self.is_abandoned {
             let failure = Box::new(Failure::left_alone());
-            return Poll::Ready(Step::Ended(self.base.hopeless(config, failure, context)));
+            return Poll::Ready(Step::Ended(self.base.permanent(config, failure, context)));
         }
         let step = self.poll_attempt(config, attempt, context, cx, slot);
         step.map(|step| {
