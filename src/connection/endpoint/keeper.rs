@@ -16,21 +16,26 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// Keeps an endpoint connected, whenever calls want it to be, until it is stopped.
-pub(crate) async fn keep_connected<O: Owner>(owner: Arc<O>, subchannel: Arc<Subchannel>) {
-    let _task = EndpointTask { owner: &*owner, endpoint: subchannel.number };
-    let stopped = subchannel.stopped.clone();
-    either(stopped.cancelled(), Box::pin(follow_steps(&owner, &subchannel))).await;
+pub(crate) async fn keep_connected<O: Owner>(task: EndpointTask<O>) {
+    let EndpointTask { owner, subchannel } = &task;
+    either(subchannel.stopped.cancelled(), Box::pin(follow_steps(owner, subchannel))).await;
 }
 
-/// An endpoint whose task is there. It may end with its runtime.
-struct EndpointTask<'a, O: Owner> {
-    owner: &'a O,
-    endpoint: u64,
+/// The task of an endpoint. It may end with its runtime, even before it has begun.
+pub(crate) struct EndpointTask<O: Owner> {
+    owner: Arc<O>,
+    subchannel: Arc<Subchannel>,
 }
 
-impl<O: Owner> Drop for EndpointTask<'_, O> {
+impl<O: Owner> EndpointTask<O> {
+    pub(crate) fn new(owner: Arc<O>, subchannel: Arc<Subchannel>) -> Self {
+        Self { owner, subchannel }
+    }
+}
+
+impl<O: Owner> Drop for EndpointTask<O> {
     fn drop(&mut self) {
-        self.owner.forget(self.endpoint);
+        self.owner.forget(self.subchannel.number);
     }
 }
 

@@ -1,7 +1,7 @@
 //! The endpoints of a connection, and which of them a call goes to.
 
 use crate::connection::endpoint::{
-    Http2Connector, Owner, PooledConnection, Step, Subchannel, keep_connected,
+    EndpointTask, Http2Connector, Owner, PooledConnection, Step, Subchannel, keep_connected,
 };
 use crate::connection::error::SharedError;
 use crate::connection::pool::endpoint_result::EndpointResult;
@@ -175,7 +175,7 @@ impl Pool {
         // A runtime that shuts down drops tasks at once, and each looks into the state then.
         drop(state);
         for subchannel in new {
-            tokio::spawn(keep_connected(Arc::clone(self), subchannel));
+            tokio::spawn(keep_connected(EndpointTask::new(Arc::clone(self), subchannel)));
         }
         self.settle();
         misses_any

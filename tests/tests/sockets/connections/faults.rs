@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use super::network::{Host, Network, address, list};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use tonic::Code;
 use tonic_gax::connection::{Address, Connection, Http2, Picker, ResolveFuture, Resolver};
@@ -322,13 +322,60 @@ fn an_extension_outlives_its_runtime() {
         let connection = connection.clone();
         first.spawn(async move { list_assets(&connection).await });
     }
-    while network.dialed(1).len() < 2 {
+    // The server has the call that gets no reply, so that the next one gets one.
+    while network.dialed(1).len() < 2 || server.arrivals().is_empty() {
         std::thread::yield_now();
     }
     drop(first);
     network.set(1, &server);
     let second = runtime();
     second.block_on(async {
+        while list_assets(&connection).await.is_err() {
+            tokio::time::sleep(ms(20)).await;
+        }
+    });
+    drop(context);
+}
+
+/// A resolver that holds its thread until it is let go, the first time.
+struct Holds {
+    asked: mpsc::Sender<()>,
+    released: Mutex<Option<mpsc::Receiver<()>>>,
+}
+
+impl Resolver for Holds {
+    fn resolve(&self) -> ResolveFuture<'_, Result<Vec<Address>, Box<dyn std::error::Error + Send + Sync>>> {
+        if let Some(released) = self.released.lock().unwrap().take() {
+            self.asked.send(()).unwrap();
+            released.recv().unwrap();
+        }
+        Box::pin(async { Ok(vec![address(1)]) })
+    }
+}
+
+/// The task of an endpoint is dropped before it has begun.
+#[test]
+fn addresses_that_come_while_a_runtime_shuts_down_are_connected_to_in_the_next_one() {
+    let serving = tokio::runtime::Runtime::new().unwrap();
+    let context = serving.enter();
+    let network = Network::new().with(1, &good());
+    let ((asked, is_asked), (release, released)) = (mpsc::channel(), mpsc::channel());
+    let resolver = Holds { asked, released: Mutex::new(Some(released)) };
+    let connection = network.connection(&[1]).resolver(resolver).connect_lazy().unwrap();
+    let first = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
+    let (dropped, is_dropped) = mpsc::channel::<()>();
+    first.spawn(async move {
+        let _dropped = dropped;
+        std::future::pending::<()>().await;
+    });
+    let call = connection.clone();
+    first.spawn(async move { list_assets(&call).await });
+    is_asked.recv().unwrap();
+    first.shutdown_background();
+    // The other thread of the runtime drops its tasks, and those that are still to come.
+    is_dropped.recv().unwrap_err();
+    release.send(()).unwrap();
+    tokio::runtime::Runtime::new().unwrap().block_on(async {
         while list_assets(&connection).await.is_err() {
             tokio::time::sleep(ms(20)).await;
         }
