@@ -100,7 +100,7 @@ pub mod report {
 /// Operations over a transport of one's own: what a [`Protocol`](protocol::Protocol) has to do, and the driver that runs it.
 ///
 /// A preview: it may change in any release while it has the feature `protocol-preview`. The guide has a [whole
-/// one](https://tonic-gax.github.io/tonic-gax/another-transport.html).
+/// one](https://tonic-gax.github.io/tonic-gax/closures.html#another-transport).
 #[cfg(feature = "protocol-preview")]
 pub mod protocol {
     pub use crate::operation::{

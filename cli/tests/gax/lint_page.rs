@@ -34,8 +34,7 @@ fn blocks(text: &str) -> Vec<(&str, Vec<&str>)> {
 }
 
 /// The pages with rules.
-pub(super) const PAGES: [&str; 6] =
-    ["lint.md", "lint-reading.md", "lint-names.md", "lint-numbers.md", "lint-safety.md", "lint-http.md"];
+pub(super) const PAGES: [&str; 4] = ["lint.md", "lint-tables.md", "lint-numbers.md", "lint-safety.md"];
 
 pub(super) fn read(page: &str) -> String {
     fs::read_to_string(repository().join("docs/src").join(page)).unwrap()
