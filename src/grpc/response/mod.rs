@@ -2,12 +2,13 @@
 
 mod body;
 mod canned;
+mod handover;
 mod observed_stream;
 mod open_body;
 mod reader;
 
 pub use body::ResponseBody;
 pub(crate) use canned::{Canned, now};
-pub(crate) use observed_stream::hand_over;
+pub(crate) use handover::hand_over;
 pub(crate) use open_body::{OpenBody, Remainder};
 pub(crate) use reader::{Fault, ReadExtent, ReplySlot, check_head, pass_on, read, read_on, unread};

@@ -2,45 +2,24 @@
 
 use crate::body::FrameBuffer;
 use crate::grpc::methods::MethodConfig;
-use crate::grpc::response::body::ResponseBody;
-use crate::operation::{Clock, Driver, MessageCounter, Observed, OperationReport, Protocol};
+use crate::operation::{Clock, MessageCounter, Observed, OperationReport};
 use gax_retry::Code;
 use gax_retry::operation::AttemptResult;
 use std::fmt;
-use std::pin::Pin;
 use std::sync::Arc;
 
 /// Notifies observers of a response that was handed to the caller before its end. Dropped before that end, its operation was
 /// cancelled.
 pub(crate) struct ObservedStream {
     /// `None` once they were notified of the end, or where there are none.
-    observed: Option<Box<Observed>>,
+    pub(super) observed: Option<Box<Observed>>,
     /// The report so far, for the error that it may end with, and the operation's clock; `None`: nobody wants it.
-    report: Option<(OperationReport, Clock)>,
+    pub(super) report: Option<(OperationReport, Clock)>,
     /// `None`: the response is one message, which is no stream.
-    messages: Option<MessageCounter>,
-    config: Arc<MethodConfig>,
+    pub(super) messages: Option<MessageCounter>,
+    pub(super) config: Arc<MethodConfig>,
     /// Its deadline is the operation's.
-    has_all_the_time: bool,
-}
-
-/// Hands a response over to the caller, who reads the rest of it: the operation ends with that.
-pub(crate) fn hand_over<P: Protocol<Config = MethodConfig>>(
-    mut driver: Pin<&mut Driver<P>>,
-    response: &mut http::Response<ResponseBody>,
-    is_stream: bool,
-) {
-    let observed = driver.as_mut().hand_over(response.extensions_mut());
-    let report = response.extensions().get().filter(|_| response.body().is_open()).cloned();
-    if observed.is_some() || report.is_some() {
-        response.body_mut().observe(ObservedStream {
-            observed,
-            report: report.map(|report| (report, driver.clock())),
-            messages: is_stream.then(MessageCounter::default),
-            config: Arc::clone(driver.config()),
-            has_all_the_time: driver.has_all_the_time(),
-        });
-    }
+    pub(super) has_all_the_time: bool,
 }
 
 impl ObservedStream {
