@@ -1,11 +1,12 @@
 //! Comments of protos as rustdoc can show them.
 //!
 //! Comments in protos are Markdown by habit, not by rule: brackets that lead nowhere, addresses in the
-//! open, indented examples that rustdoc would compile. Here they are read as Markdown and written anew from
-//! the few parts that are safe: paragraphs, lists, code and links to the web. Everything else stays as text.
+//! open, indented examples that rustdoc would compile. They are read as Markdown, and of what was found only the
+//! parts that are safe are written again: paragraphs, lists, code and links to the web. Everything else stays as text.
 
 use super::words::{code, escape, plain_text};
-use pulldown_cmark::{CodeBlockKind, Event, LinkType, Options, Parser, Tag, TagEnd, TextMergeStream};
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, LinkType, Parser, Tag, TagEnd, TextMergeStream};
+use pulldown_cmark_to_cmark::{Options, calculate_code_block_token_count, cmark_with_options};
 use std::borrow::Cow;
 
 /// How deep quotes and lists of a comment are nested at most.
@@ -16,10 +17,18 @@ pub(crate) fn rustdoc(comment: &[String]) -> Vec<String> {
     let lines: Vec<Cow<'_, str>> = comment.iter().map(|line| shallow(line)).collect();
     let text = lines.join("\n");
     let mut writer = Writer::default();
-    for event in TextMergeStream::new(Parser::new_ext(&text, Options::empty())) {
-        writer.event(event);
+    TextMergeStream::new(Parser::new(&text)).for_each(|event| writer.event(event));
+    let options = Options {
+        code_block_token_count: calculate_code_block_token_count(&writer.events).unwrap_or(3),
+        increment_ordered_list_bullets: true,
+        ..Options::default()
+    };
+    let mut markdown = String::new();
+    if cmark_with_options(writer.events.iter(), &mut markdown, options).is_err() {
+        // No text leads to it: the events are balanced. Were one found, its comment would stay as text.
+        markdown = references(&text);
     }
-    writer.finish()
+    markdown.trim_start_matches('\n').lines().map(|line| line.trim_end().to_owned()).collect()
 }
 
 /// The line with quotes and lists nested no deeper than a reader follows: the parser's work grows with the square of
@@ -47,199 +56,105 @@ pub(crate) fn first_sentence(comment: &[String]) -> Option<String> {
     text.get(..end).map(str::to_owned)
 }
 
+/// Collects the events of a text that are safe, with what else it has as text.
 #[derive(Default)]
-struct Writer {
-    lines: Vec<String>,
-    /// The line that is being written; `None` at the start of a block.
-    line: Option<String>,
-    /// The indents that lists add to the front of lines, by depth.
-    indents: Vec<usize>,
-    /// Numbers of ordered lists, by depth.
-    numbers: Vec<Option<u64>>,
-    /// The text in front of the next line in place of the innermost indent.
-    marker: Option<String>,
-    /// A block is over, and the next one wants an empty line before it.
-    gap: bool,
-    /// A link's address, while inside it.
-    link: Option<Link>,
+struct Writer<'a> {
+    events: Vec<Event<'a>>,
     in_code: bool,
+    /// Inside a link, whether it stays one.
+    link: Option<bool>,
+    /// Something of the line is written already.
+    in_line: bool,
 }
 
-struct Link {
-    address: Option<String>,
-    text: String,
-}
-
-impl Writer {
-    fn event(&mut self, event: Event<'_>) {
+impl<'a> Writer<'a> {
+    fn event(&mut self, event: Event<'a>) {
         match event {
-            Event::Start(tag) => self.start(tag),
-            Event::End(tag) => self.end(tag),
-            Event::Text(text) if self.in_code => {
-                for line in text.lines() {
-                    self.push_line(line);
-                }
-            }
+            Event::Text(_) if self.in_code => self.events.push(event),
             Event::Html(text) => {
                 for line in text.lines() {
                     self.text(line);
-                    self.flush();
+                    self.block(Event::SoftBreak);
                 }
             }
             Event::Text(text) | Event::InlineHtml(text) => self.text(&text),
-            Event::Code(text) => self.inline(&code(&text)),
-            Event::SoftBreak | Event::HardBreak => self.line_break(),
+            Event::Code(text) => self.inline(code(&text)),
+            Event::SoftBreak | Event::HardBreak => self.block(Event::SoftBreak),
+            Event::Start(tag) => self.start(tag),
+            Event::End(end) => self.end(end),
             _ => {}
         }
     }
 
-    fn start(&mut self, tag: Tag<'_>) {
+    fn start(&mut self, tag: Tag<'a>) {
         match tag {
-            Tag::CodeBlock(kind) => {
-                self.flush();
-                let fence = match &kind {
-                    CodeBlockKind::Fenced(info) if info.starts_with('`') => "~~~text",
-                    _ => "```text",
-                };
-                self.open_block();
-                self.push_line(fence);
+            Tag::Paragraph | Tag::Heading { .. } | Tag::HtmlBlock => self.block(Event::Start(Tag::Paragraph)),
+            Tag::CodeBlock(_) => {
                 self.in_code = true;
+                let kind = CodeBlockKind::Fenced(CowStr::Borrowed("text"));
+                self.block(Event::Start(Tag::CodeBlock(kind)));
             }
-            Tag::List(first) => {
-                self.flush();
-                // A list inside an item follows its text without a gap.
-                if self.indents.is_empty() {
-                    self.gap = !self.lines.is_empty();
-                }
-                self.numbers.push(first);
-            }
-            Tag::Item => {
-                self.flush();
-                let marker = match self.numbers.last_mut() {
-                    Some(Some(number)) => {
-                        *number += 1;
-                        format!("{}. ", *number - 1)
-                    }
-                    _ => "* ".to_owned(),
-                };
-                self.indents.push(marker.len());
-                self.marker = Some(marker);
-            }
-            Tag::Link { link_type, dest_url, .. } => {
+            Tag::List(_) | Tag::Item => self.block(Event::Start(tag)),
+            Tag::Link { link_type, ref dest_url, .. } => {
                 let is_web = dest_url.starts_with("https://") || dest_url.starts_with("http://");
                 let is_bare = matches!(link_type, LinkType::Autolink | LinkType::Email);
-                let safe = is_web && !is_bare && !dest_url.contains(['<', '>', ' ', '\\']);
-                self.link = Some(Link { address: safe.then(|| dest_url.into_string()), text: String::new() });
+                let stays = is_web && !is_bare && !dest_url.contains(['<', '>', ' ', '\\']);
+                self.link = Some(stays);
+                if stays {
+                    let (dest_url, title, id) =
+                        (dest_url.clone(), CowStr::Borrowed(""), CowStr::Borrowed(""));
+                    self.events.push(Event::Start(Tag::Link {
+                        link_type: LinkType::Inline,
+                        dest_url,
+                        title,
+                        id,
+                    }));
+                }
             }
             _ => {}
         }
     }
 
-    fn end(&mut self, tag: TagEnd) {
-        match tag {
-            TagEnd::Paragraph | TagEnd::Heading(_) | TagEnd::HtmlBlock => {
-                self.flush();
-                self.gap = true;
+    fn end(&mut self, end: TagEnd) {
+        match end {
+            TagEnd::Paragraph | TagEnd::Heading(_) => self.block(Event::End(TagEnd::Paragraph)),
+            TagEnd::HtmlBlock => {
+                self.events.pop_if(|event| matches!(event, Event::SoftBreak));
+                self.block(Event::End(TagEnd::Paragraph));
             }
             TagEnd::CodeBlock => {
                 self.in_code = false;
-                self.push_line("```");
-                self.gap = true;
+                self.block(Event::End(end));
             }
-            TagEnd::Item => {
-                self.flush();
-                self.indents.pop();
-                self.marker = None;
-            }
-            TagEnd::List(_) => {
-                self.numbers.pop();
-                self.gap = self.gap || self.indents.is_empty();
-            }
+            TagEnd::List(_) | TagEnd::Item => self.block(Event::End(end)),
             TagEnd::Link => {
-                let Some(link) = self.link.take() else { return };
-                match link.address {
-                    Some(address) if !link.text.trim().is_empty() => {
-                        let text = link.text.trim();
-                        self.inline(&format!("[{text}](<{address}>)"));
-                    }
-                    _ => self.inline(&link.text),
+                if self.link.take() == Some(true) {
+                    self.events.push(Event::End(end));
                 }
             }
             _ => {}
         }
     }
 
+    /// An event behind which a line begins.
+    fn block(&mut self, event: Event<'a>) {
+        self.events.push(event);
+        self.in_line = false;
+    }
+
     fn text(&mut self, text: &str) {
-        for (index, line) in text.lines().enumerate() {
-            if index > 0 {
-                self.line_break();
-            }
-            let rendered = match self.link {
-                // An address can't stand inside the text of a link.
-                Some(Link { address: Some(_), .. }) => {
-                    let mut escaped = String::new();
-                    if line.contains("://") || line.contains('_') {
-                        escaped.push_str(&code(line));
-                    } else {
-                        escape(&mut escaped, line);
-                    }
-                    escaped
-                }
-                _ => references(line),
-            };
-            self.inline(&rendered);
-        }
+        // An address can't stand inside the text of a link.
+        self.inline(match self.link {
+            Some(true) if text.contains("://") || text.contains('_') => code(text),
+            Some(true) => escape(text),
+            _ => references(text),
+        });
     }
 
-    /// Appends to the line.
-    fn inline(&mut self, text: &str) {
-        if let Some(link) = &mut self.link {
-            link.text.push_str(text);
-            return;
-        }
-        if self.line.is_none() {
-            self.open_block();
-        }
-        let line = self.line.get_or_insert_default();
-        line.push_str(if line.is_empty() { text.trim_start() } else { text });
-    }
-
-    fn line_break(&mut self) {
-        if let Some(link) = &mut self.link {
-            link.text.push(' ');
-        } else {
-            self.flush();
-        }
-    }
-
-    /// Puts an empty line between blocks.
-    fn open_block(&mut self) {
-        if std::mem::take(&mut self.gap) && !self.lines.is_empty() {
-            self.lines.push(String::new());
-        }
-    }
-
-    /// Ends the line.
-    fn flush(&mut self) {
-        if let Some(line) = self.line.take() {
-            let line = harmless_start(line.trim_end());
-            self.push_line(&line);
-        }
-    }
-
-    /// Writes a line behind what its lists put in front.
-    fn push_line(&mut self, line: &str) {
-        let outer =
-            if self.marker.is_some() { self.indents.len().saturating_sub(1) } else { self.indents.len() };
-        let indent: usize = self.indents.iter().take(outer).sum();
-        let marker = self.marker.take().unwrap_or_default();
-        let line = format!("{}{marker}{line}", " ".repeat(indent));
-        self.lines.push(line.trim_end().to_owned());
-    }
-
-    fn finish(mut self) -> Vec<String> {
-        self.flush();
-        self.lines
+    fn inline(&mut self, text: String) {
+        let text = if self.in_line { text } else { harmless_start(text.trim_start()) };
+        self.in_line |= !text.is_empty();
+        self.events.push(Event::InlineHtml(text.into()));
     }
 }
 
@@ -332,6 +247,11 @@ mod tests {
     }
 
     #[test]
+    fn a_fence_is_longer_than_those_inside() {
+        assert_eq!(lines("    ```\n    a\n    ```"), ["````text", "```", "a", "```", "````"]);
+    }
+
+    #[test]
     fn references_become_code_and_other_brackets_stay_text() {
         assert_eq!(lines("An [Asset][google.v1.Asset]."), ["An `Asset`."]);
         assert_eq!(
@@ -343,7 +263,7 @@ mod tests {
 
     #[test]
     fn only_links_to_the_web_are_links() {
-        assert_eq!(lines("[a b](https://c.d/e_f)"), ["[a b](<https://c.d/e_f>)"]);
+        assert_eq!(lines("[a b](https://c.d/e_f)"), ["[a b](https://c.d/e_f)"]);
         assert_eq!(lines("[a b](#there)"), ["a b"]);
         assert_eq!(lines("<https://c.d> and https://e.f."), ["<https://c.d> and <https://e.f>."]);
     }

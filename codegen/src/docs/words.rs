@@ -39,21 +39,21 @@ pub(super) fn plain_text(text: &str) -> String {
 
 fn push_word(out: &mut String, word: &str) {
     if let Some((before, url, after)) = split_url(word) {
-        escape(out, before);
+        out.push_str(&escape(before));
         out.push('<');
         out.push_str(url);
         out.push('>');
-        escape(out, after);
+        out.push_str(&escape(after));
         return;
     }
     let core = word.trim_matches(|character: char| !character.is_alphanumeric() && character != '_');
     if !core.is_empty() && is_code(core) {
         let start = word.find(core).unwrap_or(0);
-        escape(out, word.get(..start).unwrap_or_default());
+        out.push_str(&escape(word.get(..start).unwrap_or_default()));
         out.push_str(&code(core));
-        escape(out, word.get(start + core.len()..).unwrap_or_default());
+        out.push_str(&escape(word.get(start + core.len()..).unwrap_or_default()));
     } else {
-        escape(out, word);
+        out.push_str(&escape(word));
     }
 }
 
@@ -89,14 +89,16 @@ pub(super) fn code(text: &str) -> String {
     format!("{fence}{blank}{text}{blank}{fence}")
 }
 
-/// Appends a text with a backslash before each character that Markdown might read.
-pub(super) fn escape(out: &mut String, text: &str) {
+/// A text with a backslash before each character that Markdown might read.
+pub(super) fn escape(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 8);
     for character in text.chars() {
         if "\\`*_[]<>|~&".contains(character) {
             out.push('\\');
         }
         out.push(character);
     }
+    out
 }
 
 #[cfg(test)]
