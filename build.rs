@@ -1,19 +1,15 @@
-//! Says which compiler is used, for a header that names it. Generates the client that polls long-running operations, and the clients
-//! that `examples/` use. A program that uses this crate without the feature `longrunning` compiles no generator.
+//! Says which compiler is used, for a header that names it, and generates the clients that `examples/` use. No program that uses
+//! this crate compiles a generator.
 
 use std::process::Command;
 
-#[cfg(any(feature = "longrunning", feature = "_examples"))]
+#[cfg(feature = "_examples")]
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     compiler_version();
-    #[cfg(feature = "longrunning")]
-    longrunning()?;
-    #[cfg(feature = "_examples")]
-    library()?;
-    Ok(())
+    library()
 }
 
-#[cfg(not(any(feature = "longrunning", feature = "_examples")))]
+#[cfg(not(feature = "_examples"))]
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     compiler_version();
@@ -27,23 +23,6 @@ fn compiler_version() {
     if let Some(version) = version.as_deref().and_then(|text| text.split_whitespace().nth(1)) {
         println!("cargo::rustc-env=TONIC_GAX_RUSTC_VERSION={version}");
     }
-}
-
-/// `google.longrunning`, in a folder of its own: the examples have servers of it.
-#[cfg(feature = "longrunning")]
-fn longrunning() -> Result<(), Box<dyn std::error::Error>> {
-    let folder = std::path::PathBuf::from(std::env::var("OUT_DIR")?).join("longrunning");
-    std::fs::create_dir_all(&folder)?;
-    tonic_gax_build::configure()
-        .dialect(tonic_gax_build::Dialect::AsWritten)
-        .retry_table("proto/google/longrunning/operations.toml")
-        .build_client(false)
-        .build_server(false)
-        .runtime_path("crate")
-        .out_dir(folder)
-        .include_file("mod.rs")
-        .compile_protos(&["google/longrunning/operations.proto"], &["proto"])?;
-    Ok(())
 }
 
 #[cfg(feature = "_examples")]

@@ -1,7 +1,9 @@
 //! Long-running operations in generated code.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use tonic_gax_build::{Builder, Generated, configure};
+use std::path::Path;
+use std::{env, fs};
+use tonic_gax_build::{Builder, Dialect, Generated, configure};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
 
@@ -56,4 +58,33 @@ fn types_of_operations_may_exist_elsewhere() {
     let generated = generate(configure().extern_path(".shelves.v1", "::shelves::v1"));
     let code = code(&generated, "shelves.v1.rs");
     assert!(code.contains("->(::shelves::v1::move_request::Moved,())"));
+}
+
+/// The client that `tonic-gax` polls with is checked in, so that its users compile no generator. `INSTA_UPDATE=always` writes it again.
+#[test]
+fn the_client_of_operations_is_what_the_generator_writes() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
+    let folder = root.join("src/client/lro/generated_code");
+    if !folder.exists() {
+        eprintln!("skipped: this package is not in its repository");
+        return;
+    }
+    let generated = configure()
+        .dialect(Dialect::AsWritten)
+        .retry_table(root.join("proto/google/longrunning/operations.toml"))
+        .build_client(false)
+        .build_server(false)
+        .runtime_path("crate")
+        .include_file("mod.rs")
+        .generate(&["google/longrunning/operations.proto"], &[root.join("proto")])
+        .unwrap();
+    let update = env::var("INSTA_UPDATE").is_ok_and(|update| update == "always");
+    for file in generated.files() {
+        let path = folder.join(file.name());
+        if update {
+            fs::write(&path, file.content()).unwrap();
+        }
+        assert_eq!(fs::read_to_string(&path).unwrap(), file.content(), "{}", path.display());
+    }
+    assert_eq!(fs::read_dir(folder).unwrap().count(), generated.files().len());
 }
