@@ -75,7 +75,7 @@ fn the_client_of_operations_is_what_the_generator_writes() {
         .build_client(false)
         .build_server(false)
         .runtime_path("crate")
-        .include_file("mod.rs")
+        .include_file("packages.rs")
         .generate(&["google/longrunning/operations.proto"], &[root.join("proto")])
         .unwrap();
     let update = env::var("INSTA_UPDATE").is_ok_and(|update| update == "always");

@@ -11,4 +11,4 @@
     reason = "generated"
 )]
 
-include!("generated_code/mod.rs");
+include!("generated_code/packages.rs");

@@ -12,13 +12,13 @@ pub struct Operation {
     /// Whether the work is over; only then is there a result.
     #[prost(bool, tag = "3")]
     pub done: bool,
-    /// What came out.
+    /// The result.
     #[prost(oneof = "operation::Result", tags = "4, 5")]
     pub result: ::core::option::Option<operation::Result>,
 }
 /// Nested message and enum types in `Operation`.
 pub mod operation {
-    /// What came out.
+    /// The result.
     #[allow(clippy::all, reason = "generated")]
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Result {
@@ -95,7 +95,7 @@ pub struct ListOperationsResponse {
     /// The operations.
     #[prost(message, repeated, tag = "1")]
     pub operations: ::prost::alloc::vec::Vec<Operation>,
-    /// What the next page is asked for with; empty on the last page.
+    /// The token that asks for the next page; empty on the last page.
     #[prost(string, tag = "2")]
     pub next_page_token: ::prost::alloc::string::String,
     /// The places that could not be reached.

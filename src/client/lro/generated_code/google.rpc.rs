@@ -7,10 +7,10 @@ pub struct Status {
     /// The gRPC status code, 0 to 16.
     #[prost(int32, tag = "1")]
     pub code: i32,
-    /// What went wrong, for developers.
+    /// The message for developers.
     #[prost(string, tag = "2")]
     pub message: ::prost::alloc::string::String,
-    /// What went wrong, for programs: messages that the service and its clients agree on.
+    /// The details for programs: messages that the service and its clients agree on.
     #[prost(message, repeated, tag = "3")]
     pub details: ::prost::alloc::vec::Vec<::prost_types::Any>,
 }
