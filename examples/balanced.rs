@@ -6,6 +6,7 @@
 
 mod library;
 
+use gax_driver::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
 use library::v1::{GetBookRequest, LibraryServiceClient};
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -17,7 +18,6 @@ use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic_gax::client::Connection;
 use tonic_gax::connection::{Address, AddressList, Picker};
-use tonic_gax::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
 use tonic_gax::{CallOptions, OperationReport, RequestExt as _};
 
 /// A server with its own threads, so that it can stop with all its connections.

@@ -4,6 +4,7 @@
 //! cargo run --example batching
 //! ```
 
+use gax_driver::Retryer;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -11,7 +12,7 @@ use std::time::Duration;
 use tonic::Status;
 use tonic_gax::batching::{BatchCall, Batcher};
 use tonic_gax::settings::{BatchingSettings, LimitExceeded};
-use tonic_gax::{Code, RetrySettings, Retryer};
+use tonic_gax::{Code, RetrySettings};
 
 /// A log server: its first call fails, and it rejects empty lines.
 #[derive(Default)]

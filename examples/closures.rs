@@ -4,10 +4,11 @@
 //! cargo run --example closures
 //! ```
 
+use gax_driver::{Retryer, retry, retry_blocking};
 use std::error::Error;
 use std::io;
 use std::time::Duration;
-use tonic_gax::{Code, RetrySettings, Retryer, retry, retry_blocking};
+use tonic_gax::{Code, RetrySettings};
 
 /// Something that fails until its third call.
 struct Flaky(u32);

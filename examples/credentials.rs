@@ -9,6 +9,7 @@
 
 mod library;
 
+use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsError, CredentialsService};
 use library::Library;
 use library::v1::{GetBookRequest, LibraryServiceClient};
 use serde::Deserialize;
@@ -21,8 +22,7 @@ use tokio::net::TcpListener;
 use tonic::service::interceptor::InterceptedService;
 use tonic::transport::Server;
 use tonic::{Request, Status};
-use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
-use tonic_gax::{CallOptions, OperationReport, RequestExt as _};
+use tonic_gax::{CallOptions, Code, OperationReport, RequestExt as _};
 
 /// The response of a token server.
 #[derive(Deserialize)]
@@ -32,13 +32,12 @@ struct Token {
 }
 
 /// Fetches a token. `UNAVAILABLE` is retried, by the settings of the call that waits for it.
-async fn fetch(url: String) -> Result<AuthHeaders, Status> {
-    let unavailable = |error: reqwest::Error| Status::unavailable(format!("no token: {error}"));
+async fn fetch(url: String) -> Result<AuthHeaders, CredentialsError> {
+    let unavailable = |error: reqwest::Error| CredentialsError::new(Code::Unavailable, error);
     let response = reqwest::get(url).await.and_then(reqwest::Response::error_for_status);
     let token: Token = response.map_err(unavailable)?.json().await.map_err(unavailable)?;
     println!("fetched a token that is valid for {} s", token.expires_in);
-    let headers = AuthHeaders::bearer(&token.access_token);
-    let headers = headers.map_err(|error| Status::unauthenticated(error.to_string()))?;
+    let headers = AuthHeaders::bearer(&token.access_token)?;
     Ok(headers.expires_in(Duration::from_secs(token.expires_in)))
 }
 

@@ -6,12 +6,12 @@
 
 mod library;
 
+use gax_driver::report::Delivery;
 use library::v1::{Book, CreateBookRequest, LibraryServiceClient};
 use library::v1::{LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::report::Delivery;
 use tonic_gax::testing::{Reply, Script, VirtualServer};
 use tonic_gax::{Code, Note, OperationError, RetrySettings};
 

@@ -4,11 +4,13 @@
 //! Cloud Storage JSON API.
 //!
 //! ```text
-//! cargo run --example http_hyper --features http
+//! cargo run --example http_hyper
 //! ```
 
 mod flaky_http;
 
+use gax_driver::strategy::Backoff;
+use gax_http::{HttpRetryLayer, presets};
 use http::Request;
 use http_body_util::BodyExt as _;
 use hyper_util::client::legacy::Client;
@@ -16,9 +18,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::http::presets;
-use tonic_gax::strategy::Backoff;
-use tonic_gax::{HttpRetryLayer, OperationReport};
+use tonic_gax::OperationReport;
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {

@@ -1,15 +1,15 @@
 //! Retries under a reqwest client, with settings of your own.
 //!
 //! ```text
-//! cargo run --example http_reqwest --features reqwest
+//! cargo run --example http_reqwest
 //! ```
 
 mod flaky_http;
 
+use gax_http::{HttpRetryLayer, ReqwestService};
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::http::ReqwestService;
-use tonic_gax::{Code, HttpRetryLayer, OperationReport, RetrySettings};
+use tonic_gax::{Code, OperationReport, RetrySettings};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {

@@ -15,6 +15,9 @@
 //! * A command that may have been carried out is sent again only if it is safe to retry. After a reply that got
 //!   lost, a second `GET` does no harm, while a second `INCR` counts twice.
 
+use gax_driver::closure::{Retried, Retryable};
+use gax_driver::strategy::{Backoff, BackoffStrategy, Jitter, Limits};
+use gax_driver::{RetryError, Retryer};
 use std::error::Error;
 use std::fmt;
 use std::io;
@@ -24,10 +27,8 @@ use std::time::Duration;
 use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
-use tonic_gax::closure::{Retried, Retryable};
 use tonic_gax::settings::Policy;
-use tonic_gax::strategy::{Backoff, BackoffStrategy, Jitter, Limits};
-use tonic_gax::{Code, CodeSet, OperationReport, RetryError, Retryer};
+use tonic_gax::{Code, CodeSet, OperationReport};
 
 /// A second of the document.
 const SECOND: Duration = Duration::from_millis(50);

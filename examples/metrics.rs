@@ -6,12 +6,12 @@
 
 mod library;
 
+use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tonic_gax::StartedAttempt;
-use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
 
 /// Where the numbers go; in a program, the counters of your metrics library, with the method as a label.
 #[derive(Debug, Default)]

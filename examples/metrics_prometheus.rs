@@ -6,12 +6,12 @@
 
 mod library;
 
+use gax_driver::observe::{FacadeMetrics, LATENCY_BUCKETS, MetricNames, RETRY_BUCKETS, SIZE_BUCKETS};
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
-use tonic_gax::observe::{FacadeMetrics, LATENCY_BUCKETS, MetricNames, RETRY_BUCKETS, SIZE_BUCKETS};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {

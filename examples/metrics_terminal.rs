@@ -6,12 +6,12 @@
 
 mod library;
 
+use gax_driver::observe::{MetricNames, OtelMetrics};
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings};
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use std::error::Error;
 use std::sync::Arc;
-use tonic_gax::observe::{MetricNames, OtelMetrics};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {

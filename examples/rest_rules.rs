@@ -2,17 +2,18 @@
 //! often and how long.
 //!
 //! ```text
-//! cargo run --example rest_rules --features http,toml
+//! cargo run --example rest_rules
 //! ```
 
 mod flaky_http;
 
+use gax_http::HttpRetryLayer;
 use http::{Request, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::error::Error;
-use tonic_gax::{HttpRetryLayer, OperationReport, RetryTable};
+use tonic_gax::{OperationReport, RetryTable};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {

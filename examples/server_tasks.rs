@@ -9,6 +9,8 @@
 
 mod library;
 
+use gax_driver::inbound::{Inbound, RequestEnded};
+use gax_driver::{RetryError, Retryer};
 use library::v1::library_service_server::{LibraryService, LibraryServiceServer};
 use library::v1::{Book, CreateBookRequest, GetBookRequest, ImportBooksResponse, LibraryServiceClient};
 use library::v1::{ListBooksRequest, ListBooksResponse};
@@ -22,8 +24,7 @@ use tokio::task::JoinHandle;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Server};
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::deadline::{Inbound, RequestEnded};
-use tonic_gax::{Code, DeadlineLayer, RetryError, RetrySettings, Retryer};
+use tonic_gax::{Code, DeadlineLayer, RetrySettings};
 
 /// The ends of what a handler started.
 struct Started {

@@ -39,6 +39,11 @@
 //! the line, and the program continues.
 
 use bytes::Bytes;
+use gax_driver::strategy::{Backoff, TimeRule};
+use gax_http::{
+    HttpReport, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, Preset, ReplayBody, presets,
+};
+use gax_transfer::{Download, TransferError, Upload};
 use http::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use http_body::Body;
 use http_body_util::BodyExt as _;
@@ -51,10 +56,7 @@ use std::error::Error;
 use std::fmt::{self, Write as _};
 use std::io::{BufRead, Write};
 use std::time::Duration;
-use tonic_gax::http::{HttpReport, HttpRetryService, IdempotencyStrategy, Preset, ReplayBody, presets};
-use tonic_gax::strategy::{Backoff, TimeRule};
-use tonic_gax::transfer::{Download, TransferError, Upload};
-use tonic_gax::{HttpRetryLayer, OperationOptions, OperationReport, StopReason};
+use tonic_gax::{OperationOptions, OperationReport, StopReason};
 
 const USAGE: &str = "\
 Sends Cloud Storage requests, one JSON object a line on standard input, to STORAGE_EMULATOR_HOST.

@@ -13,6 +13,9 @@
 //! given: other users must not be able to read them, because the URI of a session is as powerful as a password.
 
 use bytes::Bytes;
+use gax_driver::strategy::Backoff;
+use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, presets};
+use gax_transfer::{Download, TransferErrorKind, Upload, UploadSource, path_within};
 use http::Request;
 use http_body_util::BodyExt as _;
 use hyper_util::client::legacy::Client;
@@ -27,11 +30,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tonic_gax::HttpRetryLayer;
-use tonic_gax::http::{HttpRetryService, ReplayBody, presets};
-use tonic_gax::strategy::Backoff;
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{Download, TransferErrorKind, Upload, UploadSource, path_within};
 
 const USAGE: &str = "\
 Copies a folder to Cloud Storage, or back, at STORAGE_EMULATOR_HOST.

@@ -9,11 +9,11 @@
 
 mod library;
 
+use gax_driver::observe::{OperationInfo, OperationObserver};
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::testing::{Reply, Script, VirtualServer};
 use tonic_gax::{OperationReport, StartedAttempt};
 

@@ -30,39 +30,26 @@
 //! | generate a client that retries | the crate `tonic-gax-build`; settings: [`CallSettings`], [`client`] |
 //! | change the settings of a single call | [`CallOptions`], with [`RequestExt`] |
 //! | see the attempts of a call, and why it ended | [`OperationReport`], [`OperationError`], [`StopReason`] |
-//! | observe all operations | [`observe`] |
-//! | reload settings at run time | [`live`] |
+//! | observe all operations | [`gax_driver::observe`] |
+//! | reload settings at run time | [`gax_driver::live`] |
 //! | resume a stream that broke | [`resumption`] |
-//! | retry a closure | [`retry`], [`Retryer`] |
-//! | retry HTTP requests | `HttpRetryLayer` (feature `http`) |
-//! | run operations over another transport | `protocol` (feature `protocol-preview`) |
+//! | retry a closure | [`gax_driver::retry`], [`gax_driver::Retryer`] |
+//! | retry HTTP requests | the crate `gax-http` |
+//! | run operations over another transport | [`gax_driver::protocol`] |
 //! | bound a server's own calls by its callers' deadlines | [`DeadlineLayer`] |
 //!
 //! The [page on features](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/features.md) lists what each feature adds.
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![cfg_attr(
-    not(feature = "protocol-preview"),
-    allow(unreachable_pub, reason = "a feature makes the protocol public")
-)]
 
 #[cfg(feature = "batching")]
 pub mod batching;
-mod body;
 pub mod client;
-pub mod closure;
 #[cfg(feature = "connection")]
 pub mod connection;
-pub mod credentials;
 mod generated_methods;
 pub mod google;
 pub mod grpc;
-#[cfg(feature = "http")]
-pub mod http;
-pub mod live;
 pub mod note;
-pub mod observe;
-mod operation;
-mod panics;
 #[cfg(feature = "rest")]
 pub mod rest;
 pub mod resumption;
@@ -71,60 +58,23 @@ pub mod settings;
 pub mod subscription;
 #[cfg(feature = "testing")]
 pub mod testing;
-mod transport;
-mod without_drop;
 
-pub use closure::{RetryError, Retryer, retry, retry_blocking};
+pub use gax_driver::{CallOptions, Note, OperationError, OperationOptions, OperationReport};
 pub use gax_retry::{
     Attempt, Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings, RetrySettingsBuilder,
     SettingsError, StartedAttempt, StopReason,
 };
 #[cfg(feature = "tables")]
 pub use gax_table::{Dialect, RetryTable, TableError};
-pub use grpc::{CodeExt, DeadlineLayer};
+pub use grpc::{CodeExt, DeadlineLayer, StreamReport};
 #[cfg(feature = "tables")]
 pub use grpc::{RetryLayer, RetryService};
-#[cfg(feature = "http")]
-pub use http::HttpRetryLayer;
-pub use operation::{Note, OperationError, OperationReport};
-pub use settings::{CallOptions, CallSettings, MethodInfo, OperationOptions, RequestExt};
+pub use settings::{CallSettings, MethodInfo, RequestExt};
 
-/// The parts of a report, besides the [`OperationReport`] and its [`Attempt`]s.
-pub mod report {
-    pub use crate::grpc::StreamReport;
-    pub use crate::operation::{AttemptDelay, DelayType};
-    pub use crate::transport::ConnectProblem;
-    pub use gax_retry::{AttemptKind, Delivery, NotAttempted};
-}
-
-/// Operations over a transport of one's own: what a [`Protocol`](protocol::Protocol) has to do, and the driver that runs it.
-///
-/// A preview: it may change in any release while it has the feature `protocol-preview`. The guide has a [whole
-/// one](https://tonic-gax.github.io/tonic-gax/closures.html#another-transport).
-#[cfg(feature = "protocol-preview")]
-pub mod protocol {
-    pub use crate::operation::{
-        AttemptContext, Driver, Name, Output, Protocol, Start, Step, Unsendable, Verdict,
-    };
-    pub use crate::settings::OperationConfig;
-    pub use gax_retry::Policy;
-    pub use gax_retry::operation::{
-        AttemptResult, CommitPoint, Repetition, Replayable, Resend, RetryFact, Seen, Stop,
-    };
-}
-
-/// The back-off of other tools and libraries, for closures and HTTP requests.
-#[cfg(feature = "strategy")]
-pub mod strategy {
-    pub use gax_retry::strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
-}
-
-/// A server's side of deadlines: what a handler hands to tasks and threads for the request that it serves.
-///
-/// The layer that makes requests known is [`DeadlineLayer`].
+/// The service of a [`DeadlineLayer`]. What a handler hands to tasks and threads for the request that it serves is in
+/// [`gax_driver::inbound`].
 pub mod deadline {
     pub use crate::grpc::{DeadlineBody, DeadlineFuture, DeadlineService};
-    pub use crate::operation::{Inbound, RequestEnded, Scope};
 }
 
 /// Long-running operations, of generated clients and over any other: polling until they are done.
@@ -147,20 +97,6 @@ pub mod longrunning {
     pub use prost_types::Any;
 }
 
-/// Transfers that resume, over a client with the [HTTP layer](HttpRetryLayer): uploads by Cloud Storage's protocol and by Google's
-/// universal one, and downloads by ranges.
-///
-/// A transfer is one operation, whose requests are its attempts. See [the
-/// guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/transfers.md).
-#[cfg(feature = "transfer")]
-pub mod transfer {
-    pub use crate::http::transfer::{
-        Checksums, Download, Downloaded, STATE_FILE_IGNORED, TransferError, TransferErrorKind,
-        TransferProgress, TransferService, UnsafeName, Upload, UploadSession, UploadSource, Uploaded,
-        path_within,
-    };
-}
-
 /// The types that retry tables are made of, which [`RetryTable`] hands out.
 #[cfg(feature = "tables")]
 pub mod table {
@@ -168,8 +104,6 @@ pub mod table {
         Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryTableBuilder,
         RetryThrottling, Severity, SourceLocation, TableFormat, TableReader,
     };
-    #[cfg(feature = "http")]
-    pub use gax_table::{HttpPolicy, HttpRule, HttpTable};
 }
 
 /// For generated code alone: it is compiled where the feature `batching` is on.

@@ -1,6 +1,6 @@
 //! The [notes](Note) that only operations over gRPC have.
 
-use crate::operation::Note;
+use gax_driver::Note;
 
 /// More of a stream of requests was sent than the replay limit of a call allows to be buffered: the attempt that was
 /// sent it was committed (gRFC A6).

@@ -6,11 +6,11 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use allocation_counter::measure;
+use gax_driver::live::SettingsHandle;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic::Status;
-use tonic_gax::live::SettingsHandle;
 use tonic_gax::{Hedging, RetryBudget, RetryLayer, RetryService, RetryTable};
 use tonic_gax_benches::asset::ListAssetsRequest;
 use tonic_gax_benches::asset::asset_service_client::AssetServiceClient;

@@ -3,8 +3,8 @@
 use crate::batching::description::Batching;
 use crate::batching::element::ElementFailure;
 use crate::batching::outcome::{BoxFuture, Ended, Replies, one_each};
-use crate::closure::{Retryable, Retryer};
-use crate::operation::{OperationError, OperationReport};
+use gax_driver::closure::Retryable;
+use gax_driver::{OperationError, OperationReport, Retryer};
 use gax_retry::StartedAttempt;
 use gax_retry::batching::ElementSize;
 use std::fmt;

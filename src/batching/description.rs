@@ -2,7 +2,8 @@
 
 use crate::batching::element::{ElementFailure, ElementReader};
 use crate::batching::outcome::{Ended, SendBatch, one_each};
-use crate::operation::{Observers, OperationObserver};
+use gax_driver::__house::Observers;
+use gax_driver::observe::OperationObserver;
 use gax_retry::BatchingSettings;
 use gax_retry::batching::{BatchingRules, ElementSize};
 use std::borrow::Cow;

@@ -3,9 +3,9 @@
 use crate::batching::outcome::{BoxFuture, Ended, SendBatch};
 use crate::batching::shared::Shared;
 use crate::batching::state::{BegunBatch, Phase, Turn};
-use crate::operation::{BatchInfo, Timer};
-use crate::panics::PanicGuard;
 use futures_util::stream::{FuturesUnordered, Stream};
+use gax_driver::__house::{PanicGuard, Timer};
+use gax_driver::observe::BatchInfo;
 use gax_retry::batching::BatchId;
 use std::fmt;
 use std::future::{Future, poll_fn};

@@ -11,7 +11,8 @@
 //! use std::time::Duration;
 //! use tonic_gax::batching::{BatchCall, Batcher};
 //! use tonic_gax::settings::BatchingSettings;
-//! use tonic_gax::{Code, RetrySettings, Retryer};
+//! use gax_driver::Retryer;
+//! use tonic_gax::{Code, RetrySettings};
 //!
 //! # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
 //! let retryer = Retryer::new(&RetrySettings::builder().max_attempts(3).build()?, [Code::Unavailable]).named("lengths");

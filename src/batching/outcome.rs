@@ -1,7 +1,7 @@
 //! How the call of a batch ends.
 
 use crate::batching::element::ElementFailure;
-use crate::operation::OperationReport;
+use gax_driver::OperationReport;
 use gax_retry::batching::ElementSize;
 use std::future::Future;
 use std::pin::Pin;

@@ -5,7 +5,7 @@ use crate::batching::error::AddResult;
 use crate::batching::outcome::Ended;
 use crate::batching::state::{Aftermath, Entered, Phase, State, Turn};
 use crate::batching::totals::BatcherTotals;
-use crate::operation::{Clock, Observers};
+use gax_driver::__house::{Clock, Observers};
 use gax_retry::batching::{BatchId, ElementSize, Ticket};
 use std::borrow::Cow;
 use std::sync::{Arc, Mutex, PoisonError};

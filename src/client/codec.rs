@@ -4,12 +4,12 @@
 //! All that needs more than that, compression above all, goes through tonic's own client, on both sides of the
 //! operation.
 
-use crate::body::is_one_message;
 use crate::client::erased_codec::{AnyMessage, ErasedCodec};
 use crate::grpc::{Canned, Measured, MeasuringCodec, Remainder, now};
-use crate::operation::PREFIX;
 use crate::settings::Codec;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
+use gax_driver::__house::PREFIX;
+use gax_wire::__house::is_one_message;
 use http::uri::PathAndQuery;
 use http_body::Body as _;
 use prost::Message;

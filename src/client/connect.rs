@@ -88,7 +88,7 @@ fn is_socket_file(endpoint: &Endpoint) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transport::ConnectProblem;
+    use gax_wire::ConnectProblem;
     use std::error::Error as _;
     use tower_service::Service;
 

@@ -1,8 +1,8 @@
 //! TCP connections that are given up if they stall.
 
-use crate::operation::{Clock, Timer};
-use crate::transport::NoTls;
-use crate::transport::dead_peers::{self, KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
+use gax_driver::__house::{Clock, Timer};
+use gax_wire::__house::NoTls;
+use gax_wire::__house::dead_peers::{self, KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::Uri;
 use http::uri::Scheme;
 use hyper::rt::{Read, ReadBufCursor, Write};

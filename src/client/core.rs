@@ -12,10 +12,11 @@ use crate::grpc::{
     GrpcConnections, GrpcProtocol, LIKE_EXAMPLE, MethodConfig, MethodMatch, OwnService, ReadExtent,
     StreamCall, StreamProtocol, Transport, not_sent,
 };
-use crate::operation::{earlier, inbound_deadline};
 use crate::resumption::{Resumer, Resumption};
-use crate::settings::{CallOptions, ClientSettings, Codec};
+use crate::settings::{ClientSettings, Codec};
 use bytes::Bytes;
+use gax_driver::__house::{earlier, inbound_deadline};
+use gax_driver::CallOptions;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, Uri};
 use prost::Message;

@@ -4,9 +4,9 @@ use crate::grpc::{
     AttemptTimeout, ExtraHeaders, GRPC_TIMEOUT, LIKE_EXAMPLE, MethodConfig, PREVIOUS_ATTEMPTS,
     ReplayableRequest, Template, one_frame, shrink, timeout_in, too_large,
 };
-use crate::operation::{Note, earlier, until};
-use crate::without_drop::put_without_drop;
 use bytes::Bytes;
+use gax_driver::__house::{earlier, put_without_drop, until};
+use gax_driver::Note;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};

@@ -8,7 +8,7 @@ use crate::client::lro::{BoxCall, First, LongRunning, LongRunningMethods, Operat
 use crate::client::methods::Methods;
 use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::grpc::{GRPC_TIMEOUT, Transport};
-use crate::settings::CallOptions;
+use gax_driver::CallOptions;
 use prost::Message;
 use std::time::Duration;
 use tokio::time::Instant;

@@ -3,9 +3,8 @@
 use crate::client::method::Method;
 use crate::google::ClientHeaders;
 use crate::grpc::{ExampleRequest, MethodConfig, ReplayMemory, SharedState};
-use crate::live::{Loaded, Replaceable};
-use crate::operation::Observers;
 use crate::settings::{CallSettings, ClientConfig, Codec, MethodInfo};
+use gax_driver::__house::{Loaded, Observers, Replaceable};
 use gax_retry::RetryBudget;
 use http::Uri;
 use std::ops::Deref;
@@ -128,11 +127,11 @@ impl Configs {
     #[cfg(feature = "live")]
     fn follow(
         configs: &Arc<Self>,
-        handle: &crate::live::SettingsHandle,
+        handle: &gax_driver::live::SettingsHandle,
         methods: Box<[Method]>,
     ) -> Replaceable<List> {
         let (configs, known) = (Arc::clone(configs), configs.settings.known.clone());
-        let make = move |current: &crate::live::CurrentTable, before: Option<&List>| -> List {
+        let make = move |current: &gax_driver::__house::CurrentTable, before: Option<&List>| -> List {
             let stub = &configs.settings.stub;
             let shared = configs.shared(Some(current.version), current.budget.clone());
             let calls = stub.calls().zip(stub.calls_by(&current.table));

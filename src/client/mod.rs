@@ -19,13 +19,13 @@ mod unary;
 #[cfg(feature = "connection")]
 pub use crate::connection::{Connection, ConnectionBuilder};
 pub use crate::grpc::Transport;
-#[cfg(any(feature = "http", feature = "tables"))]
-pub use crate::transport::CloneService;
 #[doc(hidden)]
 pub use connect::connect_for;
 pub use connect::{connect, connect_lazy};
 pub use connector::{Connector, ConnectorIo};
 #[doc(hidden)]
 pub use core::Client;
+#[cfg(feature = "tables")]
+pub use gax_wire::CloneService;
 pub use streaming::{MessageCall, ResponseStream, StreamingCall};
 pub use unary::UnaryCall;

@@ -1,6 +1,5 @@
 //! A unary call of a generated client.
 
-use crate::body::{BufferedBody, FrameBuffer};
 use crate::client::codec;
 use crate::client::encoded::Encoded;
 use crate::grpc::{
@@ -8,8 +7,10 @@ use crate::grpc::{
     end_status, header,
 };
 use crate::note;
-use crate::operation::{Driver, OperationError, Output, Verdict};
 use crate::settings::Codec;
+use gax_driver::OperationError;
+use gax_driver::protocol::{Driver, Output, Verdict};
+use gax_wire::__house::{BufferedBody, FrameBuffer};
 use http::HeaderName;
 use http::response::Parts;
 use pin_project_lite::pin_project;

@@ -1,7 +1,7 @@
 //! Errors of connections.
 
-use crate::operation::Peer;
-use crate::transport::chain;
+use gax_driver::observe::Peer;
+use gax_wire::__house::{NotConnected, chain};
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ impl ConnectionError {
 
     /// There is none.
     pub(crate) fn unconnected(error: &SharedError) -> Self {
-        Self { peer: None, source: Box::new(ConnectError(Box::new(error.clone()))) }
+        Self { peer: None, source: Box::new(ConnectError(Box::new(NotConnected::new(error.clone())))) }
     }
 
     /// The one to that peer failed.

@@ -1,6 +1,6 @@
 //! Futures of the program's own code, whose panics end here.
 
-use crate::panics::PanicGuard;
+use gax_driver::__house::PanicGuard;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::task::Poll;

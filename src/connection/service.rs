@@ -4,9 +4,9 @@ use crate::connection::call::ConnectionFuture;
 use crate::connection::endpoint::Owner as _;
 use crate::connection::error::ConnectionError;
 use crate::connection::pool::{CallTerms, Pick, Placement, Pool, SharedPool};
-use crate::operation::{ConnectionLink, RetryContext};
-use crate::transport::grpc_timeout;
 use bytes::Bytes;
+use gax_driver::__house::{ConnectionLink, RetryContext};
+use gax_wire::__house::grpc_timeout;
 use http::{Request, Response};
 use std::fmt;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use tower_service::Service;
 /// * a request that a closing connection did not send goes to another one, without an error;
 /// * it goes through the [proxy](super::ConnectionBuilder::proxy) that the environment names;
 /// * where a server's `MAX_CONCURRENT_STREAMS` is reached, it opens another connection, and calls wait for whichever stream is free first;
-/// * its [events](crate::observe::ConnectionEvent) go to observers.
+/// * its [events](gax_driver::observe::ConnectionEvent) go to observers.
 ///
 /// Connections are made when calls want them, and when one is lost, the next call wants another one. One that could not be made is tried
 /// again after the back-off without a call. They end when the last clone is dropped, once their calls have.

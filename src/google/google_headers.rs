@@ -1,6 +1,6 @@
 //! The choice of headers for Google's servers.
 
-use crate::google::header_error::HeaderError;
+use gax_driver::credentials::HeaderError;
 use http::HeaderValue;
 
 /// The headers for Google's servers that a client or layer sends with every attempt.

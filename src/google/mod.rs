@@ -5,7 +5,6 @@
 
 mod endpoint_error;
 mod google_headers;
-mod header_error;
 mod method_annotations;
 mod method_headers;
 mod pattern;
@@ -18,7 +17,6 @@ mod value;
 
 pub use endpoint_error::EndpointError;
 pub use google_headers::GoogleHeaders;
-pub use header_error::HeaderError;
 #[doc(hidden)]
 pub use method_annotations::MethodAnnotations;
 pub(crate) use method_headers::{ClientHeaders, MethodHeaders, X_GOOG_REQUEST_PARAMS};

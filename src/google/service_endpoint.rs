@@ -56,7 +56,7 @@ impl ServiceEndpoint {
     }
 
     /// The domain that takes the place of `googleapis.com`. Give the
-    /// [credentials](crate::credentials::Credentials::universe_domain) the same: those of one universe are worth nothing in
+    /// [credentials](gax_driver::credentials::Credentials::universe_domain) the same: those of one universe are worth nothing in
     /// another.
     #[must_use]
     pub fn universe_domain(self, domain: &str) -> Self {

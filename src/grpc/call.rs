@@ -1,7 +1,7 @@
 //! One call of any kind, with the request that tonic's own client wrote.
 
 use crate::grpc::methods::{MethodConfig, MethodMatch};
-use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol};
+use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol, failed_call};
 use crate::grpc::request::CapturedRequest;
 use crate::grpc::response::{ReadExtent, ReplySlot, ResponseBody, hand_over};
 use crate::grpc::resumed::{
@@ -11,11 +11,12 @@ use crate::grpc::status::not_sent;
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
 use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
 use crate::note;
-use crate::operation::{Driver, Entered, Output, earlier, time_left};
 use crate::resumption::{Resumer, Resumption};
-use crate::settings::{CallOptions, StreamSettings};
-use crate::without_drop::put_without_drop;
+use crate::settings::StreamSettings;
 use bytes::Bytes;
+use gax_driver::__house::{Entered, earlier, put_without_drop, time_left};
+use gax_driver::CallOptions;
+use gax_driver::protocol::{Driver, Output};
 use gax_retry::MethodKind;
 use pin_project_lite::pin_project;
 use std::future::Future;
@@ -235,7 +236,7 @@ fn operate<A: ServiceHandle>(
 ) {
     match driver.as_mut().poll(cx, reply) {
         Poll::Pending => {}
-        Poll::Ready(Output::Failed(stop)) => *reply = Poll::Ready(driver.ended(stop)),
+        Poll::Ready(Output::Failed(stop)) => *reply = Poll::Ready(failed_call(driver, stop)),
         Poll::Ready(Output::Reply | Output::Item) => {
             if driver.is_watched() {
                 report(driver, reply);

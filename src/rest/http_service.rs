@@ -1,12 +1,11 @@
 //! The HTTP services that requests are sent over.
 
-use crate::http;
-use crate::transport::BoxError;
+use gax_wire::__house::BoxError;
 use http_body::Body as HttpBody;
 use tonic::body::Body;
 
 /// An HTTP client that a [`RestTransport`](crate::rest::RestTransport) sends requests over: hyper-util's, or with the feature
-/// `reqwest` a [`ReqwestService`](crate::http::ReqwestService), each also with tower layers around it.
+/// `reqwest` a [`ReqwestService`](gax_http::ReqwestService), each also with tower layers around it.
 ///
 /// It is implemented for everything that qualifies, so you never implement it yourself. The client should follow no redirects: a
 /// request that is redirected is another request.
@@ -17,7 +16,7 @@ use tonic::body::Body;
             whose future and response body are `Send`, and whose errors turn into a boxed error"
 )]
 pub trait HttpService:
-    http::HttpService<
+    gax_http::HttpService<
         Body,
         Future: Send,
         ResponseBody: HttpBody<Data: Send, Error: Into<BoxError>> + Send + 'static,
@@ -28,7 +27,7 @@ pub trait HttpService:
 
 #[diagnostic::do_not_recommend]
 impl<S> HttpService for S where
-    S: http::HttpService<
+    S: gax_http::HttpService<
             Body,
             Future: Send,
             ResponseBody: HttpBody<Data: Send, Error: Into<BoxError>> + Send + 'static,

@@ -1,11 +1,11 @@
 //! The statuses of attempts that failed before a server's status was there.
 
-use crate::credentials::CredentialsError;
 use crate::grpc::{CodeExt as _, error_message};
-use crate::http::{Part, classify};
-use crate::transport::{BoxError, ClassifiedError, Finality, Reach, chain};
+use gax_driver::credentials::CredentialsError;
+use gax_http::__house::{Part, classify};
 use gax_retry::Code;
 use gax_retry::http::TransportFailure;
+use gax_wire::__house::{BoxError, ClassifiedError, Finality, Reach, chain};
 use std::sync::Arc;
 use tonic::Status;
 

@@ -1,6 +1,5 @@
 //! A transport of generated clients that speaks HTTP and JSON.
 
-use crate::http::Part;
 use crate::rest::error::RestError;
 use crate::rest::headers::{grpc_headers, http_headers};
 use crate::rest::http_service::HttpService;
@@ -9,6 +8,7 @@ use crate::rest::options::RestOptions;
 use crate::rest::problem::{broken, refused};
 use crate::rest::request::{HttpParts, Unfit, read_message};
 use crate::rest::response::{HttpBytes, Reading, RestBody, StreamBody, read_failure};
+use gax_http::__house::Part;
 use gax_retry::Code;
 use http::header::CONTENT_TYPE;
 use http::{Method, Uri};

@@ -1,9 +1,9 @@
 //! An attempt of a stream that failed, and what its strategy makes of it.
 
 use crate::note;
-use crate::operation::AttemptContext;
 use crate::resumption::resumer::{Asked, Resumer};
 use crate::resumption::strategy::StreamResumption;
+use gax_driver::protocol::AttemptContext;
 use gax_retry::operation::{AttemptResult, RetryFact};
 use gax_retry::{Policy, StopReason};
 use tonic::Status;

@@ -1,10 +1,10 @@
 //! How far the messages of an attempt have come, and what follows from each.
 
 use crate::note;
-use crate::operation::{AttemptContext, Step};
 use crate::resumption::resumer::{Resumer, Taken};
 use crate::resumption::strategy::StreamResumption;
 use crate::resumption::wait::WaitTimeout;
+use gax_driver::protocol::{AttemptContext, Step};
 use gax_retry::Compatibility;
 use gax_retry::operation::{AttemptResult, Seen};
 use std::task::{Context, Poll};

@@ -1,6 +1,6 @@
 //! How long a stream may keep its caller waiting.
 
-use crate::operation::Clock;
+use gax_driver::__house::Clock;
 use std::time::Duration;
 use tokio::time::Instant;
 

@@ -1,10 +1,12 @@
 //! The config of a generated client, whichever service it calls.
 
 use crate::google::{ClientHeaders, GoogleHeaders, ServiceInfo};
-#[cfg(feature = "live")]
-use crate::live::{KnownMethods, SettingsHandle};
-use crate::settings::operation_options::OperationOptions;
 use crate::settings::stub_settings::StubSettings;
+#[cfg(feature = "live")]
+use gax_driver::__house::KnownMethods;
+use gax_driver::OperationOptions;
+#[cfg(feature = "live")]
+use gax_driver::live::SettingsHandle;
 use gax_retry::{Compatibility, RetryBudget};
 #[cfg(feature = "live")]
 use std::sync::Arc;

@@ -1,15 +1,14 @@
 //! The settings of a generated client.
 
 use crate::google::{GoogleHeaders, ServiceEndpoint, ServiceInfo};
-#[cfg(feature = "live")]
-use crate::live::KnownMethods;
-use crate::live::SettingsSource;
-use crate::live::unknown_methods::UnknownMethodsError;
-use crate::operation::OperationObserver;
 use crate::settings::client_config::ClientConfig;
-use crate::settings::operation_options::OperationOptions;
 use crate::settings::retry_budgets::RetryBudgets;
 use crate::settings::stub_settings::StubSettings;
+#[cfg(feature = "live")]
+use gax_driver::__house::KnownMethods;
+use gax_driver::OperationOptions;
+use gax_driver::live::{SettingsSource, UnknownMethodsError};
+use gax_driver::observe::OperationObserver;
 use gax_retry::{Compatibility, RetryBudget};
 use std::fmt;
 use std::marker::PhantomData;

@@ -1,6 +1,6 @@
 //! Compression and limits of messages.
 
-use crate::operation::PREFIX;
+use gax_driver::__house::PREFIX;
 use tonic::codec::CompressionEncoding;
 
 /// tonic's own limit for what a client receives.

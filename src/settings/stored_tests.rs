@@ -1,7 +1,7 @@
 //! Stored options and settings are read again as they were, and those without a meaning are refused.
 
-use crate::settings::call_options::CallOptions;
 use crate::settings::call_settings::CallSettings;
+use gax_driver::CallOptions;
 use gax_retry::settings::Override;
 use gax_retry::{Code, CodeSet, Hedging, LimitExceeded};
 use serde::Serialize;

@@ -1,12 +1,12 @@
 //! The connections of a subscription, and what goes over them.
 
 use crate::grpc::{Connections, Ending, Failing as _, Failure, Measured, MethodConfig, StrategyOf};
-use crate::operation::AttemptContext;
 use crate::subscription::connector::{BoxMessages, Connector};
 use crate::subscription::shared::Shared;
 use crate::subscription::state::SubscriptionState;
 use crate::subscription::strategy::{Ended, SubscriptionStrategy};
 use crate::subscription::stream::Update;
+use gax_driver::protocol::AttemptContext;
 use gax_retry::Policy;
 use gax_retry::operation::{AttemptResult, RetryFact, Seen};
 use http::HeaderMap;

@@ -1,19 +1,20 @@
 //! Attempts that open connections by a closure.
 
-use crate::closure::ErrorCode as _;
 use crate::grpc::{Failing, Failure, MethodConfig, time_is_up};
 use crate::note;
-use crate::operation::{
-    AttemptContext, Name, Note, ObservedTransport, OperationError, Protocol, Start, Step, earlier, time_left,
-};
 use crate::resumption::StreamResumption;
 use crate::subscription::opening::Opening;
 use crate::subscription::shared::{Panicked, Shared};
 use crate::subscription::state::SubscriptionState;
 use crate::subscription::strategy::SubscriptionStrategy;
-use crate::transport::chain;
+use gax_driver::__house::{earlier, time_left};
+use gax_driver::closure::ErrorCode as _;
+use gax_driver::observe::Transport;
+use gax_driver::protocol::{AttemptContext, Name, Protocol, Start, Step};
+use gax_driver::{Note, OperationError};
 use gax_retry::operation::{AttemptResult, Resend, Seen};
 use gax_retry::{Code, StartedAttempt};
+use gax_wire::__house::chain;
 use http::HeaderMap;
 use std::error::Error;
 use std::future::Future;
@@ -98,7 +99,7 @@ impl<S: SubscriptionStrategy<Response: Send> + 'static> Protocol for Connector<S
     type Attempt = Option<BoxOpening<S>>;
     type Slot = Poll<Result<Response<BoxMessages<S>>, Status>>;
 
-    const TRANSPORT: &'static ObservedTransport = &ObservedTransport::CLOSURE;
+    const TRANSPORT: &'static Transport = &Transport::CLOSURE;
 
     fn name(&self, _: &MethodConfig) -> Name {
         self.name.clone()

@@ -10,8 +10,9 @@ use std::vec;
 use tokio_stream::Stream;
 use tonic::Request;
 
-use crate::settings::{CallOptions, RequestExt as _};
+use crate::settings::RequestExt as _;
 use crate::subscription::shared::Messages;
+use gax_driver::CallOptions;
 
 /// All that a subscription's closure needs to open a connection: the request, and the messages that are sent after it.
 ///

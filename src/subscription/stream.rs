@@ -1,11 +1,11 @@
 //! The stream that a caller reads.
 
 use crate::grpc::{MessageSource, SharedSource};
-use crate::operation::OperationReport;
 use crate::subscription::sender::SubscriptionSender;
 use crate::subscription::shared::Shared;
 use crate::subscription::state::{SubscriptionState, SubscriptionStates};
 use crate::subscription::strategy::SubscriptionStrategy;
+use gax_driver::OperationReport;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -2,15 +2,16 @@
 
 use crate::google::ClientHeaders;
 use crate::grpc::{MessageStream, MethodConfig, SharedSource, SharedState, StreamProtocol};
-use crate::operation::Name;
 use crate::resumption::WithheldLimits;
-use crate::settings::{BufferLimits, CallSettings, OperationOptions};
+use crate::settings::{BufferLimits, CallSettings};
 use crate::subscription::connections::OwnConnections;
 use crate::subscription::connector::{BoxConnect, Connector};
 use crate::subscription::opening::Opening;
 use crate::subscription::shared::Shared;
 use crate::subscription::strategy::SubscriptionStrategy;
 use crate::subscription::stream::Subscription;
+use gax_driver::OperationOptions;
+use gax_driver::protocol::Name;
 use gax_retry::MethodKind;
 use std::borrow::Cow;
 use std::future::Future;

@@ -1,8 +1,7 @@
 //! Attempts compared with what was expected of them.
 
-use crate::closure::Retried;
-use crate::closure::RetryError;
-use crate::operation::{OperationError, OperationReport};
+use gax_driver::closure::Retried;
+use gax_driver::{OperationError, OperationReport, RetryError};
 use gax_retry::{Attempt, Code};
 use std::fmt::{self, Write as _};
 use std::time::Duration;
@@ -12,7 +11,7 @@ use tonic::{Response, Status};
 ///
 /// Each row is `(delay, start, end, code)` or `(RPC timeout, delay, start, end, code)`, in milliseconds. Without an RPC timeout
 /// that is not compared. The first argument is anything that has a report: a response, a status, a result of either, a
-/// [`RetryError`](crate::RetryError), or an [`OperationReport`](crate::OperationReport). A response has a report if there was
+/// [`RetryError`](gax_driver::RetryError), or an [`OperationReport`](crate::OperationReport). A response has a report if there was
 /// more than one attempt, or if it was asked for: see [`CallOptions::report`](crate::CallOptions::report).
 ///
 /// # Panics
@@ -24,7 +23,8 @@ use tonic::{Response, Status};
 /// ```
 /// use std::time::Duration;
 /// use tonic_gax::testing::assert_attempts;
-/// use tonic_gax::{Code, OperationOptions, RetrySettings, Retryer};
+/// use gax_driver::Retryer;
+/// use tonic_gax::{Code, OperationOptions, RetrySettings};
 ///
 /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
 /// # async fn main() -> Result<(), tonic_gax::SettingsError> {
@@ -153,8 +153,7 @@ impl<T> Reported for http::Response<T> {
     }
 }
 
-#[cfg(feature = "http")]
-impl Reported for crate::http::HttpError {
+impl Reported for gax_http::HttpError {
     fn operation_report(&self) -> Option<OperationReport> {
         Some(self.report().clone())
     }

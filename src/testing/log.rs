@@ -1,8 +1,8 @@
 //! The requests that a server saw.
 
 use crate::grpc::timeout_in;
-use crate::operation::Clock;
 use bytes::Bytes;
+use gax_driver::__house::Clock;
 use http::HeaderMap;
 use std::fmt;
 use std::sync::atomic::{AtomicUsize, Ordering};

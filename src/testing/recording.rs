@@ -1,7 +1,7 @@
 //! The replies of a server, to be played again in a test.
 
 use super::{Reply, Script, Step};
-use crate::operation::OperationReport;
+use gax_driver::OperationReport;
 use gax_retry::{Attempt, Code};
 use std::fmt;
 use std::str::FromStr;

@@ -188,7 +188,8 @@ impl Script {
     ///
     /// ```
     /// use tonic_gax::testing::{Reply, Script};
-    /// use tonic_gax::{Code, RetrySettings, retry};
+    /// use gax_driver::retry;
+    /// use tonic_gax::{Code, RetrySettings};
     ///
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -1,7 +1,8 @@
 //! The suite that operations over every transport pass.
 
-use crate::operation::{OperationInfo, OperationObserver, OperationReport, OperationSummary, Serving};
-use crate::settings::OperationOptions;
+use gax_driver::__house::Serving;
+use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
+use gax_driver::{OperationOptions, OperationReport};
 use gax_retry::{
     Attempt, Code, CodeSet, Hedging, Policy, RetrySettings, RetrySettingsBuilder, StartedAttempt, StopReason,
 };

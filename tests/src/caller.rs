@@ -8,13 +8,13 @@ use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
 use crate::generated::test::talk::v1::{TalkSettings, TalkStubSettings};
+use gax_driver::observe::OperationObserver;
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings, RetrySettingsBuilder};
 use gax_table::RetryTable;
 use std::fmt;
 use std::sync::Arc;
 use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
-use tonic_gax::observe::OperationObserver;
 use tonic_gax::{CallSettings, OperationOptions, RetryLayer, RetryService};
 
 /// How an operation is run.

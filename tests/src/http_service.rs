@@ -1,7 +1,7 @@
 //! Services below the HTTP layer.
 
+use gax_http::{HttpError, HttpRetryService, Replay};
 use http_body::Body;
-use tonic_gax::http::{HttpError, HttpRetryService, Replay};
 use tower_service::Service;
 
 type BoxError = Box<dyn std::error::Error + Send + Sync>;

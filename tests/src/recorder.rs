@@ -1,10 +1,10 @@
 //! An observer that writes everything down.
 
+use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders};
 use gax_retry::{Attempt, ServerDelay, StartedAttempt, StopReason};
 use std::fmt::Display;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders};
 
 /// An observer that writes everything down, a line a call. Clones write into the same list.
 #[derive(Debug, Clone, Default)]

@@ -5,8 +5,7 @@ use crate::asset::ListAssetsRequest;
 use crate::pace::Pace;
 use std::future::Future;
 use std::time::Duration;
-use tonic_gax::__private as gax;
-use tonic_gax::{CodeSet, RetrySettings};
+use tonic_gax::{__private as gax, CodeSet, RetrySettings};
 
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =

@@ -11,9 +11,8 @@ use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _, iter};
 use tonic::codegen::{Body as HttpBody, Bytes, StdError};
 use tonic::{Request, Status};
-use tonic_gax::__private as gax;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::{CodeSet, RequestExt as _, RetryLayer, RetryService, RetrySettings};
+use tonic_gax::{__private as gax, CodeSet, RequestExt as _, RetryLayer, RetryService, RetrySettings};
 
 /// A way to make calls with streams.
 pub trait StreamContender {

@@ -156,7 +156,7 @@ mod tests {
 
     fn call(attempts: u32) -> Timeline {
         let settings = RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(attempts);
-        let failed = tonic_gax::retry_blocking(&settings.build().unwrap(), [Code::Aborted], || {
+        let failed = gax_driver::retry_blocking(&settings.build().unwrap(), [Code::Aborted], || {
             Err::<(), _>(tonic::Status::aborted(""))
         });
         Timeline::from(failed.unwrap_err().report())

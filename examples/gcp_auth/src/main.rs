@@ -9,18 +9,17 @@ use chrono::Utc;
 use gcp_auth::TokenProvider;
 use std::error::Error;
 use std::sync::Arc;
-use tonic::Status;
 use tonic::transport::{ClientTlsConfig, Endpoint};
-use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
+use gax_driver::Code;
+use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsError, CredentialsService};
 
 const SCOPES: &[&str] = &["https://www.googleapis.com/auth/cloud-platform"];
 
 /// Fetches a token, and says how long it is valid. `UNAVAILABLE` is retried, by the settings of the call that waits for it.
-async fn fetch(provider: Arc<dyn TokenProvider>) -> Result<AuthHeaders, Status> {
-    let unavailable = |error: gcp_auth::Error| Status::unavailable(format!("no token: {error}"));
+async fn fetch(provider: Arc<dyn TokenProvider>) -> Result<AuthHeaders, CredentialsError> {
+    let unavailable = |error: gcp_auth::Error| CredentialsError::new(Code::Unavailable, error);
     let token = provider.token(SCOPES).await.map_err(unavailable)?;
-    let headers = AuthHeaders::bearer(token.as_str());
-    let headers = headers.map_err(|error| Status::unauthenticated(error.to_string()))?;
+    let headers = AuthHeaders::bearer(token.as_str())?;
     let left = token.expires_at() - Utc::now();
     Ok(headers.expires_in(left.to_std().unwrap_or_default()))
 }

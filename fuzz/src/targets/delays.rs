@@ -5,6 +5,7 @@ use super::canned::{Canned, Pieces, TOTAL, settings, timed};
 use super::rest::failure;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
+use gax_http::HttpRetryLayer;
 use gax_retry::http::retry_info_in_json;
 use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
@@ -13,7 +14,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic::client::Grpc;
 use tonic::{Code, Status};
-use tonic_gax::{HttpRetryLayer, OperationError, RetryLayer, RetryTable};
+use tonic_gax::{OperationError, RetryLayer, RetryTable};
 use tonic_prost::ProstCodec;
 
 const CODES: [tonic_gax::Code; 2] = [tonic_gax::Code::Unavailable, tonic_gax::Code::ResourceExhausted];

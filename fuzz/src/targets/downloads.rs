@@ -3,12 +3,13 @@
 
 use super::canned::{Canned, Pieces, settings, timed};
 use super::script::Line;
+use gax_http::HttpRetryLayer;
+use gax_http::HttpRetryService;
+use gax_transfer::{Download, TransferService};
 use http::request::Parts;
 use http::{HeaderValue, Request, Response};
 use std::sync::{Arc, Mutex};
-use tonic_gax::http::HttpRetryService;
-use tonic_gax::transfer::{Download, TransferService};
-use tonic_gax::{Code, HttpRetryLayer};
+use tonic_gax::Code;
 
 /// The length of the object, where a reply says nothing else.
 pub(super) const LENGTH: u64 = 40;

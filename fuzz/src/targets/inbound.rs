@@ -3,12 +3,12 @@
 
 use super::canned::{Canned, Pieces, timed};
 use bytes::Bytes;
+use gax_driver::inbound::Inbound;
 use http::{HeaderValue, Request, Response};
 use http_body_util::Empty;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic_gax::DeadlineLayer;
-use tonic_gax::deadline::Inbound;
 use tower_layer::Layer as _;
 use tower_service::Service as _;
 

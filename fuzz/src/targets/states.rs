@@ -5,11 +5,11 @@ use super::canned::{Canned, timed};
 use super::downloads::{LENGTH, URL, bytes, client, honest};
 use super::uploads::{Server, upload};
 use bytes::Bytes;
+use gax_transfer::Download;
 use http::{HeaderValue, Request};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
-use tonic_gax::transfer::Download;
 
 /// A folder that is removed in the end.
 struct Folder(PathBuf);

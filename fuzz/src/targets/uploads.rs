@@ -5,11 +5,11 @@ use super::canned::{Canned, Pieces, timed};
 use super::downloads::client;
 use super::script::Line;
 use bytes::Bytes;
+use gax_transfer::Upload;
 use http::request::Parts;
 use http::{Request, Response};
 use std::collections::VecDeque;
 use std::sync::{Arc, LazyLock, Mutex};
-use tonic_gax::transfer::Upload;
 
 /// The least that a chunk of Cloud Storage's protocol has.
 const CHUNK: u64 = 256 * 1024;

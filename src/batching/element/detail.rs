@@ -1,6 +1,6 @@
 //! Shared by the elements of a batch.
 
-use crate::operation::OperationReport;
+use gax_driver::OperationReport;
 
 /// Shared by the elements of a batch.
 #[derive(Debug)]

@@ -1,7 +1,7 @@
 //! Errors of elements that were taken.
 
 use crate::batching::element::detail::BatchDetail;
-use crate::operation::OperationReport;
+use gax_driver::OperationReport;
 use gax_text::Escaped;
 use std::error::Error;
 use std::fmt;

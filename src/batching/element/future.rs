@@ -2,7 +2,7 @@
 
 use crate::batching::element::detail::BatchDetail;
 use crate::batching::element::error::{ElementError, ElementFailure};
-use crate::operation::OperationReport;
+use gax_driver::OperationReport;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;

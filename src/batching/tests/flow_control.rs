@@ -3,7 +3,7 @@
 use super::results::Seen;
 use super::server::{MS, Server, of_elements};
 use crate::batching::{AddRefusal, BatchCall, Batcher, BatchingRules, OutstandingLimit};
-use crate::closure::Retryer;
+use gax_driver::Retryer;
 use gax_retry::batching::BatchingSettingsBuilder;
 use gax_retry::{LimitExceeded, RetrySettings};
 use std::sync::Arc;

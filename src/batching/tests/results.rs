@@ -2,7 +2,7 @@
 
 use super::server::{MS, Server, of_elements};
 use crate::batching::{BatchCall, BatchTrigger, Batcher, BatchingRules, ElementFailure};
-use crate::observe::{BatchInfo, OperationObserver};
+use gax_driver::observe::{BatchInfo, OperationObserver};
 use gax_retry::{Attempt, Code, LimitExceeded, StopReason};
 use std::sync::{Arc, Mutex};
 use tokio::time::sleep;

@@ -1,8 +1,8 @@
 //! A server that takes batches of words.
 
 use crate::batching::{BatchCall, Batching};
-use crate::closure::Retryer;
-use crate::operation::Clock;
+use gax_driver::__house::Clock;
+use gax_driver::Retryer;
 use gax_retry::batching::BatchingSettingsBuilder;
 use gax_retry::{BatchingSettings, Code, RetrySettings};
 use std::sync::{Arc, Mutex};

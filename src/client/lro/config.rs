@@ -1,7 +1,8 @@
 //! The part of polling that all operations of one RPC share.
 
-use crate::operation::{JitterSeeds, Name, Observers};
-use crate::settings::OperationOptions;
+use gax_driver::__house::{JitterSeeds, Observers};
+use gax_driver::OperationOptions;
+use gax_driver::protocol::Name;
 use gax_retry::operation::Next;
 use gax_retry::{Compatibility, Policy, RetrySettings};
 use std::sync::Arc;

@@ -3,7 +3,7 @@
 use crate::client::lro::generated::google::longrunning::{Operation, operation};
 use crate::client::lro::generated::google::rpc;
 use crate::client::lro::types::{MessageType, WrongType};
-use crate::operation::OperationReport;
+use gax_driver::OperationReport;
 use gax_retry::{Code, StopReason};
 use gax_text::{Escaped, Human};
 use prost::{Message, Name};

@@ -4,8 +4,8 @@ use crate::client::lro::config::{Config, First};
 use crate::client::lro::generated::google::longrunning::OperationsStubSettings;
 use crate::client::method::Method;
 use crate::client::methods::Methods;
-use crate::operation::Name;
 use crate::settings::{ClientConfig, StubSettings};
+use gax_driver::protocol::Name;
 use std::sync::Arc;
 
 /// The methods and settings of a client whose service starts operations.

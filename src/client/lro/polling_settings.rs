@@ -1,7 +1,8 @@
 //! How an operation is polled over any client.
 
 use crate::client::lro::server::BoxCall;
-use crate::settings::{CallSettings, OperationOptions};
+use crate::settings::CallSettings;
+use gax_driver::OperationOptions;
 use gax_retry::{Code, RetrySettings};
 use std::borrow::Cow;
 use std::fmt;

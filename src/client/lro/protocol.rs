@@ -4,9 +4,10 @@ use crate::client::lro::config::Config;
 use crate::client::lro::generated::google::longrunning::Operation;
 use crate::client::lro::server::{BoxCall, FirstCall, OperationsServer};
 use crate::grpc::CodeExt as _;
-use crate::operation::{
-    AttemptContext, Clock, Name, ObservedTransport, OperationError, Protocol, Start, Step, earlier, time_left,
-};
+use gax_driver::__house::{Clock, earlier, time_left};
+use gax_driver::OperationError;
+use gax_driver::observe::Transport;
+use gax_driver::protocol::{AttemptContext, Name, Protocol, Start, Step};
 use gax_retry::operation::{AttemptResult, Next, RetryFact};
 use gax_retry::{Code, NotAttempted, StartedAttempt, StopReason};
 use std::pin::Pin;
@@ -17,7 +18,7 @@ use tonic::Status;
 
 /// A long-running operation as observers see it, from its first call until it is done: each of its attempts is an operation over
 /// gRPC, or of a closure.
-pub const LONG_RUNNING: ObservedTransport = ObservedTransport::new("long-running").with_rpc_names();
+pub const LONG_RUNNING: Transport = Transport::new("long-running").with_rpc_names();
 
 /// The longest that the server is asked to wait by one call: well below the RPC timeout of that.
 const LONGEST_SERVER_WAIT: Duration = Duration::from_secs(60);
@@ -129,7 +130,7 @@ impl Protocol for Polling {
     type Attempt = PollAttempt;
     type Slot = LastState;
 
-    const TRANSPORT: &'static ObservedTransport = &LONG_RUNNING;
+    const TRANSPORT: &'static Transport = &LONG_RUNNING;
 
     fn name(&self, config: &Config) -> Name {
         config.name.clone()

@@ -9,7 +9,7 @@ use std::marker::PhantomData;
 ///
 /// The closure gets the token of a page and gives its items with the token of the next one, or a [`Page`]; it is called once for
 /// each page. `first` is the token of the first page: for most APIs an empty one. Retries are the closure's own: use a client
-/// that retries, [`retry`](crate::retry) or a [`Retryer`](crate::Retryer).
+/// that retries, [`retry`](gax_driver::retry) or a [`Retryer`](gax_driver::Retryer).
 ///
 /// # Examples
 ///
@@ -17,7 +17,8 @@ use std::marker::PhantomData;
 /// # use std::collections::HashMap;
 /// use tokio_stream::StreamExt as _;
 /// use tonic_gax::client::paging::paginate;
-/// use tonic_gax::{Code, RetrySettings, retry};
+/// use gax_driver::retry;
+/// use tonic_gax::{Code, RetrySettings};
 /// # struct Reply { names: Vec<String>, next: Option<String> }
 /// # async fn get(token: Option<&str>) -> Result<Reply, tonic::Status> {
 /// #     let (name, next) = if token.is_none() { ("a", Some("2".to_owned())) } else { ("b", None) };
@@ -28,7 +29,7 @@ use std::marker::PhantomData;
 /// let settings = &RetrySettings::builder().max_attempts(3).build()?;
 /// let names = paginate(None, |token: Option<String>| async move {
 ///     let reply = retry(settings, [Code::Unavailable], || get(token.as_deref())).await?;
-///     Ok::<_, tonic_gax::RetryError<_>>((reply.names, reply.next))
+///     Ok::<_, gax_driver::RetryError<_>>((reply.names, reply.next))
 /// });
 /// let names: Vec<String> = names.collect::<Result<_, _>>().await?;
 /// assert_eq!(names, ["a", "b"]);

@@ -1,7 +1,7 @@
 //! The stream of responses that a generated client hands out.
 
 use crate::grpc::{MessageSource, SharedSource};
-use crate::operation::OperationReport;
+use gax_driver::OperationReport;
 use std::fmt;
 use std::future::poll_fn;
 use std::pin::Pin;

@@ -1,6 +1,6 @@
 //! The end of a connection.
 
-use crate::operation::LostReason;
+use gax_driver::observe::LostReason;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tokio_util::sync::CancellationToken;

@@ -9,7 +9,8 @@ use crate::connection::endpoint::pooled_connection::{PooledConnection, is_of_ser
 use crate::connection::endpoint::subchannel::Subchannel;
 use crate::connection::error::SharedError;
 use crate::connection::wait::{before, either, moment_of};
-use crate::operation::{Clock, ConnectionChange, LostReason};
+use gax_driver::__house::Clock;
+use gax_driver::observe::{ConnectionChange, LostReason};
 use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
 use std::sync::Arc;

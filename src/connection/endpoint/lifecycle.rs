@@ -147,7 +147,7 @@ impl Lifecycle {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::Clock;
+    use gax_driver::__house::Clock;
     use gax_retry::jitter::NoJitter;
     use tonic::codegen::StdError;
 

@@ -5,7 +5,8 @@ use crate::connection::endpoint::lifecycle::Step;
 use crate::connection::endpoint::pooled_connection::PooledConnection;
 use crate::connection::error::SharedError;
 use crate::connection::settings::PoolSettings;
-use crate::operation::{Clock, ConnectionChange};
+use gax_driver::__house::Clock;
+use gax_driver::observe::ConnectionChange;
 use std::sync::Arc;
 use std::time::Duration;
 

@@ -68,7 +68,7 @@ impl Race {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::Clock;
+    use gax_driver::__house::Clock;
 
     fn addresses(ports: &[u16]) -> VecDeque<Address> {
         ports.iter().map(|port| Address::Tcp(([127, 0, 0, 1], *port).into())).collect()

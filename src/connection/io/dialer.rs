@@ -4,7 +4,7 @@ use crate::connection::io::custom::{BoxIo, Custom};
 use crate::connection::io::proxy::ProxyRule;
 use crate::connection::io::tunnel::Tunnel;
 use crate::connection::resolver::Address;
-use crate::transport::dead_peers;
+use gax_wire::__house::dead_peers;
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;

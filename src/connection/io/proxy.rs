@@ -1,8 +1,8 @@
 //! Proxies that connections go through, by HTTP's method `CONNECT`.
 
-use crate::credentials::is_loopback;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use gax_driver::__house::is_loopback;
 use gax_text::Escaped;
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
@@ -18,7 +18,7 @@ use tokio::net::TcpStream;
 const PROXY: [&str; 4] = ["grpc_proxy", "https_proxy", "HTTPS_PROXY", "http_proxy"];
 const EXEMPT: [&str; 3] = ["no_grpc_proxy", "no_proxy", "NO_PROXY"];
 
-/// How errors begin that a later attempt won't change: [`ConnectProblem`](crate::operation::ConnectProblem) knows them by that.
+/// How errors begin that a later attempt won't change: [`ConnectProblem`](gax_driver::ConnectProblem) knows them by that.
 const REFUSES: &str = "the proxy refuses: ";
 
 /// The longest head of a response that is read.

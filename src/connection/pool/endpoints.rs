@@ -6,7 +6,8 @@ use crate::connection::pool::ejection_time::EjectionTime;
 use crate::connection::pool::waiting_calls::{CallTerms, Place, Placement, WaitingCalls};
 use crate::connection::resolver::Address;
 use crate::connection::settings::{Picker, PoolSettings};
-use crate::operation::{Clock, DelayType, RetryContext};
+use gax_driver::__house::{Clock, RetryContext};
+use gax_driver::report::DelayType;
 use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
 use std::sync::Arc;
@@ -172,7 +173,7 @@ impl Endpoints {
                 (_, Some(error)) => (error.clone(), endpoint.life.next_attempt(now())),
                 (_, None) => return Availability::Open,
             };
-            let next = crate::operation::earlier(next, failed.and_then(|(_, next)| next));
+            let next = gax_driver::__house::earlier(next, failed.and_then(|(_, next)| next));
             failed = Some((error, next));
         }
         failed.map_or(Availability::Open, |(error, next)| Availability::Failed(error, next))

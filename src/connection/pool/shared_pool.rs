@@ -8,7 +8,7 @@ use crate::connection::pool::pool::{Pick, Pool};
 use crate::connection::pool::waiting_calls::{CallTerms, Placement};
 use crate::connection::settings::Waits;
 use crate::connection::wait::{Either, before, either, moment_of};
-use crate::operation::{Clock, earlier};
+use gax_driver::__house::{Clock, earlier};
 use gax_retry::ThreadJitter;
 use std::future::pending;
 use std::sync::Arc;

@@ -2,7 +2,8 @@
 
 use crate::connection::endpoint::{Backlog, InFlight};
 use crate::connection::error::SharedError;
-use crate::operation::{DelayType, RetryContext};
+use gax_driver::__house::RetryContext;
+use gax_driver::report::DelayType;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::oneshot;

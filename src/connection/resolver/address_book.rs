@@ -60,7 +60,7 @@ fn alternating(addresses: Vec<&Address>) -> impl Iterator<Item = &Address> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::operation::Clock;
+    use gax_driver::__house::Clock;
     use std::time::Duration;
 
     fn addresses(texts: &[&str]) -> Vec<Address> {

@@ -1,6 +1,6 @@
 //! The settings of HTTP/2.
 
-use crate::operation::Clock;
+use gax_driver::__house::Clock;
 use hyper::client::conn::http2::Builder;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::time::Duration;

@@ -3,7 +3,8 @@
 use crate::grpc::deadline::body::DeadlineBody;
 use crate::grpc::template::previous_attempts;
 use crate::grpc::template::timeout;
-use crate::operation::{Inbound, Serving};
+use gax_driver::__house::Serving;
+use gax_driver::inbound::Inbound;
 use http::{Request, Response};
 use pin_project_lite::pin_project;
 use std::future::Future;
@@ -18,7 +19,7 @@ use tower_service::Service;
 /// Without it, a handler goes on calling other services after its own caller has given up. Put it around a
 /// tonic server, or any other service of HTTP requests; every operation that starts inside the handler's task, over gRPC or
 /// HTTP or of a closure, then has no more time than the request's `grpc-timeout` leaves. For tasks and threads that
-/// the handler starts there is a handle, [`Inbound`](crate::deadline::Inbound).
+/// the handler starts there is a handle, [`Inbound`](gax_driver::inbound::Inbound).
 ///
 /// # Examples
 ///

@@ -4,9 +4,10 @@ use crate::google::MethodAnnotations;
 use crate::grpc::methods::shared_state::SharedState;
 use crate::grpc::template::{AttemptHeaders, ExampleRequest};
 use crate::note;
-use crate::operation::{Note, earlier, is_nested_retry};
 use crate::resumption::Resumption;
-use crate::settings::{CallOptions, CallSettings, Codec, StreamSettings};
+use crate::settings::{CallSettings, Codec, StreamSettings};
+use gax_driver::__house::{earlier, is_nested_retry};
+use gax_driver::{CallOptions, Note};
 #[cfg(feature = "tables")]
 use gax_retry::Hedging;
 use gax_retry::operation::Repetition;
@@ -29,10 +30,6 @@ pub(crate) struct MethodConfig {
     pub(crate) too_large: Note,
     pub(crate) stream: StreamSettings,
     /// Whether its calls wait for a connection, where that is said.
-    #[cfg_attr(
-        not(feature = "connection"),
-        expect(dead_code, reason = "only a connection of our own looks at it")
-    )]
     pub(crate) wait_for_ready: Option<bool>,
     pub(crate) shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.

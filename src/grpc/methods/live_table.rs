@@ -3,7 +3,8 @@
 use crate::grpc::methods::descriptors::Descriptions;
 use crate::grpc::methods::table::{MethodOptions, Methods};
 use crate::grpc::methods::unknown::services;
-use crate::live::{CurrentTable, KnownMethods, Replaceable, SettingsHandle};
+use gax_driver::__house::{CurrentTable, KnownMethods, Replaceable};
+use gax_driver::live::SettingsHandle;
 use std::sync::Arc;
 
 /// A table that the handle replaces while the layer is used.

@@ -2,8 +2,10 @@
 
 use crate::google::ClientHeaders;
 use crate::grpc::methods::replay_memory::ReplayMemory;
-use crate::operation::{Observers, Start};
-use crate::settings::{BufferLimits, OperationOptions};
+use crate::settings::BufferLimits;
+use gax_driver::__house::Observers;
+use gax_driver::OperationOptions;
+use gax_driver::protocol::Start;
 use gax_retry::{Compatibility, RetryBudget};
 use std::sync::Arc;
 

@@ -9,7 +9,8 @@ use crate::grpc::methods::replay_memory::ReplayMemory;
 use crate::grpc::methods::shared_state::SharedState;
 #[cfg(feature = "tracing")]
 use crate::grpc::methods::unnamed_calls::UnnamedCalls;
-use crate::settings::{BufferLimits, CallSettings, OperationOptions};
+use crate::settings::{BufferLimits, CallSettings};
+use gax_driver::OperationOptions;
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
 use gax_table::{Dialect, RetryTable};
 use std::sync::Arc;

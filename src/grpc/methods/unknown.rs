@@ -1,7 +1,7 @@
 //! Names in a table that descriptors don't have.
 
 use crate::grpc::methods::descriptors::Descriptions;
-use crate::live::unknown_methods::{self, UnknownMethodsError};
+use gax_driver::live::UnknownMethodsError;
 use gax_table::{Finding, MethodDescription, RetryTable, ServiceDescription};
 use std::collections::BTreeMap;
 
@@ -19,7 +19,7 @@ pub(crate) fn services(described: &Descriptions) -> Vec<ServiceDescription> {
 
 /// The names of a table that no method of these has; of none where there are no descriptors.
 pub(crate) fn unknown_names(table: &RetryTable, described: &Descriptions) -> Vec<Finding> {
-    unknown_methods::unknown_names(table, &services(described))
+    gax_driver::__house::unknown_names(table, &services(described))
 }
 
 /// An error, if the table names what descriptors don't have.

@@ -2,19 +2,17 @@
 
 use super::failed::Failing;
 use super::grpc_protocol::GrpcProtocol;
-use crate::credentials::UsedCredentials;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::protocol::grpc_protocol::GRPC;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
 use crate::grpc::status::Failure;
 use crate::grpc::template::AttemptTimeout;
-#[cfg(feature = "connection")]
 use crate::grpc::transport::is_channel;
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
-use crate::operation::{
-    AttemptContext, Name, ObservedTransport, Outgoing, Protocol, Start, Step, Unsendable, earlier, until,
-};
+use gax_driver::__house::{Outgoing, UsedCredentials, earlier, until};
+use gax_driver::observe::Transport;
+use gax_driver::protocol::{AttemptContext, Name, Protocol, Start, Step, Unsendable};
 use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, RetryFact, Seen};
 use gax_retry::{AttemptKind, Code, Delivery, ServerDelay, StartedAttempt};
 use pin_project_lite::pin_project;
@@ -58,7 +56,6 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         let time = started.deadline();
         let timeout = header(config, time, false, context);
         self.request.write(request, config, started.number(), timeout, false);
-        #[cfg(feature = "connection")]
         if !is_channel::<A::Service>() {
             context.link(request.extensions_mut(), config.wait_for_ready);
         }
@@ -147,7 +144,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
     type Attempt = GrpcAttempt<<A::Service as GrpcService<Body>>::Future>;
     type Slot = ReplySlot;
 
-    const TRANSPORT: &'static ObservedTransport = &GRPC;
+    const TRANSPORT: &'static Transport = &GRPC;
 
     fn name(&self, config: &MethodConfig) -> Name {
         Name::from(self.request.path(config))
@@ -219,7 +216,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         if is_watched && (number > 1 || (was_late && context.is_resent())) {
                             mark(&mut request, context);
                         }
-                        #[cfg(feature = "connection")]
                         if !is_channel::<A::Service>() {
                             context.link(request.extensions_mut(), config.wait_for_ready);
                         }

@@ -9,10 +9,12 @@ use crate::grpc::status::{Failure, Messages};
 use crate::grpc::template::timeout;
 use crate::grpc::transport::ServiceHandle;
 use crate::note;
-use crate::operation::{AttemptContext, Driver, Note, OperationError, Protocol};
-use crate::transport::{ConnectProblem, Reach};
+use gax_driver::protocol::{AttemptContext, Driver, Protocol};
+use gax_driver::{Note, OperationError};
 use gax_retry::operation::{AttemptResult, Replayable, Resend, RetryFact, Seen, Stop};
 use gax_retry::{Code, Delivery, StartedAttempt, StopReason};
+use gax_wire::__house::Reach;
+use gax_wire::ConnectProblem;
 use std::pin::Pin;
 use std::sync::Arc;
 use tonic::Status;
@@ -213,27 +215,25 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     }
 }
 
-impl<A: ServiceHandle, Q: ReplayableRequest> Driver<GrpcProtocol<A, Q>> {
-    /// The result of an operation that has failed: its status, or the messages that came before that.
-    #[cold]
-    pub(crate) fn ended(
-        mut self: Pin<&mut Self>,
-        stop: Stop,
-    ) -> Result<http::Response<ResponseBody>, Status> {
-        let failure = &mut self.as_mut().protocol().failure;
-        let Some(messages) = failure.as_mut().and_then(|failure| failure.take_messages()) else {
-            return Err(end_status(self, stop));
-        };
-        self.as_mut().note(note::FAILED_BEHIND_MESSAGES);
-        let status = end_status(self, stop);
-        let report = OperationError::of(&status).map(|error| error.report().clone());
-        let mut response =
-            (*messages).map(|frames| ResponseBody::new(frames, Remainder::Failed(Box::new(status))));
-        if let Some(report) = report {
-            response.extensions_mut().insert(report);
-        }
-        Ok(response)
+/// The result of an operation that has failed: its status, or the messages that came before that.
+#[cold]
+pub(crate) fn failed_call<A: ServiceHandle, Q: ReplayableRequest>(
+    mut driver: Pin<&mut Driver<GrpcProtocol<A, Q>>>,
+    stop: Stop,
+) -> Result<http::Response<ResponseBody>, Status> {
+    let failure = &mut driver.as_mut().protocol().failure;
+    let Some(messages) = failure.as_mut().and_then(|failure| failure.take_messages()) else {
+        return Err(end_status(driver, stop));
+    };
+    driver.as_mut().note(note::FAILED_BEHIND_MESSAGES);
+    let status = end_status(driver, stop);
+    let report = OperationError::of(&status).map(|error| error.report().clone());
+    let mut response =
+        (*messages).map(|frames| ResponseBody::new(frames, Remainder::Failed(Box::new(status))));
+    if let Some(report) = report {
+        response.extensions_mut().insert(report);
     }
+    Ok(response)
 }
 
 /// The status of an operation that has failed.

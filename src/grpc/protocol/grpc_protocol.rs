@@ -4,11 +4,10 @@ use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::ReadExtent;
 use crate::grpc::status::Failure;
 use crate::grpc::transport::ServiceHandle;
-use crate::operation::ObservedTransport;
+use gax_driver::observe::Transport;
 
 /// gRPC, as observers see it: a generated client, or tonic's own client over the layer.
-pub const GRPC: ObservedTransport =
-    ObservedTransport::new("grpc").with_wire().with_rpc_names().with_messages();
+pub const GRPC: Transport = Transport::new("grpc").with_wire().with_rpc_names().with_messages();
 
 /// One call on its way to its response.
 #[derive(Debug)]

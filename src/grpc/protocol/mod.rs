@@ -7,6 +7,6 @@ mod grpc_protocol;
 pub(crate) use attempt::GrpcAttempt;
 #[cfg(feature = "subscription")]
 pub(crate) use failed::time_is_up;
-pub(crate) use failed::{Failing, end_status};
+pub(crate) use failed::{Failing, end_status, failed_call};
 pub use grpc_protocol::GRPC;
 pub(crate) use grpc_protocol::GrpcProtocol;

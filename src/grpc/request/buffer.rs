@@ -1,9 +1,9 @@
 //! A request's body, read before the first attempt.
 
-use crate::body::{FrameBuffer, is_one_message};
-use crate::operation::Note;
 use crate::settings::BufferLimits;
 use bytes::Bytes;
+use gax_driver::Note;
+use gax_wire::__house::{FrameBuffer, is_one_message};
 use http_body::{Body as HttpBody, Frame};
 use std::borrow::Cow;
 use std::pin::Pin;

@@ -2,8 +2,8 @@
 
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::template::AttemptTimeout;
-use crate::operation::Note;
 use bytes::Bytes;
+use gax_driver::Note;
 use gax_retry::operation::Replayable;
 use http::uri::PathAndQuery;
 use http_body::Frame;

@@ -1,9 +1,9 @@
 //! The body of a response that has come through the layer.
 
-use crate::body::{BufferedBody, FrameBuffer, OpenPart};
 use crate::grpc::response::observed_stream::ObservedStream;
 use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder, ResumedPart};
 use bytes::Bytes;
+use gax_wire::__house::{BufferedBody, FrameBuffer, OpenPart};
 use http_body::{Body as HttpBody, Frame, SizeHint};
 use std::pin::Pin;
 use std::task::{Context, Poll};

@@ -1,10 +1,11 @@
 //! A stream of responses that somebody observes, until its end.
 
-use crate::body::FrameBuffer;
 use crate::grpc::methods::MethodConfig;
-use crate::operation::{Clock, MessageCounter, Observed, OperationReport};
+use gax_driver::__house::{Clock, MessageCounter, Observed};
+use gax_driver::OperationReport;
 use gax_retry::Code;
 use gax_retry::operation::AttemptResult;
+use gax_wire::__house::FrameBuffer;
 use std::fmt;
 use std::sync::Arc;
 

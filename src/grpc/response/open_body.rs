@@ -1,11 +1,11 @@
 //! The part that is still to come of a response that was handed to the caller before its end.
 
-use crate::body::OpenPart;
 use crate::grpc::response::observed_stream::ObservedStream;
 use crate::grpc::status::{CodeExt as _, cause, received, with_report};
-use crate::operation::Timer;
 use bytes::Bytes;
+use gax_driver::__house::Timer;
 use gax_retry::Code;
+use gax_wire::__house::OpenPart;
 use http_body::{Body as _, Frame};
 use std::fmt;
 use std::pin::Pin;
@@ -15,7 +15,7 @@ use tonic::Status;
 use tonic::body::Body;
 
 /// The part that follows the buffered data of a response.
-pub(crate) type Remainder = crate::body::Remainder<Incoming, Status>;
+pub(crate) type Remainder = gax_wire::__house::Remainder<Incoming, Status>;
 
 /// The part of a response that still comes in.
 #[derive(Debug)]

@@ -1,16 +1,17 @@
 //! A response that comes in.
 
-use crate::body::{BufferedBody, FrameBuffer};
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::response::body::ResponseBody;
 use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder};
 use crate::grpc::status::{Failure, Messages, received};
 use crate::note;
-use crate::operation::{AttemptContext, Note};
-use crate::without_drop::put_without_drop;
 use bytes::Bytes;
+use gax_driver::__house::put_without_drop;
+use gax_driver::Note;
+use gax_driver::protocol::AttemptContext;
 use gax_retry::operation::CommitPoint;
 use gax_retry::{Code, MethodKind};
+use gax_wire::__house::{BufferedBody, FrameBuffer};
 use http::{HeaderMap, StatusCode};
 use http_body::{Body as HttpBody, Frame};
 use std::pin::Pin;

@@ -2,10 +2,10 @@
 
 use super::message_source::MessageSource;
 use super::stream_report::StreamReport;
-use crate::body::OpenPart;
 use crate::grpc::response::ResponseBody;
-use crate::operation::PREFIX;
 use bytes::{BufMut as _, Bytes, BytesMut};
+use gax_driver::__house::PREFIX;
+use gax_wire::__house::OpenPart;
 use http::{HeaderMap, HeaderValue};
 use http_body::{Body as _, Frame};
 use std::pin::Pin;

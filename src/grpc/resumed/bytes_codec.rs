@@ -2,12 +2,12 @@
 
 use super::body::frame;
 use super::codec::{Measured, MeasuringCodec, StreamCodec};
-use crate::body::is_one_message;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::response::{Canned, now};
 use crate::grpc::status::received::value;
-use crate::operation::PREFIX;
 use bytes::{Buf as _, Bytes, BytesMut};
+use gax_driver::__house::PREFIX;
+use gax_wire::__house::is_one_message;
 use http::{HeaderMap, HeaderName};
 use tonic::body::Body;
 use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder, Streaming};

@@ -3,7 +3,8 @@
 use super::message_source::MessageSource;
 use crate::grpc::response::ResponseBody;
 use crate::grpc::status::Failure;
-use crate::operation::{Clock, OperationReport, Timer};
+use gax_driver::__house::{Clock, Timer};
+use gax_driver::OperationReport;
 use http::HeaderMap;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};

@@ -1,7 +1,7 @@
 //! The messages of a stream that goes on over several connections.
 
 use crate::grpc::response::ResponseBody;
-use crate::operation::OperationReport;
+use gax_driver::OperationReport;
 use http::HeaderMap;
 use std::task::{Context, Poll};
 use tonic::Status;

@@ -5,8 +5,9 @@ use super::connections::{Connections, Ending, Message, StrategyOf};
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::protocol::Failing;
 use crate::grpc::status::Failure;
-use crate::operation::{AttemptContext, Name, ObservedTransport, Protocol, Start, Step, Unsendable};
 use crate::resumption::{Resumer, StreamProgress};
+use gax_driver::observe::Transport;
+use gax_driver::protocol::{AttemptContext, Name, Protocol, Start, Step, Unsendable};
 use gax_retry::operation::{AttemptResult, CommitPoint, RetryFact, Seen};
 use gax_retry::{Delivery, StartedAttempt};
 use http::HeaderMap;
@@ -237,7 +238,7 @@ impl<C: Connections> Protocol for StreamProtocol<C> {
     type Attempt = Attempt<C>;
     type Slot = StreamSlot<Message<C>>;
 
-    const TRANSPORT: &'static ObservedTransport = C::Base::TRANSPORT;
+    const TRANSPORT: &'static Transport = C::Base::TRANSPORT;
 
     fn name(&self, config: &MethodConfig) -> Name {
         self.base.name(config)

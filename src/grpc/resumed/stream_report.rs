@@ -1,6 +1,6 @@
 //! The report of a stream that a layer resumes.
 
-use crate::operation::OperationReport;
+use gax_driver::OperationReport;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +12,7 @@ use std::sync::{Arc, OnceLock};
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::report::StreamReport;
+/// use tonic_gax::StreamReport;
 ///
 /// # fn handle<T>(response: tonic::Response<T>) {
 /// let report = StreamReport::of(&response).cloned();

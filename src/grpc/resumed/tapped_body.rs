@@ -1,10 +1,10 @@
 //! The body of a response whose end is kept beside what tonic makes of it.
 
-use crate::body::FrameBuffer;
 use crate::grpc::response::ResponseBody;
 use crate::grpc::status::received;
-use crate::operation::{MessageCounter, PREFIX};
 use bytes::Bytes;
+use gax_driver::__house::{MessageCounter, PREFIX};
+use gax_wire::__house::FrameBuffer;
 use http::HeaderMap;
 use http_body::{Body, Frame, SizeHint};
 use std::pin::Pin;

@@ -3,12 +3,12 @@
 //! Codes are no help: tonic makes UNKNOWN of a broken connection, CANCELLED of its own timeout, and of an
 //! HTTP/2 reset whatever its compile-time features say.
 
-use crate::credentials::CredentialsError;
 use crate::grpc::status::CodeExt as _;
-#[cfg(feature = "rest")]
-use crate::transport::{ClassifiedError, Finality};
-use crate::transport::{H2Cause, Reach};
+use gax_driver::credentials::CredentialsError;
 use gax_retry::Code;
+#[cfg(feature = "rest")]
+use gax_wire::__house::{ClassifiedError, Finality};
+use gax_wire::__house::{H2Cause, Reach};
 use std::error::Error;
 use std::io;
 use tonic::Status;
@@ -87,7 +87,7 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
             connection_broke = true;
         }
         if let Some(error) = current.downcast_ref::<CredentialsError>() {
-            return Classification::new(error.status().code().to_gax(), Reach::Unconnected);
+            return Classification::new(error.code(), Reach::Unconnected);
         }
         if let Some(status) = current.downcast_ref::<Status>() {
             status_code.get_or_insert(status.code().to_gax());

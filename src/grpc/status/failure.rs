@@ -1,14 +1,15 @@
 //! An attempt that failed, kept as it came until somebody needs its status.
 
-use crate::body::FrameBuffer;
 use crate::grpc::status::code_ext::CodeExt as _;
 use crate::grpc::status::headers::StatusHeaders;
 use crate::grpc::status::{cause, received, server_delay};
-use crate::operation::{OperationError, OperationReport, RequestEnded};
-use crate::transport::{ConnectProblem, chain};
+use gax_driver::inbound::RequestEnded;
+use gax_driver::{OperationError, OperationReport};
 use gax_retry::operation::Stop;
 use gax_retry::{Attempt, Code, ServerDelay, SettingsError, StopReason};
 use gax_text::{Escaped, Human};
+use gax_wire::__house::{FrameBuffer, chain};
+use gax_wire::ConnectProblem;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;
@@ -142,7 +143,7 @@ impl Failure {
     /// The request has ended that the operation's thread works for.
     #[cold]
     pub(crate) fn request_ended() -> Self {
-        Self::new(Code::Cancelled, Kind::Transport(Status::from(RequestEnded).into()))
+        Self::new(Code::Cancelled, Kind::Transport(Status::from(RequestEnded::new()).into()))
     }
 
     /// The operation's deadline passed while it waited for another attempt.

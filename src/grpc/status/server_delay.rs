@@ -1,10 +1,10 @@
 //! The wait that a server asks for with a status, or a proxy in front of it with an HTTP error.
 
 use crate::grpc::status::received::{self, BASE64};
-use crate::transport::retry_after_in;
 use base64::Engine as _;
 use bytes::Bytes;
 use gax_retry::ServerDelay;
+use gax_wire::__house::retry_after_in;
 use http::{HeaderMap, HeaderName};
 use prost::Message;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! The request that others to its method are like.
 
-use crate::without_drop::put_without_drop;
+use gax_driver::__house::put_without_drop;
 use http::uri::{Authority, PathAndQuery};
 use http::{HeaderMap, Method, Uri, Version};
 use tonic::GrpcMethod;

@@ -5,7 +5,7 @@ use crate::grpc::template::example_request::ExampleRequest;
 use crate::grpc::template::previous_attempts::PREVIOUS_ATTEMPTS;
 use crate::grpc::template::timeout::{self, GRPC_TIMEOUT};
 use crate::resumption::Resumption;
-use crate::settings::CallOptions;
+use gax_driver::CallOptions;
 use http::header::{CONTENT_TYPE, TE};
 use http::{HeaderName, HeaderValue, Method, Version};
 use std::sync::OnceLock;

@@ -1,7 +1,7 @@
 //! The `grpc-timeout` header of a request.
 
 use crate::grpc::status::received;
-pub(crate) use crate::transport::grpc_timeout::{GRPC_TIMEOUT, header_value, parse, written};
+pub(crate) use gax_wire::__house::grpc_timeout::{GRPC_TIMEOUT, header_value, parse, written};
 use http::{HeaderMap, HeaderValue};
 use std::time::Duration;
 

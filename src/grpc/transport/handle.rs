@@ -4,9 +4,9 @@
 use crate::grpc::methods::Methods;
 use crate::grpc::transport::service::Transport;
 #[cfg(feature = "tables")]
-use crate::live::Replaceable;
+use gax_driver::__house::Replaceable;
 #[cfg(feature = "tables")]
-use crate::transport::SharedService;
+use gax_wire::__house::SharedService;
 #[cfg(feature = "tables")]
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};

@@ -9,6 +9,4 @@ pub(crate) use handle::{LazyService, SharedParts};
 pub(crate) use handle::{OwnService, ServiceHandle, ready_now};
 pub(crate) use passthrough::Passthrough;
 pub use service::Transport;
-pub(crate) use service::is_bare_channel;
-#[cfg(feature = "connection")]
-pub(crate) use service::is_channel;
+pub(crate) use service::{is_bare_channel, is_channel};

@@ -2,8 +2,8 @@
 
 use crate::rest::response::http_body::HttpBytes;
 use crate::rest::response::json;
-use crate::transport::retry_after_in;
 use gax_retry::Code;
+use gax_wire::__house::retry_after_in;
 use http::{HeaderMap, StatusCode};
 use prost::Message;
 use prost_reflect::DescriptorPool;

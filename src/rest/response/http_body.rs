@@ -1,11 +1,11 @@
 //! The body of an HTTP response, whatever its type is.
 
-use crate::http::Part;
 use crate::rest::http_service::HttpService;
 use crate::rest::problem::{broken, too_long, unreadable};
 use crate::rest::response::gzip::Unpacked;
-use crate::transport::BoxError;
 use bytes::{Buf as _, Bytes};
+use gax_http::__house::Part;
+use gax_wire::__house::BoxError;
 use http::HeaderMap;
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt as _;

@@ -1,10 +1,10 @@
 //! JSON as messages.
 
-use crate::operation::PREFIX;
 use crate::rest::messages::{is_http_body, make_readable, read_http_body, restore_empty};
 use crate::rest::methods::RestMethod;
 use crate::rest::problem::unreadable;
 use bytes::{Bytes, BytesMut};
+use gax_driver::__house::PREFIX;
 use http::{HeaderValue, StatusCode};
 use prost::Message as _;
 use prost_reflect::{

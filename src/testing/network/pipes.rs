@@ -1,7 +1,7 @@
 //! Connections over memory.
 
 use super::pipe::Pipe;
-use crate::operation::{Clock, Timer};
+use gax_driver::__house::{Clock, Timer};
 use http::Uri;
 use hyper_util::rt::TokioIo;
 use std::future::{Ready, poll_fn, ready};

@@ -1,12 +1,11 @@
 //! A token endpoint that follows a script.
 
-use crate::credentials::{AuthHeaders, Credentials};
+use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsError};
 use gax_retry::Code;
 use std::collections::VecDeque;
 use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
-use tonic::Status;
 
 /// One reply of a [`TokenEndpoint`].
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -59,11 +58,10 @@ impl TokenEndpoint {
             async move {
                 match reply {
                     Some(TokenReply::Token(token, lifetime)) => {
-                        let headers = AuthHeaders::bearer(&token)
-                            .map_err(|error| Status::internal(error.to_string()))?;
+                        let headers = AuthHeaders::bearer(&token)?;
                         Ok(lifetime.into_iter().fold(headers, AuthHeaders::expires_in))
                     }
-                    Some(TokenReply::Error(code)) => Err(Status::new(code.number().into(), "token endpoint")),
+                    Some(TokenReply::Error(code)) => Err(CredentialsError::new(code, "token endpoint")),
                     Some(TokenReply::Hang) | None => pending().await,
                 }
             }

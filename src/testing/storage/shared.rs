@@ -3,7 +3,7 @@
 use super::faults::{ArmedFaults, Faults};
 use super::state::{Objects, Sessions};
 use super::{StorageArrival, StorageCall};
-use crate::operation::Clock;
+use gax_driver::__house::Clock;
 use std::sync::{Mutex, PoisonError};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;

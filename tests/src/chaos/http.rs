@@ -5,6 +5,7 @@ use super::{CallEnd, Draw, DrawnServer, RandomCall, RandomCaller, RandomPolicy, 
 use crate::clock::{VirtualClock, ms};
 use crate::{HttpAct, HttpArrival, HttpScript};
 use bytes::Bytes;
+use gax_http::HttpRetryService;
 use gax_retry::Code;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
@@ -12,7 +13,6 @@ use hyper_util::client::legacy::connect::Connect;
 use hyper_util::rt::TokioExecutor;
 use std::time::Duration;
 use tokio::time::timeout;
-use tonic_gax::http::HttpRetryService;
 use tonic_gax::{CallOptions, OperationReport};
 
 /// The acts of an HTTP server, one for each request that reaches it.

@@ -3,12 +3,13 @@
 use super::{Draw, RandomBudget, Witness};
 use crate::generated::DESCRIPTORS;
 use crate::generated::test::talk::v1::{TalkSettings, TalkStubSettings};
+use gax_driver::observe::{FacadeMetrics, MetricNames};
+use gax_http::HttpRetryLayer;
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings};
 use gax_table::RetryTable;
 use std::sync::Arc;
 use std::time::Duration;
-use tonic_gax::observe::{FacadeMetrics, MetricNames};
-use tonic_gax::{HttpRetryLayer, OperationOptions, RetryLayer};
+use tonic_gax::{OperationOptions, RetryLayer};
 
 /// How the calls of a run are retried or hedged.
 #[derive(Debug, Clone)]

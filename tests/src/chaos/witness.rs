@@ -1,9 +1,9 @@
 //! An observer that records each operation, and marks its requests, so that they can be distinguished at the server.
 
+use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders};
 use gax_retry::{Attempt, AttemptKind, StartedAttempt, StopReason};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders};
 
 tokio::task_local! {
     static CALL: u32;

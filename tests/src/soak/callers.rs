@@ -6,6 +6,7 @@ use crate::chaos::RandomServer;
 use crate::clock::ms;
 use crate::generated::test::talk::v1::Line;
 use bytes::Bytes;
+use gax_driver::Retryer;
 use gax_retry::Code;
 use gax_retry::jitter::{JitterSource as _, SeededJitter};
 use http_body_util::{BodyExt as _, Collected, Full};
@@ -15,7 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::Status;
-use tonic_gax::{OperationError, Retryer};
+use tonic_gax::OperationError;
 
 /// The outcomes of the calls, counted.
 #[derive(Debug, Default)]

@@ -6,6 +6,10 @@ use crate::generated::DESCRIPTORS;
 use crate::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use crate::generated::test::talk::v1::{TalkClient, TalkSettings};
 use bytes::Bytes;
+use gax_driver::Retryer;
+use gax_driver::live::SettingsHandle;
+use gax_driver::observe::{FacadeMetrics, MetricNames, OperationObserver, TracingObserver};
+use gax_http::{HttpRetryLayer, HttpRetryService};
 use gax_retry::{Code, RetryBudget};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
@@ -14,10 +18,7 @@ use hyper_util::rt::TokioExecutor;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tonic::transport::{Channel, Endpoint};
-use tonic_gax::http::HttpRetryService;
-use tonic_gax::live::SettingsHandle;
-use tonic_gax::observe::{FacadeMetrics, MetricNames, OperationObserver, TracingObserver};
-use tonic_gax::{HttpRetryLayer, RetryLayer, RetryService, Retryer};
+use tonic_gax::{RetryLayer, RetryService};
 
 /// The clients of a gRPC server: the generated one, and tonic's own over the layer.
 #[derive(Debug, Clone)]

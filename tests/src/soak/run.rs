@@ -10,11 +10,11 @@ use super::process::{memory, tasks};
 use super::settings::{replace, table};
 use super::tally::{Tally, of};
 use crate::clock::{VirtualClock, ms};
+use gax_driver::live::SettingsHandle;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 use tokio::task::JoinSet;
-use tonic_gax::live::SettingsHandle;
 
 /// A soak.
 #[derive(Debug)]

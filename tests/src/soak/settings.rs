@@ -1,11 +1,11 @@
 //! The settings, which are replaced all the time.
 
 use crate::clock::ms;
+use gax_driver::live::SettingsHandle;
 use gax_retry::{Code, Hedging, RetrySettings};
 use gax_table::{Dialect, RetryTable};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use tonic_gax::live::SettingsHandle;
 
 /// The service that HTTP requests run by.
 pub(super) const HTTP: &str = "soak";

@@ -1,9 +1,9 @@
 //! An observer that counts.
 
+use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
 use gax_retry::{Attempt, Code, StartedAttempt, StopReason};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
-use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
 
 /// Counts of the operations over one server.
 #[derive(Debug, Default)]

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::observe::{OperationInfo, OperationObserver};
 use gax_retry::{Code, StartedAttempt, StopReason};
 use http_body::Frame;
 use http_body_util::StreamBody;
@@ -12,7 +13,6 @@ use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
 use tonic::{Request, Status};
-use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::{CallOptions, Note, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};

@@ -2,6 +2,7 @@
 //! a random moment. Each element ends exactly once, with the result of the batch that carried it.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
+use gax_driver::Retryer;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
@@ -13,7 +14,7 @@ use tonic_gax::batching::{
     AddRefusal, BatchCall, Batcher, BatcherTotals, BatchingRules, ElementFailure, ElementSize,
 };
 use tonic_gax::settings::{BatchingSettings, LimitExceeded};
-use tonic_gax::{Code, RetrySettings, Retryer};
+use tonic_gax::{Code, RetrySettings};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
 use tonic_gax_tests::{ms, virtual_time};
 

@@ -3,13 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, presets};
+use gax_transfer::{Download, TransferError, Upload};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::path::PathBuf;
-use tonic_gax::HttpRetryLayer;
-use tonic_gax::http::{HttpRetryService, ReplayBody, presets};
 use tonic_gax::testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{Download, TransferError, Upload};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
 use tonic_gax_tests::{ms, virtual_time};
 

@@ -2,15 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use allocation_counter::measure;
+use gax_driver::Retryer;
+use gax_driver::live::SettingsHandle;
+use gax_http::HttpRetryLayer;
 use prost::bytes::{Buf, BufMut};
 use prost::encoding::{DecodeContext, WireType};
 use prost::{DecodeError, Message};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::{Request, Response, Status};
-use tonic_gax::live::SettingsHandle;
-use tonic_gax::{
-    __private as gax, CallSettings, Code, HttpRetryLayer, RetryLayer, RetryService, RetryTable, Retryer,
-};
+use tonic_gax::{__private as gax, CallSettings, Code, RetryLayer, RetryService, RetryTable};
 use tonic_gax_benches::asset::ListAssetsRequest;
 use tonic_gax_benches::asset::asset_service_client::AssetServiceClient;
 use tonic_gax_benches::canned::Canned;

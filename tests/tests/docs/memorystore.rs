@@ -5,13 +5,14 @@
 #[path = "../../../examples/memorystore.rs"]
 mod program;
 
+use gax_driver::RetryError;
+use gax_driver::closure::Retried;
 use gax_retry::{Attempt, Code, StopReason};
 use program::{Failure, Redis};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tonic_gax::closure::Retried;
-use tonic_gax::{OperationReport, RetryError};
+use tonic_gax::OperationReport;
 use tonic_gax_tests::ms;
 
 /// A server's treatment of a command that it has read.

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::observe::{OutgoingHeaders, TracingObserver};
 use http_body_util::{BodyExt as _, Full};
 use opentelemetry::propagation::{Injector, TextMapPropagator as _};
 use opentelemetry::trace::TracerProvider as _;
@@ -19,7 +20,6 @@ use tonic::body::Body;
 use tonic::server::NamedService;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
-use tonic_gax::observe::{OutgoingHeaders, TracingObserver};
 use tonic_gax::{Code, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;

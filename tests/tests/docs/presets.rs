@@ -1,6 +1,6 @@
 //! The guide's page about presets says what the presets are.
 
-use tonic_gax::http::presets;
+use gax_http::presets;
 
 const PAGE: &str = include_str!("../../../docs/src/http-rules.md");
 

@@ -3,14 +3,15 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::HttpRetryLayer;
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings};
 use http_body_util::{BodyExt as _, Full};
 use std::convert::Infallible;
 use std::time::Duration;
 use tonic::{Request, Response, Status};
 use tonic_gax::{
-    CallOptions, DeadlineLayer, HttpRetryLayer, Note, OperationError, OperationReport, RequestExt as _,
-    RetryLayer, RetryTable,
+    CallOptions, DeadlineLayer, Note, OperationError, OperationReport, RequestExt as _, RetryLayer,
+    RetryTable,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{

@@ -22,7 +22,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Where tasks and threads wait.
-const WAITING: [&str; 2] = ["src/operation/timer.rs", "src/operation/blocking.rs"];
+const WAITING: [&str; 2] =
+    ["crates/driver/src/operation/timer.rs", "crates/driver/src/operation/blocking.rs"];
 /// Who says that an operation has ended.
 const ENDING: &str = "retry/src/operation/";
 
@@ -31,8 +32,19 @@ fn repository() -> PathBuf {
 }
 
 /// The modules of the crates, the roots first.
-fn crates() -> [(&'static str, Vec<Module>); 5] {
-    ["src/", "retry/src/", "codegen/src/", "cli/src/", "table/src/"].map(|folder| {
+fn crates() -> [(&'static str, Vec<Module>); 9] {
+    [
+        "src/",
+        "crates/driver/src/",
+        "crates/wire/src/",
+        "crates/http/src/",
+        "crates/transfer/src/",
+        "retry/src/",
+        "codegen/src/",
+        "cli/src/",
+        "table/src/",
+    ]
+    .map(|folder| {
         let read = |file: &str| fs::read_to_string(repository().join(file)).ok();
         (folder, modules(folder, &read))
     })
@@ -70,7 +82,8 @@ const NOTHING: [String; 0] = [];
 fn modules_know_only_those_below_them() {
     let page = fs::read_to_string(repository().join("docs/contributing/architecture.md")).unwrap();
     for (folder, modules) in crates() {
-        let order = Order::read(&page, folder).unwrap();
+        // Small crates have no order: that nothing in them goes in a circle is enough.
+        let Some(order) = Order::read(&page, folder) else { continue };
         let (root, rest) = modules.split_first().unwrap();
         let root = Root::of(root);
         assert_eq!(
@@ -80,7 +93,7 @@ fn modules_know_only_those_below_them() {
         );
         let wrong: Vec<_> = rest.iter().flat_map(|module| arrows(module, &root, &order)).collect();
         assert_eq!(wrong, NOTHING, "the order of modules is in docs/contributing/architecture.md");
-        assert!(rest.len() > 30, "{folder} has more files than {}", rest.len());
+        assert!(rest.len() > 10, "{folder} has more files than {}", rest.len());
     }
 }
 
@@ -98,7 +111,7 @@ fn files_side_by_side_know_each_other_one_way() {
 #[test]
 fn only_the_timer_and_the_blocking_loop_wait() {
     let found: Vec<_> = crates().iter().flat_map(|(_, modules)| modules.iter().flat_map(waiters)).collect();
-    assert_eq!(found, NOTHING, "wait by a Timer: see src/operation/timer.rs");
+    assert_eq!(found, NOTHING, "wait by a Timer: see crates/driver/src/operation/timer.rs");
 }
 
 #[test]
@@ -111,11 +124,11 @@ fn only_the_operation_ends_itself() {
 fn who_waits_elsewhere_is_found() {
     let text = "use tokio::time::sleep_until;\n// sleep\nfn wait() {\n    std::thread::sleep(TIME);\n}\n\
                 #[cfg(test)]\nmod tests {\n    use tokio::time::sleep;\n}\n";
-    let found = waiters(&Module::of("src/http/layer.rs", text));
-    assert_eq!(found, ["src/http/layer.rs:1: sleep_until", "src/http/layer.rs:4: sleep"]);
+    let found = waiters(&Module::of("crates/http/src/layer.rs", text));
+    assert_eq!(found, ["crates/http/src/layer.rs:1: sleep_until", "crates/http/src/layer.rs:4: sleep"]);
     let found = waiters(&Module::of("retry/src/plan.rs", "fn wait() { park_timeout(TIME) }"));
     assert_eq!(found, ["retry/src/plan.rs:1: park_timeout"]);
-    assert_eq!(waiters(&Module::of("src/operation/timer.rs", text)), NOTHING);
+    assert_eq!(waiters(&Module::of("crates/driver/src/operation/timer.rs", text)), NOTHING);
 }
 
 #[test]

@@ -26,9 +26,10 @@ fn the_files_that_have_mutants_exist() {
 
 #[test]
 fn files_that_are_gone_are_found() {
-    let files = ["src/operation/driver.rs", "src/grpc/protocol/attempt.rs"].map(str::to_owned);
-    let config = "examine_globs = [\n    \"src/operation/driver.rs\",\n    \"src/grpc/protocol/*.rs\",\n]\nexclude_re = [\"x\"]\n";
+    let files = ["crates/driver/src/operation/driver.rs", "src/grpc/protocol/attempt.rs"].map(str::to_owned);
+    let config = "examine_globs = [\n    \"crates/driver/src/operation/driver.rs\",\n    \"src/grpc/protocol/*.rs\",\n]\nexclude_re = [\"x\"]\n";
     assert_eq!(without_files(config, &files), NOTHING);
-    let config = "examine_globs = [\"src/driver.rs\", \"src/operation/*.rs\", \"src/grpc/*.rs\"]";
+    let config =
+        "examine_globs = [\"src/driver.rs\", \"crates/driver/src/operation/*.rs\", \"src/grpc/*.rs\"]";
     assert_eq!(without_files(config, &files), ["src/driver.rs", "src/grpc/*.rs"]);
 }

@@ -7,7 +7,17 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The published crates' folders.
-const PUBLISHED: [&str; 5] = ["", "retry/", "table/", "codegen/", "cli/"];
+const PUBLISHED: [&str; 9] = [
+    "",
+    "retry/",
+    "table/",
+    "crates/driver/",
+    "crates/wire/",
+    "crates/http/",
+    "crates/transfer/",
+    "codegen/",
+    "cli/",
+];
 /// Pages that are read in a clone or on the repository's site, besides those of the guide.
 const PAGES: [&str; 9] = [
     "CHANGELOG.md",

@@ -2,16 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{HttpError, HttpResponseBody, HttpRetryLayer, HttpRetryService, TransportFailure, presets};
 use gax_retry::Attempt;
 use http_body::Body as _;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::convert::Infallible;
-use tonic_gax::http::{HttpError, HttpResponseBody, HttpRetryService, TransportFailure, presets};
-use tonic_gax::{
-    CallOptions, Code, HttpRetryLayer, Note, OperationOptions, OperationReport, RetrySettings, StopReason,
-};
+use tonic_gax::{CallOptions, Code, Note, OperationOptions, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, RawFrame, RawServer, delays, ms};
 use tower_layer::Layer as _;
 use tower_service::Service as _;

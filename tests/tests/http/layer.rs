@@ -2,17 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{
+    HttpError, HttpFailure, HttpReport, HttpResponseBody, HttpRetryLayer, IdempotencyStrategy, ReplayBody,
+    TransportFailure, note, presets,
+};
 use http_body_util::{BodyExt as _, Full};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
-use tonic_gax::http::{
-    HttpError, HttpFailure, HttpReport, HttpResponseBody, IdempotencyStrategy, ReplayBody, TransportFailure,
-    note, presets,
-};
 use tonic_gax::{
-    CallOptions, Code, Compatibility, HttpRetryLayer, Note, OperationOptions, OperationReport, RetrySettings,
-    StopReason,
+    CallOptions, Code, Compatibility, Note, OperationOptions, OperationReport, RetrySettings, StopReason,
 };
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, codes, delays, ms};
 use tower_layer::Layer as _;

@@ -2,15 +2,16 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{
+    HttpError, HttpReport, HttpRetryLayer, IdempotencyStrategy, IdempotencyTable, OperationClass, Preset,
+    StatusSet, presets,
+};
 use gax_retry::jitter::SeededJitter;
 use gax_retry::{AttemptPlan, Response};
 use http_body_util::Full;
 use serde_json::Value;
 use std::time::Duration;
-use tonic_gax::http::{
-    HttpError, HttpReport, IdempotencyStrategy, IdempotencyTable, OperationClass, Preset, StatusSet, presets,
-};
-use tonic_gax::{CallOptions, Code, HttpRetryLayer, OperationOptions, OperationReport, StopReason};
+use tonic_gax::{CallOptions, Code, OperationOptions, OperationReport, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
 use tower_service::Service as _;
 
@@ -251,7 +252,7 @@ async fn the_storage_preset_without_its_random_part_waits_powers_of_two_for_ten_
     let plain = presets::storage().with_host("server");
     let strategy = plain.backoff_strategy();
     let plain = plain.with_backoff_strategy(
-        strategy.with_backoff(strategy.backoff().with_jitter(tonic_gax::strategy::Jitter::None)),
+        strategy.with_backoff(strategy.backoff().with_jitter(gax_driver::strategy::Jitter::None)),
     );
     let (_, report, server) = sent(
         &HttpRetryLayer::preset(&plain).reports(true),

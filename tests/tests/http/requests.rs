@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{HttpCallOptions, HttpRetryLayer, HttpRetryService, IntoReplay, ReplayBody, presets};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use std::error::Error;
@@ -9,10 +10,7 @@ use std::io;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
-use tonic_gax::http::{HttpCallOptions, HttpRetryService, IntoReplay, ReplayBody, presets};
-use tonic_gax::{
-    CallOptions, Code, HttpRetryLayer, Note, OperationReport, RetrySettings, StartedAttempt, StopReason,
-};
+use tonic_gax::{CallOptions, Code, Note, OperationReport, RetrySettings, StartedAttempt, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, ms};
 use tower_service::Service;
 

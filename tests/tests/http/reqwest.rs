@@ -2,14 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{
+    HttpCallOptions, HttpRetryLayer, HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService, note,
+};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use reqwest::multipart::{Form, Part};
 use std::error::Error as _;
-use tonic_gax::http::{
-    HttpCallOptions, HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService, note,
-};
-use tonic_gax::{Code, HttpRetryLayer, Note, OperationReport, RetrySettings, StopReason};
+use tonic_gax::{Code, Note, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
 
 const NOBODY: &str = "http://127.0.0.1:1/";

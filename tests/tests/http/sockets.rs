@@ -3,13 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{
+    HttpFailure, HttpReport, HttpRetryLayer, HttpRetryService, Replay, ReplayBody, ReqwestService,
+    TransportFailure,
+};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use tonic_gax::http::{
-    HttpFailure, HttpReport, HttpRetryService, Replay, ReplayBody, ReqwestService, TransportFailure,
-};
-use tonic_gax::{Code, HttpRetryLayer, OperationReport, RetrySettings, StopReason};
+use tonic_gax::{Code, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, HttpService, ms};
 use tower_service::Service;
 

@@ -2,12 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{
+    HttpError, HttpFailure, HttpReport, HttpRetryLayer, ReplayBody, ReqwestService, TransportFailure, presets,
+};
 use gax_retry::Attempt;
 use http_body_util::Full;
-use tonic_gax::http::{
-    HttpError, HttpFailure, HttpReport, ReplayBody, ReqwestService, TransportFailure, presets,
-};
-use tonic_gax::{Code, Compatibility, HttpRetryLayer, Note, OperationReport, StopReason};
+use tonic_gax::{Code, Compatibility, Note, OperationReport, StopReason};
 use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, RawFrame, RawServer, failed, http2_client, ms, settings,
 };

@@ -2,13 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::Retryer;
+use gax_http::HttpRetryLayer;
 use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopReason};
 use gax_table::{Dialect, RetryTable};
 use http_body_util::Full;
 use tonic::{Request, Status};
 use tonic_gax::resumption::Resumption;
 use tonic_gax::settings::RetryBudgets;
-use tonic_gax::{HttpRetryLayer, OperationReport, RequestExt as _, RetryLayer, Retryer};
+use tonic_gax::{OperationReport, RequestExt as _, RetryLayer};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{

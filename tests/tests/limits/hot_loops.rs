@@ -1,17 +1,15 @@
 //! An outage against settings that name no delays: what is left out must not make a client hammer.
 
 use bytes::Bytes;
+use gax_driver::{Retryer, retry, retry_blocking};
+use gax_http::{HttpReport, HttpRetryLayer};
 use gax_retry::http::HttpFailure;
 use gax_retry::{Attempt, Code, RetrySettings, StopReason};
 use http_body_util::Full;
 use std::cell::Cell;
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::http::HttpReport;
-use tonic_gax::{
-    CallOptions, HttpRetryLayer, OperationOptions, OperationReport, RequestExt as _, Retryer, retry,
-    retry_blocking,
-};
+use tonic_gax::{CallOptions, OperationOptions, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ExportAssetsRequest,
     ListAssetsRequest,

@@ -2,6 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::Retryer;
+use gax_driver::inbound::{Inbound, RequestEnded};
+use gax_driver::observe::{OperationInfo, OperationObserver};
+use gax_http::HttpRetryLayer;
 use gax_retry::{Code, CodeSet, Policy, RetrySettings, StartedAttempt, StopReason};
 use http_body_util::{BodyExt as _, Full};
 use std::convert::Infallible;
@@ -15,9 +19,7 @@ use tokio_stream::StreamExt as _;
 use tonic::Status;
 use tonic::codegen::BoxStream;
 use tonic::transport::Server;
-use tonic_gax::deadline::{Inbound, RequestEnded};
-use tonic_gax::observe::{OperationInfo, OperationObserver};
-use tonic_gax::{CallOptions, DeadlineLayer, HttpRetryLayer, OperationOptions, OperationReport, Retryer};
+use tonic_gax::{CallOptions, DeadlineLayer, OperationOptions, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;

@@ -2,14 +2,13 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::Retryer;
+use gax_driver::report::Delivery;
+use gax_http::HttpRetryLayer;
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use http_body_util::Full;
 use std::time::Duration;
-use tonic_gax::report::Delivery;
-use tonic_gax::{
-    CallOptions, HttpRetryLayer, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
-    Retryer,
-};
+use tonic_gax::{CallOptions, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;

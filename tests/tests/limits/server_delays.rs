@@ -2,12 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::HttpRetryLayer;
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use http_body_util::Full;
 use std::error::Error as _;
 use tonic::Status;
 use tonic::metadata::AsciiMetadataValue;
-use tonic_gax::{HttpRetryLayer, OperationError, OperationOptions, OperationReport};
+use tonic_gax::{OperationError, OperationOptions, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
     Beat, FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of,

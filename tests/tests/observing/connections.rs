@@ -2,13 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use crate::observing::lines::Lines;
+use gax_driver::observe::{FacadeMetrics, MetricNames, TracingObserver};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tonic_gax::connection::{Address, AddressList, Connection, ConnectionBuilder, Ejection};
-use tonic_gax::observe::{FacadeMetrics, MetricNames, TracingObserver};
 use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, delays, ms};
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;

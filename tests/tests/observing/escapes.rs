@@ -1,8 +1,9 @@
 //! Nothing that a server says, and no name, can steer the terminal on which an error or a report is printed.
 
+use gax_driver::Retryer;
 use std::error::Error as _;
 use tonic::Status;
-use tonic_gax::{Code, OperationError, Retryer};
+use tonic_gax::{Code, OperationError};
 use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, lasting, ms};
 
 /// A title for the terminal, a CSI of C1, and characters that turn the direction of writing.

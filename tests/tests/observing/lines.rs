@@ -5,7 +5,7 @@ use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Subscriber};
+use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
@@ -38,10 +38,15 @@ impl Lines {
     }
 }
 
+/// Whether a span or an event is one of the workspace's crates.
+fn is_ours(metadata: &Metadata<'_>) -> bool {
+    ["gax_", "tonic_gax::"].iter().any(|start| metadata.target().starts_with(start))
+}
+
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
         let span = context.span(id).unwrap();
-        if span.metadata().target().starts_with("tonic_gax::") {
+        if is_ours(span.metadata()) {
             let parent = span.parent().map_or("nothing", |parent| parent.metadata().name());
             let mut fields = Fields::default();
             attributes.record(&mut fields);
@@ -56,7 +61,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        if event.metadata().target().starts_with("tonic_gax::") {
+        if is_ours(event.metadata()) {
             let mut fields = Fields::default();
             event.record(&mut fields);
             let span = context.event_span(event).map_or("nothing", |span| span.metadata().name());
@@ -66,7 +71,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for Lines {
 
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let span = context.span(&id).unwrap();
-        if span.metadata().target().starts_with("tonic_gax::") {
+        if is_ours(span.metadata()) {
             self.push(format!("{} closes", span.name()));
         }
     }

@@ -2,6 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::Retryer;
+use gax_driver::live::SettingsHandle;
+use gax_driver::observe::{
+    FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics, RETRY_BUCKETS, SIZE_BUCKETS,
+};
+use gax_http::HttpRetryLayer;
 use gax_retry::{Code, RetryBudget, RetrySettings};
 use gax_table::RetryTable;
 use http_body_util::Full;
@@ -14,12 +20,8 @@ use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMete
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use tonic::Status;
+use tonic_gax::RetryLayer;
 use tonic_gax::connection::{Address, AddressList, Connection};
-use tonic_gax::live::SettingsHandle;
-use tonic_gax::observe::{
-    FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics, RETRY_BUCKETS, SIZE_BUCKETS,
-};
-use tonic_gax::{HttpRetryLayer, RetryLayer, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{
@@ -385,7 +387,7 @@ fn whether_the_settings_file_is_watched_is_a_gauge() {
         lines.into_iter().find(|line| line.0 == "gax.client.settings.watched{gax.target=dns:///assets}")
     };
     assert_eq!(measured(), None);
-    let watch = tonic_gax::live::watch(&path, &handle).unwrap();
+    let watch = gax_driver::live::watch(&path, &handle).unwrap();
     assert_eq!(format!("{:?}", measured().unwrap().2), "1.0");
     handle.on_event(move |event| ended.send(event.to_string()).unwrap());
     drop(watch);
@@ -520,7 +522,7 @@ async fn the_dashboard_and_the_alerts_name_what_is_exported() {
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched_for_the_dashboard.json");
         std::fs::write(&path, r#"{"methodConfig": []}"#).unwrap();
         let handle = SettingsHandle::new(RetryTable::from_path(&path).unwrap());
-        let _watch = tonic_gax::live::watch(&path, &handle).unwrap();
+        let _watch = gax_driver::live::watch(&path, &handle).unwrap();
         let metrics = Arc::new(FacadeMetrics::new(names()));
         let retryer = Retryer::with_handle(&handle, "any", [Code::Unavailable]).observer(metrics);
         retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();

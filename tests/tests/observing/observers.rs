@@ -2,16 +2,15 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::Retryer;
+use gax_driver::observe::{OperationInfo, OperationObserver, Transport};
+use gax_http::HttpRetryLayer;
 use gax_retry::{Attempt, Code, Hedging, Policy, RetryBudget, RetrySettings, StopReason};
 use http_body_util::{BodyExt as _, Full};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::observe::{OperationInfo, OperationObserver, Transport};
-use tonic_gax::{
-    CallOptions, HttpRetryLayer, OperationOptions, OperationReport, RequestExt as _, RetryLayer, RetryTable,
-    Retryer,
-};
+use tonic_gax::{CallOptions, OperationOptions, OperationReport, RequestExt as _, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;

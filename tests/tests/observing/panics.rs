@@ -7,6 +7,11 @@
 
 use crate::observing::lines::Lines;
 use bytes::Bytes;
+use gax_driver::Retryer;
+use gax_driver::observe::{
+    AttemptTransfer, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, WireMessage,
+};
+use gax_http::HttpRetryLayer;
 use gax_retry::{Attempt, Code, RetryBudget, RetrySettings, ServerDelay, StartedAttempt, StopReason};
 use http_body_util::Full;
 use std::collections::BTreeSet;
@@ -14,10 +19,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::observe::{
-    AttemptTransfer, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, WireMessage,
-};
-use tonic_gax::{HttpRetryLayer, OperationOptions, RetryLayer, Retryer};
+use tonic_gax::{OperationOptions, RetryLayer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, ListAssetsRequest,

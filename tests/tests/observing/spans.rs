@@ -2,12 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use crate::observing::lines::Lines;
+use gax_driver::Retryer;
+use gax_driver::observe::TracingObserver;
 use gax_retry::{Code, RetrySettings, StartedAttempt};
 use std::sync::Arc;
 use tonic::Status;
 use tonic::service::interceptor::InterceptedService;
-use tonic_gax::observe::TracingObserver;
-use tonic_gax::{CodeExt as _, RetryLayer, RetryTable, Retryer};
+use tonic_gax::{CodeExt as _, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms};

@@ -2,6 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::Retryer;
+use gax_http::HttpRetryLayer;
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
@@ -13,8 +15,8 @@ use tonic_gax::testing::{
     Attempts, Fault, FaultLayer, Recording, Reply, Script, VirtualServer, assert_attempts,
 };
 use tonic_gax::{
-    Code, HttpRetryLayer, OperationError, OperationOptions, OperationReport, RetryBudget, RetryLayer,
-    RetrySettings, RetryTable, Retryer, StopReason,
+    Code, OperationError, OperationOptions, OperationReport, RetryBudget, RetryLayer, RetrySettings,
+    RetryTable, StopReason,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{

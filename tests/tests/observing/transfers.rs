@@ -3,6 +3,8 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::observe::{AttemptTransfer, OperationInfo, OperationObserver, WireMessage};
+use gax_http::HttpRetryLayer;
 use gax_retry::{Attempt, Code, Hedging, RetrySettings, StartedAttempt};
 use http_body_util::Full;
 use hyper_util::rt::TokioIo;
@@ -11,8 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Endpoint, Server};
-use tonic_gax::observe::{AttemptTransfer, OperationInfo, OperationObserver, WireMessage};
-use tonic_gax::{HttpRetryLayer, RetryLayer, RetryTable};
+use tonic_gax::{RetryLayer, RetryTable};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;

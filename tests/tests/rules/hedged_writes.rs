@@ -2,13 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{
+    HttpError, HttpRetryLayer, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
+};
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
 use http_body_util::{BodyExt as _, Full};
 use tokio::time::sleep;
 use tonic::Status;
-use tonic_gax::http::{HttpError, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass};
 use tonic_gax::testing::{Reply, Script};
-use tonic_gax::{HttpRetryLayer, Note, OperationReport, RetryLayer, RetryTable};
+use tonic_gax::{Note, OperationReport, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{

@@ -2,14 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{HttpCallOptions, HttpRetryLayer, IdempotencyRule, IdempotencyTable, OperationClass};
 use gax_retry::{Code, Hedging, RetryBudget, RetrySettings, StopReason};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio::time::sleep;
-use tonic_gax::http::{HttpCallOptions, IdempotencyRule, IdempotencyTable, OperationClass};
 use tonic_gax::settings::SettingsProblem;
-use tonic_gax::{CallOptions, HttpRetryLayer, Note, OperationReport};
+use tonic_gax::{CallOptions, Note, OperationReport};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, delays, ms};
 use tower_service::Service as _;
 

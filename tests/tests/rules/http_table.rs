@@ -2,11 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::live::SettingsHandle;
+use gax_http::{HttpRetryLayer, HttpRetryService};
 use gax_retry::Environment;
 use http_body_util::Full;
-use tonic_gax::http::HttpRetryService;
-use tonic_gax::live::SettingsHandle;
-use tonic_gax::{CallOptions, HttpRetryLayer, OperationOptions, OperationReport, RetryTable, StopReason};
+use tonic_gax::{CallOptions, OperationOptions, OperationReport, RetryTable, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, MemoryConnector, ms};
 
 const TABLE: &str = r#"

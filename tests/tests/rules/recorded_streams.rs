@@ -7,6 +7,7 @@
 )]
 
 use crate::rules::goldens::{cases, codes, end, row, settings};
+use gax_driver::observe::{OperationInfo, OperationObserver};
 use gax_retry::{Attempt, Code, Compatibility, StartedAttempt, StopReason};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -14,7 +15,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_stream::StreamExt as _;
 use tonic::{Request, Status};
-use tonic_gax::observe::{OperationInfo, OperationObserver};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Opening, Subscriber, SubscriptionStrategy};
 use tonic_gax::{CallSettings, OperationError, OperationOptions, OperationReport, RequestExt as _};

@@ -2,11 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::HttpRetryLayer;
 use gax_retry::{Code, CodeSet, Compatibility, RetrySettings, StopReason};
 use http_body_util::Full;
 use std::time::Duration;
 use tonic::Request;
-use tonic_gax::{CallOptions, HttpRetryLayer, RequestExt as _};
+use tonic_gax::{CallOptions, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
@@ -321,8 +322,8 @@ async fn an_http_request_has_the_same_rules() {
 async fn a_preset_s_limits_are_changed_like_settings() {
     let options = CallOptions::new().timeout(ms(700)).initial_retry_delay(ms(100)).max_attempts(9);
     let (server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::Stall));
-    let mut client = HttpRetryLayer::preset(&tonic_gax::http::presets::storage())
-        .layer(FaultServer::full_client(connector));
+    let mut client =
+        HttpRetryLayer::preset(&gax_http::presets::storage()).layer(FaultServer::full_client(connector));
     let request = http::Request::get("http://server/thing").extension(options);
     let request = request.body(Full::<Bytes>::default()).unwrap();
     let error = client.call(request).await.map(|_| ()).unwrap_err();

@@ -2,11 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::Retryer;
+use gax_http::{HttpRetryLayer, presets};
 use gax_retry::{Code, Compatibility, Environment, Hedging, RetrySettings, StopReason};
 use http_body_util::Full;
 use tonic::Request;
-use tonic_gax::http::presets;
-use tonic_gax::{CallOptions, HttpRetryLayer, OperationOptions, OperationReport, RequestExt as _, Retryer};
+use tonic_gax::{CallOptions, OperationOptions, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::{

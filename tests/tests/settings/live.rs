@@ -2,18 +2,17 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::Retryer;
+use gax_driver::live::{SettingsEvent, SettingsHandle};
+use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
+use gax_http::HttpRetryLayer;
 use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopReason};
 use gax_table::{Dialect, RetryTable};
 use http_body_util::Full;
 use std::sync::{Arc, Mutex};
 use tonic::transport::Channel;
 use tonic::{Request, Status};
-use tonic_gax::live::{SettingsEvent, SettingsHandle};
-use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
-use tonic_gax::{
-    CallOptions, HttpRetryLayer, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryService,
-    Retryer,
-};
+use tonic_gax::{CallOptions, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryService};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{

@@ -2,14 +2,14 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_driver::live::SettingsHandle;
+use gax_http::{HttpRetryLayer, IdempotencyRule, OperationClass};
 use gax_retry::http::IdempotencyTable;
 use gax_retry::{Code, Hedging, RetrySettings};
 use gax_table::RetryTable;
 use http_body_util::Full;
 use std::iter::repeat_n;
-use tonic_gax::http::{IdempotencyRule, OperationClass};
-use tonic_gax::live::SettingsHandle;
-use tonic_gax::{HttpRetryLayer, RetryLayer};
+use tonic_gax::RetryLayer;
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings};

@@ -1,11 +1,11 @@
 //! Names in a replaced table that no client has.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_driver::live::SettingsHandle;
 use gax_retry::{Code, RetrySettings};
 use gax_table::{RetryTable, RetryTableBuilder};
 use std::sync::{Arc, Mutex};
 use tonic::transport::Channel;
-use tonic_gax::live::SettingsHandle;
 use tonic_gax::{OperationError, RetryLayer};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings};

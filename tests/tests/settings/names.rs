@@ -1,14 +1,14 @@
 //! The names that people type, each as they would.
 
+use gax_driver::Retryer;
+use gax_driver::report::AttemptKind;
+use gax_http::{HttpCallOptions, HttpRetryLayer, ReplayBody, ReqwestService, presets};
 use std::io;
 use std::time::Duration;
-use tonic_gax::http::{HttpCallOptions, ReplayBody, ReqwestService, presets};
-use tonic_gax::report::AttemptKind;
 use tonic_gax::settings::IntoCodes as _;
 use tonic_gax::{
-    CallOptions, Code, CodeExt as _, CodeSet, Compatibility, HttpRetryLayer, OperationError,
-    OperationOptions, OperationReport, RequestExt as _, RetryLayer, RetrySettings, RetryTable, Retryer,
-    StartedAttempt, StopReason,
+    CallOptions, Code, CodeExt as _, CodeSet, Compatibility, OperationError, OperationOptions,
+    OperationReport, RequestExt as _, RetryLayer, RetrySettings, RetryTable, StartedAttempt, StopReason,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,

@@ -1,11 +1,10 @@
 //! Settings and reports by serde.
 
+use gax_driver::Retryer;
+use gax_http::HttpCallOptions;
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::http::HttpCallOptions;
-use tonic_gax::{
-    CallOptions, CallSettings, Code, CodeSet, Hedging, RetryBudget, RetrySettings, Retryer, StopReason,
-};
+use tonic_gax::{CallOptions, CallSettings, Code, CodeSet, Hedging, RetryBudget, RetrySettings, StopReason};
 
 #[test]
 fn settings_of_an_rpc_are_read_as_they_were_stored() {

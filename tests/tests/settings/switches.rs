@@ -1,6 +1,7 @@
 //! Switches of a client or layer, and what its public types promise.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_driver::Retryer;
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use tonic::transport::Channel;
 use tonic::{Request, Status};
@@ -9,7 +10,7 @@ use tonic_gax::grpc::{ResponseBody, ResponseFuture};
 use tonic_gax::settings::OperationCallSettings;
 use tonic_gax::{
     CallOptions, CallSettings, OperationError, OperationOptions, OperationReport, RequestExt as _,
-    RetryLayer, RetryService, RetrySettingsBuilder, RetryTable, Retryer, SettingsError,
+    RetryLayer, RetryService, RetrySettingsBuilder, RetryTable, SettingsError,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{

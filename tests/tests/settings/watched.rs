@@ -1,6 +1,9 @@
 //! Settings that follow a file: real files, and whatever the operating system reports of them.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_driver::Retryer;
+use gax_driver::live::{SettingsHandle, watch};
+use gax_driver::observe::{OperationInfo, OperationObserver};
 use gax_retry::{Code, RetrySettings};
 use gax_table::{Dialect, RetryTable};
 use std::fs;
@@ -9,9 +12,6 @@ use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::Retryer;
-use tonic_gax::live::{SettingsHandle, watch};
-use tonic_gax::observe::{OperationInfo, OperationObserver};
 
 /// As long as no machine takes; a test that works waits for none of it.
 const AGES: Duration = Duration::from_secs(60);

@@ -3,15 +3,15 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{HttpRetryLayer, ReqwestService, TransportFailure};
 use gax_retry::{Code, RetrySettings, StopReason};
+use gax_wire::ConnectProblem;
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
 use tonic_gax::client::Transport;
-use tonic_gax::http::{ReqwestService, TransportFailure};
-use tonic_gax::report::ConnectProblem;
-use tonic_gax::{HttpRetryLayer, Note, OperationReport};
+use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
     Authority, Handshake, Setup, Stack, TlsServer, codes, error_report, failed, lasting, report_of, reported,

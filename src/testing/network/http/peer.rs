@@ -2,8 +2,8 @@
 
 use super::connection::{End, serve};
 use super::{HttpArrival, HttpScript};
-use crate::operation::Clock;
 use crate::testing::network::Pipes;
+use gax_driver::__house::Clock;
 use std::io;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -2,14 +2,14 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::{layer, table};
+use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsLayer, CredentialsService};
+use gax_driver::report::Delivery;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tonic::{Code, Request, Status};
-use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsLayer, CredentialsService};
 use tonic_gax::google::GoogleHeaders;
-use tonic_gax::report::Delivery;
 use tonic_gax::testing::VirtualServer;
 use tonic_gax::{OperationError, OperationOptions, StopReason};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
@@ -171,7 +171,7 @@ async fn a_source_that_fails_is_asked_again_as_its_code_says() {
     let source = Arc::clone(&results);
     let credentials = Credentials::new(move || {
         let failure = source.lock().unwrap().pop();
-        async move { failure.map_or_else(|| Ok(AuthHeaders::bearer("t").unwrap()), Err) }
+        async move { failure.map_or_else(|| Ok(AuthHeaders::bearer("t").unwrap()), |status| Err(status.into())) }
     });
     let settings = TablesSettings::default().with_options(OperationOptions::new().without_jitter());
     let channel = CredentialsService::new(server.channel(), credentials);

@@ -2,12 +2,12 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::table;
+use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsService};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::{Code, Request, Status};
-use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
 use tonic_gax::testing::VirtualServer;
 use tonic_gax::{CallOptions, RequestExt as _};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{Row, TableRequest, TablesClient};
@@ -35,7 +35,7 @@ fn from_endpoint(replies: &[Endpoint]) -> (Credentials, Arc<Mutex<Vec<u128>>>) {
         async move {
             match reply {
                 Endpoint::Grants(lifetime) => Ok(AuthHeaders::bearer(&token).unwrap().expires_in(lifetime)),
-                Endpoint::Fails => Err(Status::unavailable("the endpoint is down")),
+                Endpoint::Fails => Err(Status::unavailable("the endpoint is down").into()),
                 Endpoint::Hangs => std::future::pending().await,
             }
         }

@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::replies::{exported, fails, replies, request, running, server, with_error};
+use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
 use std::sync::{Arc, Mutex};
 use tonic_gax::OperationOptions;
-use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
 use tonic_gax_tests::VirtualServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_gax::{
     AssetServiceClient, AssetServiceSettings,

@@ -1,5 +1,8 @@
 //! Real HTTP clients under a REST client, over sockets.
 
+use gax_driver::report::Delivery;
+use gax_http::ReqwestService;
+use gax_wire::ConnectProblem;
 use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
@@ -7,8 +10,6 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tonic::{Code, Request};
-use tonic_gax::http::ReqwestService;
-use tonic_gax::report::{ConnectProblem, Delivery};
 use tonic_gax::rest::{HttpService, RestOptions, RestTransport};
 use tonic_gax::{CallOptions, OperationError, OperationReport, RequestExt as _, StopReason};
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{

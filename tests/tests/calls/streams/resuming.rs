@@ -1,16 +1,17 @@
 //! Streams that are taken up where they broke off, by the generated client and by tonic's own over the layer.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
-use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary};
-use tonic_gax::report::StreamReport;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::testing::{Reply, VirtualServer as Server};
-use tonic_gax::{Attempt, OperationError, OperationReport, RequestExt as _, StartedAttempt, note};
+use tonic_gax::{
+    Attempt, OperationError, OperationReport, RequestExt as _, StartedAttempt, StreamReport, note,
+};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};

@@ -1,17 +1,17 @@
 //! Wait and idle timeouts of streams: by settings and by tables, over any client, and where they make no sense.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_driver::live::SettingsHandle;
 use gax_retry::{Code, RetrySettings, StopReason};
 use std::time::Duration;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::{Request, Status};
-use tonic_gax::live::SettingsHandle;
-use tonic_gax::report::StreamReport;
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
 use tonic_gax::testing::VirtualServer as Server;
 use tonic_gax::{
-    Attempt, CallSettings, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable, note,
+    Attempt, CallSettings, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
+    StreamReport, note,
 };
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;

@@ -2,12 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{HttpFailure, HttpReport, HttpRetryLayer, HttpRetryService, ReplayBody, TransportFailure};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use hyper_util::client::legacy::Client;
 use std::io;
-use tonic_gax::http::{HttpFailure, HttpReport, HttpRetryService, ReplayBody, TransportFailure};
-use tonic_gax::{Code, HttpRetryLayer, OperationReport, StopReason};
+use tonic_gax::{Code, OperationReport, StopReason};
 use tonic_gax_tests::{
     FaultServer, HttpScript, MemoryConnector, RawFrame, RawServer, codes, delays, http2_client, ms,
 };

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{HttpRetryLayer, HttpRetryService, IdempotencyStrategy, Replay, ReplayBody, ReqwestService};
 use gax_retry::Attempt;
 use http_body_util::{Empty, Full};
 use hyper_util::client::legacy::Client;
@@ -14,8 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 use tokio_stream::StreamExt as _;
-use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, Replay, ReplayBody, ReqwestService};
-use tonic_gax::{Code, Compatibility, HttpRetryLayer, OperationReport, RetrySettings, StopReason};
+use tonic_gax::{Code, Compatibility, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::{
     ConnectionFault, FaultProxy, FaultServer, HttpAct, HttpScript, HttpService, MemoryConnector, RawFrame,
     RawServer, When, http2_client, lasting, ms,

@@ -2,12 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_http::{HttpRetryLayer, presets};
 use http_body_util::Full;
 use std::time::Duration;
-use tonic_gax::http::presets;
-use tonic_gax::{
-    Code, Compatibility, HttpRetryLayer, OperationOptions, OperationReport, RetrySettings, StopReason,
-};
+use tonic_gax::{Code, Compatibility, OperationOptions, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, delays, ms};
 use tower_service::Service as _;
 

@@ -3,15 +3,15 @@
 
 use super::object::{storage_of, to_object};
 use super::setup::{KIB_256, client, content, with_layer};
+use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, ReqwestService, note, presets};
 use gax_retry::Attempt;
-use hyper_util::client::legacy::Client;
-use hyper_util::rt::TokioExecutor;
-use tonic_gax::http::{HttpRetryService, ReplayBody, ReqwestService, note, presets};
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{
+use gax_transfer::{
     Checksums, Download, TransferError, TransferErrorKind, TransferService, Upload, UploadSession,
 };
-use tonic_gax::{Code, HttpRetryLayer, Note, OperationReport, StopReason};
+use hyper_util::client::legacy::Client;
+use hyper_util::rt::TokioExecutor;
+use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use tonic_gax::{Code, Note, OperationReport, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, http2_client, ms, settings};
 
 const URL: &str = "http://server/thing";

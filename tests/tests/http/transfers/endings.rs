@@ -4,17 +4,15 @@
 use super::object::{stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, client, content, crc32c, with_layer, without_headers};
 use base64::Engine as _;
+use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, presets};
+use gax_transfer::{Checksums, TransferErrorKind, TransferService, Upload, UploadSession, UploadSource};
 use http::header::{HeaderValue, LOCATION};
 use http_body_util::{BodyExt as _, Full};
 use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use tokio::io::AsyncWriteExt as _;
-use tonic_gax::http::{HttpRetryService, ReplayBody, presets};
+use tonic_gax::Note;
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{
-    Checksums, TransferErrorKind, TransferService, Upload, UploadSession, UploadSource,
-};
-use tonic_gax::{HttpRetryLayer, Note};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 
@@ -214,7 +212,7 @@ async fn an_object_is_known_by_its_headers_or_its_resource() {
         let result =
             to_object(content(SIZE)).single_request_below(0).checksums(Checksums::CRC32C).send(&client).await;
         assert_eq!(
-            result.as_ref().ok().map(tonic_gax::transfer::Uploaded::is_verified),
+            result.as_ref().ok().map(gax_transfer::Uploaded::is_verified),
             verified,
             "{headers:?} {body}"
         );

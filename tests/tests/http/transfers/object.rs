@@ -3,10 +3,11 @@
 
 use super::setup::{ENDPOINT, content};
 use bytes::Bytes;
+use gax_http::HttpRetryLayer;
+use gax_transfer::{Download, Upload, UploadSource};
 use std::time::Duration;
 use tonic_gax::testing::StorageEmulator;
-use tonic_gax::transfer::{Download, Upload, UploadSource};
-use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
+use tonic_gax::{Code, RetrySettings};
 
 pub(super) fn download() -> Download<'static> {
     Download::of_object(ENDPOINT, "b", "folder/o")

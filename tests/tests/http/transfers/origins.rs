@@ -3,14 +3,14 @@
 
 use super::object::{download, layer_of, storage_of, to_object, universal};
 use super::setup::{KIB_256, content};
+use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsService};
+use gax_http::{HttpRetryService, ReplayBody};
+use gax_transfer::{TransferService, Upload, UploadSession};
 use http::HeaderValue;
 use http::header::LOCATION;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use tonic_gax::credentials::{AuthHeaders, Credentials, CredentialsService};
-use tonic_gax::http::{HttpRetryService, ReplayBody};
 use tonic_gax::testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{TransferService, Upload, UploadSession};
 
 fn credentials() -> Credentials {
     Credentials::new(|| async { Ok(AuthHeaders::bearer("s3cret").unwrap()) })

@@ -3,15 +3,14 @@
 
 use super::setup::{ENDPOINT, KIB_256, content, with_layer};
 use crate::observing::lines::Lines;
+use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary, TracingObserver};
+use gax_http::{HttpRetryLayer, presets};
+use gax_transfer::{Download, TransferError, Upload, UploadSession, Uploaded};
 use http::HeaderName;
 use http::header::{HeaderValue, LOCATION};
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
-use tonic_gax::HttpRetryLayer;
-use tonic_gax::http::presets;
-use tonic_gax::observe::{OperationInfo, OperationObserver, OperationSummary, TracingObserver};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{Download, TransferError, Upload, UploadSession, Uploaded};
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;
 

@@ -2,16 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use bytes::Bytes;
+use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, presets};
+use gax_transfer::TransferService;
 use http::Response;
 use hyper::body::Incoming;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tonic_gax::HttpRetryLayer;
-use tonic_gax::http::{HttpRetryService, ReplayBody, presets};
 use tonic_gax::testing::{Pipes, StorageEmulator};
-use tonic_gax::transfer::TransferService;
 
 /// The emulator's address, which only its own connector knows.
 pub(super) const ENDPOINT: &str = "http://storage.test";

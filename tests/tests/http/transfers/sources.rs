@@ -4,6 +4,8 @@
 use super::object::{stored, to_object, upload_by};
 use super::setup::{KIB_256, Scratch, client, content};
 use bytes::Bytes;
+use gax_http::{HttpRetryLayer, ReplayBody, presets};
+use gax_transfer::{Checksums, TransferErrorKind, Upload, UploadSession, UploadSource};
 use http_body_util::{BodyExt as _, Full};
 use std::convert::Infallible;
 use std::io::{self, SeekFrom};
@@ -12,10 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncWriteExt as _, ReadBuf};
-use tonic_gax::HttpRetryLayer;
-use tonic_gax::http::{ReplayBody, presets};
 use tonic_gax::testing::StorageEmulator;
-use tonic_gax::transfer::{Checksums, TransferErrorKind, Upload, UploadSession, UploadSource};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 

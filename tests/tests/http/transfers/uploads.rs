@@ -3,14 +3,12 @@
 
 use super::object::{layer_of, stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
+use gax_driver::observe::{Event, OperationInfo, OperationObserver};
+use gax_http::{HttpRetryLayer, presets};
+use gax_transfer::{Checksums, TransferErrorKind, TransferProgress, Upload, UploadSession, UploadSource};
 use std::sync::{Arc, Mutex};
-use tonic_gax::http::presets;
-use tonic_gax::observe::{Event, OperationInfo, OperationObserver};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{
-    Checksums, TransferErrorKind, TransferProgress, Upload, UploadSession, UploadSource,
-};
-use tonic_gax::{HttpRetryLayer, StartedAttempt, StopReason};
+use tonic_gax::{StartedAttempt, StopReason};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 

@@ -1,5 +1,9 @@
 //! A transport of somebody else's: letters into a mailbox, whose replies come by return of post.
 
+use gax_driver::observe::Transport;
+use gax_driver::protocol::{
+    AttemptContext, AttemptResult, CommitPoint, Driver, Name, OperationConfig, Protocol, Start, Step,
+};
 use gax_retry::{Code, StartedAttempt};
 use std::borrow::Cow;
 use std::future::{Future, poll_fn};
@@ -9,10 +13,6 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 use tonic_gax::OperationReport;
-use tonic_gax::observe::Transport;
-use tonic_gax::protocol::{
-    AttemptContext, AttemptResult, CommitPoint, Driver, Name, OperationConfig, Protocol, Start, Step,
-};
 use tonic_gax::testing::{TestedAttempt, TestedTransport, Trial, run_suite};
 
 /// The post that comes back for a letter: that it was opened, and at last the reply.

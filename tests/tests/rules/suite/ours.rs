@@ -1,6 +1,8 @@
 //! Our own transports.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_driver::Retryer;
+use gax_http::HttpRetryLayer;
 use gax_retry::Code;
 use http_body_util::Full;
 use std::collections::VecDeque;
@@ -11,8 +13,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::sleep;
 use tonic::Status;
+use tonic_gax::OperationReport;
 use tonic_gax::testing::{Reported as _, SuitePart, TestedAttempt, TestedTransport, Trial, run_suite};
-use tonic_gax::{HttpRetryLayer, OperationReport, Retryer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,

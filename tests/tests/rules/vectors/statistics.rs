@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::config::{U, config, layer};
+use gax_driver::observe::{MetricNames, OtelMetrics, TracingObserver};
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry_sdk::metrics::data::{
     AggregatedMetrics, HistogramDataPoint, MetricData, ScopeMetrics, SumDataPoint,
@@ -10,7 +11,6 @@ use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMete
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
-use tonic_gax::observe::{MetricNames, OtelMetrics, TracingObserver};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{RawFrame, RawServer};
@@ -98,7 +98,7 @@ impl Visit for Fields {
 
 impl<S: tracing::Subscriber> tracing_subscriber::Layer<S> for Spans {
     fn on_new_span(&self, attributes: &Attributes<'_>, _: &Id, _: Context<'_, S>) {
-        if attributes.metadata().target().starts_with("tonic_gax::") {
+        if attributes.metadata().target().starts_with("gax_driver::") {
             let mut fields = Fields::default();
             attributes.record(&mut fields);
             let named = ["otel.name", "previous-rpc-attempts", "transparent-retry"];

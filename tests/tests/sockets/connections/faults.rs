@@ -398,8 +398,8 @@ fn called_outside(connection: Connection) -> String {
 #[tokio::test(start_paused = true)]
 async fn an_observer_that_panics_changes_nothing() {
     struct Panics;
-    impl tonic_gax::observe::OperationObserver for Panics {
-        fn connection_event(&self, event: &tonic_gax::observe::ConnectionEvent<'_>) {
+    impl gax_driver::observe::OperationObserver for Panics {
+        fn connection_event(&self, event: &gax_driver::observe::ConnectionEvent<'_>) {
             panic!("of {event}");
         }
     }

@@ -3,13 +3,13 @@
 
 use super::network::{Host, Network};
 use bytes::Bytes;
+use gax_driver::observe::{Event, OperationInfo, OperationObserver, Peer};
+use gax_http::{HttpError, HttpRetryLayer, HttpRetryService, ReplayBody, presets};
+use gax_transfer::Download;
 use std::sync::{Arc, Mutex};
 use tonic_gax::connection::{Connection, Picker};
-use tonic_gax::http::{HttpError, HttpRetryService, ReplayBody, presets};
-use tonic_gax::observe::{Event, OperationInfo, OperationObserver, Peer};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::Download;
-use tonic_gax::{Code, HttpRetryLayer, Note, OperationReport, RetrySettings, StartedAttempt};
+use tonic_gax::{Code, Note, OperationReport, RetrySettings, StartedAttempt};
 use tonic_gax_tests::{Reply, Script, VirtualServer, codes, ms};
 use tower::buffer::Buffer;
 use tower::util::BoxCloneService;
@@ -158,7 +158,7 @@ async fn without_a_connection_nothing_is_sent() {
         let request = http::Request::post("http://elsewhere/test").body(()).unwrap();
         let error = client.send(request).await.map(drop).unwrap_err();
         assert_eq!(codes(error.report()).last(), Some(&Code::Unavailable), "{error:?}");
-        assert_eq!(error.report().delivery(), tonic_gax::report::Delivery::NotSent, "{error:?}");
+        assert_eq!(error.report().delivery(), gax_driver::report::Delivery::NotSent, "{error:?}");
     }
 }
 

@@ -1,12 +1,12 @@
 //! Connections through HTTP proxies, by the method CONNECT, over real sockets.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_wire::ConnectProblem;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tonic_gax::connection::{Address, AddressList, Connection};
-use tonic_gax::report::ConnectProblem;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;

@@ -5,11 +5,11 @@ use super::trial::{
     CHUNK, Protocol, content, download, folder, names, over_pipes, over_sockets, reqwest, upload,
 };
 use bytes::Bytes;
+use gax_http::HttpRetryService;
+use gax_transfer::{TransferService, UploadSource};
 use std::path::Path;
 use std::sync::OnceLock;
-use tonic_gax::http::HttpRetryService;
 use tonic_gax::testing::{StorageArrival, StorageCall, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{TransferService, UploadSource};
 use tonic_gax_tests::ms;
 
 const SIZE: u64 = 2 * CHUNK + 77;

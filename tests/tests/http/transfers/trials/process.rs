@@ -2,11 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::trial::{Protocol, download, over_sockets, reqwest, upload};
+use gax_http::HttpRetryService;
+use gax_transfer::{TransferService, UploadSource};
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use tokio::process::{Child, Command};
-use tonic_gax::http::HttpRetryService;
-use tonic_gax::transfer::{TransferService, UploadSource};
 
 /// The variable that has a task.
 const TASK: &str = "GAX_TRANSFER_TASK";

@@ -1,18 +1,15 @@
 //! A transfer that is begun, cut, and begun again.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, ReqwestService, presets};
+use gax_transfer::{Download, Downloaded, TransferError, TransferService, Upload, UploadSource, Uploaded};
 use http::Request;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tonic_gax::HttpRetryLayer;
-use tonic_gax::http::{HttpRetryService, ReplayBody, ReqwestService, presets};
 use tonic_gax::testing::{Pipes, StorageEmulator};
-use tonic_gax::transfer::{
-    Download, Downloaded, TransferError, TransferService, Upload, UploadSource, Uploaded,
-};
 
 /// The length that chunks have a multiple of.
 pub(super) const CHUNK: u64 = 256 * 1024;

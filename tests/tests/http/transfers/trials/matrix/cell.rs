@@ -4,18 +4,16 @@
 use super::fault::{Fault, On, World};
 use crate::http::transfers::setup::{KIB_256, Scratch, content};
 use bytes::Bytes;
+use gax_http::{HttpRetryLayer, HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService};
+use gax_transfer::{Download, TransferError, TransferErrorKind, TransferService, Upload, UploadSource};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::rt::TokioExecutor;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-use tonic_gax::http::{HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService};
 use tonic_gax::testing::{HttpChange, HttpPeer, HttpReply, Pipes, StorageEmulator, StorageFault};
-use tonic_gax::transfer::{
-    Download, TransferError, TransferErrorKind, TransferService, Upload, UploadSource,
-};
-use tonic_gax::{Code, HttpRetryLayer, RetrySettings};
+use tonic_gax::{Code, RetrySettings};
 use tonic_gax_tests::{FaultProxy, HttpScript, ms};
 
 pub(super) const SIZE: usize = 2 * KIB_256 + 1000;

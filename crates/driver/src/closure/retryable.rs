@@ -1,0 +1,93 @@
+//! Which errors are worth another attempt.
+
+use gax_retry::{Code, CodeSet};
+
+/// Decides which errors of a closure are retried: a set of codes, or a predicate.
+///
+/// Codes fit errors that have one ([`ErrorCode`]); a predicate `Fn(&E) -> bool` fits any error.
+pub trait Retryable<E> {
+    /// The code that the attempt ends with, by which the operation decides and which the report shows.
+    fn code(&self, error: &E) -> Code;
+
+    /// The codes that are retried.
+    fn codes(&self) -> CodeSet;
+
+    /// Whether no other attempt can do better, whatever the code says; false unless said.
+    fn is_final(&self, _error: &E) -> bool {
+        false
+    }
+}
+
+/// An error that has a [`Code`].
+pub trait ErrorCode {
+    /// The code.
+    fn error_code(&self) -> Code;
+
+    /// Whether no other attempt can do better, whatever the code says; false unless said. A tonic status is final if a message is
+    /// longer than the program's own limit (`max_decoding_message_size`, `max_encoding_message_size`). A server may send that
+    /// code too, and then it is one like any other.
+    fn is_final(&self) -> bool {
+        false
+    }
+}
+
+#[cfg(feature = "tonic")]
+impl ErrorCode for tonic::Status {
+    fn error_code(&self) -> Code {
+        Code::from_wire(tonic::Status::code(self) as i32)
+    }
+
+    fn is_final(&self) -> bool {
+        self.code() == tonic::Code::OutOfRange
+            && self.metadata().is_empty()
+            && OWN_LIMITS.iter().any(|beginning| self.message().starts_with(beginning))
+    }
+}
+
+/// How messages of statuses begin that tonic and generated clients make where a message is above the program's own limit.
+#[cfg(feature = "tonic")]
+const OWN_LIMITS: [&str; 3] = [
+    "Error, decoded message length too large",
+    "Error, encoded message length too large",
+    "the request's message is ",
+];
+
+impl<E: ErrorCode> Retryable<E> for CodeSet {
+    fn code(&self, error: &E) -> Code {
+        error.error_code()
+    }
+
+    fn codes(&self) -> CodeSet {
+        *self
+    }
+
+    fn is_final(&self, error: &E) -> bool {
+        error.is_final()
+    }
+}
+
+impl<E: ErrorCode, const N: usize> Retryable<E> for [Code; N] {
+    fn code(&self, error: &E) -> Code {
+        error.error_code()
+    }
+
+    fn codes(&self) -> CodeSet {
+        CodeSet::from(*self)
+    }
+
+    fn is_final(&self, error: &E) -> bool {
+        error.is_final()
+    }
+}
+
+/// An error for which the predicate is true counts as `UNAVAILABLE`, any other as `UNKNOWN`. An attempt that runs
+/// into its RPC timeout is always retried, because the predicate can't be asked about it.
+impl<E, F: Fn(&E) -> bool> Retryable<E> for F {
+    fn code(&self, error: &E) -> Code {
+        if self(error) { Code::Unavailable } else { Code::Unknown }
+    }
+
+    fn codes(&self) -> CodeSet {
+        CodeSet::from([Code::Unavailable, Code::DeadlineExceeded])
+    }
+}

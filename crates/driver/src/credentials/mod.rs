@@ -1,0 +1,24 @@
+//! Credentials of calls: headers that are fetched, cached, and put into every attempt.
+//!
+//! [`Credentials`] come from a closure; a [`CredentialsService`] puts them into requests. It goes below the retries, so that each
+//! attempt has those of its moment.
+
+mod auth_headers;
+mod cache;
+mod credentials_error;
+mod future;
+mod header_error;
+mod hook;
+mod layer;
+pub(crate) mod scope;
+mod service;
+pub(crate) mod used;
+
+pub use auth_headers::AuthHeaders;
+pub use credentials_error::CredentialsError;
+pub use future::CredentialsFuture;
+pub use header_error::HeaderError;
+pub use hook::Credentials;
+pub use layer::CredentialsLayer;
+pub use scope::OtherOrigin;
+pub use service::CredentialsService;

@@ -1,0 +1,78 @@
+//! The service that adds credentials.
+
+use super::credentials_error::BoxError;
+use super::future::CredentialsFuture;
+use super::hook::{Credentials, RequestCredentials};
+use super::used::UsedCredentials;
+use std::task::{Context, Poll};
+use tower_service::Service;
+
+/// A channel that puts [`Credentials`] into each request, below what its caller has set.
+///
+/// It goes below the retries, so that every attempt is sent with those of its moment: give it to a generated client in the place
+/// of its channel, or put `RetryLayer` around it.
+///
+/// # Where credentials are sent
+///
+/// To whatever the channel is connected to. They are not sent
+///
+/// * to [another origin](super::OtherOrigin) to which a redirect or the session of an upload leads a transfer: such a request goes
+///   without them, unless its host is one of [`for_hosts`](Credentials::for_hosts)
+/// * in plain text, except to this machine, as far as that is known: a [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html)
+///   knows whether it speaks TLS, and the URI of an HTTP request says it. Such a request fails with `FAILED_PRECONDITION`, unless
+///   [`allow_plaintext`](Credentials::allow_plaintext) is set. tonic's `Channel` does not say whether it speaks TLS: check that its URI
+///   is one of `https`.
+///
+/// # Cancel safety
+///
+/// Dropping a request's future drops the request. A fetch of credentials that it waits for goes on for others.
+#[derive(Debug, Clone)]
+pub struct CredentialsService<S> {
+    inner: S,
+    credentials: Credentials,
+}
+
+impl<S> CredentialsService<S> {
+    /// A channel with these credentials.
+    #[must_use]
+    pub fn new(inner: S, credentials: Credentials) -> Self {
+        Self { inner, credentials }
+    }
+}
+
+impl<S, B, R> Service<http::Request<B>> for CredentialsService<S>
+where
+    S: Service<http::Request<B>, Response = http::Response<R>> + Clone + Send + 'static,
+    S::Error: Into<BoxError>,
+    B: Send + 'static,
+{
+    type Response = http::Response<R>;
+    type Error = BoxError;
+    type Future = CredentialsFuture<S::Future>;
+
+    fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        self.inner.poll_ready(cx).map_err(Into::into)
+    }
+
+    fn call(&mut self, mut request: http::Request<B>) -> Self::Future {
+        let credentials = self.credentials.clone();
+        match credentials.look(&mut request) {
+            Ok(RequestCredentials::None) => CredentialsFuture::sent(self.inner.call(request), None),
+            Ok(RequestCredentials::Fetched(fetched)) => {
+                let used = UsedCredentials::put(credentials, &fetched, request.headers_mut());
+                CredentialsFuture::sent(self.inner.call(request), used)
+            }
+            Ok(RequestCredentials::Coming(flight)) => {
+                // The service that is ready waits with the request; another one takes its place.
+                let next = self.inner.clone();
+                let mut service = std::mem::replace(&mut self.inner, next);
+                CredentialsFuture::waiting(async move {
+                    let fetched = credentials.landed(flight).await?;
+                    let used = UsedCredentials::put(credentials, &fetched, request.headers_mut());
+                    Ok((service.call(request), used))
+                })
+            }
+            Err(error) => CredentialsFuture::failed(error),
+        }
+    }
+}

@@ -1,0 +1,66 @@
+//! The configuration of calls: made once, or anew whenever a handle's table is replaced.
+#![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
+
+#[cfg(feature = "live")]
+use crate::live::follower::Follower;
+use std::ops::Deref;
+use std::sync::Arc;
+
+/// The configuration of calls. Reading it takes no lock. One word, so that services and clients stay small.
+pub struct Replaceable<T> {
+    kind: Arc<Kind<T>>,
+}
+
+enum Kind<T> {
+    /// It stays.
+    Fixed(T),
+    #[cfg(feature = "live")]
+    Live(Arc<Follower<T>>),
+}
+
+impl<T> Replaceable<T> {
+    pub fn fixed(value: T) -> Self {
+        Self { kind: Arc::new(Kind::Fixed(value)) }
+    }
+
+    #[cfg(feature = "live")]
+    pub fn live(follower: Arc<Follower<T>>) -> Self {
+        Self { kind: Arc::new(Kind::Live(follower)) }
+    }
+
+    /// The configuration as it is now.
+    #[inline]
+    pub fn load(&self) -> Loaded<'_, T> {
+        match &*self.kind {
+            Kind::Fixed(fixed) => Loaded::Fixed(fixed),
+            #[cfg(feature = "live")]
+            Kind::Live(follower) => Loaded::Live(follower.load()),
+        }
+    }
+}
+
+impl<T> Clone for Replaceable<T> {
+    fn clone(&self) -> Self {
+        Self { kind: Arc::clone(&self.kind) }
+    }
+}
+
+/// The configuration as it was when it was read; nothing replaces it meanwhile.
+pub enum Loaded<'a, T> {
+    Fixed(&'a T),
+    #[cfg(feature = "live")]
+    Live(arc_swap::Guard<Arc<T>>),
+}
+
+impl<T> Deref for Loaded<'_, T> {
+    type Target = T;
+
+    #[inline]
+    fn deref(&self) -> &T {
+        match self {
+            Self::Fixed(fixed) => fixed,
+            #[cfg(feature = "live")]
+            Self::Live(guard) => guard,
+        }
+    }
+}

@@ -1,0 +1,54 @@
+//! Names in a table that nobody knows.
+
+#[cfg(feature = "tables")]
+use gax_table::{Finding, RetryTable, ServiceDescription};
+use std::error::Error;
+use std::fmt;
+
+/// A table names services or methods that the descriptors of a layer, or a generated client, don't have.
+///
+/// It prints one line a name, each with its place and, where one is close, a suggestion.
+#[derive(Debug, Clone, PartialEq)]
+pub struct UnknownMethodsError {
+    /// Who doesn't have them.
+    owner: &'static str,
+    #[cfg(feature = "tables")]
+    findings: Vec<Finding>,
+}
+
+#[cfg(feature = "tables")]
+impl UnknownMethodsError {
+    /// The error, if the table names what these services don't have.
+    #[doc(hidden)]
+    pub fn check(
+        owner: &'static str,
+        table: &RetryTable,
+        services: &[ServiceDescription],
+    ) -> Result<(), Self> {
+        let findings = unknown_names(table, services);
+        if findings.is_empty() { Ok(()) } else { Err(Self { owner, findings }) }
+    }
+
+    /// A finding for each name.
+    #[must_use]
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
+
+impl fmt::Display for UnknownMethodsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the table names what {} have", self.owner)?;
+        #[cfg(feature = "tables")]
+        self.findings.iter().try_for_each(|finding| write!(f, "\n{finding}"))?;
+        Ok(())
+    }
+}
+
+impl Error for UnknownMethodsError {}
+
+/// The names of a table that none of these services has; of none where no service is known.
+#[cfg(feature = "tables")]
+pub fn unknown_names(table: &RetryTable, services: &[ServiceDescription]) -> Vec<Finding> {
+    if services.is_empty() { Vec::new() } else { table.unknown_names(services) }
+}

@@ -1,0 +1,317 @@
+//! Which metrics there are.
+
+use std::borrow::Cow;
+
+/// The bounds of the buckets of latencies, in seconds (gRFC A66).
+pub const LATENCY_BUCKETS: [f64; 41] = [
+    0.0, 0.000_01, 0.000_05, 0.0001, 0.0003, 0.0006, 0.0008, 0.001, 0.002, 0.003, 0.004, 0.005, 0.006, 0.008,
+    0.01, 0.013, 0.016, 0.02, 0.025, 0.03, 0.04, 0.05, 0.065, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25, 0.3, 0.4,
+    0.5, 0.65, 0.8, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, 100.0,
+];
+
+/// The bounds of the buckets of retries, transparent retries and hedges of a call (gRFC A96).
+pub const RETRY_BUCKETS: [f64; 5] = [1.0, 2.0, 3.0, 4.0, 5.0];
+
+/// The bounds of the buckets of other counts, such as the elements of a batch.
+pub const COUNT_BUCKETS: [f64; 18] = [
+    0.0, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 256.0, 512.0, 1024.0, 2048.0, 4096.0, 8192.0, 16384.0,
+    32768.0, 65536.0,
+];
+
+/// The bounds of the buckets of sizes, in bytes (gRFC A66).
+pub const SIZE_BUCKETS: [f64; 14] = [
+    0.0,
+    1024.0,
+    2048.0,
+    4096.0,
+    16384.0,
+    65536.0,
+    262_144.0,
+    1_048_576.0,
+    4_194_304.0,
+    16_777_216.0,
+    67_108_864.0,
+    268_435_456.0,
+    1_073_741_824.0,
+    4_294_967_296.0,
+];
+
+/// A metric's name and its unit.
+#[derive(Debug)]
+pub(super) struct Metric {
+    pub(super) name: &'static str,
+    pub(super) unit: &'static str,
+    pub(super) description: &'static str,
+}
+
+impl Metric {
+    /// Its whole name: one that begins with a slash follows a prefix of the program's choice.
+    pub(super) fn full_name(&self, prefix: Option<&str>) -> Cow<'static, str> {
+        match prefix {
+            Some(prefix) if self.name.starts_with('/') => Cow::Owned(format!("{prefix}{}", self.name)),
+            _ => Cow::Borrowed(self.name),
+        }
+    }
+
+    /// The bounds of a histogram's buckets; `None`: those that an SDK has by default.
+    #[cfg(feature = "otel")]
+    pub(super) fn buckets(&self) -> Option<&'static [f64]> {
+        match self.unit {
+            SECONDS => Some(&LATENCY_BUCKETS),
+            BYTES => Some(&SIZE_BUCKETS),
+            MILLISECONDS => None,
+            ELEMENTS => Some(&COUNT_BUCKETS),
+            _ => Some(&RETRY_BUCKETS),
+        }
+    }
+}
+
+/// The metrics of operations over gRPC, or over anything else.
+#[derive(Debug)]
+pub(super) struct Metrics {
+    pub(super) attempts: Metric,
+    pub(super) stops: Metric,
+    pub(super) attempt_duration: Metric,
+    pub(super) attempt_delay: Metric,
+    pub(super) call_duration: Metric,
+    pub(super) retries: Metric,
+    pub(super) transparent_retries: Metric,
+    pub(super) hedges: Metric,
+    pub(super) retry_delay: Metric,
+    pub(super) method: &'static str,
+    pub(super) target: &'static str,
+    pub(super) status: &'static str,
+    pub(super) attempt_type: &'static str,
+    pub(super) delay_type: &'static str,
+}
+
+impl Metrics {
+    pub(super) fn counters(&self) -> [&Metric; 2] {
+        [&self.attempts, &self.stops]
+    }
+
+    pub(super) fn histograms(&self) -> [&Metric; 7] {
+        let Self { attempt_duration, attempt_delay, call_duration, .. } = self;
+        let Self { retries, transparent_retries, hedges, retry_delay, .. } = self;
+        [attempt_duration, attempt_delay, call_duration, retries, transparent_retries, hedges, retry_delay]
+    }
+}
+
+/// By OpenTelemetry's own conventions for RPCs.
+pub(super) static RPC_DURATION: Metric = Metric {
+    name: "rpc.client.call.duration",
+    unit: SECONDS,
+    description: "The time of a call as its caller sees it: all attempts and delays.",
+};
+
+/// The size of what goes out with an attempt.
+pub(super) static SENT: Metric = Metric {
+    name: "grpc.client.attempt.sent_total_compressed_message_size",
+    unit: BYTES,
+    description: "The bytes of all request messages that were sent with an attempt, compressed, without framing.",
+};
+
+/// The size of what comes in.
+pub(super) static RECEIVED: Metric = Metric {
+    name: "grpc.client.attempt.rcvd_total_compressed_message_size",
+    unit: BYTES,
+    description: "The bytes of all response messages that an attempt received, compressed, without framing.",
+};
+
+/// The tokens left in a retry budget; no proposal has it.
+pub(super) static BUDGET: Metric = Metric {
+    name: "gax.client.retry_budget.available",
+    unit: "{retry}",
+    description: "What is left of the retry budget: tokens, or the retries that a ratio allows.",
+};
+
+/// Which settings count; no proposal has it.
+pub(super) static VERSION: Metric = Metric {
+    name: "gax.client.settings.version",
+    unit: "{version}",
+    description: "The version of the settings with which the call began that ended last.",
+};
+
+/// Whether the file of the settings is watched; no proposal has it.
+pub(super) static WATCHED: Metric = Metric {
+    name: "gax.client.settings.watched",
+    unit: "{watch}",
+    description: "1 if the settings' file was watched as the call began that ended last, 0 if it could not be read or is not \
+                  watched any more.",
+};
+
+/// How many entries a batch has.
+pub(super) static BATCH_ELEMENTS: Metric = Metric {
+    name: "gax.client.batch.elements",
+    unit: ELEMENTS,
+    description: "The entries of a batch that is sent.",
+};
+
+/// How many bytes it has.
+pub(super) static BATCH_SIZE: Metric = Metric {
+    name: "gax.client.batch.size",
+    unit: BYTES,
+    description: "The bytes of a batch that is sent, where its batcher counts them.",
+};
+
+/// How long it was open.
+pub(super) static BATCH_WAIT: Metric = Metric {
+    name: "gax.client.batch.wait",
+    unit: SECONDS,
+    description: "The time from a batch's first element until it is sent.",
+};
+
+/// How long its elements had waited for room.
+pub(super) static BATCH_THROTTLED: Metric = Metric {
+    name: "gax.client.batch.throttled_time",
+    unit: SECONDS,
+    description: "The time that the elements of a batch had waited for room, added up.",
+};
+
+/// Those of batches; no proposal has them.
+pub(super) static BATCHES: [&Metric; 4] = [&BATCH_ELEMENTS, &BATCH_SIZE, &BATCH_WAIT, &BATCH_THROTTLED];
+
+/// Connections that were made.
+pub(super) static CONNECTED: Metric = Metric {
+    name: "grpc.subchannel.connection_attempts_succeeded",
+    unit: "{attempt}",
+    description: "Connections that were made.",
+};
+
+/// Connections that could not be made.
+pub(super) static NOT_CONNECTED: Metric = Metric {
+    name: "grpc.subchannel.connection_attempts_failed",
+    unit: "{attempt}",
+    description: "Connections that could not be made.",
+};
+
+/// Connections that were lost.
+pub(super) static DISCONNECTED: Metric = Metric {
+    name: "grpc.subchannel.disconnections",
+    unit: "{disconnection}",
+    description: "Connections that take no calls any more, by why.",
+};
+
+/// Endpoints that calls avoid; no proposal has it.
+pub(super) static EJECTED: Metric = Metric {
+    name: "gax.client.endpoint.ejections",
+    unit: "{ejection}",
+    description: "Endpoints that were ejected because calls to them failed.",
+};
+
+/// Those of connections, by the names of gRFC A94 where it has them.
+pub(super) static CONNECTIONS: [&Metric; 4] = [&CONNECTED, &NOT_CONNECTED, &DISCONNECTED, &EJECTED];
+
+/// The level of what belongs to a whole client or layer.
+pub(super) static GAUGES: [&Metric; 3] = [&BUDGET, &VERSION, &WATCHED];
+
+/// The metrics of gax-java, by its names, which follow a prefix.
+#[derive(Debug)]
+pub(super) struct GaxJavaMetrics {
+    pub(super) attempt_count: Metric,
+    pub(super) attempt_latency: Metric,
+    pub(super) operation_count: Metric,
+    pub(super) operation_latency: Metric,
+}
+
+impl GaxJavaMetrics {
+    pub(super) fn counters(&self) -> [&Metric; 2] {
+        [&self.attempt_count, &self.operation_count]
+    }
+
+    pub(super) fn histograms(&self) -> [&Metric; 2] {
+        [&self.attempt_latency, &self.operation_latency]
+    }
+}
+
+/// The only ones.
+pub(super) static GAX_JAVA: GaxJavaMetrics = GaxJavaMetrics {
+    attempt_count: Metric { name: "/attempt_count", unit: "1", description: "Attempts that have ended." },
+    attempt_latency: Metric {
+        name: "/attempt_latency",
+        unit: MILLISECONDS,
+        description: "The time of an attempt, from its start to its end.",
+    },
+    operation_count: Metric {
+        name: "/operation_count",
+        unit: "1",
+        description: "Operations that have ended.",
+    },
+    operation_latency: Metric {
+        name: "/operation_latency",
+        unit: MILLISECONDS,
+        description: "The time of an operation as its caller sees it: all attempts and delays.",
+    },
+};
+
+pub(super) const SECONDS: &str = "s";
+pub(super) const MILLISECONDS: &str = "ms";
+pub(super) const BYTES: &str = "By";
+pub(super) const ELEMENTS: &str = "{element}";
+
+macro_rules! metrics {
+    ($prefix:literal) => {
+        Metrics {
+            attempts: Metric {
+                name: concat!($prefix, ".client.attempt.started"),
+                unit: "{attempt}",
+                description: "Attempts started, whether they have ended or not.",
+            },
+            stops: Metric {
+                name: concat!($prefix, ".client.call.stops"),
+                unit: "{call}",
+                description: "Calls that failed, by the reason why no further attempt was made.",
+            },
+            attempt_duration: Metric {
+                name: concat!($prefix, ".client.attempt.duration"),
+                unit: SECONDS,
+                description: "The time of an attempt, from its start to its end.",
+            },
+            attempt_delay: Metric {
+                name: concat!($prefix, ".client.attempt.delay.duration"),
+                unit: SECONDS,
+                description: "The time that an attempt waited until a connection read its request.",
+            },
+            call_duration: Metric {
+                name: concat!($prefix, ".client.call.duration"),
+                unit: SECONDS,
+                description: "The time of a call as its caller sees it: all attempts and delays.",
+            },
+            retries: Metric {
+                name: concat!($prefix, ".client.call.retries"),
+                unit: "{retry}",
+                description: "Retries of a call that had any.",
+            },
+            transparent_retries: Metric {
+                name: concat!($prefix, ".client.call.transparent_retries"),
+                unit: "{transparent_retry}",
+                description: "Transparent retries of a call that had any.",
+            },
+            hedges: Metric {
+                name: concat!($prefix, ".client.call.hedges"),
+                unit: "{hedge}",
+                description: "Hedges of a call that had any.",
+            },
+            retry_delay: Metric {
+                name: concat!($prefix, ".client.call.retry_delay"),
+                unit: SECONDS,
+                description: "The time of a call in which no attempt was active.",
+            },
+            method: concat!($prefix, ".method"),
+            target: concat!($prefix, ".target"),
+            status: concat!($prefix, ".status"),
+            attempt_type: concat!($prefix, ".attempt_type"),
+            delay_type: concat!($prefix, ".delay_type"),
+        }
+    };
+}
+
+/// Of gRPC, by the names of gRFC A66, A96 and A121, but for the reasons of failures, which no proposal has.
+pub(super) static GRPC: Metrics = {
+    let mut metrics = metrics!("grpc");
+    metrics.stops.name = OTHERS.stops.name;
+    metrics
+};
+
+/// Of anything else.
+pub(super) static OTHERS: Metrics = metrics!("gax");

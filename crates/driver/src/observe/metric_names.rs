@@ -1,0 +1,170 @@
+//! The names in metrics.
+
+use crate::observe::OperationInfo;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+type MethodFilter = dyn Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync;
+
+/// The names that metrics have for methods and servers, and which optional ones are made.
+///
+/// # Defaults
+///
+/// | setting | default |
+/// | --- | --- |
+/// | [`target`](Self::target) | the attribute is left out |
+/// | [`method_filter`](Self::method_filter) | the method's name if it is [registered](OperationInfo::is_registered), else `other` |
+/// | [`attempt_types`](Self::attempt_types) | false |
+/// | [`message_sizes`](Self::message_sizes) | true |
+/// | [`attempt_delays`](Self::attempt_delays) | false |
+/// | [`settings_versions`](Self::settings_versions) | false |
+/// | [`rpc_conventions`](Self::rpc_conventions) | false |
+/// | [`server_address`](Self::server_address) | the attribute is left out |
+/// | [`gax_java_prefix`](Self::gax_java_prefix) | none: gax-java's metrics are not made |
+#[derive(Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a metric or an attribute of its own")]
+pub struct MetricNames {
+    pub(super) target: Option<Cow<'static, str>>,
+    filter: Option<Arc<MethodFilter>>,
+    pub(super) attempt_types: bool,
+    pub(super) message_sizes: bool,
+    pub(super) attempt_delays: bool,
+    pub(super) settings_versions: bool,
+    pub(super) rpc_conventions: bool,
+    pub(super) server_address: Option<Cow<'static, str>>,
+    pub(super) gax_java_prefix: Option<Cow<'static, str>>,
+}
+
+impl MetricNames {
+    /// The defaults.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            target: None,
+            filter: None,
+            attempt_types: false,
+            message_sizes: true,
+            attempt_delays: false,
+            settings_versions: false,
+            rpc_conventions: false,
+            server_address: None,
+            gax_java_prefix: None,
+        }
+    }
+
+    /// The target URI of the channel, such as `dns:///asset.example.com`, for the attribute `grpc.target`: a layer does
+    /// not know it.
+    #[must_use]
+    pub fn target(mut self, target: impl Into<Cow<'static, str>>) -> Self {
+        self.target = Some(target.into());
+        self
+    }
+
+    /// Says what a method is called. Each name makes new time series: where it returns `None`, the method is `other`.
+    #[must_use]
+    pub fn method_filter(
+        mut self,
+        filter: impl Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync + 'static,
+    ) -> Self {
+        self.filter = Some(Arc::new(filter));
+        self
+    }
+
+    /// Whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as a later text of
+    /// gRFC A96 has it. Transparent retries are no attempts: a metric of their own counts them for each call.
+    #[must_use]
+    pub fn attempt_types(mut self, are_recorded: bool) -> Self {
+        self.attempt_types = are_recorded;
+        self
+    }
+
+    /// Whether the bytes are measured that each attempt over gRPC sends and receives (gRFC A66). An attempt takes two
+    /// allocations more then.
+    #[must_use]
+    pub fn message_sizes(mut self, are_measured: bool) -> Self {
+        self.message_sizes = are_measured;
+        self
+    }
+
+    /// Whether the time is measured that attempts wait until a connection reads their requests (gRFC A121): it has to be
+    /// there, and to have a free stream. Over HTTP, until the client takes them. An attempt that did not wait is left out.
+    #[must_use]
+    pub fn attempt_delays(mut self, are_measured: bool) -> Self {
+        self.attempt_delays = are_measured;
+        self
+    }
+
+    /// Whether all metrics of a call have the attribute `gax.settings_version`, where its settings can be
+    /// [replaced](crate::live). Each version makes new time series.
+    #[must_use]
+    pub fn settings_versions(mut self, are_recorded: bool) -> Self {
+        self.settings_versions = are_recorded;
+        self
+    }
+
+    /// Whether calls over gRPC are measured by OpenTelemetry's own conventions as well: `rpc.client.call.duration`, with
+    /// the same values as `grpc.client.call.duration`.
+    #[must_use]
+    pub fn rpc_conventions(mut self, are_followed: bool) -> Self {
+        self.rpc_conventions = are_followed;
+        self
+    }
+
+    /// The server's name, for the attribute `server.address` of `rpc.client.call.duration`.
+    #[must_use]
+    pub fn server_address(mut self, address: impl Into<Cow<'static, str>>) -> Self {
+        self.server_address = Some(address.into());
+        self
+    }
+
+    /// Measures operations by the names of gax-java's metrics as well, for dashboards that services in Java share:
+    /// `{prefix}/attempt_count`, `{prefix}/operation_count`, and in milliseconds `{prefix}/attempt_latency` and
+    /// `{prefix}/operation_latency`. Their attributes are `method` (such as `AssetService.ListAssets`), `status`,
+    /// `language` and `version`, which is that of this crate. The prefix has letters, digits and `_.-/`, as names of
+    /// OpenTelemetry do.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_driver::observe::MetricNames;
+    ///
+    /// // assets.example.com/attempt_count and so on
+    /// let names = MetricNames::new().gax_java_prefix("assets.example.com");
+    /// # drop(names);
+    /// ```
+    #[must_use]
+    pub fn gax_java_prefix(mut self, prefix: impl Into<Cow<'static, str>>) -> Self {
+        self.gax_java_prefix = Some(prefix.into());
+        self
+    }
+
+    /// The name of a method; `None`: it is one of the others.
+    pub(super) fn method(&self, operation: &OperationInfo) -> Option<Cow<'static, str>> {
+        match &self.filter {
+            Some(filter) => filter(operation),
+            None => operation.is_registered().then(|| Cow::Owned(operation.full_method().to_owned())),
+        }
+    }
+}
+
+impl Default for MetricNames {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl fmt::Debug for MetricNames {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("MetricNames")
+            .field("target", &self.target)
+            .field("attempt_types", &self.attempt_types)
+            .field("message_sizes", &self.message_sizes)
+            .field("attempt_delays", &self.attempt_delays)
+            .field("settings_versions", &self.settings_versions)
+            .field("rpc_conventions", &self.rpc_conventions)
+            .field("server_address", &self.server_address)
+            .field("gax_java_prefix", &self.gax_java_prefix)
+            .finish_non_exhaustive()
+    }
+}

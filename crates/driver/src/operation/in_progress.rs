@@ -1,0 +1,542 @@
+//! An operation on its way, whoever drives it: the pure operation, its clock, its observers and its report.
+
+use super::clock::{Clock, earlier};
+use super::connection_link::{ConnectionLink, RetryContext};
+use super::inbound::Inbound;
+use super::jitter::Jitter;
+use super::observe::{self, Entered, Observed, Observers, Outgoing, Transport};
+use super::report::{Ledger, Name, Note, OperationReport};
+use gax_retry::jitter::JitterSource;
+use gax_retry::operation::{
+    Action, AttemptResult, CommitPoint, End, Event, Operation, Outcome, Ready, Stop, World,
+};
+use gax_retry::{Attempt, AttemptKind, Code, Delivery, Policy, StartedAttempt, StopReason, ThreadJitter};
+use std::future::Future;
+use std::pin::Pin;
+use std::task::Context;
+use std::time::Duration;
+use tokio::time::Instant;
+use tokio_util::sync::WaitForCancellationFutureOwned;
+
+/// After how many attempts without a wait other tasks get their turn.
+const YIELD_EVERY: u8 = 16;
+
+/// An operation on its way.
+pub(crate) struct InProgress {
+    /// With the ledger that its report is made of; `None`: it has not begun.
+    operation: Option<Operation<Ledger>>,
+    clock: Option<Clock>,
+    /// The number of the attempt that was sent last.
+    pub(super) number: u32,
+    /// Attempts without a wait since other tasks last had their turn.
+    unbroken: u8,
+    /// Whether the report of a success is wanted even where one attempt was enough.
+    pub(super) reports: bool,
+    extras: Option<Box<Extras>>,
+}
+
+/// Everything that few operations have, behind one pointer, which is all that the others pay for it.
+#[derive(Default)]
+struct Extras {
+    /// A sequence that a seed repeats.
+    jitter: Jitter,
+    /// The operation as its observers know it, until it is closed.
+    observed: Option<Box<Observed>>,
+    /// Resolves when the request has ended that the operation's thread works for.
+    request_end: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
+    /// The links of attempts in flight to their connections.
+    links: Vec<(u32, ConnectionLink)>,
+}
+
+/// The operation's time and randomness.
+struct DriverWorld<'a> {
+    clock: Clock,
+    /// The one moment at which all of this happens; `None`: the clock is read whenever that is asked.
+    now: Option<Duration>,
+    extras: &'a mut Option<Box<Extras>>,
+    thread: ThreadJitter,
+}
+
+impl<'a> DriverWorld<'a> {
+    #[inline]
+    fn new(clock: Clock, extras: &'a mut Option<Box<Extras>>) -> Self {
+        Self { clock, now: None, extras, thread: ThreadJitter }
+    }
+}
+
+impl World for DriverWorld<'_> {
+    fn now(&mut self) -> Duration {
+        self.now.unwrap_or_else(|| self.clock.elapsed())
+    }
+
+    fn uptime(&mut self) -> Duration {
+        self.clock.uptime()
+    }
+
+    fn jitter(&mut self) -> &mut dyn JitterSource {
+        match self.extras {
+            Some(extras) => &mut extras.jitter,
+            None => &mut self.thread,
+        }
+    }
+}
+
+/// The operation, which has begun; one that has not is over.
+#[inline]
+fn begun<'a>(operation: &'a mut Option<Operation<Ledger>>, policy: &Policy) -> &'a mut Operation<Ledger> {
+    operation
+        .get_or_insert_with(|| Operation::with_notes(policy, None, Ready::Never(StopReason::Cancelled)).0)
+}
+
+impl InProgress {
+    #[inline]
+    pub(crate) fn new() -> Self {
+        Self { operation: None, clock: None, number: 0, unbroken: 0, reports: false, extras: None }
+    }
+
+    /// The operation's clock starts.
+    #[expect(
+        clippy::inline_always,
+        reason = "where the jitter is from is known there (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
+    pub(crate) fn begin(&mut self, jitter: Jitter) {
+        self.clock = Some(Clock::start());
+        if !matches!(jitter, Jitter::Thread) {
+            self.extras.get_or_insert_default().jitter = jitter;
+        }
+    }
+
+    /// The operation begins, now that it is known whether there is a request: its first action. `bound` is the time that its
+    /// caller gives it.
+    #[expect(
+        clippy::inline_always,
+        reason = "its result is large, and looked at at once (bench `speed`, instructions)"
+    )]
+    #[inline(always)]
+    pub(super) fn start(&mut self, policy: &Policy, bound: Option<Duration>, ready: Ready) -> Action {
+        let (operation, action) = Operation::with_notes(policy, bound, ready);
+        self.operation = Some(operation);
+        if self.extras.is_some() {
+            self.notify_end(action);
+        }
+        action
+    }
+
+    /// The operation's thread works for that request, and nobody drops the operation as it ends. Returns whether it has ended
+    /// already.
+    #[cold]
+    pub(super) fn work_for(&mut self, inbound: &Inbound) -> bool {
+        self.extras.get_or_insert_default().request_end = inbound.end().map(Box::pin);
+        inbound.is_ended()
+    }
+
+    /// Whether that request has ended. It is said once.
+    #[inline]
+    pub(super) fn request_has_ended(&mut self, cx: &mut Context<'_>) -> bool {
+        self.extras.as_mut().is_some_and(|extras| {
+            extras.request_end.take_if(|end| end.as_mut().poll(cx).is_ready()).is_some()
+        })
+    }
+
+    /// The operation, which begins now, has observers.
+    #[cold]
+    pub(crate) fn observe(
+        &mut self,
+        policy: &Policy,
+        observers: &Observers,
+        name: Name,
+        is_described: bool,
+        transport: &'static Transport,
+    ) {
+        let clock = self.clock();
+        let observed = Observed::begin(observers, name, is_described, transport, policy, clock);
+        self.extras.get_or_insert_default().observed = Some(Box::new(observed));
+    }
+
+    /// The operation as its observers know it, if it has any.
+    #[inline]
+    fn observed(&mut self) -> Option<&mut Observed> {
+        self.extras.as_mut()?.observed.as_deref_mut()
+    }
+
+    /// The thread works on that attempt until the result is dropped; `None`: nobody wants to know.
+    #[inline]
+    pub(super) fn enter(&mut self, number: u32) -> Option<Entered> {
+        self.observed()?.enter(number)
+    }
+
+    /// The operation as its observers know it, from now on in other hands: whoever takes it closes it.
+    #[inline]
+    pub(crate) fn take_observed(&mut self) -> Option<Box<Observed>> {
+        self.extras.as_mut()?.observed.take()
+    }
+
+    #[cold]
+    fn notify_end(&mut self, action: Action) {
+        if let Action::Finish(End::Failure(stop)) = action
+            && let Some(observed) = self.take_observed()
+        {
+            observed.failed(stop);
+        }
+    }
+
+    /// Nobody waits for the operation any more: it ends, unless it has already.
+    pub(super) fn cancel(&mut self, policy: &Policy) {
+        begun(&mut self.operation, policy).cancelled(policy);
+    }
+
+    #[inline]
+    pub(super) fn clock(&self) -> Clock {
+        self.clock.unwrap_or_else(Clock::start)
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.clock().elapsed()
+    }
+
+    #[inline]
+    pub(crate) fn next(&mut self, policy: &Policy) -> Action {
+        let mut world = DriverWorld::new(self.clock(), &mut self.extras);
+        let action = begun(&mut self.operation, policy).next(policy, &mut world);
+        if self.extras.is_some() {
+            self.notify_end(action);
+        }
+        action
+    }
+
+    /// That attempt goes out.
+    #[inline]
+    pub(super) fn sends(&mut self, attempt: StartedAttempt) {
+        self.number = attempt.number();
+        if let Some(observed) = self.observed() {
+            observed.notify(Event::started(attempt));
+        }
+    }
+
+    /// Whether nothing of such an end has to be written down: it is the good one of an operation's only attempt.
+    #[inline]
+    fn is_plain(&self, result: AttemptResult) -> bool {
+        self.number == 1 && result.outcome() == Outcome::Done && !self.has_news()
+    }
+
+    /// An attempt has ended. It gets its row, unless it is made once more as if it had never been. Returns whether the
+    /// operation is over with its reply.
+    #[expect(clippy::inline_always, reason = "the result is large to pass on, and nobody looks at it")]
+    #[inline(always)]
+    pub(crate) fn ended(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> bool {
+        // In most cases nobody is notified either (bench `speed`, instructions).
+        if self.is_plain(result) && self.extras.is_none() {
+            let mut world = DriverWorld::new(self.clock(), &mut self.extras);
+            return begun(&mut self.operation, policy).ended(policy, number, result, &mut world);
+        }
+        self.ended_with_row(policy, number, result)
+    }
+
+    #[inline(never)]
+    fn ended_with_row(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> bool {
+        self.unlink(policy, number, result.outcome() != Outcome::Done);
+        let is_plain = self.is_plain(result);
+        if result.is_committed() {
+            self.notify_commit(number);
+        }
+        // An attempt's end is one moment, and to read the clock takes longer than most of what follows from it.
+        let now = self.elapsed();
+        let row = self.row(policy, number, result, now);
+        let mut world = DriverWorld { now: Some(now), ..DriverWorld::new(self.clock(), &mut self.extras) };
+        let operation = begun(&mut self.operation, policy);
+        let is_over = operation.ended(policy, number, result, &mut world);
+        let Some(row) = row else { return is_over };
+        if let Some(observed) = self.extras.as_mut().and_then(|extras| extras.observed.as_mut()) {
+            Event::ended(policy, operation, &row, result, &mut |event| observed.notify(event));
+            if operation.held() == Some(number) {
+                observed.held(row.code());
+            }
+        }
+        if is_plain {
+            return is_over;
+        }
+        let is_resending = operation.is_resending();
+        let ledger = operation.notes_mut(policy);
+        if is_resending {
+            ledger.transparent_retries += 1;
+        } else {
+            ledger.push(row, result.delivery());
+        }
+        is_over
+    }
+
+    /// Another attempt has won, or the operation has ended: that one was dropped.
+    #[cold]
+    pub(super) fn cancelled(&mut self, policy: &Policy, number: u32) {
+        self.unlink(policy, number, false);
+        // Reports and observers see the same time.
+        let now = self.elapsed();
+        if let Some(row) = self.row(policy, number, AttemptResult::failed(Code::Cancelled), now) {
+            begun(&mut self.operation, policy).notes_mut(policy).push(row, Delivery::Unknown);
+        }
+        if let Some(observed) = self.observed() {
+            observed.attempt_cancelled(number, now);
+        }
+    }
+
+    /// An attempt in flight has come to that point, which may make the operation its own.
+    pub(super) fn committed(&mut self, policy: &Policy, number: u32, point: CommitPoint) {
+        self.record_peer(policy, number, false);
+        if begun(&mut self.operation, policy).committed(policy, number, point) {
+            self.notify_commit(number);
+        }
+    }
+
+    /// An attempt in flight has delivered a message. Returns whether that makes the operation its own.
+    #[inline]
+    pub(super) fn progressed(&mut self, policy: &Policy, number: u32) -> bool {
+        if self.extras.is_some() {
+            self.record_peer(policy, number, false);
+        }
+        let is_committed = begun(&mut self.operation, policy).progressed(policy, number);
+        if is_committed {
+            self.notify_commit(number);
+        }
+        if let Some(observed) = self.observed() {
+            observed.delivered(number);
+        }
+        is_committed
+    }
+
+    /// The operation is that attempt's.
+    #[inline]
+    fn notify_commit(&mut self, number: u32) {
+        if let Some(observed) = self.observed() {
+            observed.committed(number);
+        }
+    }
+
+    /// An attempt that is in flight, or was until just now.
+    #[inline]
+    pub(super) fn started(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
+        self.operation.as_ref()?.attempt(policy, number)
+    }
+
+    /// The wishes of observers for the request of that attempt, which is about to go out.
+    #[inline]
+    pub(super) fn sending(&mut self, number: u32) -> Option<Box<Outgoing>> {
+        self.observed()?.sending(number)
+    }
+
+    /// These bytes of that attempt's response have come in.
+    #[inline]
+    pub(super) fn received(&mut self, number: u32, data: &[u8]) {
+        if let Some(observed) = self.observed() {
+            observed.received(number, data);
+        }
+    }
+
+    /// Something has happened to that attempt.
+    pub(super) fn event(&mut self, number: u32, event: &dyn observe::Event) {
+        if let Some(observed) = self.observed() {
+            observed.event(number, event);
+        }
+    }
+
+    /// Whether observers want to know what comes in.
+    pub(super) fn watches_transfers(&mut self) -> bool {
+        self.observed().is_some_and(|observed| observed.watches_transfers())
+    }
+
+    /// The facts that were written down.
+    pub(super) fn notes(&self) -> &[Note] {
+        self.operation.as_ref().and_then(Operation::notes).map_or(&[], |ledger| &ledger.notes)
+    }
+
+    /// Writes down a fact that the attempts alone don't show. Returns whether it is new.
+    #[cold]
+    pub(super) fn note(&mut self, policy: &Policy, note: Note) -> bool {
+        begun(&mut self.operation, policy).notes_mut(policy).note(note)
+    }
+
+    /// An attempt has ended that delivered so many messages of a stream.
+    #[cold]
+    pub(super) fn ended_after(&mut self, policy: &Policy, number: u32, messages: u64) {
+        begun(&mut self.operation, policy).notes_mut(policy).delivered(number, messages);
+    }
+
+    /// A hedge that was due and did not go out is worth a note, even if the first attempt succeeds.
+    pub(super) fn note_withheld_hedges(&mut self, policy: &Policy) {
+        if self.operation.as_ref().is_some_and(Operation::has_withheld_hedges) {
+            self.note(policy, Note::HEDGE_WITHHELD);
+        }
+    }
+
+    /// Whether the operation ends with the failure of that attempt, unless one in flight has a reply.
+    pub(super) fn is_held(&self, number: u32) -> bool {
+        self.operation.as_ref().and_then(Operation::held) == Some(number)
+    }
+
+    /// Whether one more connection that our own stack closes is this operation's doing.
+    pub(super) fn is_culprit(&self) -> bool {
+        self.operation.as_ref().is_some_and(Operation::is_culprit)
+    }
+
+    /// The request can't be sent while an attempt is in flight.
+    #[cold]
+    pub(super) fn close_hedges(&mut self) {
+        if let Some(operation) = &mut self.operation {
+            operation.close_hedges();
+        }
+    }
+
+    /// The row of an attempt that has ended, now unless its protocol says when.
+    fn row(&self, policy: &Policy, number: u32, result: AttemptResult, now: Duration) -> Option<Attempt> {
+        let started = self.started(policy, number)?;
+        let end = result.ended_at().unwrap_or(now);
+        Some(Attempt::new(started, end, result.code()))
+    }
+
+    /// The attempt in flight had to wait, so that other tasks had their turn.
+    #[inline]
+    pub(super) fn pended(&mut self) {
+        self.unbroken = 0;
+    }
+
+    /// Whether other tasks get their turn before that attempt: before each that is made once more in silence,
+    /// and now and then where attempts follow each other without a wait.
+    pub(super) fn yields_before(&mut self, attempt: StartedAttempt) -> bool {
+        match attempt.kind() {
+            AttemptKind::Resend => true,
+            AttemptKind::Original => false,
+            _ if !attempt.delay().is_zero() => false,
+            _ => {
+                self.unbroken += 1;
+                if self.unbroken == YIELD_EVERY {
+                    self.unbroken = 0;
+                }
+                self.unbroken == 0
+            }
+        }
+    }
+
+    /// The moment to wait for.
+    pub(super) fn wake_at(&mut self, policy: &Policy, due: Option<Instant>) -> Option<Instant> {
+        let clock = self.clock();
+        let wake = self.operation.as_ref().and_then(|operation| clock.at(operation.wake_at(policy)?));
+        earlier(wake, due)
+    }
+
+    /// The moment at which the whole operation is over, to which its caller gives so much time.
+    pub(super) fn time_limit(&self, policy: &Policy, bound: Option<Duration>) -> Option<Instant> {
+        self.clock().at(policy.time_limit(bound)?)
+    }
+
+    /// Whether the attempt that was sent last may take all the time that the operation has.
+    pub(super) fn has_all_the_time(&self, policy: &Policy) -> bool {
+        self.operation.as_ref().is_some_and(|operation| operation.has_all_the_time(policy, self.number))
+    }
+
+    /// The link of that attempt to its connection. One that is not the operation's first has a `retry`: the moment at which its
+    /// time is up, if it ever is, and the delay before it.
+    #[cold]
+    pub(super) fn link(
+        &mut self,
+        number: u32,
+        waits_for_ready: Option<bool>,
+        retry: Option<(Option<Instant>, Duration)>,
+    ) -> ConnectionLink {
+        let retry = retry.map(|(deadline, delay)| {
+            let ledger = self.operation.as_ref().and_then(Operation::notes);
+            let failed = ledger.into_iter().flat_map(Ledger::peers).map(|(_, peer)| peer.clone());
+            RetryContext { failed: failed.collect(), deadline, delay }
+        });
+        let link = ConnectionLink::new(waits_for_ready, retry);
+        let links = &mut self.extras.get_or_insert_default().links;
+        links.retain(|(other, _)| *other != number);
+        links.push((number, link.clone()));
+        link
+    }
+
+    /// Writes down where that attempt went, if that is known and somebody wants to know.
+    #[cold]
+    fn record_peer(&mut self, policy: &Policy, number: u32, has_failed: bool) {
+        let extras = self.extras.as_ref().filter(|_| has_failed || self.is_watched());
+        let link = extras.and_then(|extras| extras.links.iter().find(|(other, _)| *other == number));
+        let Some((_, link)) = link else { return };
+        let (peer, delay) = (link.peer(), link.delay());
+        let is_known = |ledger: &Ledger| ledger.delays().iter().any(|(other, _)| *other == number);
+        let is_known = self.operation.as_ref().and_then(Operation::notes).is_some_and(is_known);
+        if let Some(delay) = delay.filter(|_| !is_known) {
+            if let Some(observed) = self.observed() {
+                observed.waited(number, delay);
+            }
+            begun(&mut self.operation, policy).notes_mut(policy).waited(number, delay);
+        }
+        let Some(peer) = peer else { return };
+        let ledger = self.operation.as_ref().and_then(Operation::notes);
+        if ledger.is_some_and(|ledger| ledger.has_peer(number, &peer)) {
+            return;
+        }
+        self.event(number, &peer);
+        begun(&mut self.operation, policy).notes_mut(policy).went_to(number, peer);
+    }
+
+    /// That attempt has ended.
+    fn unlink(&mut self, policy: &Policy, number: u32, has_failed: bool) {
+        self.record_peer(policy, number, has_failed);
+        if let Some(extras) = &mut self.extras {
+            extras.links.retain(|(other, _)| *other != number);
+        }
+    }
+
+    /// That attempt has used up its time without a response: its connection may be dead.
+    #[cold]
+    pub(super) fn expire_link(&mut self, policy: &Policy, number: u32) {
+        let mut links = self.extras.iter().flat_map(|extras| &extras.links);
+        if links.any(|(other, link)| *other == number && link.expire()) {
+            self.note(policy, Note::CONNECTION_GIVEN_UP);
+        }
+    }
+
+    /// Whether the report of a success is wanted, or says more than that the first attempt succeeded.
+    #[inline]
+    pub(super) fn is_reported(&self) -> bool {
+        self.reports || self.has_news()
+    }
+
+    /// Whether observers or the caller are notified of a success.
+    #[inline]
+    pub(super) fn is_watched(&self) -> bool {
+        self.is_reported() || self.extras.as_ref().is_some_and(|extras| extras.observed.is_some())
+    }
+
+    /// Whether the report of a success says more than that the first attempt succeeded.
+    #[inline]
+    fn has_news(&self) -> bool {
+        self.operation.as_ref().is_some_and(|operation| operation.notes().is_some())
+    }
+
+    /// The report of an operation that has ended; `stop` says why it failed.
+    pub(crate) fn report(&mut self, policy: &Policy, stop: Option<Stop>, name: Name) -> OperationReport {
+        let only = match stop {
+            None if !self.has_news() => self.row(policy, self.number, AttemptResult::done(), self.elapsed()),
+            _ => None,
+        };
+        let ledger = self.operation.as_mut().and_then(Operation::take_notes).unwrap_or_default();
+        let mut report = OperationReport::new(name, ledger, policy.version());
+        let ledger = report.ledger_mut();
+        if let Some(only) = only {
+            ledger.push(only, Delivery::Unknown);
+        }
+        if policy.attempts_cap().is_some() {
+            ledger.note(Note::ATTEMPTS_CAPPED);
+        }
+        if policy.hedging().is_some() {
+            ledger.sort();
+        }
+        if let Some(stop) = stop {
+            if stop.may_be_repetition() {
+                ledger.note(Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED);
+            }
+            report.fail(stop.reason(), stop.not_attempted());
+        }
+        report
+    }
+}

@@ -1,0 +1,46 @@
+//! The end of work that nobody waits for any more.
+
+use std::fmt;
+
+/// The request that the work was done for has ended, so that the work was stopped.
+///
+/// As a [`tonic::Status`] it is `CANCELLED`.
+///
+/// # Examples
+///
+/// ```
+/// use gax_driver::inbound::Inbound;
+///
+/// # async fn handler() -> Result<(), tonic::Status> {
+/// let lookup = tokio::spawn(Inbound::current().scope(async { "found" }));
+/// let found = lookup.await.map_err(|error| tonic::Status::internal(error.to_string()))??;
+/// # assert_eq!(found, "found");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RequestEnded;
+
+impl RequestEnded {
+    #[doc(hidden)]
+    #[must_use]
+    pub fn new() -> Self {
+        Self
+    }
+}
+
+impl fmt::Display for RequestEnded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the request that this was done for has ended")
+    }
+}
+
+impl std::error::Error for RequestEnded {}
+
+#[cfg(feature = "tonic")]
+impl From<RequestEnded> for tonic::Status {
+    fn from(ended: RequestEnded) -> Self {
+        Self::cancelled(ended.to_string())
+    }
+}

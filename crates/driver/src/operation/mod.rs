@@ -1,0 +1,38 @@
+//! One operation: the driver with its clock and timer, the attempt in flight, and the report.
+
+mod attempts;
+mod blocking;
+mod clock;
+mod connection_link;
+mod driver;
+mod in_progress;
+mod inbound;
+mod jitter;
+mod observe;
+mod protocol;
+mod report;
+#[cfg(test)]
+mod tests;
+mod timer;
+
+pub(crate) use blocking::run_blocking;
+pub use clock::{Clock, earlier, time_of_day, until};
+pub use connection_link::{ConnectionLink, RetryContext};
+pub use driver::Driver;
+pub(crate) use in_progress::InProgress;
+pub use inbound::{Inbound, RequestEnded, Scope};
+pub use inbound::{Serving, inbound_deadline, is_nested_retry, time_left};
+#[cfg(test)]
+pub(crate) use jitter::Jitter;
+pub use jitter::JitterSeeds;
+pub use observe::BatchInfo;
+pub use observe::{
+    AttemptTransfer, Event, OperationInfo, OperationObserver, OperationSummary, OutgoingHeaders, Retry,
+    Transport, WireMessage,
+};
+pub use observe::{ConnectionChange, ConnectionEvent, LostReason};
+pub use observe::{Entered, MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
+pub use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
+pub use report::FirstAndLast;
+pub use report::{AttemptDelay, DelayType, Name, Note, OperationError, OperationReport, Peer};
+pub use timer::Timer;

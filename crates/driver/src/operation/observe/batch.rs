@@ -1,0 +1,69 @@
+//! A batch that is sent, in numbers.
+
+use gax_retry::batching::{BatchTrigger, ElementSize};
+use std::time::Duration;
+
+/// A batch that a batcher sends.
+#[derive(Debug, Clone)]
+pub struct BatchInfo<'a> {
+    batcher: &'a str,
+    sizes: &'a [ElementSize],
+    trigger: BatchTrigger,
+    waited: Duration,
+    throttled: Duration,
+}
+
+impl<'a> BatchInfo<'a> {
+    #[doc(hidden)]
+    pub fn new(
+        batcher: &'a str,
+        sizes: &'a [ElementSize],
+        trigger: BatchTrigger,
+        waited: Duration,
+        throttled: Duration,
+    ) -> Self {
+        Self { batcher, sizes, trigger, waited, throttled }
+    }
+
+    /// The name of the batcher.
+    #[must_use]
+    pub fn batcher(&self) -> &str {
+        self.batcher
+    }
+
+    /// How many elements were added to it.
+    #[must_use]
+    pub fn elements(&self) -> usize {
+        self.sizes.len()
+    }
+
+    /// How many entries they have; one each, unless the batcher counts them.
+    #[must_use]
+    pub fn entries(&self) -> u64 {
+        self.sizes.iter().fold(0, |sum, size| sum.saturating_add(size.elements()))
+    }
+
+    /// How many bytes they have; none, unless the batcher counts them.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.sizes.iter().fold(0, |sum, size| sum.saturating_add(size.bytes()))
+    }
+
+    /// How long its first element has waited in it.
+    #[must_use]
+    pub fn waited(&self) -> Duration {
+        self.waited
+    }
+
+    /// How long its elements had waited for room before they were taken, added up.
+    #[must_use]
+    pub fn throttled(&self) -> Duration {
+        self.throttled
+    }
+
+    /// Why it is sent.
+    #[must_use]
+    pub fn trigger(&self) -> BatchTrigger {
+        self.trigger
+    }
+}

@@ -1,0 +1,177 @@
+//! Which operation it is.
+
+use crate::operation::report::Name;
+use std::num::NonZeroU64;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A transport, as observers see it: its name, and what they can expect of it. Equal by name.
+///
+/// Each transport has its own: `grpc::GRPC`, `http::HTTP`, `longrunning::LONG_RUNNING`.
+#[derive(Debug, Clone, Copy)]
+pub struct Transport {
+    name: &'static str,
+    has_wire: bool,
+    names_rpcs: bool,
+    counts_messages: bool,
+}
+
+impl Transport {
+    /// Closures: nothing of what their attempts send is known.
+    pub const CLOSURE: Self = Self::new("closure");
+
+    /// A transport without a wire, whose operations have names that mean nothing.
+    #[must_use]
+    pub const fn new(name: &'static str) -> Self {
+        Self { name, has_wire: false, names_rpcs: false, counts_messages: false }
+    }
+
+    /// Its attempts are requests that go out: observers hear of their headers, and of when they are taken.
+    #[must_use]
+    pub const fn with_wire(self) -> Self {
+        Self { has_wire: true, ..self }
+    }
+
+    /// Its operations are named as RPCs are, by paths that end with `package.Service/Method`.
+    #[must_use]
+    pub const fn with_rpc_names(self) -> Self {
+        Self { names_rpcs: true, ..self }
+    }
+
+    /// Its attempts tell of each message that they send and receive.
+    #[must_use]
+    pub const fn with_messages(self) -> Self {
+        Self { counts_messages: true, ..self }
+    }
+
+    /// Its name, such as `grpc`.
+    #[must_use]
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether its attempts are requests that go out.
+    #[must_use]
+    pub const fn has_wire(&self) -> bool {
+        self.has_wire
+    }
+
+    /// Whether its operations are named as RPCs are.
+    #[must_use]
+    pub const fn names_rpcs(&self) -> bool {
+        self.names_rpcs
+    }
+
+    /// Whether its attempts tell of each message.
+    #[must_use]
+    pub const fn counts_messages(&self) -> bool {
+        self.counts_messages
+    }
+
+    /// Whether each of its attempts is an RPC: metrics and spans name them by the conventions for RPCs.
+    #[must_use]
+    pub const fn is_rpc(&self) -> bool {
+        self.has_wire && self.names_rpcs
+    }
+}
+
+impl PartialEq for Transport {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Transport {}
+
+/// Which operation something happens to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OperationInfo {
+    id: u64,
+    name: Name,
+    transport: &'static Transport,
+    is_registered: bool,
+    settings_version: Option<NonZeroU64>,
+    settings_are_watched: Option<bool>,
+}
+
+impl OperationInfo {
+    pub(crate) fn new(
+        name: Name,
+        transport: &'static Transport,
+        is_registered: bool,
+        settings_version: Option<u64>,
+        settings_are_watched: Option<bool>,
+    ) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let settings_version = settings_version.and_then(NonZeroU64::new);
+        let id = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { id, name, transport, is_registered, settings_version, settings_are_watched }
+    }
+
+    /// A number that no other observed operation of the process has.
+    #[must_use]
+    pub fn id(&self) -> u64 {
+        self.id
+    }
+
+    /// The method's path, such as `/google.cloud.asset.v1.AssetService/ListAssets`; over HTTP the method and the path,
+    /// such as `GET /storage/v1/b/photos`; of a closure the name that its [`Retryer`](crate::Retryer) was given.
+    #[must_use]
+    pub fn method(&self) -> &str {
+        self.name.as_str()
+    }
+
+    /// The method as metrics and spans name it: over gRPC `package.Service/Method`, without what an origin puts before
+    /// it, and so for the long-running operations of an RPC; otherwise as [`method`](Self::method) has it.
+    #[must_use]
+    pub fn full_method(&self) -> &str {
+        if self.transport.names_rpcs { full_method(self.method()) } else { self.method() }
+    }
+
+    /// The transport that it runs over.
+    #[must_use]
+    pub fn transport(&self) -> &'static Transport {
+        self.transport
+    }
+
+    /// Whether the program knew the method before it was called: a client that was generated, tonic's own included, has it, the layer's
+    /// table or descriptors name it, or it is a closure's name. The number of other names has no bound, so metrics should call
+    /// them all `other`. Requests of HTTP clients are never registered.
+    #[must_use]
+    pub fn is_registered(&self) -> bool {
+        self.is_registered
+    }
+
+    /// The version of the settings that the operation began with, where they can be replaced while a program runs.
+    #[must_use]
+    pub fn settings_version(&self) -> Option<u64> {
+        self.settings_version.map(NonZeroU64::get)
+    }
+
+    /// Whether the file of these settings was watched, and could be read, when the operation began. `None`: they have no file
+    /// that was ever watched.
+    #[must_use]
+    pub fn settings_are_watched(&self) -> Option<bool> {
+        self.settings_are_watched
+    }
+}
+
+/// The last two segments of a path.
+pub(super) fn full_method(path: &str) -> &str {
+    let mut slashes = path.rmatch_indices('/');
+    let method = slashes.nth(1).map(|(place, slash)| place + slash.len());
+    method.and_then(|start| path.get(start..)).unwrap_or(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::full_method;
+
+    #[test]
+    fn an_origin_s_path_is_no_part_of_a_method() {
+        assert_eq!(full_method("/pkg.Service/Method"), "pkg.Service/Method");
+        assert_eq!(full_method("/a/b/pkg.Service/Method"), "pkg.Service/Method");
+        assert_eq!(full_method("pkg.Service/Method"), "pkg.Service/Method");
+        assert_eq!(full_method("/"), "/");
+        assert_eq!(full_method(""), "");
+    }
+}

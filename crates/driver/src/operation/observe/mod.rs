@@ -1,0 +1,29 @@
+//! How a program is notified of its operations while they run.
+
+mod batch;
+mod connection_event;
+mod entered;
+mod event;
+mod in_flight;
+mod info;
+mod observed;
+mod observer;
+mod observers;
+mod on_retry;
+mod outgoing;
+mod summary;
+mod transfer;
+
+pub use batch::BatchInfo;
+pub use connection_event::{ConnectionChange, ConnectionEvent, LostReason};
+pub use entered::Entered;
+pub use event::Event;
+pub use info::{OperationInfo, Transport};
+pub use observed::Observed;
+pub use observer::{OperationObserver, OutgoingHeaders};
+pub use observers::Observers;
+pub use on_retry::Retry;
+pub use outgoing::{Outbound, Outgoing};
+pub use summary::OperationSummary;
+pub use transfer::{AttemptTransfer, WireMessage};
+pub use transfer::{MessageCounter, PREFIX};

@@ -1,0 +1,91 @@
+//! A request on its way out, as observers see it.
+
+use crate::operation::clock::Clock;
+use crate::operation::observe::observers::Recipients;
+use crate::operation::observe::transfer::MessageCounter;
+use gax_retry::StartedAttempt;
+use http::HeaderMap;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+/// The headers that observers add to a request that is about to go out, and who watches its body.
+#[derive(Debug)]
+pub struct Outgoing {
+    pub(super) headers: HeaderMap,
+    /// Follows its body, where somebody watches transfers.
+    pub(super) outbound: Option<Arc<Outbound>>,
+}
+
+impl Outgoing {
+    /// Puts the headers in place of what a request has of these names.
+    #[cold]
+    pub fn add_headers(&mut self, headers: &mut HeaderMap) {
+        for (name, value) in std::mem::take(&mut self.headers) {
+            // Of each name there is one value.
+            if let Some(name) = name {
+                headers.insert(name, value);
+            }
+        }
+    }
+
+    /// Follows the body.
+    pub fn outbound(self) -> Option<Arc<Outbound>> {
+        self.outbound
+    }
+}
+
+/// A gRPC request whose transfer somebody watches: its body writes here as the connection reads it, in whichever task that
+/// is.
+pub struct Outbound {
+    recipients: Arc<Recipients>,
+    attempt: StartedAttempt,
+    clock: Clock,
+    read_after: OnceLock<Duration>,
+    bytes: AtomicU64,
+}
+
+impl Outbound {
+    pub(super) fn new(recipients: &Arc<Recipients>, attempt: StartedAttempt, clock: Clock) -> Self {
+        Self {
+            recipients: Arc::clone(recipients),
+            attempt,
+            clock,
+            read_after: OnceLock::new(),
+            bytes: AtomicU64::new(0),
+        }
+    }
+
+    /// The connection reads the body.
+    pub fn is_read(&self) {
+        self.read_after.get_or_init(|| {
+            let waited = self.clock.elapsed().saturating_sub(self.attempt.start());
+            self.recipients.each(|observer, info| observer.request_read(info, self.attempt, waited));
+            waited
+        });
+    }
+
+    /// It has read these bytes.
+    pub fn data(&self, counter: &mut MessageCounter, data: &[u8]) {
+        counter.count(data, |message| {
+            self.recipients.each(|observer, info| observer.message_sent(info, self.attempt, message));
+        });
+        self.bytes.store(counter.bytes(), Ordering::Relaxed);
+    }
+
+    /// How long after the attempt's start its first bytes were read.
+    pub(super) fn read_after(&self) -> Option<Duration> {
+        self.read_after.get().copied()
+    }
+
+    pub(super) fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+}
+
+impl fmt::Debug for Outbound {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Outbound").field("attempt", &self.attempt.number()).finish_non_exhaustive()
+    }
+}

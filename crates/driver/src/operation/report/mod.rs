@@ -1,0 +1,24 @@
+//! Reports of operations: the attempts, why an operation ended, and what else is worth knowing.
+
+mod connections;
+mod delay;
+mod delivered;
+mod detail;
+mod error;
+mod ledger;
+mod note;
+mod operation_report;
+mod peer;
+mod rows;
+#[cfg(feature = "serde")]
+mod stored;
+#[cfg(test)]
+mod tests;
+
+pub use delay::{AttemptDelay, DelayType};
+pub use error::OperationError;
+pub(super) use ledger::Ledger;
+pub use note::Note;
+pub use operation_report::{Name, OperationReport};
+pub use peer::Peer;
+pub use rows::FirstAndLast;

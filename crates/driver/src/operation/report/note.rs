@@ -1,0 +1,106 @@
+//! Notes: whatever else is worth knowing of an operation.
+
+use std::fmt;
+use std::hash::{Hash, Hasher};
+
+/// Something about an operation that the attempts alone don't show: a sentence, and a name by which programs know it.
+///
+/// The constants here are those of every transport; each transport has others of its own (`note` for gRPC).
+///
+/// # Examples
+///
+/// ```
+/// use gax_driver::{Note, OperationReport};
+///
+/// const LETTER_LOST: Note = Note::new(&("mailbox.letter_lost", "a letter was lost on its way"));
+///
+/// fn is_odd(report: &OperationReport) -> bool {
+///     report.notes().iter().any(|note| [LETTER_LOST, Note::UNREADABLE_RESPONSE].contains(note))
+/// }
+/// ```
+#[derive(Clone, Copy)]
+pub struct Note(&'static (&'static str, &'static str));
+
+impl Note {
+    /// The request is larger than the replay limit, so that it was sent once only.
+    pub const REQUEST_TOO_LARGE_TO_REPLAY: Self = Self::new(&(
+        "driver.request_too_large_to_replay",
+        "the request is larger than the replay limit: sent once only",
+    ));
+    /// The request is a stream that is not replayed, or may be one for all that a layer without descriptors can see, so
+    /// that it was sent once only.
+    pub const REQUEST_IS_A_STREAM: Self =
+        Self::new(&("driver.request_is_a_stream", "the request is a stream: sent once only"));
+    /// The response was committed before its end was seen: what came after its first message was not
+    /// classified.
+    pub const COMMITTED: Self =
+        Self::new(&("driver.committed", "the response was committed before its end was seen"));
+    /// The response was larger than the buffer that responses are classified in, and was handed to the caller.
+    pub const RESPONSE_TOO_LARGE_TO_BUFFER: Self = Self::new(&(
+        "driver.response_too_large_to_buffer",
+        "the response was larger than the response buffer: committed",
+    ));
+    /// No more than five attempts are made, as over any gRPC channel, although the settings allow more.
+    pub const ATTEMPTS_CAPPED: Self = Self::new(&(
+        "driver.attempts_capped",
+        "no more than five attempts are made, as gRPC's rules have it",
+    ));
+    /// The retry budget was used up when a hedge was due, so that it was not sent then (gRFC A6).
+    pub const HEDGE_WITHHELD: Self =
+        Self::new(&("driver.hedge_withheld", "a hedge was withheld: the retry budget was used up"));
+    /// The server found a condition of the request not to hold (`FAILED_PRECONDITION`, `ABORTED`, `ALREADY_EXISTS`), and an
+    /// attempt before, whose response was lost, may have been carried out: that can be why.
+    pub const EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED: Self =
+        Self::new(&("driver.earlier_attempt_may_have_succeeded", "an earlier attempt may have succeeded"));
+    /// Attempts in a row have used up their RPC timeouts without a byte from the server: a new connection is made for the next.
+    pub const CONNECTION_GIVEN_UP: Self = Self::new(&(
+        "driver.connection_given_up",
+        "attempts timed out and the server was silent: the connection was given up",
+    ));
+    /// The response breaks the rules of its transport, so that it can't be read: the operation ended there,
+    /// whatever codes are retryable.
+    pub const UNREADABLE_RESPONSE: Self = Self::new(&(
+        "driver.unreadable_response",
+        "the response can't be read: not retried, whatever its code",
+    ));
+
+    /// A note of that name with that sentence. The name begins with the transport's, so that no two are the same.
+    #[must_use]
+    pub const fn new(name_and_text: &'static (&'static str, &'static str)) -> Self {
+        Self(name_and_text)
+    }
+
+    /// Its name, such as `driver.committed`. Notes of the same name are equal.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        self.0.0
+    }
+}
+
+impl PartialEq for Note {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Note {}
+
+impl Hash for Note {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+/// Its name.
+impl fmt::Debug for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Its sentence.
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0.1)
+    }
+}

@@ -1,0 +1,173 @@
+//! The events that observers of a driver are notified of, and when.
+
+use super::fake::{self, Act, Fake, Script};
+use super::{MS, done, five_seconds};
+use crate::operation::{
+    Driver, InProgress, Jitter, Name, Observers, OperationInfo, OperationObserver, OperationSummary,
+    OutgoingHeaders, Output, Transport, WireMessage,
+};
+use gax_retry::operation::{Action, AttemptResult, Ready};
+use gax_retry::{Attempt, Code, Compatibility, Hedging, Policy, StartedAttempt};
+use http::Extensions;
+use std::borrow::Cow;
+use std::future::poll_fn;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// The events of drops, and how many attempts were alive then.
+#[derive(Default)]
+struct Drops {
+    alive: Mutex<Option<Arc<()>>>,
+    notices: Mutex<Vec<(String, usize)>>,
+}
+
+impl Drops {
+    fn tell(&self, what: String) {
+        let alive = self.alive.lock().unwrap().as_ref().map_or(0, |alive| Arc::strong_count(alive) - 1);
+        self.notices.lock().unwrap().push((what, alive));
+    }
+}
+
+impl OperationObserver for Drops {
+    fn attempt_cancelled(&self, _: &OperationInfo, attempt: &Attempt) {
+        let end = attempt.end().as_millis();
+        self.tell(format!("attempt {} {} at {end}", attempt.number(), attempt.code()));
+    }
+
+    fn committed(&self, _: &OperationInfo, attempt: StartedAttempt) {
+        self.tell(format!("committed to attempt {}", attempt.number()));
+    }
+
+    fn operation_succeeded(&self, _: &OperationInfo, summary: &OperationSummary) {
+        self.tell(format!("success after {} attempts", summary.attempts()));
+    }
+
+    fn operation_cancelled(&self, _: &OperationInfo, summary: &OperationSummary) {
+        self.tell(format!("operation after {} attempts", summary.attempts()));
+    }
+}
+
+/// An operation, and its observer.
+fn observed(script: Script) -> (Arc<Drops>, Driver<Fake>) {
+    let drops = Arc::new(Drops::default());
+    let mut observers = Observers::default();
+    observers.push(drops.clone());
+    let codes = [Code::Unavailable];
+    let mut config = fake::config(&five_seconds(), codes, script.compatibility, script.hedging);
+    config.observers = observers.shared();
+    let fake = Fake::new(script);
+    *drops.alive.lock().unwrap() = Some(Arc::clone(&fake.alive));
+    (drops, Driver::new(fake, Arc::new(config)))
+}
+
+/// Drops an operation after that time; the notices to its observers.
+async fn drops(script: Script, after: Duration) -> Vec<(String, usize)> {
+    let (drops, driver) = observed(script);
+    let mut driver = Box::pin(driver);
+    let call = poll_fn(|cx| driver.as_mut().poll(cx, &mut ()));
+    assert!(tokio::time::timeout(after, call).await.is_err());
+    drop(driver);
+    let notices = drops.notices.lock().unwrap();
+    notices.clone()
+}
+
+#[tokio::test(start_paused = true)]
+async fn attempts_are_dropped_before_their_observers_hear_of_it() {
+    let notices = drops(Script::of([Act::Hangs]), 700 * MS).await;
+    let of = |what: &str| (what.to_owned(), 0);
+    assert_eq!(notices, [of("attempt 1 CANCELLED at 700"), of("operation after 1 attempts")]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_attempts_of_a_hedged_operation_are_dropped_first() {
+    let hedging = Some(Hedging::new(3).delay(100 * MS));
+    let script = Script { hedging, ..Script::of([Act::Hangs, Act::Hangs, Act::Hangs]) };
+    let notices = drops(script, 150 * MS).await;
+    let of = |what: &str| (what.to_owned(), 0);
+    assert_eq!(
+        notices,
+        [
+            of("attempt 1 CANCELLED at 150"),
+            of("attempt 2 CANCELLED at 150"),
+            of("operation after 2 attempts")
+        ]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_operation_that_was_never_polled_is_none() {
+    let (drops, driver) = observed(Script::of([Act::Hangs]));
+    drop(driver);
+    assert!(drops.notices.lock().unwrap().is_empty());
+}
+
+/// A reply may turn out to be worth nothing, which only its reader knows.
+#[tokio::test(start_paused = true)]
+async fn whoever_has_the_reply_tells_what_it_is_worth() {
+    let (drops, driver) = observed(Script::of([done()]));
+    let mut driver = Box::pin(driver);
+    assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
+    let taken = driver.as_mut().hand_over(&mut Extensions::new()).unwrap();
+    drop(driver);
+    assert!(drops.notices.lock().unwrap().is_empty());
+    taken.succeeded();
+    assert_eq!(*drops.notices.lock().unwrap(), [("success after 1 attempts".to_owned(), 0)]);
+}
+
+/// By gRPC's rules headers commit, and by all rules a request of which more was sent than is buffered.
+#[tokio::test(start_paused = true)]
+async fn observers_are_notified_once_whose_the_operation_is() {
+    for (compatibility, second) in [
+        (Compatibility::Grpc, Act::Heads(30 * MS, 400 * MS, AttemptResult::done())),
+        (Compatibility::Documented, Act::Overflows(250 * MS, AttemptResult::done())),
+    ] {
+        let hedging = Some(Hedging::new(3).delay(100 * MS));
+        let (drops, driver) =
+            observed(Script { compatibility, hedging, ..Script::of([Act::Hangs, second, Act::Hangs]) });
+        let mut driver = Box::pin(driver);
+        assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
+        let notices = drops.notices.lock().unwrap();
+        let commits: Vec<_> = notices.iter().filter(|(what, _)| what.starts_with("committed")).collect();
+        assert_eq!(commits, [&("committed to attempt 2".to_owned(), commits[0].1)], "{compatibility}");
+    }
+}
+
+/// Adds a header to what goes out, and listens to what comes in.
+#[derive(Default)]
+struct Wire {
+    received: Mutex<Vec<u64>>,
+}
+
+impl OperationObserver for Wire {
+    fn attempt_headers(&self, _: &OperationInfo, attempt: StartedAttempt, headers: &mut OutgoingHeaders<'_>) {
+        headers.set("x-attempt", &attempt.number().to_string());
+    }
+
+    fn watches_transfers(&self, _: &OperationInfo) -> bool {
+        true
+    }
+
+    fn message_received(&self, _: &OperationInfo, _: StartedAttempt, message: WireMessage) {
+        self.received.lock().unwrap().push(message.size());
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn observers_get_at_the_headers_that_go_out_and_the_messages_that_come_in() {
+    const WIRE: Transport = Transport::new("wire").with_wire().with_messages();
+    let wire = Arc::new(Wire::default());
+    let mut observers = Observers::default();
+    observers.push(wire.clone());
+    let policy = Policy::new(&five_seconds(), Code::Unavailable);
+    let mut progress = InProgress::new();
+    progress.begin(Jitter::default());
+    progress.observe(&policy, &observers, Name::from(Cow::Borrowed("wire")), false, &WIRE);
+    let Action::Send(first) = progress.start(&policy, None, Ready::Now) else { panic!("no attempt") };
+    progress.sends(first);
+    let mut headers = http::HeaderMap::new();
+    progress.sending(first.number()).unwrap().add_headers(&mut headers);
+    assert_eq!(headers["x-attempt"], "1");
+    // A message of three bytes, and the beginning of another one.
+    progress.received(first.number(), &[0, 0, 0, 0, 3, 7, 7, 7, 0, 0]);
+    assert_eq!(*wire.received.lock().unwrap(), [3]);
+}

@@ -1,0 +1,15 @@
+//! The options of operations: of all, and of one call.
+
+mod call_options;
+mod operation_config;
+mod operation_options;
+#[cfg(feature = "serde")]
+mod stored_options;
+#[cfg(feature = "serde")]
+mod two_words;
+
+pub use call_options::CallOptions;
+pub use operation_config::OperationConfig;
+pub use operation_options::OperationOptions;
+#[cfg(feature = "serde")]
+pub use two_words::{read_override, write_override};

@@ -1,0 +1,284 @@
+//! The options that operations of every kind have.
+
+use crate::operation::{JitterSeeds, Observers, OperationObserver, Retry};
+use gax_retry::settings::Override;
+use gax_retry::{Compatibility, Environment, Policy, RetryBudget};
+use std::fmt;
+use std::sync::Arc;
+
+/// The options that gRPC calls, HTTP requests and closures share. `RetryLayer`,
+/// `HttpRetryLayer`, [`Retryer`](crate::Retryer) and generated clients' settings take them by
+/// `options(..)` (`with_options(..)` of settings); there the five that most programs set are methods of their own as well.
+///
+/// Options that are set replace those that were set before; what is left unset stays as it was. Observers are added.
+///
+/// # Defaults
+///
+/// | option | default |
+/// | --- | --- |
+/// | [`compatibility`](Self::compatibility) | [`Compatibility::Grpc`] for a table in the dialect `Grpc`, else [`Compatibility::Documented`] |
+/// | [`retry_budget`](Self::retry_budget) | the table's `retryThrottling`, or a policy's own; else none |
+/// | [`retries_enabled`](Self::retries_enabled) | true |
+/// | [`nested_retries`](Self::nested_retries) | true |
+/// | [`server_delays`](Self::server_delays) | as the compatibility or the preset has it |
+/// | [`environment`](Self::environment) | not heeded |
+/// | [`reports`](Self::reports) | false |
+/// | [`observer`](Self::observer), [`on_retry`](Self::on_retry) | none, which costs nothing |
+/// | [`jitter_seed`](Self::jitter_seed) | every thread has a generator of its own, seeded by the system |
+///
+/// # Examples
+///
+/// ```
+/// use gax_driver::Environment;
+/// use gax_driver::OperationOptions;
+/// use gax_table::RetryTable;
+/// use tonic_gax::RetryLayer;
+///
+/// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
+/// let options = OperationOptions::new().environment(Environment::read()?).nested_retries(false);
+/// let layer = RetryLayer::new(table).options(options).reports(true);
+/// # drop(layer);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct OperationOptions {
+    #[doc(hidden)]
+    pub compatibility: Option<Compatibility>,
+    retry_budget: Override<RetryBudget>,
+    retries_enabled: Option<bool>,
+    nested_retries: Option<bool>,
+    server_delays: Option<bool>,
+    environment: Option<Environment>,
+    reports: Option<bool>,
+    #[doc(hidden)]
+    pub jitter: JitterSeeds,
+    #[doc(hidden)]
+    pub observers: Observers,
+}
+
+/// Short: what is not set is left out.
+impl fmt::Debug for OperationOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("OperationOptions");
+        if let Some(compatibility) = self.compatibility {
+            text.field("compatibility", &compatibility);
+        }
+        for (name, switch) in [
+            ("retries_enabled", self.retries_enabled),
+            ("nested_retries", self.nested_retries),
+            ("server_delays", self.server_delays),
+            ("reports", self.reports),
+        ] {
+            if let Some(is_on) = switch {
+                text.field(name, &is_on);
+            }
+        }
+        if let Some(environment) = &self.environment {
+            text.field("environment", environment);
+        }
+        text.finish_non_exhaustive()
+    }
+}
+
+impl OperationOptions {
+    /// Options that are all unset.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Which client's rules turn settings into attempts. Without effect on presets, policies and strategies, which have
+    /// rules of their own.
+    #[must_use]
+    pub fn compatibility(self, compatibility: Compatibility) -> Self {
+        Self { compatibility: Some(compatibility), ..self }
+    }
+
+    /// The budget that the retries of all operations share: see [`RetryBudget`]. `None` means no budget. Clones share it,
+    /// and so does everything that is made of them, whichever server an operation goes to. gRPC has a budget for each
+    /// server: see `RetryLayer::server_retry_budget`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_driver::{Code, RetryBudget, RetrySettings, Retryer, StopReason};
+    /// use std::time::Duration;
+    ///
+    /// let settings = RetrySettings::builder().max_attempts(9).initial_retry_delay(Duration::ZERO).build()?;
+    /// let retryer = Retryer::new(&settings, [Code::Unavailable]).retry_budget(RetryBudget::tokens(4, 0.1));
+    /// let error = retryer.run_blocking(|_| Err::<(), _>(tonic::Status::unavailable("down"))).unwrap_err();
+    /// // Half of the four tokens are left after two attempts.
+    /// assert_eq!((error.report().attempts().len(), error.stop_reason()), (2, Some(StopReason::Throttled)));
+    /// assert_eq!(error.last().unwrap().message(), "down");
+    /// # Ok::<(), gax_driver::SettingsError>(())
+    /// ```
+    #[must_use]
+    pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
+        Self { retry_budget: budget.into().map_or(Override::Disabled, Override::Set), ..self }
+    }
+
+    /// Whether anything is retried. With `false` every operation is one attempt, whatever its settings and
+    /// [`CallOptions`](crate::CallOptions) say, and nothing is hedged. Timeouts and reports stay, and so does the
+    /// transparent retry of a request that provably was not sent.
+    ///
+    /// It turns retries off without changing the type of a service; `tower::util::option_layer` can't, since responses
+    /// have another body then.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_table::RetryTable;
+    /// use tonic_gax::RetryLayer;
+    ///
+    /// fn layer(table: RetryTable) -> RetryLayer {
+    ///     RetryLayer::new(table).retries_enabled(std::env::var_os("NO_RETRIES").is_none())
+    /// }
+    /// # let _ = layer;
+    /// ```
+    #[must_use]
+    pub fn retries_enabled(self, enabled: bool) -> Self {
+        Self { retries_enabled: Some(enabled), ..self }
+    }
+
+    /// Whether operations of a server's handler are retried if the request that it serves is a retry itself, by its
+    /// header `grpc-previous-rpc-attempts`. If not, such an operation makes one attempt, and if another would follow, it
+    /// ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry): the sender of the request retries it as a
+    /// whole. A request that provably was not sent is still sent again.
+    ///
+    /// `DeadlineLayer` has to be around the server, and other tasks and threads have to
+    /// [belong](crate::inbound::Inbound) to the request.
+    #[must_use]
+    pub fn nested_retries(self, allowed: bool) -> Self {
+        Self { nested_retries: Some(allowed), ..self }
+    }
+
+    /// Whether the delays that servers ask for are heeded: over gRPC `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and
+    /// `Retry-After`; over HTTP the header `Retry-After`, a number of seconds or a date, or a `google.rpc.RetryInfo` in a
+    /// JSON body. A date counts from the response's `Date`, or else from this machine's clock. A draw comes on top of the
+    /// delay, up to the back-off or half of it.
+    ///
+    /// [`Compatibility::Documented`] heeds all of them, [`Compatibility::Grpc`] the pushback alone,
+    /// [`Compatibility::GaxJava`] none.
+    #[must_use]
+    pub fn server_delays(self, heeded: bool) -> Self {
+        Self { server_delays: Some(heeded), ..self }
+    }
+
+    /// Lets operators bound operations by environment variables, which override everything else, including
+    /// [`CallOptions`](crate::CallOptions): see [`Environment`].
+    #[must_use]
+    pub fn environment(self, environment: Environment) -> Self {
+        Self { environment: Some(environment), ..self }
+    }
+
+    /// Whether every response carries its [`OperationReport`](crate::OperationReport). By default one does if there is more
+    /// to report than that the first attempt succeeded, or if the [call asks for it](crate::CallOptions::report). Over gRPC
+    /// it takes three allocations a call. A closure's result has its report in any case.
+    #[must_use]
+    pub fn reports(self, reports: bool) -> Self {
+        Self { reports: Some(reports), ..self }
+    }
+
+    /// Installs an observer, which is notified of every operation. Several are notified in the order of installation.
+    ///
+    /// # Examples
+    ///
+    /// See [`OperationObserver`].
+    #[must_use]
+    pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// Calls the closure whenever an attempt has failed and another one follows, for a line in the log.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_driver::OperationOptions;
+    /// use gax_table::RetryTable;
+    /// use tonic_gax::RetryLayer;
+    ///
+    /// # fn example(table: RetryTable) {
+    /// let options = OperationOptions::new().on_retry(|retry| eprintln!("{retry}"));
+    /// let layer = RetryLayer::new(table).options(options);
+    /// # drop(layer);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
+        self.observers.on_retry(log);
+        self
+    }
+
+    /// Draws the jitter of the n-th operation from the sequence of this seed plus n, so that a run can be repeated.
+    #[must_use]
+    pub fn jitter_seed(self, seed: u64) -> Self {
+        Self { jitter: JitterSeeds::from(seed), ..self }
+    }
+
+    /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact times.
+    #[must_use]
+    pub fn without_jitter(self) -> Self {
+        Self { jitter: JitterSeeds::Off, ..self }
+    }
+
+    /// Sets these options over the ones that were set before.
+    #[doc(hidden)]
+    pub fn set(&mut self, options: Self) {
+        let before = std::mem::take(self);
+        *self = Self {
+            compatibility: options.compatibility.or(before.compatibility),
+            retry_budget: match options.retry_budget {
+                Override::Unset => before.retry_budget,
+                set => set,
+            },
+            retries_enabled: options.retries_enabled.or(before.retries_enabled),
+            nested_retries: options.nested_retries.or(before.nested_retries),
+            server_delays: options.server_delays.or(before.server_delays),
+            environment: options.environment.or(before.environment),
+            reports: options.reports.or(before.reports),
+            jitter: match options.jitter {
+                JitterSeeds::Threads => before.jitter,
+                set => set,
+            },
+            observers: before.observers.and(options.observers),
+        };
+    }
+
+    /// The budget, where `own` is that of the table or the policy.
+    #[doc(hidden)]
+    pub fn budget_over(&self, own: Option<RetryBudget>) -> Option<RetryBudget> {
+        self.retry_budget.clone().over(own)
+    }
+
+    /// The policy with these options, except those that hold whatever a call brings along.
+    #[doc(hidden)]
+    pub fn applied_to(&self, policy: Policy) -> Policy {
+        let own = policy.budget().cloned();
+        let mut policy = policy.with_budget(self.budget_over(own));
+        if let Some(allowed) = self.nested_retries {
+            policy = policy.with_nested_retries(allowed);
+        }
+        if let Some(heeded) = self.server_delays {
+            policy = policy.with_server_delays(heeded);
+        }
+        policy
+    }
+
+    #[doc(hidden)]
+    pub fn retries_are_enabled(&self) -> bool {
+        self.retries_enabled.unwrap_or(true)
+    }
+
+    #[doc(hidden)]
+    pub fn wants_reports(&self) -> bool {
+        self.reports.unwrap_or_default()
+    }
+
+    /// The most that operators allow.
+    #[doc(hidden)]
+    pub fn caps(&self) -> Environment {
+        self.environment.unwrap_or_default()
+    }
+}

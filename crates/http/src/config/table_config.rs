@@ -1,0 +1,52 @@
+//! The config that a table makes.
+
+use crate::config::http_config::HttpConfig;
+use crate::config::layer_options::LayerOptions;
+use crate::config::rule_configs::RuleConfigs;
+use gax_retry::{CodeSet, Compatibility, RetryBudget, RetrySettings};
+use gax_table::{Dialect, HedgingPolicy, HttpPolicy, HttpRule, HttpTable, RetryTable};
+use std::sync::Arc;
+
+impl LayerOptions {
+    /// The config by a table: for each request the settings of its rule, else those of `[http]`, else those of the service's entry.
+    pub(super) fn config_of(
+        &self,
+        table: &RetryTable,
+        service: &str,
+        budget: Option<&RetryBudget>,
+        version: Option<u64>,
+    ) -> HttpConfig {
+        let by_dialect = match table.dialect() {
+            Dialect::Grpc => Compatibility::Grpc,
+            _ => Compatibility::default(),
+        };
+        let compatibility = self.operation.compatibility.unwrap_or(by_dialect);
+        let of_http =
+            |policy: HttpPolicy<'_>| (HttpConfig::of_table(policy, compatibility), policy.hedging());
+        let finished = |(mut config, hedging): (HttpConfig, _)| {
+            if let Some(version) = version {
+                config.policy = config.policy.with_version(version);
+            }
+            if let Some(rules) = table.idempotency() {
+                config.table = rules.clone();
+            }
+            self.finished(config, budget, hedging)
+        };
+        let of_entry = || {
+            let Some(policy) = table.lookup(service, "") else {
+                return (HttpConfig::new(&RetrySettings::default(), Ok(CodeSet::EMPTY), compatibility), None);
+            };
+            let config = HttpConfig::new(policy.settings(), Ok(policy.codes()), compatibility);
+            (config, policy.hedging().map(HedgingPolicy::to_hedging))
+        };
+        let of_all = table.http().and_then(|http| http.policy_of(None));
+        let mut config = finished(of_all.map_or_else(of_entry, of_http));
+        let rules = table.http().into_iter().flat_map(HttpTable::rules);
+        let mut own = rules.filter(HttpRule::has_own_policy).peekable();
+        if own.peek().is_some() {
+            let own = own.filter_map(|rule| Some((rule.rule().name(), finished(of_http(rule.policy()?)))));
+            config.rules = Some(Arc::new(RuleConfigs::new(own)));
+        }
+        config
+    }
+}

@@ -1,0 +1,92 @@
+//! Which connections have been used.
+
+use gax_wire::__house::chain;
+use hyper_util::client::legacy;
+use hyper_util::client::legacy::connect::HttpInfo;
+use std::error::Error;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many connections are remembered, at most one of each slot.
+const SLOTS: usize = 64;
+
+/// The connections that responses have come over, as far as they are remembered.
+///
+/// A server may close a connection that is kept for another request at any moment, also while that is on its way.
+/// The client's errors don't say whether a connection is new; its addresses tell. One that is forgotten
+/// counts as new.
+#[derive(Debug)]
+pub(crate) struct Connections([AtomicU64; SLOTS]);
+
+impl Default for Connections {
+    fn default() -> Self {
+        Self([const { AtomicU64::new(0) }; SLOTS])
+    }
+}
+
+impl Connections {
+    /// A response has come, with what the client says of its connection.
+    pub(crate) fn remember(&self, extensions: &http::Extensions) {
+        let Some(info) = extensions.get::<HttpInfo>() else { return };
+        let (slot, mark) = self.place(info);
+        // Most often it is there already, and a store would only slow other threads down.
+        if slot.load(Ordering::Relaxed) != mark {
+            slot.store(mark, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether the connection that a response came over has brought another one before.
+    pub(crate) fn knows(&self, extensions: &http::Extensions) -> bool {
+        extensions.get::<HttpInfo>().is_some_and(|info| {
+            let (slot, mark) = self.place(info);
+            slot.load(Ordering::Relaxed) == mark
+        })
+    }
+
+    /// Whether the connection that an error came over has brought a response before.
+    pub(crate) fn remembers(&self, error: &(dyn Error + 'static)) -> bool {
+        let Some(error) = chain(error).find_map(|link| link.downcast_ref::<legacy::Error>()) else {
+            return false;
+        };
+        let mut extras = http::Extensions::new();
+        if let Some(connected) = error.connect_info() {
+            connected.get_extras(&mut extras);
+        }
+        self.knows(&extras)
+    }
+
+    fn place(&self, info: &HttpInfo) -> (&AtomicU64, u64) {
+        let [first, ..] = &self.0;
+        let slot = self.0.get(usize::from(info.local_addr().port()) % SLOTS).unwrap_or(first);
+        (slot, mixed(mixed(0, info.local_addr()), info.remote_addr()))
+    }
+}
+
+/// Mixes an address into a number that is never 0 again.
+fn mixed(seed: u64, address: SocketAddr) -> u64 {
+    /// An odd number without a pattern: what it is multiplied with spreads over all bits.
+    const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
+    let [high, low] = match address.ip() {
+        IpAddr::V4(ip) => [0, u64::from(u32::from(ip))],
+        IpAddr::V6(ip) => {
+            let bits = u128::from(ip);
+            [bits >> 64, bits & u128::from(u64::MAX)].map(|half| u64::try_from(half).unwrap_or_default())
+        }
+    };
+    let mix = |hash: u64, part: u64| (hash.rotate_left(23) ^ part).wrapping_mul(SPREAD);
+    mix(mix(mix(seed, high), low), u64::from(address.port())) | 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_differ() {
+        let marks = ["1.2.3.4:80", "1.2.3.4:81", "1.2.3.5:80", "[::1]:80", "[1::1]:80", "[1::]:80"]
+            .map(|address| mixed(0, address.parse().unwrap()));
+        for (number, mark) in marks.iter().enumerate() {
+            assert!(!marks[..number].contains(mark), "{number}");
+        }
+    }
+}

@@ -1,0 +1,361 @@
+//! The layer around an HTTP client.
+
+use crate::config::{ConfigSource, LayerOptions};
+use crate::failure::Connections;
+use crate::service::HttpRetryService;
+use crate::shared_state::SharedState;
+use gax_driver::OperationOptions;
+#[cfg(feature = "live")]
+use gax_driver::live::SettingsHandle;
+use gax_driver::observe::OperationObserver;
+use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
+use gax_retry::settings::Override;
+use gax_retry::{Compatibility, Hedging, IntoCodes, RetryBudget, RetrySettings};
+#[cfg(feature = "tables")]
+use gax_table::RetryTable;
+use gax_wire::CloneService;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+use tower_layer::Layer;
+
+/// Runs every request of an HTTP client as an operation: the same settings, attempts and report as for gRPC.
+///
+/// The client is any tower service of [`http::Request`]s, such as hyper-util's, or with the feature
+/// `reqwest` a `ReqwestService`. The layer decides in this order:
+///
+/// * A response 2xx whose body came whole is success. Any other status, whatever its body does, counts as a code, by
+///   [`Code::from_http_status`](gax_retry::Code::from_http_status); a broken connection or body counts as
+///   `UNAVAILABLE` ([`Compatibility::GaxJava`]: `UNKNOWN`, and final), an attempt whose time is up as
+///   `DEADLINE_EXCEEDED`, a response that can't be read as `INTERNAL`, and final.
+/// * It is retried if its code is retryable; or by status, where
+///   [`retryable_statuses`](Self::retryable_statuses) or a preset says so.
+/// * It is retried only if it is safe to retry, by the [table](Self::idempotency) and the
+///   [strategy](Self::strategy), or if no server can have carried it out.
+/// * `Retry-After` is waited for, with a draw on top, and one beyond the total timeout ends the operation.
+///
+/// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
+/// ([`of`](crate::OperationReport::of)), unless it is a success at the first attempt and nobody
+/// [asked](Self::reports); its [`HttpReport`](crate::HttpReport) says why the request was retried or not. The
+/// last response, whatever its status, is the response; only where none came the operation ends with an
+/// [`HttpError`](crate::HttpError).
+///
+/// A single request brings [`CallOptions`](crate::CallOptions), [`HttpCallOptions`](crate::HttpCallOptions), an
+/// [`IdempotencyStrategy`] or a [`Preset`] of its own in its extensions. What is under the layer finds the
+/// [`StartedAttempt`](crate::StartedAttempt) there, from the second attempt on; the first carries none, so that a
+/// request that needs no other costs nothing for it.
+///
+/// # Defaults
+///
+/// | setting | with [`new`](Self::new) | with [`preset`](Self::preset) |
+/// | --- | --- | --- |
+/// | [`idempotency`](Self::idempotency) | [`IdempotencyTable::http_methods`] | the preset's |
+/// | [`strategy`](Self::strategy) | conditional; always with [`Compatibility::GaxJava`] | the preset's |
+/// | [`retryable_statuses`](Self::retryable_statuses) | by code | the preset's |
+/// | [`attempt_timeout`](Self::attempt_timeout) | by the settings | none |
+/// | [`max_replay_bytes`](Self::max_replay_bytes) | no limit | no limit |
+/// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB | 4 MiB |
+/// | [`body_idle_timeout`](Self::body_idle_timeout) | none | none |
+/// | [`options`](Self::options) | see [`OperationOptions`] | |
+///
+/// # Examples
+///
+/// ```
+/// use hyper_util::client::legacy::Client;
+/// use hyper_util::client::legacy::connect::HttpConnector;
+/// use hyper_util::rt::TokioExecutor;
+/// use gax_http::presets;
+/// use gax_http::HttpRetryLayer;
+/// use gax_http::OperationReport;
+///
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut connector = HttpConnector::new();
+/// connector.set_nodelay(true); // uploads over HTTP/2 wait for delayed acknowledgements without it
+/// let client = Client::builder(TokioExecutor::new()).build(connector);
+/// let client = HttpRetryLayer::preset(&presets::storage()).reports(true).layer(client);
+/// let response = client.send(http::Request::get("http://localhost:9000/storage/v1/b/photos").body(())?).await?;
+/// if let Some(report) = OperationReport::of(response.extensions()) {
+///     println!("{} attempts, {:?}", report.attempt_count(), report.stop_reason());
+/// }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct HttpRetryLayer {
+    options: LayerOptions,
+    /// Made when the layer is first used, shared by all services it makes.
+    shared: OnceLock<Arc<SharedState>>,
+}
+
+/// Short: what it is set to, and nothing that is made of that.
+impl fmt::Debug for HttpRetryLayer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpRetryLayer").field("options", &self.options).finish_non_exhaustive()
+    }
+}
+
+impl HttpRetryLayer {
+    /// A layer that retries these codes by these settings.
+    ///
+    /// With a number that isn't a code, every request ends with an error
+    /// ([`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions)), and nothing is sent.
+    #[must_use]
+    pub fn new<K>(settings: &RetrySettings, codes: impl IntoCodes<K>) -> Self {
+        Self::of(ConfigSource::Settings(settings.clone(), codes.into_codes()))
+    }
+
+    /// A layer that retries as a document, tool or library does.
+    #[must_use]
+    pub fn preset(preset: &Preset) -> Self {
+        Self::of(ConfigSource::Preset(Box::new(preset.clone())))
+    }
+
+    /// A layer that retries as a table says: each request by the settings of the rule that it matches, or else by those of
+    /// `[http]` (in TOML, with the feature `toml`). The first rule that a request matches decides, also whether it is safe to retry.
+    ///
+    /// Where the table says nothing of HTTP requests, its entry for everything counts (`for = ["*"]`, or `{}` in a service
+    /// config); if it has none either, requests make one attempt and have no deadline. Its `retryThrottling` is the budget. What
+    /// the program sets on the layer overrides the table: [`retryable_statuses`](Self::retryable_statuses),
+    /// [`idempotency`](Self::idempotency), [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
+    ///
+    /// With [`with_handle`](Self::with_handle) the table can be replaced while the program runs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "toml")] {
+    /// use gax_http::HttpRetryLayer;
+    /// use gax_http::RetryTable;
+    ///
+    /// let table = RetryTable::parse(
+    ///     r#"
+    ///     [http]
+    ///     total_timeout = "20s"
+    ///     max_attempts = 4
+    ///
+    ///     [[http.rule]]
+    ///     name = "payments.create"
+    ///     method = "POST"
+    ///     path = "/v1/payments"
+    ///     if_any = [{ header = "Idempotency-Key" }]
+    ///     statuses = [503]
+    ///     "#,
+    /// )?;
+    /// let layer = HttpRetryLayer::from_table(&table);
+    /// # drop(layer);
+    /// # }
+    /// # Ok::<(), gax_http::TableError>(())
+    /// ```
+    #[cfg(feature = "tables")]
+    #[must_use]
+    pub fn from_table(table: &RetryTable) -> Self {
+        Self::of(ConfigSource::Table(table.clone()))
+    }
+
+    /// A layer that retries as a handle's table says, by whichever table the handle has when a request begins.
+    ///
+    /// Requests run by the settings that `[http]` has for them, as with [`from_table`](Self::from_table). Where it has none
+    /// they run by the table's entry for all methods of that service, or else by the one for
+    /// every service; if the table has neither, they make one attempt and have no deadline. Its `[http]` rules (in
+    /// TOML, with the feature `toml`) say which requests are safe to retry, its `retryThrottling` is the budget. What
+    /// the program sets on the layer overrides each of these: [`idempotency`](Self::idempotency),
+    /// [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_driver::live::SettingsHandle;
+    /// use gax_http::HttpRetryLayer;
+    /// use gax_http::RetryTable;
+    ///
+    /// let table = r#"{"methodConfig": [{"name": [{"service": "photos"}], "timeout": "10s", "retryPolicy": {
+    ///     "maxAttempts": 3, "initialBackoff": "0.1s", "maxBackoff": "2s", "backoffMultiplier": 2,
+    ///     "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
+    /// let handle = SettingsHandle::new(RetryTable::parse(table)?);
+    /// let layer = HttpRetryLayer::with_handle(&handle, "photos");
+    /// # drop(layer);
+    /// # Ok::<(), gax_http::TableError>(())
+    /// ```
+    #[cfg(feature = "live")]
+    #[must_use]
+    pub fn with_handle(handle: &SettingsHandle, service: impl Into<Box<str>>) -> Self {
+        let mut layer = Self::of(ConfigSource::Handle(handle.clone(), service.into()));
+        layer.options.operation.observers.follow(handle);
+        layer
+    }
+
+    fn of(source: ConfigSource) -> Self {
+        Self { options: LayerOptions::new(source), shared: OnceLock::new() }
+    }
+
+    /// Sets options over the ones that were set before.
+    #[must_use]
+    pub fn options(mut self, options: OperationOptions) -> Self {
+        self.options.operation.set(options);
+        self.changed()
+    }
+
+    /// See [`OperationOptions::compatibility`].
+    #[must_use]
+    pub fn compatibility(self, compatibility: Compatibility) -> Self {
+        self.options(OperationOptions::new().compatibility(compatibility))
+    }
+
+    /// See [`OperationOptions::retry_budget`].
+    #[must_use]
+    pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
+        self.options(OperationOptions::new().retry_budget(budget))
+    }
+
+    /// See [`OperationOptions::retries_enabled`].
+    #[must_use]
+    pub fn retries_enabled(self, enabled: bool) -> Self {
+        self.options(OperationOptions::new().retries_enabled(enabled))
+    }
+
+    /// See [`OperationOptions::reports`]. Any response that is no success has a report.
+    #[must_use]
+    pub fn reports(self, reports: bool) -> Self {
+        self.options(OperationOptions::new().reports(reports))
+    }
+
+    /// See [`OperationOptions::observer`].
+    #[must_use]
+    pub fn observer(self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.options(OperationOptions::new().observer(observer))
+    }
+
+    /// Which requests are safe to retry.
+    #[must_use]
+    pub fn idempotency(mut self, table: IdempotencyTable) -> Self {
+        self.options.table = Some(table);
+        self.changed()
+    }
+
+    /// How far the idempotency table counts.
+    #[must_use]
+    pub fn strategy(mut self, strategy: IdempotencyStrategy) -> Self {
+        self.options.strategy = Some(strategy);
+        self.changed()
+    }
+
+    /// Retries responses by their status instead of their code.
+    #[must_use]
+    pub fn retryable_statuses(mut self, statuses: impl Into<StatusSet>) -> Self {
+        self.options.statuses = Some(statuses.into());
+        self.changed()
+    }
+
+    /// Gives every attempt that time, in place of the settings' RPC timeouts; still clamped to what is left
+    /// of the operation. The presets' own attempts have none. Zero: no time is left, and nothing is sent.
+    #[must_use]
+    pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
+        self.options.attempt_timeout = Some(timeout);
+        self.changed()
+    }
+
+    /// Hedges `GET`, `HEAD` and `OPTIONS` that are safe to retry, by the [table](Self::idempotency) and the
+    /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. To be safe to repeat after a failure is not to be
+    /// safe to run twice at once: other requests are hedged where their rule says so
+    /// ([`IdempotencyRule::hedgeable`](crate::IdempotencyRule::hedgeable)) or the hedging does
+    /// ([`Hedging::allow_non_idempotent`]), and chunks of an upload's session never. What is hedged is not retried; other requests
+    /// are, as they would be without this. An attempt's failure counts as its code: a `503` is `UNAVAILABLE`. A percentile is that
+    /// of the requests that match the same rule of the table.
+    ///
+    /// If a hedge of a request that may change something gets 404, 409 or 412 while an attempt before it is in flight, that one
+    /// may have been carried out, and is waited for: see [the guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/hedging.md#writes).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use gax_http::HttpRetryLayer;
+    /// use gax_http::{Code, Hedging};
+    /// use gax_http::presets;
+    ///
+    /// let hedging = Hedging::new(2).delay(Duration::from_millis(200)).non_fatal_codes([Code::Unavailable]);
+    /// let layer = HttpRetryLayer::preset(&presets::storage()).hedging(hedging);
+    /// # drop(layer);
+    /// ```
+    #[must_use]
+    pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
+        self.options.hedging = hedging.into().map_or(Override::Disabled, Override::Set);
+        self.changed()
+    }
+
+    /// The longest body in memory, in bytes, that is buffered so that it can be replayed. A longer one is sent once,
+    /// and the report says so. With zero, no request with a body is retried.
+    #[must_use]
+    pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
+        self.options.limits.max_replay_bytes = bytes;
+        self.changed()
+    }
+
+    /// Buffers bodies of any length for replay, which is the default.
+    #[must_use]
+    pub fn without_replay_limit(self) -> Self {
+        self.max_replay_bytes(usize::MAX)
+    }
+
+    /// The most bytes of a success that are buffered until it has ended, so that one that breaks off can
+    /// be retried. A longer one is handed to the caller: the operation ends there as a success, its clock stops, and
+    /// the report says so. What is still to come is no longer retried, and bounded only by the [idle
+    /// timeout](Self::body_idle_timeout).
+    #[must_use]
+    pub fn max_response_buffer(mut self, bytes: usize) -> Self {
+        self.options.limits.max_response_buffer = bytes;
+        self.changed()
+    }
+
+    /// The longest pause in a response's body while somebody waits for its next bytes. A success that is still
+    /// buffered then counts as an attempt that timed out, and is retried by that; a body that has been handed to the
+    /// caller ends with an error.
+    ///
+    /// Use it for large transfers, which may take as long as they need while they make progress: a response that
+    /// has been handed to the caller has no other time limit. Time in which the caller does not read doesn't count.
+    /// Zero means no time at all.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use gax_http::HttpRetryLayer;
+    /// use gax_http::presets;
+    ///
+    /// let layer = HttpRetryLayer::preset(&presets::storage()).body_idle_timeout(Duration::from_secs(30));
+    /// # drop(layer);
+    /// ```
+    #[must_use]
+    pub fn body_idle_timeout(mut self, timeout: Duration) -> Self {
+        self.options.limits.body_idle_timeout = Some(timeout);
+        self.changed()
+    }
+
+    /// The client with the layer around it. All clients that one layer makes share its state.
+    #[must_use]
+    pub fn layer<S: CloneService>(&self, client: S) -> HttpRetryService<S> {
+        HttpRetryService::new(client, Arc::clone(self.shared.get_or_init(|| self.shared())))
+    }
+
+    fn changed(mut self) -> Self {
+        self.shared = OnceLock::new();
+        self
+    }
+
+    fn shared(&self) -> Arc<SharedState> {
+        Arc::new(SharedState {
+            config: self.options.config(),
+            options: self.options.operation.clone(),
+            observers: self.options.operation.observers.registering_none().shared(),
+            connections: Connections::default(),
+        })
+    }
+}
+
+impl<S: CloneService> Layer<S> for HttpRetryLayer {
+    type Service = HttpRetryService<S>;
+
+    fn layer(&self, inner: S) -> Self::Service {
+        Self::layer(self, inner)
+    }
+}

@@ -1,0 +1,15 @@
+//! The [notes](Note) that only operations over HTTP have.
+
+use gax_driver::Note;
+
+/// The HTTP client below followed redirects, so that an attempt was more than one request. reqwest does not say how many.
+pub const FOLLOWED_REDIRECTS: Note = Note::new(&(
+    "http.followed_redirects",
+    "the client followed redirects: an attempt was more than one request",
+));
+/// The path is one of Cloud Storage, and its host was not named (`with_host`): HTTP's rules for methods decided whether the
+/// request is safe to retry.
+pub const STORAGE_HOST_NOT_NAMED: Note = Note::new(&(
+    "http.storage_host_not_named",
+    "a path of Cloud Storage at a host that was not named: its rules did not count (see with_host)",
+));

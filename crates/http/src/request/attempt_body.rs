@@ -1,0 +1,111 @@
+//! The body of one attempt, which ends with it.
+
+use crate::request::cut_off::Cut;
+use bytes::Bytes;
+use gax_wire::__house::BoxError;
+use http_body::{Body, Frame, SizeHint};
+use std::error::Error;
+use std::fmt;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+
+/// A body that an HTTP client holds, also while it does nothing with it: what is in it is shared with the attempt, and goes when
+/// that is over.
+pub(super) struct AttemptBody<B>(Arc<Shared<B>>);
+
+struct Shared<B>(Mutex<State<B>>);
+
+struct State<B> {
+    /// Not here while it is polled.
+    body: Option<B>,
+    is_over: bool,
+    waker: Option<Waker>,
+}
+
+/// The attempt is over: to an HTTP/2 stream that is CANCEL.
+#[derive(Debug)]
+struct AttemptIsOver(h2::Error);
+
+impl fmt::Display for AttemptIsOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the attempt is over: nothing more of its request is sent")
+    }
+}
+
+impl Error for AttemptIsOver {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.0)
+    }
+}
+
+impl<B> Shared<B> {
+    fn state(&self) -> MutexGuard<'_, State<B>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<B: Send> Cut for Shared<B> {
+    fn cut(&self) {
+        let mut state = self.state();
+        state.is_over = true;
+        let (body, waker) = (state.body.take(), state.waker.take());
+        // Neither is the client's code run nor the body dropped under the lock.
+        drop(state);
+        drop(body);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+}
+
+impl<B: Send + 'static> AttemptBody<B> {
+    pub(super) fn new(body: B) -> Self {
+        Self(Arc::new(Shared(Mutex::new(State { body: Some(body), is_over: false, waker: None }))))
+    }
+
+    pub(super) fn cut(&self) -> Arc<dyn Cut> {
+        Arc::clone(&self.0) as Arc<dyn Cut>
+    }
+}
+
+impl<B> AttemptBody<B> {
+    /// Looks at the body; `None`: it is gone.
+    pub(super) fn with<T>(&self, look: impl FnOnce(&mut B) -> T) -> Option<T> {
+        self.0.state().body.as_mut().map(look)
+    }
+}
+
+impl<B: Body<Data = Bytes, Error = BoxError> + Unpin> AttemptBody<B> {
+    pub(super) fn poll_frame(
+        &mut self,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        let mut state = self.0.state();
+        if state.is_over {
+            let cancel = h2::Error::from(h2::Reason::CANCEL);
+            return Poll::Ready(Some(Err(Box::new(AttemptIsOver(cancel)))));
+        }
+        let Some(mut body) = state.body.take() else { return Poll::Ready(None) };
+        drop(state);
+        let frame = Pin::new(&mut body).poll_frame(cx);
+        let mut state = self.0.state();
+        if state.is_over {
+            // It was over meanwhile: the body goes here.
+            drop(state);
+            drop(body);
+            return self.poll_frame(cx);
+        }
+        state.body = Some(body);
+        state.waker = frame.is_pending().then(|| cx.waker().clone());
+        frame
+    }
+
+    pub(super) fn is_end_stream(&self) -> bool {
+        self.with(|body| body.is_end_stream()).unwrap_or(false)
+    }
+
+    pub(super) fn size_hint(&self) -> SizeHint {
+        self.with(|body| body.size_hint()).unwrap_or_default()
+    }
+}

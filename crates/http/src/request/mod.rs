@@ -1,0 +1,15 @@
+//! Requests that can be sent several times.
+
+mod attempt_body;
+mod cut_off;
+mod into_replay;
+mod opening;
+mod replay;
+mod replay_body;
+mod replayable;
+
+pub use cut_off::CutOff;
+pub use into_replay::IntoReplay;
+pub use replay::Replay;
+pub use replay_body::ReplayBody;
+pub(crate) use replayable::ReplayableRequest;

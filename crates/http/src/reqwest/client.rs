@@ -1,0 +1,104 @@
+//! A reqwest client under the layer, used as reqwest's own.
+
+use crate::failure::HttpError;
+use crate::reqwest::builder::ReqwestRequestBuilder;
+use crate::reqwest::execution::{Sent, run};
+use crate::reqwest::service::ReqwestService;
+use crate::service::HttpRetryService;
+use ::reqwest::{IntoUrl, Request, Response};
+use http::Method;
+
+/// With the feature `reqwest`.
+impl HttpRetryService<ReqwestService> {
+    /// Begins a request with that method.
+    pub fn request(&self, method: Method, url: impl IntoUrl) -> ReqwestRequestBuilder {
+        ReqwestRequestBuilder::new(self.clone(), method, url)
+    }
+
+    /// Begins a `GET`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_http::HttpRetryLayer;
+    /// use gax_http::{Code, RetrySettings};
+    /// use gax_http::ReqwestService;
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let settings = RetrySettings::builder().max_attempts(3).build()?;
+    /// let client = ReqwestService::without_redirects(reqwest::Client::builder())?;
+    /// let client = HttpRetryLayer::new(&settings, [Code::Unavailable]).layer(client);
+    /// let thing = client.get("http://localhost:8080/v1/things/7").bearer_auth("token").send().await?;
+    /// println!("{}", thing.error_for_status()?.text().await?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn get(&self, url: impl IntoUrl) -> ReqwestRequestBuilder {
+        self.request(Method::GET, url)
+    }
+
+    /// Begins a `HEAD`.
+    pub fn head(&self, url: impl IntoUrl) -> ReqwestRequestBuilder {
+        self.request(Method::HEAD, url)
+    }
+
+    /// Begins a `POST`.
+    pub fn post(&self, url: impl IntoUrl) -> ReqwestRequestBuilder {
+        self.request(Method::POST, url)
+    }
+
+    /// Begins a `PUT`.
+    pub fn put(&self, url: impl IntoUrl) -> ReqwestRequestBuilder {
+        self.request(Method::PUT, url)
+    }
+
+    /// Begins a `PATCH`.
+    pub fn patch(&self, url: impl IntoUrl) -> ReqwestRequestBuilder {
+        self.request(Method::PATCH, url)
+    }
+
+    /// Begins a `DELETE`.
+    pub fn delete(&self, url: impl IntoUrl) -> ReqwestRequestBuilder {
+        self.request(Method::DELETE, url)
+    }
+
+    /// Executes a request, and retries it, like [`reqwest::Client::execute`](::reqwest::Client::execute).
+    ///
+    /// A body in memory is sent again without a copy, a multipart form too if all its parts are in memory. Any other
+    /// stream is sent once; for one that can be opened again there is
+    /// [`ReqwestRequestBuilder::replay_body`]. A timeout that the request or the client has of reqwest's own bounds
+    /// each attempt.
+    ///
+    /// # Errors
+    ///
+    /// [`HttpError`], if no response came, or the request can't be made. A response is not an error, whatever its
+    /// status; [`Response::error_for_status`] makes one of it.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the operation at once: no attempt, wait or timer outlives it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_http::{presets, ReqwestService};
+    /// use gax_http::HttpRetryLayer;
+    /// use gax_http::OperationReport;
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let reqwest = reqwest::Client::new();
+    /// let request = reqwest.post("http://localhost:8080/v1/things").json(&["a", "b"]).build()?;
+    /// let client = HttpRetryLayer::preset(&presets::docs()).reports(true).layer(ReqwestService::new(reqwest));
+    /// let response = client.execute(request).await?;
+    /// println!("{}", OperationReport::of(response.extensions()).ok_or("no report")?);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub async fn execute(&self, request: Request) -> Result<Response, HttpError> {
+        let name = format!("{} {}", request.method(), request.url().path());
+        match http::Request::try_from(request) {
+            Ok(request) => run(self, request.map(Sent::Reqwests)).await,
+            Err(error) => Err(HttpError::unsendable(name, error.into())),
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! The body of a response that has come through the layer.
+
+use crate::response::open_body::{EndedEarly, OpenBody};
+use bytes::Bytes;
+use gax_wire::__house::{BoxError, BufferedBody, FrameBuffer, Remainder};
+use http_body::{Body, Frame, SizeHint};
+use std::fmt;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The body of a response: what the layer has read of it, and what is still to come.
+///
+/// The body of a success is read to its end first, unless it is longer than the response buffer. What is still
+/// to come of it has no deadline: the operation has ended. The body of an error is handed to the caller as it comes, and
+/// has to end within the attempt's time. Either may take no longer over the next bytes than the
+/// [idle timeout](crate::HttpRetryLayer::body_idle_timeout), if there is one.
+pub struct HttpResponseBody<B>(BufferedBody<OpenBody<B>, BoxError>);
+
+impl<B> HttpResponseBody<B> {
+    pub(crate) fn new(frames: FrameBuffer, remainder: Remainder<OpenBody<B>, BoxError>) -> Self {
+        Self(BufferedBody { frames, remainder })
+    }
+
+    /// Looks at what has come in, without taking it.
+    pub(crate) fn with_bytes<T>(&self, look: impl FnOnce(&[u8]) -> T) -> T {
+        let frames = &self.0.frames;
+        match (frames.first(), frames.len()) {
+            (Some(only), len) if only.len() == len => look(only),
+            _ => look(&frames.pieces().collect::<Vec<_>>().concat()),
+        }
+    }
+
+    /// Lets go of the connection; what has not come in by now never will.
+    pub(crate) fn cut(&mut self) {
+        if matches!(self.0.remainder, Remainder::Open(_)) {
+            self.0.remainder = Remainder::Failed(Box::new(EndedEarly::Cut.into_error()));
+        }
+    }
+}
+
+impl<B> Body for HttpResponseBody<B>
+where
+    B: Body,
+    B::Error: Into<BoxError>,
+{
+    type Data = Bytes;
+    type Error = BoxError;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
+        self.0.poll_frame(cx)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.0.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.0.size_hint()
+    }
+}
+
+impl<B> fmt::Debug for HttpResponseBody<B> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpResponseBody").field("frames", &self.0.frames.len()).finish_non_exhaustive()
+    }
+}

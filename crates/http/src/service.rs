@@ -1,0 +1,114 @@
+//! The service that the layer makes.
+
+use crate::client::LayeredClient;
+use crate::failure::HttpError;
+use crate::http_service::HttpService;
+use crate::protocol::HttpProtocol;
+use crate::request::{IntoReplay, ReplayableRequest};
+use crate::response::HttpResponseBody;
+use crate::response_future::HttpResponseFuture;
+use crate::shared_state::SharedState;
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tower_service::Service;
+
+/// Runs every request as an operation; made by [`HttpRetryLayer`](crate::HttpRetryLayer).
+///
+/// # Errors
+///
+/// [`HttpError`], if no response came. A response is not an error, whatever its status.
+///
+/// # Cancel safety
+///
+/// Dropping a call's future stops it at once: no attempt, wait or timer outlives it.
+#[derive(Clone)]
+pub struct HttpRetryService<S>(LayeredClient<S>);
+
+/// Short: what it knows of requests is left out.
+impl<S: fmt::Debug> fmt::Debug for HttpRetryService<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HttpRetryService").field("inner", &self.0.service).finish_non_exhaustive()
+    }
+}
+
+impl<S: Clone> HttpRetryService<S> {
+    pub(crate) fn new(inner: S, shared: Arc<SharedState>) -> Self {
+        Self(LayeredClient::new(inner, shared))
+    }
+
+    #[cfg(feature = "reqwest")]
+    pub(crate) fn inner(&self) -> &S {
+        &self.0.service
+    }
+
+    /// All that it takes to run an operation of another kind.
+    #[doc(hidden)]
+    pub fn client(&self) -> &LayeredClient<S> {
+        &self.0
+    }
+
+    /// The longest body that is buffered, so that it can be replayed, unless a request says otherwise.
+    #[cfg(feature = "reqwest")]
+    pub(crate) fn max_replay_bytes(&self) -> usize {
+        self.0.shared.config.load().limits.max_replay_bytes
+    }
+
+    /// Sends a request, and retries it; the operation starts when the future is first polled.
+    ///
+    /// # Errors
+    ///
+    /// [`HttpError`], if no response came. A response is not an error, whatever its status.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping the future stops the operation at once: no attempt, wait or timer outlives it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use hyper_util::client::legacy::Client;
+    /// use hyper_util::client::legacy::connect::HttpConnector;
+    /// use hyper_util::rt::TokioExecutor;
+    /// use gax_http::HttpRetryLayer;
+    /// use gax_http::{Code, RetrySettings};
+    ///
+    /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+    /// let settings = RetrySettings::builder().max_attempts(3).build()?;
+    /// let mut connector = HttpConnector::new();
+    /// connector.set_nodelay(true); // uploads over HTTP/2 wait for delayed acknowledgements without it
+    /// let client = Client::builder(TokioExecutor::new()).build(connector);
+    /// let client = HttpRetryLayer::new(&settings, [Code::Unavailable]).layer(client);
+    /// let request = http::Request::put("http://localhost:8080/v1/things/7").body(String::from("{}"))?;
+    /// println!("{}", client.send(request).await?.status());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn send<B>(&self, request: http::Request<B>) -> HttpResponseFuture<S, B::Body>
+    where
+        B: IntoReplay,
+        S: HttpService<B::Body>,
+    {
+        let (mut parts, body) = request.into_parts();
+        let config = self.0.shared.config_for(&mut parts);
+        let request = ReplayableRequest::new(parts, body.into_replay(), config.limits.max_replay_bytes);
+        let mut protocol = HttpProtocol::new(self.0.clone(), &config, request);
+        let config = protocol.hedged(&config).unwrap_or(config);
+        HttpResponseFuture::new(protocol, config)
+    }
+}
+
+impl<S: HttpService<B::Body>, B: IntoReplay> Service<http::Request<B>> for HttpRetryService<S> {
+    type Response = http::Response<HttpResponseBody<S::ResponseBody>>;
+    type Error = HttpError;
+    type Future = HttpResponseFuture<S, B::Body>;
+
+    /// Always ready: whether the service below is, belongs to each attempt, under its clock.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Self::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<B>) -> Self::Future {
+        self.send(request)
+    }
+}

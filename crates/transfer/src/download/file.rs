@@ -1,0 +1,146 @@
+//! The file that a download is written to until it is whole.
+
+use crate::download::exclusive::{open_again, open_alone};
+use crate::error::{Failure, TransferErrorKind};
+use crate::state_file::{StateFile, beside};
+use gax_text::Escaped;
+use std::fs::{self, Metadata, Permissions};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tokio::fs::File;
+
+/// A file with a temporary name next to the one that it gets in the end. Dropped before it is whole it is removed, unless the download
+/// is resumable and there is something to resume.
+#[derive(Debug)]
+pub(super) struct PartialFile {
+    path: PathBuf,
+    part: Arc<Part>,
+    /// As long as this is open, no other download writes the file. Work that outlives a dropped download must not hold it.
+    lock: fs::File,
+    /// Those of the file that it replaces.
+    permissions: Option<Permissions>,
+    is_removed: bool,
+    is_finished: bool,
+}
+
+/// The temporary file, by its path and what tells it from another one there.
+#[derive(Debug)]
+pub(super) struct Part {
+    path: PathBuf,
+    known: Metadata,
+}
+
+impl Part {
+    /// Opens it to read and write.
+    pub(super) async fn open(self: &Arc<Self>) -> Result<File, Failure> {
+        let part = Arc::clone(self);
+        let opened = tokio::task::spawn_blocking(move || open_again(&part.known, &part.path)).await;
+        let opened = opened.unwrap_or_else(|error| Err(io::Error::other(error)));
+        opened.map(File::from_std).map_err(|error| self.failure(error))
+    }
+
+    pub(super) fn failure(&self, error: io::Error) -> Failure {
+        failure(&self.path, error)
+    }
+}
+
+impl PartialFile {
+    /// Opens the temporary file, or makes it.
+    pub(super) async fn open(path: &Path, is_resumable: bool) -> Result<Self, Failure> {
+        let target = path.to_owned();
+        // If nobody waits for it any more, its drop removes what it has made.
+        let opening = tokio::task::spawn_blocking(move || Self::open_now(target, is_resumable));
+        opening.await.unwrap_or_else(|error| Err(failure(path, io::Error::other(error))))
+    }
+
+    fn open_now(path: PathBuf, is_resumable: bool) -> Result<Self, Failure> {
+        let is_link = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink());
+        let path =
+            if is_link { fs::canonicalize(&path).map_err(|error| failure(&path, error))? } else { path };
+        if path.file_name().is_none() || path.is_dir() {
+            return Err(failure(&path, io::Error::other("it is the name of a folder")));
+        }
+        let part = beside(&path, ".gax-part");
+        let lock = match open_alone(&part) {
+            Ok(Some(lock)) => lock,
+            Ok(None) => return Err(failure(&part, io::Error::other("another download writes it"))),
+            Err(error) => return Err(failure(&part, error)),
+        };
+        let permissions = fs::metadata(&path).ok().map(|metadata| metadata.permissions());
+        let known = lock.metadata().map_err(|error| failure(&part, error))?;
+        let part = Arc::new(Part { path: part, known });
+        let file = Self { path, part, lock, permissions, is_removed: !is_resumable, is_finished: false };
+        file.prepare(is_resumable).map_err(|error| file.part.failure(error))?;
+        Ok(file)
+    }
+
+    /// The bytes are as private as those that they replace, and no state of another download is about them.
+    fn prepare(&self, is_resumable: bool) -> io::Result<()> {
+        #[cfg(unix)]
+        if let Some(permissions) = &self.permissions {
+            use std::os::unix::fs::PermissionsExt as _;
+            let mode = permissions.mode() & 0o7777 | 0o600;
+            self.lock.set_permissions(Permissions::from_mode(mode))?;
+        }
+        if is_resumable {
+            return Ok(());
+        }
+        match fs::remove_file(beside(&self.path, STATE)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    /// The state file next to it.
+    pub(super) fn state(&self) -> StateFile {
+        StateFile::new(beside(&self.path, STATE))
+    }
+
+    pub(super) fn part(&self) -> &Arc<Part> {
+        &self.part
+    }
+
+    /// How many bytes it has.
+    pub(super) fn length(&self) -> u64 {
+        self.lock.metadata().map_or(0, |metadata| metadata.len())
+    }
+
+    /// Gives the file its name, now that it is whole and has that length.
+    pub(super) async fn finish(mut self, length: u64) -> Result<(), Failure> {
+        let file = self.part.open().await?;
+        let named = async {
+            // A download that was dropped may have been writing still when this one began.
+            file.set_len(length).await?;
+            if let Some(permissions) = self.permissions.take() {
+                file.set_permissions(permissions).await?;
+            }
+            file.sync_all().await?;
+            tokio::fs::rename(&self.part.path, &self.path).await
+        };
+        named.await.map_err(|error| failure(&self.path, error))?;
+        self.is_finished = true;
+        Ok(())
+    }
+
+    /// Its bytes are of no use.
+    pub(super) fn discard(&mut self) {
+        self.is_removed = true;
+    }
+}
+
+const STATE: &str = ".gax-state";
+
+fn failure(path: &Path, error: io::Error) -> Failure {
+    Failure::new(TransferErrorKind::Sink, format!("{} can't be written", Escaped(&path.display())))
+        .with_source(error)
+}
+
+impl Drop for PartialFile {
+    fn drop(&mut self) {
+        if !self.is_finished && (self.is_removed || self.length() == 0) {
+            // Nothing can be done about a file that stays.
+            drop(fs::remove_file(&self.part.path));
+        }
+    }
+}

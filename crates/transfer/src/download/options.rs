@@ -1,0 +1,71 @@
+//! The requests of a download.
+
+use crate::download::head::{Position, Version};
+use crate::download::state::Checkpoints;
+use crate::origin::{add_headers, is_same_origin};
+use crate::request::add_query;
+use gax_http::ReplayBody;
+use http::header::{ACCEPT_ENCODING, IF_RANGE, RANGE};
+use http::request::Parts;
+use http::{HeaderValue, Request, Uri};
+
+/// All that the requests of a download have in common.
+pub(super) struct DownloadOptions {
+    /// The caller's request.
+    pub(super) request: Parts,
+    /// Whether it is an object of Cloud Storage.
+    pub(super) is_object: bool,
+    /// The generation that the program asks for, in its query.
+    pub(super) generation: Option<i64>,
+    /// Whether the bytes are wanted as they are stored.
+    pub(super) is_stored: bool,
+    pub(super) state: Option<Checkpoints>,
+}
+
+impl DownloadOptions {
+    /// Whether requests ask for the generation of the first response.
+    pub(super) fn has_generations(&self) -> bool {
+        self.is_object && self.generation.is_none()
+    }
+}
+
+/// Whether a request from that position gets a range of the known version or none: by `If-Range`, or by the generation in its query.
+pub(super) fn is_pinned(options: &DownloadOptions, target: Option<&Uri>, position: &Position) -> bool {
+    let has_query = target.is_none() && (options.is_object || options.generation.is_some());
+    let is_named = |version: &Version| version.etag.is_some() || has_query && version.generation.is_some();
+    position.range().is_some() && position.version.as_ref().is_some_and(is_named)
+}
+
+/// The request of an attempt.
+pub(super) fn request(
+    options: &DownloadOptions,
+    target: Option<&Uri>,
+    position: &Position,
+) -> Request<ReplayBody> {
+    let first = &options.request.uri;
+    let mut uri = target.unwrap_or(first).clone();
+    let range = position.range();
+    let version = position.version.as_ref().filter(|_| range.is_some());
+    if let Some(generation) = version.and_then(|version| version.generation)
+        && options.has_generations()
+        && target.is_none()
+    {
+        uri = add_query(&uri, "generation", &generation.to_string());
+    }
+    let mut request = Request::new(ReplayBody::empty());
+    *request.method_mut() = options.request.method.clone();
+    add_headers(&mut request, &options.request.headers, is_same_origin(first, &uri));
+    *request.uri_mut() = uri;
+    *request.version_mut() = options.request.version;
+    let headers = request.headers_mut();
+    // Compressed on the way, ranges are of other bytes. Without the header a proxy may choose.
+    let encoding = if options.is_stored { "gzip" } else { "identity" };
+    headers.insert(ACCEPT_ENCODING, HeaderValue::from_static(encoding));
+    if let Some(range) = range.and_then(|range| HeaderValue::try_from(range).ok()) {
+        headers.insert(RANGE, range);
+        if let Some(etag) = version.and_then(|version| version.etag.clone()) {
+            headers.insert(IF_RANGE, etag);
+        }
+    }
+    request
+}

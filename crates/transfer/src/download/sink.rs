@@ -1,0 +1,219 @@
+//! Where a download goes.
+
+use crate::checksum::{Checksums, Hasher};
+use crate::download::file::Part;
+use crate::error::{Failure, TransferErrorKind};
+use bytes::{Buf as _, Bytes};
+use std::io::{self, SeekFrom};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use tokio::fs::File;
+use tokio::io::{AsyncReadExt as _, AsyncSeekExt as _, AsyncWrite};
+
+/// Where a download goes, and the checksums of what went there.
+pub(super) struct Sink<'a> {
+    target: Target<'a>,
+    /// The place of the next byte.
+    offset: u64,
+    hasher: Hasher,
+    checksums: Checksums,
+}
+
+enum Target<'a> {
+    Writer(Box<dyn AsyncWrite + Send + Unpin + 'a>),
+    /// A file, open where it was written last. `None`: it has to be opened.
+    File {
+        part: Arc<Part>,
+        file: Option<File>,
+        is_shared: bool,
+    },
+    Memory {
+        bytes: Vec<u8>,
+        /// The most bytes that it may become.
+        limit: u64,
+    },
+}
+
+impl<'a> Target<'a> {
+    /// The writer that gets it; `None`: it goes to memory, or to a file that is not open.
+    fn writer(&mut self) -> Option<Pin<&mut (dyn AsyncWrite + Send + Unpin + 'a)>> {
+        match self {
+            Target::Writer(writer) => Some(Pin::new(&mut **writer)),
+            Target::File { file, .. } => file.as_mut().map(|file| Pin::new(file) as _),
+            Target::Memory { .. } => None,
+        }
+    }
+}
+
+fn unwritable(error: io::Error) -> Failure {
+    Failure::new(TransferErrorKind::Sink, "the download can't be written").with_source(error)
+}
+
+impl<'a> Sink<'a> {
+    fn of(target: Target<'a>, checksums: Checksums) -> Self {
+        Self { target, offset: 0, hasher: Hasher::new(checksums), checksums }
+    }
+
+    pub(super) fn writer(writer: Box<dyn AsyncWrite + Send + Unpin + 'a>, checksums: Checksums) -> Self {
+        Self::of(Target::Writer(writer), checksums)
+    }
+
+    pub(super) fn memory(limit: u64, checksums: Checksums) -> Self {
+        Self::of(Target::Memory { bytes: Vec::new(), limit }, checksums)
+    }
+
+    /// The failure of an object of that length, or of more.
+    pub(super) fn too_long(&self, length: u64) -> Option<Failure> {
+        let Target::Memory { limit, .. } = self.target else { return None };
+        let problem =
+            || format!("the object is longer than {limit} bytes: raise max_bytes, or receive it into a file");
+        (length > limit).then(|| Failure::new(TransferErrorKind::Sink, problem()))
+    }
+
+    /// A file that has so many bytes already, of which the hasher may have seen a part.
+    pub(super) fn file(part: &Arc<Part>, offset: u64, checksums: Checksums, hasher: Hasher) -> Self {
+        let target = Target::File { part: Arc::clone(part), file: None, is_shared: false };
+        Self { target, offset, hasher, checksums }
+    }
+
+    /// A part of a file that others write too, which begins at that place and has the bytes that the hasher has seen.
+    pub(super) fn part(part: &Arc<Part>, begin: u64, checksums: Checksums, hasher: Hasher) -> Self {
+        let target = Target::File { part: Arc::clone(part), file: None, is_shared: true };
+        Self { target, offset: begin + hasher.bytes(), hasher, checksums }
+    }
+
+    pub(super) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    pub(super) fn hasher(&self) -> &Hasher {
+        &self.hasher
+    }
+
+    /// Whether the bytes so far can be thrown away.
+    pub(super) fn can_rewind(&self) -> bool {
+        self.offset == 0
+            || matches!(self.target, Target::Memory { .. } | Target::File { is_shared: false, .. })
+    }
+
+    /// Throws the bytes away.
+    pub(super) fn rewind(&mut self) {
+        match &mut self.target {
+            Target::Memory { bytes, .. } => bytes.clear(),
+            Target::File { file, .. } => *file = None,
+            Target::Writer(_) => {}
+        }
+        self.offset = 0;
+        self.hasher = Hasher::new(self.checksums);
+    }
+
+    /// A file that has to be opened, and how far it is written.
+    pub(super) fn unopened(&self) -> Option<Unopened> {
+        match &self.target {
+            Target::File { part, file: None, is_shared } => {
+                let (part, offset, hasher) = (Arc::clone(part), self.offset, self.hasher.clone());
+                Some(Unopened { part, offset, hasher, is_shared: *is_shared })
+            }
+            _ => None,
+        }
+    }
+
+    /// The file is open.
+    pub(super) fn opened(&mut self, (opened, hasher): (File, Hasher)) {
+        if let Target::File { file, .. } = &mut self.target {
+            *file = Some(opened);
+            self.hasher = hasher;
+        }
+    }
+
+    /// Writes some of the data, and takes that out of it.
+    pub(super) fn poll_write(&mut self, data: &mut Bytes, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        while !data.is_empty() {
+            let written = match &mut self.target {
+                Target::Memory { bytes, .. } => {
+                    bytes.extend_from_slice(data);
+                    data.len()
+                }
+                target => match target.writer() {
+                    Some(writer) => ready!(writer.poll_write(cx, data)).map_err(unwritable)?,
+                    None => return Poll::Ready(Err(unwritable(io::Error::other("the file is not open")))),
+                },
+            };
+            if written == 0 {
+                return Poll::Ready(Err(unwritable(io::Error::from(io::ErrorKind::WriteZero))));
+            }
+            self.hasher.update(data.get(..written).unwrap_or_default());
+            self.offset += written as u64;
+            data.advance(written.min(data.len()));
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    pub(super) fn poll_flush(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        self.target.writer().map_or(Poll::Ready(Ok(())), |writer| writer.poll_flush(cx).map_err(unwritable))
+    }
+
+    /// The bytes in memory.
+    pub(super) fn take_memory(&mut self) -> Bytes {
+        match &mut self.target {
+            Target::Memory { bytes, .. } => std::mem::take(bytes).into(),
+            Target::Writer(_) | Target::File { .. } => Bytes::new(),
+        }
+    }
+}
+
+/// A file that has to be opened where it was written last.
+pub(super) struct Unopened {
+    part: Arc<Part>,
+    offset: u64,
+    hasher: Hasher,
+    is_shared: bool,
+}
+
+impl Unopened {
+    /// Opens it. What it has of the download is read for its checksums; what it has behind that goes.
+    pub(super) async fn open(self) -> Result<(File, Hasher), Failure> {
+        let Self { part, offset, hasher, is_shared } = self;
+        let mut file = part.open().await?;
+        let opened = async {
+            let mut hasher = hasher;
+            if !is_shared {
+                file.set_len(offset).await?;
+                if hasher.is_needed() {
+                    hasher = hashed(&mut file, 0, hasher, offset).await?;
+                }
+            }
+            file.seek(SeekFrom::Start(offset)).await?;
+            Ok((file, hasher))
+        };
+        opened.await.map_err(|error| part.failure(error))
+    }
+}
+
+/// The hasher with the bytes of a file from that place on, until it has seen so many.
+async fn hashed(file: &mut File, begin: u64, mut hasher: Hasher, bytes: u64) -> io::Result<Hasher> {
+    file.seek(SeekFrom::Start(begin + hasher.bytes())).await?;
+    let mut buffer = vec![0; 64 * 1024];
+    while hasher.bytes() < bytes {
+        let left = usize::try_from(bytes - hasher.bytes()).unwrap_or(usize::MAX);
+        let most = buffer.len().min(left);
+        let read = file.read(buffer.get_mut(..most).unwrap_or_default()).await?;
+        if read == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        hasher.update(buffer.get(..read).unwrap_or_default());
+    }
+    Ok(hasher)
+}
+
+/// The checksums of so many bytes of a file, from that place on.
+pub(super) async fn hash_part(
+    part: &Arc<Part>,
+    begin: u64,
+    checksums: Checksums,
+    bytes: u64,
+) -> Result<Hasher, Failure> {
+    let mut file = part.open().await?;
+    hashed(&mut file, begin, Hasher::new(checksums), bytes).await.map_err(|error| part.failure(error))
+}

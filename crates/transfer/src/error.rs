@@ -1,0 +1,235 @@
+//! The error of a transfer.
+
+use crate::progress::TransferProgress;
+use crate::session::UploadSession;
+use bytes::Bytes;
+use gax_driver::OperationReport;
+use gax_http::__house::{Broken, Part, without_url};
+use gax_retry::StopReason;
+use gax_retry::http::TransportFailure;
+use gax_text::Escaped;
+use gax_wire::__house::{BoxError, chain};
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+/// Why a transfer failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum TransferErrorKind {
+    /// The server refused it, by a status that is not retried or for longer than the settings allow.
+    Status,
+    /// No connection could be made, or it broke once too often.
+    Connection,
+    /// The time was up: of the transfer, or of an attempt once too often.
+    TimedOut,
+    /// The source can't be read, or can't be read again where that is needed.
+    Source,
+    /// The source has other bytes than it had: it is shorter or longer than its size.
+    SourceChanged,
+    /// The bytes that were received can't be written, or another download is writing that file.
+    Sink,
+    /// The server has other bytes than were sent, or has sent other bytes than it has.
+    ChecksumMismatch,
+    /// The object is another one than that of which the first part was received.
+    ObjectChanged,
+    /// The response breaks the rules of the protocol.
+    Malformed,
+    /// The upload's session was cancelled, or the request has ended that this transfer is made for.
+    Cancelled,
+    /// The options of the transfer can't be used.
+    Invalid,
+    /// The state file can't be read or written, or belongs to another transfer.
+    StateFile,
+}
+
+/// A transfer that failed.
+///
+/// It prints as a sentence, which has neither URIs of sessions nor values of headers.
+///
+/// # Examples
+///
+/// ```
+/// use gax_transfer::{TransferError, TransferErrorKind};
+///
+/// fn is_gone(error: &TransferError) -> bool {
+///     error.kind() == TransferErrorKind::Status && error.status() == Some(404)
+/// }
+/// ```
+pub struct TransferError(Box<Parts>);
+
+struct Parts {
+    failure: Failure,
+    report: Option<OperationReport>,
+    transfer: TransferProgress,
+    session: Option<UploadSession>,
+}
+
+/// A failure without the operation around it.
+#[derive(Debug)]
+pub(super) struct Failure {
+    pub(super) kind: TransferErrorKind,
+    pub(super) response: Option<Box<http::Response<Bytes>>>,
+    pub(super) problem: Cow<'static, str>,
+    pub(super) source: Option<BoxError>,
+}
+
+impl Failure {
+    pub(super) fn new(kind: TransferErrorKind, problem: impl Into<Cow<'static, str>>) -> Self {
+        Self { kind, response: None, problem: problem.into(), source: None }
+    }
+
+    pub(super) fn with_source(self, source: impl Into<BoxError>) -> Self {
+        Self { source: Some(source.into()), ..self }
+    }
+
+    pub(super) fn with_response(self, response: http::Response<Bytes>) -> Self {
+        Self { response: Some(Box::new(response)), ..self }
+    }
+
+    /// That of a request without a response, or of one whose body ended early. The URI may be that of a session, and is left out.
+    pub(super) fn of(broken: Broken, part: Part) -> Self {
+        let (failure, source) = match broken {
+            Broken::TimedOut { after } => {
+                let problem = format!("the last attempt timed out after {after:?}");
+                return Self::new(TransferErrorKind::TimedOut, problem);
+            }
+            Broken::NoTime => {
+                return Self::new(TransferErrorKind::TimedOut, "there was no time for an attempt");
+            }
+            Broken::RequestEnded => {
+                let problem = "the request has ended that this transfer was made for";
+                return Self::new(TransferErrorKind::Cancelled, problem);
+            }
+            Broken::Invalid(problem) => {
+                return Self::new(TransferErrorKind::Invalid, "the settings can't be used")
+                    .with_source(problem);
+            }
+            Broken::Failed { failure, source, .. } => (failure, source),
+        };
+        let source = without_url(source);
+        let (kind, problem) = match (failure, part) {
+            (Some(TransportFailure::Timeout), Part::Head) => {
+                (TransferErrorKind::TimedOut, "the last attempt timed out")
+            }
+            (Some(TransportFailure::Timeout), Part::Body) => {
+                (TransferErrorKind::TimedOut, "the response stalled")
+            }
+            (_, Part::Head) => (TransferErrorKind::Connection, "the connection failed"),
+            (_, Part::Body) => (TransferErrorKind::Connection, "the response broke off"),
+        };
+        Self::new(kind, problem).with_source(source)
+    }
+
+    /// The response breaks the rules of the protocol.
+    pub(super) fn malformed(problem: impl Into<Cow<'static, str>>) -> Self {
+        Self::new(TransferErrorKind::Malformed, problem)
+    }
+
+    /// The server refused it by that response.
+    pub(super) fn status(response: http::Response<Bytes>) -> Self {
+        let problem = format!("the server responded with status {}", response.status().as_u16());
+        Self::new(TransferErrorKind::Status, problem).with_response(response)
+    }
+
+    /// The error of a transfer that was never an operation.
+    pub(super) fn unbegun(self) -> TransferError {
+        TransferError::new(self, None, TransferProgress::default(), None)
+    }
+}
+
+impl TransferError {
+    pub(super) fn new(
+        failure: Failure,
+        report: Option<OperationReport>,
+        transfer: TransferProgress,
+        session: Option<UploadSession>,
+    ) -> Self {
+        Self(Box::new(Parts { failure, report, transfer, session }))
+    }
+
+    /// Why it failed.
+    #[must_use]
+    pub fn kind(&self) -> TransferErrorKind {
+        self.0.failure.kind
+    }
+
+    /// The report of the operation; `None`: the transfer failed before its first request.
+    #[must_use]
+    pub fn report(&self) -> Option<&OperationReport> {
+        self.0.report.as_ref()
+    }
+
+    /// Why no further attempt was made.
+    #[must_use]
+    pub fn stop_reason(&self) -> Option<StopReason> {
+        self.report()?.stop_reason()
+    }
+
+    /// The response that it failed with, if one did. Of a long body there is only the begin.
+    #[must_use]
+    pub fn response(&self) -> Option<&http::Response<Bytes>> {
+        self.0.failure.response.as_deref()
+    }
+
+    /// The status of that response.
+    #[must_use]
+    pub fn status(&self) -> Option<u16> {
+        self.response().map(|response| response.status().as_u16())
+    }
+
+    /// The bytes that have gone over: of an upload those that the server has, as far as it has said so; of a download those that
+    /// were written.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.0.transfer.bytes
+    }
+
+    /// How often it went on after a failure.
+    #[must_use]
+    pub fn resumptions(&self) -> u32 {
+        self.0.transfer.resumptions
+    }
+
+    /// The session by which an upload can go on, if there still is one.
+    #[must_use]
+    pub fn session(&self) -> Option<&UploadSession> {
+        self.0.session.as_ref()
+    }
+}
+
+impl fmt::Debug for TransferError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TransferError")
+            .field("kind", &self.kind())
+            .field("problem", &self.0.failure.problem)
+            .field("status", &self.status())
+            .field("bytes", &self.bytes())
+            .field("report", &self.report())
+            .field("source", &self.0.failure.source)
+            .finish_non_exhaustive()
+    }
+}
+
+impl fmt::Display for TransferError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let failure = &self.0.failure;
+        if let Some(report) = self.report() {
+            report.write_outcome(f)?;
+            f.write_str(": ")?;
+        }
+        f.write_str(&failure.problem)?;
+        if let Some(source) = &failure.source
+            && let Some(innermost) = chain(&**source).last()
+        {
+            write!(f, ": {}", Escaped(innermost))?;
+        }
+        Ok(())
+    }
+}
+
+impl Error for TransferError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.failure.source.as_deref().map(|source| source as &(dyn Error + 'static))
+    }
+}

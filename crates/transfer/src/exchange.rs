@@ -1,0 +1,182 @@
+//! The two sides of a transfer, as its protocol sees them.
+
+use crate::activity::Activity;
+use crate::error::Failure;
+use crate::progress::TransferProgress;
+use bytes::{Buf as _, Bytes, BytesMut};
+use gax_driver::Note;
+use gax_http::__house::{CutOff, EndedEarly, OpenBody};
+use gax_http::ReplayBody;
+use gax_retry::Code;
+use gax_wire::__house::BoxError;
+use http::Method;
+use http_body::{Body, Frame};
+use http_body_util::BodyExt as _;
+use http_body_util::combinators::UnsyncBoxBody;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// A future of an attempt.
+pub(super) type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A request that is ready, and what it is for.
+pub(super) type Prepared<P> = Result<(P, http::Request<ReplayBody>), Failure>;
+
+/// An upload or a download, between its requests: what to send next, and what a response means.
+pub(super) trait Exchange<'a>: Send {
+    /// The purpose of a request.
+    type Step: Copy + Send + Unpin;
+
+    /// The operation's name.
+    fn name(&self) -> &str;
+
+    /// A fact that its requests don't show, for the report.
+    fn note(&self) -> Option<Note> {
+        None
+    }
+
+    /// Makes the next request ready.
+    fn prepare(&mut self, activity: &Arc<Activity>) -> Boxed<'a, Prepared<Self::Step>>;
+
+    /// Reads a response.
+    fn read(
+        &mut self,
+        _: Self::Step,
+        head: http::response::Parts,
+        mut body: Incoming,
+    ) -> Boxed<'a, Received> {
+        Box::pin(async move { body.collect(head).await })
+    }
+
+    /// An attempt has its response, as far as it was read.
+    fn received(&mut self, step: Self::Step, received: Received) -> Ending;
+
+    /// An attempt has ended without a response. Returns whether it has brought the transfer on, and what is wrong on our own
+    /// side, if that is why.
+    fn lost(&mut self, _: Option<Self::Step>) -> (bool, Option<Failure>) {
+        (false, None)
+    }
+
+    /// How far the transfer has come, with so many bytes in flight.
+    fn progress(&self, _: u64) -> TransferProgress {
+        TransferProgress::default()
+    }
+}
+
+/// A response as far as it was read.
+pub(super) struct Received {
+    pub(super) head: http::response::Parts,
+    /// Of a short body.
+    pub(super) content: Bytes,
+    pub(super) end: End,
+}
+
+impl Received {
+    pub(super) fn into_response(self) -> http::Response<Bytes> {
+        http::Response::from_parts(self.head, self.content)
+    }
+}
+
+/// How a response ended.
+pub(super) enum End {
+    /// As it should.
+    Whole,
+    /// The body broke off, or nothing more of it came in time.
+    Early(EndedEarly),
+    /// Something is wrong on our own side, or with what it says.
+    Failed(Failure),
+}
+
+/// The outcome of an attempt.
+pub(super) enum Ending {
+    /// The transfer is whole.
+    Done(Box<http::Response<Bytes>>),
+    /// There is more to do, and nothing went wrong.
+    NotDone { progress: bool },
+    /// The response ended early.
+    Early { why: EndedEarly, progress: bool },
+    /// It failed.
+    Failed { failure: Failure, class: Class, progress: bool },
+}
+
+impl Ending {
+    /// A failure that no other attempt can cure.
+    pub(super) fn last(code: Code, failure: Failure) -> Self {
+        Self::Failed { failure, class: Class::Never(code), progress: false }
+    }
+}
+
+/// How a failure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Class {
+    /// As the layer has the status of its response.
+    ByStatus,
+    /// As that code, and it is retried.
+    Always(Code),
+    /// As that code, and it is not.
+    Never(Code),
+}
+
+/// The body of a response, whose pauses are limited.
+pub(super) struct Incoming(OpenBody<UnsyncBoxBody<Bytes, BoxError>>);
+
+/// The most that is read of a response which is no content.
+const MOST: usize = 1024 * 1024;
+
+impl Incoming {
+    pub(super) fn new<R>(
+        head: &http::response::Parts,
+        body: R,
+        idle_timeout: Duration,
+        cut: Option<CutOff>,
+    ) -> Self
+    where
+        R: Body<Data: Send, Error: Into<BoxError>> + Send + 'static,
+    {
+        let body = body
+            .map_frame(|frame| frame.map_data(|mut data| data.copy_to_bytes(data.remaining())))
+            .map_err(Into::into)
+            .boxed_unsync();
+        Self(OpenBody::new((&Method::GET, head), body, Some(idle_timeout), cut))
+    }
+
+    /// Its next bytes.
+    ///
+    /// # Errors
+    ///
+    /// It broke off, or stalled.
+    pub(super) async fn next(&mut self) -> Option<Result<Bytes, EndedEarly>> {
+        loop {
+            match poll_fn(|cx| self.0.poll_next(cx)).await?.map(Frame::into_data) {
+                Ok(Ok(data)) if !data.is_empty() => return Some(Ok(data)),
+                Ok(_) => {}
+                Err(early) => return Some(Err(early)),
+            }
+        }
+    }
+
+    /// The response with all of it, if it is short; otherwise with its begin.
+    pub(super) async fn collect(&mut self, head: http::response::Parts) -> Received {
+        let (mut content, mut end) = (BytesMut::new(), End::Whole);
+        while content.len() < MOST
+            && let Some(data) = self.next().await
+        {
+            match data {
+                Ok(data) => content.extend_from_slice(&data),
+                Err(early) => {
+                    end = End::Early(early);
+                    break;
+                }
+            }
+        }
+        content.truncate(MOST);
+        Received { head, content: content.freeze(), end }
+    }
+
+    /// The request's body is sent to its end.
+    pub(super) fn release_request(&mut self) {
+        self.0.release_request();
+    }
+}

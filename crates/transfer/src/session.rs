@@ -1,0 +1,94 @@
+//! The session of an upload.
+
+use crate::origin::is_same_origin;
+use http::Uri;
+use std::fmt;
+
+/// The protocol of an upload's session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Dialect {
+    /// Cloud Storage's resumable uploads.
+    Storage,
+    /// Google's universal protocol: `X-Goog-Upload-*`.
+    Universal,
+}
+
+/// The session of an upload on its server, by which it goes on in another process: see
+/// [`Upload::resume`](crate::Upload::resume).
+///
+/// Whoever has its URI can write the object, without any other credentials, for a week. So it is in no report and no log, and
+/// `Debug` leaves it out; [`expose_uri`](Self::expose_uri) gives it, to be kept where passwords are.
+///
+/// # Examples
+///
+/// ```
+/// use gax_transfer::UploadSession;
+///
+/// let session = UploadSession::from_uri("https://storage.googleapis.com/upload/storage/v1/b/photos/o?upload_id=s3cret")?;
+/// assert_eq!(format!("{session:?}"), "UploadSession { .. }");
+/// assert!(session.expose_uri().ends_with("s3cret"));
+/// # Ok::<(), http::uri::InvalidUri>(())
+/// ```
+#[derive(Clone, PartialEq, Eq)]
+pub struct UploadSession {
+    pub(super) dialect: Dialect,
+    pub(super) uri: Uri,
+    /// Where the universal protocol asks and cancels, if that is another place.
+    pub(super) control: Option<Uri>,
+    /// Pieces of the upload are multiples of that many bytes, but for the last.
+    pub(super) granularity: u64,
+    /// Whether a server has named another origin than the program's own.
+    pub(super) is_elsewhere: bool,
+}
+
+/// The granularity of Cloud Storage.
+pub(super) const GRANULARITY: u64 = 256 * 1024;
+/// The greatest granularity that a server can ask for: that much of a source that can't seek is in memory.
+pub(super) const MOST_GRANULARITY: u64 = 256 * 1024 * 1024;
+
+impl UploadSession {
+    /// A session of Cloud Storage.
+    ///
+    /// # Errors
+    ///
+    /// It is no URI.
+    pub fn from_uri(uri: &str) -> Result<Self, http::uri::InvalidUri> {
+        Ok(Self::new(Dialect::Storage, uri.parse()?))
+    }
+
+    /// A session of the universal protocol, by its `X-Goog-Upload-URL`.
+    ///
+    /// # Errors
+    ///
+    /// It is no URI.
+    pub fn universal_from_uri(uri: &str) -> Result<Self, http::uri::InvalidUri> {
+        Ok(Self::new(Dialect::Universal, uri.parse()?))
+    }
+
+    pub(super) fn new(dialect: Dialect, uri: Uri) -> Self {
+        Self { dialect, uri, control: None, granularity: GRANULARITY, is_elsewhere: false }
+    }
+
+    /// Whether a request of it stays with the program's own origin, which is that of the first.
+    pub(super) fn is_own_origin(&self, first: &Uri, target: &Uri) -> bool {
+        !self.is_elsewhere && is_same_origin(first, target)
+    }
+
+    /// The URI, which is a secret.
+    #[must_use]
+    pub fn expose_uri(&self) -> String {
+        self.uri.to_string()
+    }
+
+    /// The place that the session is asked and cancelled at.
+    pub(super) fn control(&self) -> &Uri {
+        self.control.as_ref().unwrap_or(&self.uri)
+    }
+}
+
+impl fmt::Debug for UploadSession {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UploadSession").finish_non_exhaustive()
+    }
+}

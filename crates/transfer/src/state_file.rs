@@ -1,0 +1,156 @@
+//! Files in which transfers keep what it takes to go on in another process.
+
+use crate::error::{Failure, TransferErrorKind};
+use gax_text::Escaped;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::ffi::OsString;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::fs;
+use tokio::io::AsyncWriteExt as _;
+
+/// A file with the state of one transfer, as JSON. Only its owner can read it.
+#[derive(Clone)]
+pub(super) struct StateFile {
+    path: PathBuf,
+    /// Its text, as this transfer has read or written it last.
+    known: Arc<Mutex<Option<Vec<u8>>>>,
+}
+
+/// The most that such a file has.
+const MOST: u64 = 1024 * 1024;
+/// How often it is written anew if other transfers write the same file meanwhile.
+const MOST_TRIES: u32 = 8;
+/// The end of the name under which it is written: one that only transfers use.
+const NEW: &str = ".gax-new";
+
+impl StateFile {
+    pub(super) fn new(path: PathBuf) -> Self {
+        Self { path, known: Arc::default() }
+    }
+
+    fn know(&self, text: Option<Vec<u8>>) -> Option<Vec<u8>> {
+        std::mem::replace(&mut self.known.lock().unwrap_or_else(PoisonError::into_inner), text)
+    }
+
+    /// The state in it; `None`: there is no such file.
+    pub(super) async fn load<T: DeserializeOwned>(&self) -> Result<Option<T>, Failure> {
+        let metadata = match fs::metadata(&self.path).await {
+            Ok(metadata) => metadata,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.failure("can't be read", error)),
+        };
+        if !metadata.is_file() {
+            return Err(self.failure("can't be read", "it is no regular file"));
+        }
+        if metadata.len() > MOST {
+            return Err(
+                self.failure("is no state of a transfer: remove it, or name another one", "it is too long")
+            );
+        }
+        let text = match fs::read(&self.path).await {
+            Ok(text) => text,
+            // Another transfer with the same file has ended.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(self.failure("can't be read", error)),
+        };
+        let state = serde_json::from_slice(&text);
+        // The text of its error has parts of the file.
+        let state = state.map_err(|error| {
+            let place = format!("line {}, column {}", error.line(), error.column());
+            self.failure("is no state of a transfer: remove it, or name another one", place)
+        })?;
+        self.know(Some(text));
+        Ok(Some(state))
+    }
+
+    /// Whether nobody but its owner can write the file, as far as the system says.
+    pub(super) async fn is_private(&self) -> bool {
+        #[cfg(unix)]
+        if let Ok(metadata) = fs::metadata(&self.path).await {
+            use std::os::unix::fs::PermissionsExt as _;
+            return metadata.permissions().mode() & 0o022 == 0;
+        }
+        true
+    }
+
+    /// Writes the state, all of it or nothing.
+    pub(super) async fn save<T: Serialize>(&self, state: &T) -> Result<(), Failure> {
+        let text = serde_json::to_vec(state).map_err(|error| self.failure("can't be written", error))?;
+        let mut written = Err(io::ErrorKind::AlreadyExists.into());
+        for _ in 0..MOST_TRIES {
+            written = self.write(&text).await;
+            let is_taken = |error: &io::Error| {
+                [io::ErrorKind::AlreadyExists, io::ErrorKind::NotFound].contains(&error.kind())
+            };
+            if !written.as_ref().is_err_and(is_taken) {
+                break;
+            }
+        }
+        written.map_err(|error| self.failure("can't be written", error))?;
+        self.know(Some(text));
+        Ok(())
+    }
+
+    /// Writes it under another name first. Another transfer with the same file may take that away.
+    async fn write(&self, text: &[u8]) -> io::Result<()> {
+        let new = beside(&self.path, NEW);
+        // Left by a process that was killed; or a link, which must not be followed.
+        drop(fs::remove_file(&new).await);
+        let mut options = fs::OpenOptions::new();
+        options.write(true).create_new(true);
+        #[cfg(unix)]
+        options.mode(0o600);
+        let mut file = options.open(&new).await?;
+        file.write_all(text).await?;
+        file.flush().await?;
+        file.sync_all().await?;
+        fs::rename(&new, &self.path).await
+    }
+
+    /// Removes the file, if it is as this transfer has read or written it last. What another one has put there is its own.
+    pub(super) async fn remove(&self) -> Result<(), Failure> {
+        let Some(known) = self.know(None) else { return Ok(()) };
+        let removed = async {
+            if fs::read(&self.path).await? != known {
+                return Ok(());
+            }
+            drop(fs::remove_file(beside(&self.path, NEW)).await);
+            fs::remove_file(&self.path).await
+        };
+        match removed.await {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                Err(self.failure("can't be removed", error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The path as a terminal may have it.
+    fn shown(&self) -> String {
+        Escaped(&self.path.display()).to_string()
+    }
+
+    /// The file is that of another transfer.
+    pub(super) fn of_another(&self) -> Failure {
+        let problem = format!(
+            "the state file {} belongs to another transfer: remove it, or name another one",
+            self.shown()
+        );
+        Failure::new(TransferErrorKind::StateFile, problem)
+    }
+
+    fn failure(&self, problem: &str, source: impl Into<gax_wire::__house::BoxError>) -> Failure {
+        let problem = format!("the state file {} {problem}", self.shown());
+        Failure::new(TransferErrorKind::StateFile, problem).with_source(source)
+    }
+}
+
+/// The path with that at its end.
+pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
+    let mut name = OsString::from(path);
+    name.push(end);
+    PathBuf::from(name)
+}

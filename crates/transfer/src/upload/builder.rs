@@ -1,0 +1,356 @@
+//! An upload, as a program describes it.
+
+use crate::checksum::Checksums;
+use crate::error::{Failure, TransferError, TransferErrorKind};
+use crate::progress::TransferProgress;
+use crate::protocol::{Ended, OnProgress, TransferProtocol};
+use crate::request::TransferRequest;
+use crate::service::TransferService;
+use crate::session::{Dialect, GRANULARITY, UploadSession};
+use crate::state_file::StateFile;
+use crate::upload::cancel::Abandoned;
+use crate::upload::dialects::storage::with_upload_type;
+use crate::upload::exchange::{OnSession, UploadExchange};
+use crate::upload::options::UploadOptions;
+use crate::upload::parts::{UploadParts, UploadState};
+use crate::upload::plan::Plan;
+use crate::upload::reading::SharedSource;
+use crate::upload::source::UploadSource;
+use crate::upload::uploaded::Uploaded;
+use bytes::Bytes;
+use gax_driver::{CallOptions, Note};
+use gax_http::__house::HttpConfig;
+use gax_http::HttpRetryService;
+use http::header::CONTENT_TYPE;
+use http::{HeaderName, HeaderValue};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// The state file of an upload can be written by others than its owner: the upload began anew.
+pub const STATE_FILE_IGNORED: Note =
+    Note::new(&("transfer.state_file_ignored", "others than its owner can write the state file: ignored"));
+
+/// The longest source that is sent in one request, unless said: as gsutil has it.
+const SINGLE_BELOW: u64 = 8 * 1024 * 1024;
+
+/// An upload that resumes: by Cloud Storage's protocol or by Google's universal one, over a client with the HTTP layer.
+///
+/// All its requests are attempts of one operation, with the settings of that layer: its statuses are retried, its total timeout is
+/// that of the whole upload, its observers are notified. A reply which says that the server has more of the upload than before is
+/// progress, not a failure: back-off begins anew, and so does the number of attempts. To ask what the server has, and to start a
+/// session, is no retry.
+///
+/// # Defaults
+///
+/// | option | default |
+/// | --- | --- |
+/// | [`checksums`](Self::checksums) | CRC32C, sent with the last bytes and compared with the object's |
+/// | [`single_request_below`](Self::single_request_below) | 8 MiB, where one request is safe to retry |
+/// | [`chunk_size`](Self::chunk_size) | one streamed request; 8 MiB where the source can't seek |
+/// | [`idle_timeout`](Self::idle_timeout) | the layer's, else 60 s |
+/// | [`state_file`](Self::state_file) | none |
+///
+/// # Errors
+///
+/// [`TransferError`], with the report of all requests and the session, by which the upload can [go on](Self::resume).
+///
+/// # Cancel safety
+///
+/// Dropping the future of [`send`](Self::send) drops the request in flight. Then a task of its own asks the server to cancel the
+/// session, as far as there is one, by a request that nobody waits for; a process that ends takes that with it. Nothing is
+/// cancelled where the upload is to go on: with a [`state_file`](Self::state_file), with [`on_session`](Self::on_session), and
+/// if it was [resumed](Self::resume).
+///
+/// # Examples
+///
+/// ```no_run
+/// use gax_http::HttpRetryLayer;
+/// use gax_http::{presets, ReqwestService};
+/// use gax_transfer::{Upload, UploadSource};
+///
+/// # #[cfg(feature = "reqwest")]
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// let client = ReqwestService::for_transfers(reqwest::Client::builder())?;
+/// let client = HttpRetryLayer::preset(&presets::storage().without_deadline().with_max_attempts(8)).layer(client);
+/// let upload = Upload::to_object("https://storage.googleapis.com", "photos", "cat.jpg", UploadSource::file("cat.jpg"))
+///     .header("authorization", "Bearer ya29...")
+///     .query("ifGenerationMatch", "0")
+///     .content_type("image/jpeg")
+///     .state_file("cat.jpg.upload");
+/// let uploaded = upload.send(&client).await?;
+/// println!("{} bytes, {} resumptions", uploaded.bytes(), uploaded.resumptions());
+/// # Ok(())
+/// # }
+/// ```
+#[must_use = "nothing is sent until `send` is awaited"]
+pub struct Upload<'a> {
+    request: TransferRequest,
+    dialect: Dialect,
+    session: Option<UploadSession>,
+    source: UploadSource,
+    metadata: Bytes,
+    content_type: Option<HeaderValue>,
+    chunk_size: Option<u64>,
+    single_below: u64,
+    checksums: Checksums,
+    idle_timeout: Option<Duration>,
+    state_file: Option<PathBuf>,
+    on_session: Option<OnSession<'a>>,
+    on_progress: Option<OnProgress<'a>>,
+}
+
+impl<'a> Upload<'a> {
+    fn of(request: TransferRequest, dialect: Dialect, source: UploadSource) -> Self {
+        Self {
+            request,
+            dialect,
+            session: None,
+            source,
+            metadata: Bytes::new(),
+            content_type: None,
+            chunk_size: None,
+            single_below: SINGLE_BELOW,
+            checksums: Checksums::default(),
+            idle_timeout: None,
+            state_file: None,
+            on_session: None,
+            on_progress: None,
+        }
+    }
+
+    /// An upload to an object of Cloud Storage, by its JSON API. The endpoint is `https://storage.googleapis.com` or an emulator.
+    /// Names that are `.` or `..`, or have such a part between slashes, are refused.
+    pub fn to_object(endpoint: &str, bucket: &str, name: &str, source: impl Into<UploadSource>) -> Self {
+        let request =
+            TransferRequest::to_object(http::Method::POST, endpoint, "/upload/storage/v1", bucket, name);
+        Self::of(request, Dialect::Storage, source.into())
+    }
+
+    /// An upload by Cloud Storage's protocol that begins with this request. Its method becomes `POST`, and `uploadType` is
+    /// set as it is needed; its extensions may have a [`Preset`](gax_http::Preset) or [`CallOptions`], as those of any request.
+    pub fn new(request: http::Request<()>, source: impl Into<UploadSource>) -> Self {
+        Self::of(TransferRequest::new(request, http::Method::POST), Dialect::Storage, source.into())
+    }
+
+    /// An upload by Google's universal protocol (`X-Goog-Upload-*`: Photos, `YouTube`, files of Gemini) that begins with this
+    /// request. It always has a session, and sends no checksums: what a server says of them is compared.
+    ///
+    /// By that protocol an error without `X-Goog-Upload-Status` is final, whatever its status, once there is a session.
+    pub fn universal(request: http::Request<()>, source: impl Into<UploadSource>) -> Self {
+        Self::of(TransferRequest::new(request, http::Method::POST), Dialect::Universal, source.into())
+    }
+
+    /// An upload that somebody has begun, by its session. The server is asked what it has; a source that can't seek has to begin
+    /// at the first byte. A session that is gone (404, 410) is the end: nobody knows here how another one is started.
+    pub fn resume(session: UploadSession, source: impl Into<UploadSource>) -> Self {
+        let mut request = http::Request::new(());
+        *request.uri_mut() = session.uri.clone();
+        let upload =
+            Self::of(TransferRequest::new(request, http::Method::POST), session.dialect, source.into());
+        Self { session: Some(session), ..upload }
+    }
+
+    /// Adds a header. It goes along with every request of the upload to the same origin, conditions (`If-..`) with the first alone.
+    /// A session in another place gets no credentials. `Content-Type` is the [type of the content](Self::content_type).
+    pub fn header(
+        self,
+        name: impl TryInto<HeaderName, Error: Into<http::Error>>,
+        value: impl TryInto<HeaderValue, Error: Into<http::Error>>,
+    ) -> Self {
+        Self { request: self.request.header(name, value), ..self }
+    }
+
+    /// Adds a parameter to the query of the first request: `ifGenerationMatch`, say, which makes it safe to retry.
+    pub fn query(self, name: &str, value: &str) -> Self {
+        Self { request: self.request.query(name, value), ..self }
+    }
+
+    /// The metadata of the object, as JSON. Checksums join it where they are known before.
+    pub fn metadata(self, json: impl Into<Bytes>) -> Self {
+        Self { metadata: json.into(), ..self }
+    }
+
+    /// The type of the content.
+    pub fn content_type(mut self, content_type: &str) -> Self {
+        match HeaderValue::try_from(content_type) {
+            Ok(value) => self.content_type = Some(value),
+            Err(error) => self.request.invalidate("the content type is no value of a header", error),
+        }
+        self
+    }
+
+    /// Sends chunks of that many bytes, each in a request of its own, in place of one streamed request. It has to be a multiple of
+    /// 256 KiB. A chunk of a source that can't seek is in memory until the server has it.
+    pub fn chunk_size(self, bytes: u64) -> Self {
+        Self { chunk_size: Some(bytes), ..self }
+    }
+
+    /// Sends a source of at most that many bytes in one request without a session, from memory, if such a request is safe to retry
+    /// by the layer's idempotency table: with `ifGenerationMatch`, for one. 0: there is always a session.
+    pub fn single_request_below(self, bytes: u64) -> Self {
+        Self { single_below: bytes, ..self }
+    }
+
+    /// The checksums that are computed, sent and compared.
+    pub fn checksums(self, checksums: Checksums) -> Self {
+        Self { checksums, ..self }
+    }
+
+    /// The longest that nothing may be sent or received while a request is in flight. It counts as an attempt that timed out.
+    pub fn idle_timeout(self, timeout: Duration) -> Self {
+        Self { idle_timeout: Some(timeout), ..self }
+    }
+
+    /// Keeps the session in that file, so that the same upload goes on when this process is gone; it is removed at the end.
+    /// The session is a secret: only the file's owner can read it. If the source has another size, a file was changed meanwhile,
+    /// or bytes in memory have another checksum, the upload begins anew, and so it does with another content type, other metadata or
+    /// conditions. Of other sources only the size is compared. A file that somebody but its owner can write is ignored, with the note
+    /// [`STATE_FILE_IGNORED`](crate::STATE_FILE_IGNORED). It is written as `PATH.gax-new` first.
+    ///
+    /// A file of another request is an error ([`StateFile`](TransferErrorKind::StateFile)), and so is one that has no state of an
+    /// upload, or can't be written: then nothing of the source is sent. It stays after a failure with which the upload can go on
+    /// later. Two uploads with one file at once do no harm: each goes on with the session that it has found or started, and the
+    /// server takes each byte once. By the universal protocol the one that comes second to the end of a session is refused.
+    pub fn state_file(self, path: impl Into<PathBuf>) -> Self {
+        Self { state_file: Some(path.into()), ..self }
+    }
+
+    /// Calls this with each session that is started, so that the program can keep it.
+    pub fn on_session(self, on_session: impl FnMut(&UploadSession) + Send + 'a) -> Self {
+        Self { on_session: Some(Box::new(on_session)), ..self }
+    }
+
+    /// Calls this as bytes go out. A panic of it is the caller's.
+    pub fn on_progress(self, on_progress: impl FnMut(&TransferProgress) + Send + 'a) -> Self {
+        Self { on_progress: Some(Box::new(on_progress)), ..self }
+    }
+
+    /// Settings of this upload alone.
+    pub fn options(self, options: CallOptions) -> Self {
+        Self { request: self.request.extension(options), ..self }
+    }
+
+    /// Sends it.
+    ///
+    /// # Errors
+    ///
+    /// See [`TransferError`].
+    ///
+    /// # Cancel safety
+    ///
+    /// See [`Upload`].
+    pub fn send<S: TransferService>(
+        self,
+        client: &HttpRetryService<S>,
+    ) -> impl Future<Output = Result<Uploaded, TransferError>> + Send + use<'a, S> {
+        let client = client.client().clone();
+        async move {
+            let Self { request, dialect, session, source, metadata, content_type, chunk_size, .. } = self;
+            let mut request = request.into_parts().map_err(Failure::unbegun)?;
+            let config = client.shared.config_for(&mut request);
+            // A header of that name speaks of the content, too.
+            let content_type = content_type.or(request.headers.remove(CONTENT_TYPE));
+            let options = UploadOptions { request, metadata, content_type, chunk_size };
+            options.check(self.checksums).map_err(Failure::unbegun)?;
+            let source = SharedSource::open(source, self.checksums).await.map_err(Failure::unbegun)?;
+            let state = self.state_file.map(StateFile::new);
+            let is_resumed = session.is_some();
+            let (session, note) = match (session, &state) {
+                (None, Some(state)) => {
+                    stored(state, dialect, &options, &source).await.map_err(Failure::unbegun)?
+                }
+                (session, _) => (session, None),
+            };
+            let plan = if session.is_some() {
+                Plan::resumed(!is_resumed)
+            } else {
+                let is_single =
+                    dialect == Dialect::Storage && is_single(&config, &options, &source, self.single_below);
+                Plan::new(is_single, state.is_some())
+            };
+            let goes_on = is_resumed || state.is_some() || self.on_session.is_some();
+            let parts = UploadParts::new((options, dialect), !is_resumed, source, session, state);
+            let parts = Arc::new(parts);
+            let mut abandoned = Abandoned::new(client.service.clone(), &parts, !goes_on);
+            let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
+            let exchange = UploadExchange::new(&parts, plan, self.on_session, note);
+            let protocol = TransferProtocol::new(client, &config, exchange, idle_timeout, self.on_progress);
+            let Ended { result, report, transfer } = protocol.run(config).await;
+            abandoned.disarm();
+            let is_spent = result.is_err() && parts.is_spent();
+            if is_spent {
+                parts.set_session(None);
+            }
+            let is_over = match &result {
+                Ok(_) => true,
+                Err(failure) => is_spent || failure.kind == TransferErrorKind::SourceChanged,
+            };
+            if is_over && let Some(state) = &parts.state {
+                // The server knows of a session that its upload is over, should the file stay.
+                drop(state.remove().await);
+            }
+            match result {
+                Ok(response) => {
+                    let sums = parts.source.lock().sums().unwrap_or_default();
+                    Ok(Uploaded { response, transfer, sums, is_verified: parts.is_verified(), report })
+                }
+                Err(failure) => Err(TransferError::new(failure, Some(report), transfer, parts.session())),
+            }
+        }
+    }
+}
+
+/// The session in a state file, if it would make the object of this upload, and what is to be noted of the file.
+async fn stored(
+    state: &StateFile,
+    dialect: Dialect,
+    options: &UploadOptions,
+    source: &SharedSource,
+) -> Result<(Option<UploadSession>, Option<Note>), Failure> {
+    let Some(stored) = state.load::<UploadState>().await? else { return Ok((None, None)) };
+    if stored.dialect != dialect || stored.request != options.request.uri.to_string() {
+        return Err(state.of_another());
+    }
+    if !state.is_private().await {
+        return Ok((None, Some(STATE_FILE_IGNORED)));
+    }
+    let is_same = stored.is_of(options, &source.lock());
+    Ok((stored.session().filter(|_| is_same), None))
+}
+
+/// Whether all of it goes into one request: it is short, and the request safe to retry.
+fn is_single(config: &HttpConfig, options: &UploadOptions, source: &SharedSource, below: u64) -> bool {
+    let is_short = source.lock().size().is_some_and(|size| size <= below);
+    let mut request = options.request.clone();
+    request.uri = with_upload_type(&request.uri, "multipart");
+    is_short && below > 0 && config.classify(&request, &options.metadata).permits(config.strategy)
+}
+
+impl UploadOptions {
+    fn check(&self, checksums: Checksums) -> Result<(), Failure> {
+        let invalid = |problem: &'static str| Err(Failure::new(TransferErrorKind::Invalid, problem));
+        if self.chunk_size.is_some_and(|chunk| chunk == 0 || chunk % GRANULARITY != 0) {
+            return invalid("the chunk size is not a multiple of 256 KiB");
+        }
+        let is_object = || serde_json::from_slice::<serde_json::Map<_, _>>(&self.metadata).is_ok();
+        if !checksums.is_empty() && !self.metadata.is_empty() && !is_object() {
+            return invalid("the metadata is no object of JSON");
+        }
+        Ok(())
+    }
+}
+
+/// Short: neither URIs nor headers, which may have secrets.
+impl fmt::Debug for Upload<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = f.debug_struct("Upload");
+        // Even the path of a session's URI may be a secret.
+        match &self.session {
+            Some(session) => text.field("session", session),
+            None => text.field("request", &self.request),
+        };
+        text.field("source", &self.source).field("checksums", &self.checksums).finish_non_exhaustive()
+    }
+}

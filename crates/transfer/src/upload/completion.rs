@@ -1,0 +1,212 @@
+//! Whether a response proves that an upload has ended: data in, decision out.
+
+use crate::checksum::Sums;
+use crate::error::{Failure, TransferErrorKind};
+use crate::range::{number, only};
+use gax_retry::Code;
+use http::{HeaderMap, HeaderName};
+use serde_json::Value;
+
+const GENERATION: HeaderName = HeaderName::from_static("x-goog-generation");
+const STORED_LENGTH: HeaderName = HeaderName::from_static("x-goog-stored-content-length");
+
+/// The object that an upload has made, as its server describes it: by headers or by its resource.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct ServerObject {
+    pub(super) sums: Sums,
+    pub(super) bytes: Option<u64>,
+    /// Whether it names a generation, a checksum or a length.
+    is_named: bool,
+    /// Whether the content is an object of JSON at all, which a selection of fields may have left with nothing of that.
+    is_json: bool,
+}
+
+impl ServerObject {
+    pub(super) fn of(headers: &HeaderMap, content: &[u8]) -> Self {
+        let resource = serde_json::from_slice::<Value>(content).unwrap_or_default();
+        let sums = Sums::in_headers(headers).or(Sums::in_resource(&resource));
+        let length = resource.get("size").and_then(|size| size.as_str().and_then(number).or(size.as_u64()));
+        let bytes = only(headers, &STORED_LENGTH).and_then(number).or(length);
+        let has_generation = headers.contains_key(GENERATION) || resource.get("generation").is_some();
+        let is_named = has_generation || bytes.is_some() || sums != Sums::default();
+        Self { sums, bytes, is_named, is_json: resource.is_object() }
+    }
+}
+
+/// How much of the source the server can have, by what connections have taken of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Coverage {
+    /// All of it.
+    Whole,
+    /// Another process has sent an unknown part of it.
+    Unknown,
+    /// Not all of it.
+    Partial,
+}
+
+/// The facts of a response that may be the last of an upload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Evidence {
+    /// Whether status and headers say that the upload is final.
+    pub(super) is_final: bool,
+    /// Whether the protocol has no other sign of that than the object.
+    pub(super) needs_object: bool,
+    /// Whether it is the reply to a question that was asked since an earlier reply proved nothing.
+    pub(super) is_confirmation: bool,
+    pub(super) object: ServerObject,
+    /// The checksums and the size of the source, as far as they are known.
+    pub(super) sums: Sums,
+    pub(super) size: Option<u64>,
+    pub(super) coverage: Coverage,
+}
+
+/// The state of an upload, as far as a response proves it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Completion {
+    /// The object is made, and has a checksum of the source.
+    Verified,
+    /// The object is made, and there is no checksum to compare.
+    Unverified,
+    /// It proves nothing: the status of the upload has to be asked for.
+    Unproven,
+    /// The object is made before the last byte was sent.
+    Early,
+    /// An object of other bytes is made, which differs by that.
+    Differs(String),
+}
+
+impl Completion {
+    pub(super) fn of(evidence: &Evidence) -> Self {
+        let Evidence { object, sums, size, .. } = *evidence;
+        let is_shown =
+            !evidence.needs_object || object.is_named || evidence.is_confirmation && object.is_json;
+        if !evidence.is_final || !is_shown {
+            return Self::Unproven;
+        }
+        if let Some(name) = sums.difference(object.sums) {
+            return Self::Differs(format!(
+                "the {name} of the object on the server is not that of the source"
+            ));
+        }
+        match object.bytes.zip(size) {
+            Some((bytes, size)) if bytes != size => {
+                Self::Differs(format!("the object on the server has {bytes} bytes, and the source {size}"))
+            }
+            _ if sums.has_common(object.sums) => Self::Verified,
+            length => match evidence.coverage {
+                Coverage::Whole => Self::Unverified,
+                Coverage::Unknown if length.is_some() => Self::Unverified,
+                Coverage::Unknown | Coverage::Partial => Self::Early,
+            },
+        }
+    }
+
+    /// The failure of an upload that ends with it, and what that counts as; `None`: the upload is whole.
+    pub(super) fn failure(self) -> Option<(Code, Failure)> {
+        let malformed = |problem: &'static str| Some((Code::Internal, Failure::malformed(problem)));
+        match self {
+            Self::Verified | Self::Unverified => None,
+            Self::Unproven => malformed("the server did not say that the upload is finished"),
+            Self::Early => malformed("the server finished the upload before its last byte was sent"),
+            Self::Differs(problem) => {
+                Some((Code::DataLoss, Failure::new(TransferErrorKind::ChecksumMismatch, problem)))
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SUM: &str = r#"{"crc32c":"AAAAAQ=="}"#;
+
+    fn object(content: &str) -> ServerObject {
+        ServerObject::of(&HeaderMap::new(), content.as_bytes())
+    }
+
+    /// The evidence of an upload of ten bytes whose CRC32C is 1, all of which were sent.
+    fn of(content: &str) -> Evidence {
+        Evidence {
+            is_final: true,
+            needs_object: true,
+            is_confirmation: false,
+            object: object(content),
+            sums: Sums { crc32c: Some(1), md5: None },
+            size: Some(10),
+            coverage: Coverage::Whole,
+        }
+    }
+
+    #[test]
+    fn objects_by_their_headers_and_their_resources() {
+        for (name, value, is_named) in [
+            ("x-goog-generation", "7", true),
+            ("x-goog-hash", "crc32c=AAAAAQ==", true),
+            ("x-goog-hash", "sha256=AAAAAQ==", false),
+            ("x-goog-stored-content-length", "10", true),
+            ("x-goog-stored-content-length", "many", false),
+            ("x-guploader-uploadid", "s3cret", false),
+        ] {
+            let headers = HeaderMap::from_iter([(name.parse().unwrap(), value.parse().unwrap())]);
+            assert_eq!(ServerObject::of(&headers, b"").is_named, is_named, "{name}: {value}");
+        }
+        for (content, bytes, is_named, is_json) in [
+            ("", None, false, false),
+            ("<html>", None, false, false),
+            ("[]", None, false, false),
+            ("{}", None, false, true),
+            (r#"{"name":"o"}"#, None, false, true),
+            (r#"{"generation":"7"}"#, None, true, true),
+            (r#"{"size":"10"}"#, Some(10), true, true),
+            (r#"{"size":10}"#, Some(10), true, true),
+            (SUM, None, true, true),
+        ] {
+            let found = object(content);
+            assert_eq!((found.bytes, found.is_named, found.is_json), (bytes, is_named, is_json), "{content}");
+        }
+    }
+
+    #[test]
+    fn what_a_reply_proves() {
+        use Completion::{Early, Unproven, Unverified, Verified};
+        let resource = r#"{"generation":"7"}"#;
+        for (content, whole, unknown, partial) in [
+            (SUM, Verified, Verified, Verified),
+            (r#"{"crc32c":"AAAAAQ==","size":"10"}"#, Verified, Verified, Verified),
+            // With nothing to compare it takes all bytes, or their number if others may have sent some.
+            (r#"{"size":"10"}"#, Unverified, Unverified, Early),
+            (r#"{"md5Hash":"1B2M2Y8AsgTpgAmY7PhCfg=="}"#, Unverified, Early, Early),
+            (resource, Unverified, Early, Early),
+            ("{}", Unproven, Unproven, Unproven),
+            ("", Unproven, Unproven, Unproven),
+            ("<html>", Unproven, Unproven, Unproven),
+        ] {
+            let by = |coverage| Completion::of(&Evidence { coverage, ..of(content) });
+            let found = [by(Coverage::Whole), by(Coverage::Unknown), by(Coverage::Partial)];
+            assert_eq!(found, [whole, unknown, partial], "{content}");
+        }
+        for (content, problem) in [
+            (r#"{"crc32c":"AAAAAA=="}"#, "the CRC32C of the object on the server is not that of the source"),
+            (r#"{"size":"9"}"#, "the object on the server has 9 bytes, and the source 10"),
+            (
+                r#"{"crc32c":"AAAAAQ==","size":"9"}"#,
+                "the object on the server has 9 bytes, and the source 10",
+            ),
+        ] {
+            assert_eq!(Completion::of(&of(content)), Completion::Differs(problem.to_owned()));
+        }
+        // A reply that is not final proves nothing, whatever is in it.
+        assert_eq!(Completion::of(&Evidence { is_final: false, ..of(SUM) }), Unproven);
+        // A selection of fields is taken for the end when it was asked for, and nothing else.
+        for (content, expected) in
+            [("{}", Unverified), (r#"{"name":"o"}"#, Unverified), ("", Unproven), ("<html>", Unproven)]
+        {
+            assert_eq!(Completion::of(&Evidence { is_confirmation: true, ..of(content) }), expected);
+        }
+        // The universal protocol says so by a header, whatever the content.
+        for content in ["", "a token", "{}"] {
+            assert_eq!(Completion::of(&Evidence { needs_object: false, ..of(content) }), Unverified);
+        }
+    }
+}

@@ -1,0 +1,403 @@
+//! The requests of an upload.
+
+use crate::activity::Activity;
+use crate::checksum::Sums;
+use crate::error::{Failure, TransferErrorKind};
+use crate::exchange::Prepared;
+use crate::origin::{add_headers, is_same_origin};
+use crate::session::{Dialect, MOST_GRANULARITY, UploadSession};
+use crate::state_file::StateFile;
+use crate::upload::body::UploadBody;
+use crate::upload::completion::{Completion, Coverage, Evidence, ServerObject};
+use crate::upload::dialects::{storage, universal};
+use crate::upload::options::UploadOptions;
+use crate::upload::plan::{Reach, Reply, Step, extent};
+use crate::upload::reading::{PIECE, SharedSource, SourceReader};
+use bytes::Bytes;
+use gax_http::ReplayBody;
+use gax_retry::jitter::{JitterSource as _, ThreadJitter};
+use http::header::CONTENT_LENGTH;
+use http::request::Builder;
+use http::{HeaderMap, Request, StatusCode, Uri};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// The chunks of sources that can't seek, unless said.
+const CHUNK: u64 = 8 * 1024 * 1024;
+
+/// All that the requests of an upload have in common.
+pub(super) struct UploadParts {
+    pub(super) options: UploadOptions,
+    pub(super) dialect: Dialect,
+    /// Whether the request is there that starts a session; otherwise the session is all that is known.
+    pub(super) can_start: bool,
+    pub(super) source: SharedSource,
+    session: Mutex<Option<UploadSession>>,
+    pub(super) state: Option<StateFile>,
+    /// The place behind the last byte of the source that a connection has taken.
+    sent: Arc<AtomicU64>,
+    /// Whether the last failure of the session says that it is of no use any more.
+    is_spent: AtomicBool,
+    is_verified: AtomicBool,
+}
+
+/// An upload in a state file.
+#[derive(Serialize, Deserialize)]
+pub(super) struct UploadState {
+    /// The request that started the session.
+    pub(super) request: String,
+    pub(super) dialect: Dialect,
+    /// The object as that request described it, in short.
+    #[serde(default)]
+    start: String,
+    session: String,
+    control: Option<String>,
+    /// The origins that the server named for the two.
+    #[serde(default)]
+    origins: Vec<String>,
+    granularity: u64,
+    size: Option<u64>,
+    modified: Option<u64>,
+    /// The checksums of the source, as `x-goog-hash` has them, if they were known when the session started.
+    #[serde(default)]
+    hash: Option<String>,
+}
+
+impl UploadState {
+    /// The session in it; `None`: there is none that can be used.
+    pub(super) fn session(&self) -> Option<UploadSession> {
+        let origins: Vec<Uri> = self.origins.iter().filter_map(|origin| origin.parse().ok()).collect();
+        let uri = |text: &String| {
+            text.parse().ok().filter(|uri| origins.iter().any(|origin| is_same_origin(origin, uri)))
+        };
+        let control = match &self.control {
+            Some(control) => Some(uri(control)?),
+            None => None,
+        };
+        let granularity = self.granularity.clamp(1, MOST_GRANULARITY);
+        let session = UploadSession::new(self.dialect, uri(&self.session)?);
+        Some(UploadSession { control, granularity, ..session })
+    }
+
+    /// Whether it would make the same object: the source is as it was, as far as that is known, and the start would say the same.
+    pub(super) fn is_of(&self, options: &UploadOptions, source: &SourceReader) -> bool {
+        let hash = Sums::in_text(self.hash.iter().map(String::as_str));
+        let differs = source.sums().is_some_and(|sums| sums.difference(hash).is_some());
+        let is_same_source = self.size == source.size() && self.modified == source.modified() && !differs;
+        is_same_source && self.start == options.fingerprint()
+    }
+}
+
+impl UploadParts {
+    pub(super) fn new(
+        (options, dialect): (UploadOptions, Dialect),
+        can_start: bool,
+        source: SharedSource,
+        session: Option<UploadSession>,
+        state: Option<StateFile>,
+    ) -> Self {
+        Self {
+            options,
+            dialect,
+            can_start,
+            source,
+            session: Mutex::new(session),
+            state,
+            sent: Arc::default(),
+            is_spent: AtomicBool::new(false),
+            is_verified: AtomicBool::new(false),
+        }
+    }
+
+    pub(super) fn session(&self) -> Option<UploadSession> {
+        self.session.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(super) fn set_session(&self, session: Option<UploadSession>) {
+        *self.session.lock().unwrap_or_else(PoisonError::into_inner) = session;
+    }
+
+    pub(super) fn reach(&self) -> Reach {
+        let can_look = self.can_look();
+        let source = self.source.lock();
+        let sent = self.sent.load(Ordering::Relaxed);
+        Reach { size: source.size(), lowest: source.lowest(), sent, can_look }
+    }
+
+    pub(super) fn reply(&self, step: Step, head: &http::response::Parts, content: &[u8]) -> Reply {
+        let uri = &self.options.request.uri;
+        let reply = match self.dialect {
+            Dialect::Storage => storage::reply(step, uri, head.status, &head.headers),
+            Dialect::Universal => return universal::reply(step, uri, head.status, &head.headers),
+        };
+        let brings_bytes = !matches!(step, Step::Start | Step::Look);
+        match reply {
+            Reply::Failed | Reply::Conflict if brings_bytes && self.is_corrupted(head.status, content) => {
+                Reply::Corrupted
+            }
+            reply => reply,
+        }
+    }
+
+    /// Whether a refusal is one of the checksums that were sent: a precondition has the same status.
+    fn is_corrupted(&self, status: StatusCode, content: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(content).to_ascii_lowercase();
+        let names_checksum = ["crc32c", "md5"].iter().any(|name| text.contains(name));
+        [400, 412].contains(&status.as_u16()) && names_checksum && self.source.lock().sums().is_some()
+    }
+
+    /// Whether a success proves the end of the upload.
+    pub(super) fn completion(
+        &self,
+        (step, reply): (Step, Reply),
+        object: ServerObject,
+        coverage: Coverage,
+    ) -> Completion {
+        let is_confirmation = match step {
+            Step::Query { confirms } => confirms,
+            Step::Single => !self.can_look(),
+            _ => false,
+        };
+        let source = self.source.lock();
+        let completion = Completion::of(&Evidence {
+            is_final: reply == Reply::Finished,
+            needs_object: self.dialect == Dialect::Storage,
+            is_confirmation,
+            object,
+            sums: source.sums().unwrap_or_default(),
+            size: source.size(),
+            coverage,
+        });
+        self.is_verified.store(completion == Completion::Verified, Ordering::Relaxed);
+        completion
+    }
+
+    /// Whether the object that the upload has made was seen to have a checksum of the source.
+    pub(super) fn is_verified(&self) -> bool {
+        self.is_verified.load(Ordering::Relaxed)
+    }
+
+    /// A session has started: it is kept, also for another process.
+    pub(super) async fn started(&self, headers: &HeaderMap) -> Result<(), Failure> {
+        let uri = &self.options.request.uri;
+        let session = match self.dialect {
+            Dialect::Storage => storage::session(uri, headers),
+            Dialect::Universal => universal::session(uri, headers),
+        };
+        let session = session
+            .map(|session| UploadSession { is_elsewhere: !is_same_origin(uri, &session.uri), ..session });
+        self.sent.store(0, Ordering::Relaxed);
+        self.is_spent.store(false, Ordering::Relaxed);
+        // It is handed over with the error if it can't be written.
+        self.set_session(session.clone());
+        let (Some(state), Some(session)) = (&self.state, &session) else { return Ok(()) };
+        let (size, modified, sums) = {
+            let source = self.source.lock();
+            (source.size(), source.modified(), source.sums())
+        };
+        let uris = [Some(&session.uri), session.control.as_ref()];
+        let origin = |uri: &Uri| Some(format!("{}://{}", uri.scheme()?, uri.authority()?));
+        let upload = UploadState {
+            request: uri.to_string(),
+            dialect: session.dialect,
+            start: self.options.fingerprint(),
+            session: session.uri.to_string(),
+            control: session.control.as_ref().map(Uri::to_string),
+            origins: uris.into_iter().flatten().filter_map(origin).collect(),
+            granularity: session.granularity,
+            size,
+            modified,
+            hash: sums.and_then(Sums::header),
+        };
+        state.save(&upload).await
+    }
+
+    /// The request with the caller's headers and that body.
+    fn finished(&self, request: Builder, body: UploadBody) -> Result<Request<ReplayBody>, Failure> {
+        let body = if body.len() == 0 { ReplayBody::empty() } else { ReplayBody::once(body) };
+        let mut request = request.body(body).map_err(unsendable)?;
+        *request.version_mut() = self.options.request.version;
+        Ok(request)
+    }
+
+    /// A request of a session, with those of the caller's headers that go there.
+    fn of_session(
+        &self,
+        session: &UploadSession,
+        request: Builder,
+        body: UploadBody,
+    ) -> Result<Request<ReplayBody>, Failure> {
+        let mut request = self.finished(request, body)?;
+        let is_own = session.is_own_origin(&self.options.request.uri, request.uri());
+        add_headers(&mut request, &self.options.session_headers(), is_own);
+        Ok(request)
+    }
+
+    /// The chunk of an upload whose pieces have that granularity.
+    fn chunk(&self, granularity: u64) -> Option<u64> {
+        self.options.chunk_size.map(|chunk| (chunk / granularity * granularity).max(granularity))
+    }
+
+    pub(super) async fn single(&self, activity: &Arc<Activity>) -> Prepared<Step> {
+        let content = self.all().await?;
+        let sums = self.source.lock().sums();
+        let boundary = format!("gax-{:016x}{:016x}", ThreadJitter.next_u64(), ThreadJitter.next_u64());
+        let (request, pieces) = storage::single(&self.options, content, sums, &boundary);
+        let body = UploadBody::of(pieces, activity);
+        let end = body.len();
+        Ok((Step::Single, self.finished(request, body.reaching(end, &self.sent))?))
+    }
+
+    /// All of a short source.
+    async fn all(&self) -> Result<VecDeque<Bytes>, Failure> {
+        if !self.source.lock().can_seek() {
+            self.source.fill(0, u64::MAX).await?;
+            return Ok(self.source.lock().pieces(0, u64::MAX));
+        }
+        self.source.seek(0).await?;
+        self.read_all().await
+    }
+
+    /// All that a source has which can seek, from where it stands.
+    async fn read_all(&self) -> Result<VecDeque<Bytes>, Failure> {
+        let mut pieces = VecDeque::new();
+        loop {
+            let data = self.source.next(PIECE).await?;
+            if data.is_empty() {
+                return Ok(pieces);
+            }
+            pieces.push_back(data);
+        }
+    }
+
+    pub(super) async fn send(&self, from: u64, activity: &Arc<Activity>) -> Prepared<Step> {
+        let session = self.session().ok_or_else(no_session)?;
+        let granularity = session.granularity;
+        let (can_seek, size) = {
+            let mut source = self.source.lock();
+            // Bodies of attempts before this one read no more.
+            source.lend();
+            (source.can_seek(), source.size())
+        };
+        let (to, body) = if let Some(size) = size.filter(|_| can_seek) {
+            self.source.seek(from).await?;
+            let last_is_apart = {
+                let source = self.source.lock();
+                self.dialect == Dialect::Storage && source.is_hashing() && source.sums().is_none()
+            };
+            let to = extent(from, size, granularity, self.chunk(granularity), last_is_apart);
+            if to == from {
+                // Nothing is left to be read: this is where the source has to end.
+                self.source.next(1).await?;
+            }
+            let body = if to == size && last_is_apart {
+                UploadBody::of(self.read_all().await?, activity)
+            } else {
+                UploadBody::streamed(&self.source, to.saturating_sub(from), activity)
+            };
+            (to, body)
+        } else {
+            let chunk = self.chunk(granularity).unwrap_or(CHUNK.max(granularity) / granularity * granularity);
+            // One byte more shows whether the chunk is the last.
+            self.source.fill(from, from.saturating_add(chunk).saturating_add(1)).await?;
+            let source = self.source.lock();
+            let to = source.read_so_far().0.min(from.saturating_add(chunk)).max(from);
+            (to, UploadBody::of(source.pieces(from, to), activity))
+        };
+        let (total, sums) = {
+            let source = self.source.lock();
+            (source.size(), source.sums())
+        };
+        let is_last = total == Some(to) && (can_seek || self.source.lock().read_so_far().1);
+        let request = match self.dialect {
+            Dialect::Storage => storage::send(&session, from, to, total, sums.filter(|_| is_last)),
+            Dialect::Universal => universal::send(&session, from, is_last),
+        };
+        Ok((
+            Step::Send { from, to, total },
+            self.of_session(&session, request, body.reaching(to, &self.sent))?,
+        ))
+    }
+
+    pub(super) fn start(&self, activity: &Arc<Activity>) -> Prepared<Step> {
+        let (size, sums) = {
+            let source = self.source.lock();
+            (source.size(), source.sums())
+        };
+        let (request, metadata) = match self.dialect {
+            Dialect::Storage => storage::start(&self.options, size, sums),
+            Dialect::Universal => universal::start(&self.options, size),
+        };
+        let pieces = Some(metadata).filter(|metadata| !metadata.is_empty()).into_iter().collect();
+        Ok((Step::Start, self.finished(request, UploadBody::of(pieces, activity))?))
+    }
+
+    /// Looks whether the object is there.
+    pub(super) fn look(&self, activity: &Arc<Activity>) -> Prepared<Step> {
+        let request = storage::resource(&self.options).ok_or_else(no_session)?;
+        Ok((Step::Look, self.finished(request, UploadBody::of(VecDeque::new(), activity))?))
+    }
+
+    /// Whether it can be looked for, and recognised by its checksum.
+    fn can_look(&self) -> bool {
+        storage::resource(&self.options).is_some() && self.source.lock().sums().is_some()
+    }
+
+    pub(super) fn query(&self, confirms: bool, activity: &Arc<Activity>) -> Prepared<Step> {
+        let session = self.session().ok_or_else(no_session)?;
+        let request = match self.dialect {
+            Dialect::Storage => storage::query(&session, self.source.lock().size(), confirms),
+            Dialect::Universal => universal::query(&session),
+        };
+        Ok((
+            Step::Query { confirms },
+            self.of_session(&session, request, UploadBody::of(VecDeque::new(), activity))?,
+        ))
+    }
+
+    /// An attempt failed so: the session is of no use any more where the server has made another object of it, or refuses to make one.
+    pub(super) fn failed(&self, failure: &Failure) {
+        let refused = failure.response.as_ref().is_some_and(|response| {
+            let is_active = self.dialect == Dialect::Universal && universal::is_active(response.headers());
+            [400, 404, 410, 412].contains(&response.status().as_u16()) && !is_active
+        });
+        let is_over =
+            matches!(failure.kind, TransferErrorKind::Cancelled | TransferErrorKind::ChecksumMismatch);
+        self.is_spent.store(refused || is_over, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.is_spent.load(Ordering::Relaxed)
+    }
+
+    /// The request that cancels the session; `None`: there is none.
+    pub(super) fn cancel(&self) -> Option<Request<ReplayBody>> {
+        cancel(&self.session()?, &self.options.request.uri, &self.options.session_headers()).ok()
+    }
+}
+
+/// The request that cancels a session, with those of the headers that go there from the origin of that URI.
+pub(super) fn cancel(
+    session: &UploadSession,
+    origin: &Uri,
+    headers: &HeaderMap,
+) -> Result<Request<ReplayBody>, Failure> {
+    let request = match session.dialect {
+        Dialect::Storage => storage::cancel(session),
+        Dialect::Universal => universal::cancel(session).header(CONTENT_LENGTH, 0),
+    };
+    let mut request = request.body(ReplayBody::empty()).map_err(unsendable)?;
+    let is_own = session.is_own_origin(origin, request.uri());
+    add_headers(&mut request, headers, is_own);
+    Ok(request)
+}
+
+fn unsendable(error: http::Error) -> Failure {
+    Failure::new(TransferErrorKind::Invalid, "the request can't be made").with_source(error)
+}
+
+fn no_session() -> Failure {
+    Failure::malformed("the upload has no session")
+}

@@ -1,0 +1,466 @@
+//! A source that is being read.
+
+use crate::checksum::{Checksums, Hasher, Sums};
+use crate::error::{Failure, TransferErrorKind};
+use crate::upload::source::{Input, SeekableRead, UploadSource};
+use bytes::{Bytes, BytesMut};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::io::{self, SeekFrom};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+use std::time::UNIX_EPOCH;
+use tokio::io::{AsyncRead, AsyncSeek as _, ReadBuf};
+
+/// The most that is read at once.
+pub(super) const PIECE: u64 = 64 * 1024;
+/// Bytes in memory up to that length are hashed at once, so that their checksums go out with the first request.
+const HASHED_AT_ONCE: usize = 8 * 1024 * 1024;
+
+/// A source that an upload shares with the body of its request in flight.
+#[derive(Clone)]
+pub(super) struct SharedSource(Arc<Mutex<SourceReader>>);
+
+/// A source that is being read, hashed as it is.
+pub(super) struct SourceReader {
+    input: Reading,
+    /// The size that it has to have.
+    size: Option<u64>,
+    /// When a file was changed last, in nanoseconds since 1970.
+    modified: Option<u64>,
+    hasher: Hasher,
+    /// The body that may read; those of earlier attempts may not.
+    lease: u64,
+    /// The problem that a body has found.
+    problem: Option<Failure>,
+}
+
+enum Reading {
+    Bytes {
+        bytes: Bytes,
+        position: u64,
+    },
+    Seekable {
+        source: Box<dyn SeekableRead>,
+        position: Position,
+        last: Option<Bytes>,
+    },
+    Reader {
+        source: Box<dyn AsyncRead + Send + Unpin>,
+        kept: VecDeque<Bytes>,
+        start: u64,
+        end: u64,
+        is_ended: bool,
+    },
+}
+
+impl Reading {
+    fn of_reader(source: Box<dyn AsyncRead + Send + Unpin>) -> Self {
+        Self::Reader { source, kept: VecDeque::new(), start: 0, end: 0, is_ended: false }
+    }
+}
+
+/// Where a source stands that can seek.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Position {
+    Unknown,
+    Seeking(u64),
+    At(u64),
+}
+
+fn unreadable(error: io::Error) -> Failure {
+    Failure::new(TransferErrorKind::Source, "the source can't be read").with_source(error)
+}
+
+fn changed(problem: &'static str) -> Failure {
+    Failure::new(TransferErrorKind::SourceChanged, problem)
+}
+
+impl SharedSource {
+    /// Opens a source, and asks for its size.
+    pub(super) async fn open(source: UploadSource, checksums: Checksums) -> Result<Self, Failure> {
+        let (mut size, mut modified) = (source.size, None);
+        let mut hasher = Hasher::new(checksums);
+        let input = match source.input {
+            Input::Bytes(bytes) => {
+                let length = bytes.len() as u64;
+                if size.is_some_and(|size| size != length) {
+                    return Err(changed("the source has not the size that was given"));
+                }
+                size = Some(length);
+                if !checksums.md5 || bytes.len() <= HASHED_AT_ONCE {
+                    hasher.update(&bytes);
+                }
+                Reading::Bytes { bytes, position: 0 }
+            }
+            Input::File(path) => {
+                let file = tokio::fs::File::open(&path).await.map_err(unreadable)?;
+                let metadata = file.metadata().await.map_err(unreadable)?;
+                if metadata.is_dir() {
+                    return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
+                }
+                if metadata.is_file() {
+                    let since =
+                        metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+                    modified = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
+                    size = size.or(Some(metadata.len()));
+                    Reading::Seekable { source: Box::new(file), position: Position::At(0), last: None }
+                } else {
+                    // A pipe with a name has neither a size nor places.
+                    Reading::of_reader(Box::new(file))
+                }
+            }
+            Input::Seekable(mut source) => {
+                if size.is_none() {
+                    use tokio::io::AsyncSeekExt as _;
+                    size = Some(source.seek(SeekFrom::End(0)).await.map_err(unreadable)?);
+                }
+                Reading::Seekable { source, position: Position::Unknown, last: None }
+            }
+            Input::Reader(source) => Reading::of_reader(source),
+        };
+        let reader = SourceReader { input, size, modified, hasher, lease: 0, problem: None };
+        Ok(Self(Arc::new(Mutex::new(reader))))
+    }
+
+    pub(super) fn lock(&self) -> MutexGuard<'_, SourceReader> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Goes to that place of a source that can seek.
+    pub(super) async fn seek(&self, place: u64) -> Result<(), Failure> {
+        poll_fn(|cx| self.lock().poll_seek(place, cx)).await
+    }
+
+    /// The next bytes of a source that can seek, up to so many; none at its end.
+    pub(super) async fn next(&self, most: u64) -> Result<Bytes, Failure> {
+        poll_fn(|cx| self.lock().poll_next(most, cx)).await
+    }
+
+    /// Reads a source that can't seek up to that place, or to its end; what comes before `from` is not kept.
+    pub(super) async fn fill(&self, from: u64, to: u64) -> Result<(), Failure> {
+        poll_fn(|cx| self.lock().poll_fill(from, to, cx)).await
+    }
+
+    /// Reads what has not been read yet, for the checksums of the whole. A source that can't seek is not waited for: nobody knows when
+    /// the rest of it comes.
+    pub(super) async fn hash_to_end(&self) -> Result<(), Failure> {
+        let hashed = {
+            let mut reader = self.lock();
+            if !reader.hasher.is_needed() || !reader.can_seek() || reader.sums().is_some() {
+                return Ok(());
+            }
+            // The rest of the request's body is not needed any more.
+            reader.lend();
+            reader.hasher.bytes()
+        };
+        self.seek(hashed).await?;
+        while !self.next(PIECE).await?.is_empty() {}
+        Ok(())
+    }
+}
+
+impl SourceReader {
+    pub(super) fn size(&self) -> Option<u64> {
+        self.size
+    }
+
+    pub(super) fn modified(&self) -> Option<u64> {
+        self.modified
+    }
+
+    pub(super) fn can_seek(&self) -> bool {
+        !matches!(self.input, Reading::Reader { .. })
+    }
+
+    /// The first byte that can still be sent.
+    pub(super) fn lowest(&self) -> u64 {
+        match &self.input {
+            Reading::Reader { start, .. } => *start,
+            Reading::Bytes { .. } | Reading::Seekable { .. } => 0,
+        }
+    }
+
+    /// Whether checksums are computed.
+    pub(super) fn is_hashing(&self) -> bool {
+        self.hasher.is_needed()
+    }
+
+    /// The checksums of the whole, once all of it was read.
+    pub(super) fn sums(&self) -> Option<Sums> {
+        let is_whole = self.hasher.is_needed() && Some(self.hasher.bytes()) == self.size;
+        is_whole.then(|| self.hasher.sums())
+    }
+
+    /// From now on only the body with that lease reads.
+    pub(super) fn lend(&mut self) -> u64 {
+        self.lease += 1;
+        self.lease
+    }
+
+    pub(super) fn is_lent(&self, lease: u64) -> bool {
+        self.lease == lease
+    }
+
+    /// A body has found that wrong.
+    pub(super) fn fail(&mut self, problem: Failure) {
+        self.problem.get_or_insert(problem);
+    }
+
+    pub(super) fn take_problem(&mut self) -> Option<Failure> {
+        self.problem.take()
+    }
+
+    fn poll_seek(&mut self, place: u64, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        // Bytes that were not hashed yet have to be read on the way.
+        let target = if self.hasher.is_needed() { place.min(self.hasher.bytes()) } else { place };
+        match &mut self.input {
+            Reading::Bytes { bytes, position } => {
+                if self.hasher.is_needed() && target < place {
+                    let (from, to) = (at(target), at(place));
+                    self.hasher.update_at(target, bytes.get(from..to).unwrap_or_default());
+                }
+                *position = place;
+                return Poll::Ready(Ok(()));
+            }
+            Reading::Reader { .. } => return Poll::Ready(Ok(())),
+            Reading::Seekable { source, position, last } => {
+                let is_on_the_way =
+                    matches!(*position, Position::At(at) if (target..=place).contains(&at) && last.is_none());
+                if !is_on_the_way {
+                    *last = None;
+                    if *position != Position::Seeking(target) {
+                        *position = Position::Unknown;
+                        // A seek that an earlier attempt began may still be on its way.
+                        ready!(Pin::new(&mut *source).poll_complete(cx)).map_err(unreadable)?;
+                        Pin::new(&mut *source).start_seek(SeekFrom::Start(target)).map_err(unreadable)?;
+                        *position = Position::Seeking(target);
+                    }
+                    let reached = ready!(Pin::new(&mut *source).poll_complete(cx)).map_err(unreadable)?;
+                    *position = Position::At(reached);
+                    if reached != target {
+                        return Poll::Ready(Err(changed("the source does not go where it is sought")));
+                    }
+                }
+            }
+        }
+        while let Reading::Seekable { position: Position::At(reached), .. } = self.input
+            && reached < place
+        {
+            if ready!(self.poll_next(place - reached, cx))?.is_empty() {
+                return Poll::Ready(Err(changed("the source is shorter than what its server has of it")));
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    pub(super) fn poll_next(&mut self, most: u64, cx: &mut Context<'_>) -> Poll<Result<Bytes, Failure>> {
+        let most = at(most.min(PIECE));
+        match &mut self.input {
+            Reading::Bytes { bytes, position } => {
+                let begin = at(*position).min(bytes.len());
+                let data = bytes.slice(begin..begin.saturating_add(most).min(bytes.len()));
+                self.hasher.update_at(*position, &data);
+                *position += data.len() as u64;
+                Poll::Ready(Ok(data))
+            }
+            Reading::Seekable { source, position, last } => {
+                let Position::At(place) = *position else {
+                    return Poll::Ready(Err(unreadable(io::Error::other("it is read before it was sought"))));
+                };
+                if last.is_none() {
+                    let data = ready!(poll_piece(&mut **source, most, cx)).map_err(unreadable)?;
+                    self.hasher.update_at(place, &data);
+                    let end = place + data.len() as u64;
+                    *position = Position::At(end);
+                    match self.size {
+                        Some(size) if data.is_empty() && place < size => {
+                            return Poll::Ready(Err(changed("the source is shorter than it was")));
+                        }
+                        Some(size) if end > size || data.is_empty() && place > size => {
+                            return Poll::Ready(Err(changed("the source is longer than it was")));
+                        }
+                        // The last bytes go out once it is known that they are the last.
+                        Some(size) if end == size && !data.is_empty() => *last = Some(data),
+                        _ => return Poll::Ready(Ok(data)),
+                    }
+                }
+                let more = ready!(poll_piece(&mut **source, 1, cx)).map_err(unreadable)?;
+                Poll::Ready(match last.take() {
+                    Some(data) if more.is_empty() => Ok(data),
+                    _ => Err(changed("the source is longer than it was")),
+                })
+            }
+            Reading::Reader { .. } => Poll::Ready(Ok(Bytes::new())),
+        }
+    }
+
+    fn poll_fill(&mut self, from: u64, to: u64, cx: &mut Context<'_>) -> Poll<Result<(), Failure>> {
+        self.drop_before(from);
+        while let Reading::Reader { source, kept, start, end, is_ended } = &mut self.input
+            && *end < to
+            && !*is_ended
+        {
+            let data = ready!(poll_piece(&mut **source, at(PIECE), cx)).map_err(unreadable)?;
+            self.hasher.update_at(*end, &data);
+            *is_ended = data.is_empty();
+            *end += data.len() as u64;
+            if *is_ended {
+                match self.size {
+                    Some(size) if *end != size => {
+                        return Poll::Ready(Err(changed("the source is shorter than its size")));
+                    }
+                    _ => self.size = Some(*end),
+                }
+            } else if self.size.is_some_and(|size| *end > size) {
+                return Poll::Ready(Err(changed("the source is longer than its size")));
+            } else if *end <= from {
+                *start = *end;
+            } else {
+                kept.push_back(data);
+                self.drop_before(from);
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    /// Lets go of what the server has of a source that can't seek.
+    pub(super) fn drop_before(&mut self, place: u64) {
+        let Reading::Reader { kept, start, .. } = &mut self.input else { return };
+        while *start < place
+            && let Some(first) = kept.front_mut()
+        {
+            let length = first.len() as u64;
+            if *start + length <= place {
+                kept.pop_front();
+                *start += length;
+            } else {
+                drop(first.split_to(at(place - *start)));
+                *start = place;
+            }
+        }
+    }
+
+    /// The kept pieces of a source that can't seek, from that place up to the other, which is read up to there or to its end.
+    pub(super) fn pieces(&self, from: u64, to: u64) -> VecDeque<Bytes> {
+        let Reading::Reader { kept, start, .. } = &self.input else { return VecDeque::new() };
+        let mut place = *start;
+        let mut pieces = VecDeque::new();
+        for piece in kept {
+            let begin = at(from.saturating_sub(place)).min(piece.len());
+            let end = at(to.saturating_sub(place)).min(piece.len());
+            if begin < end {
+                pieces.push_back(piece.slice(begin..end));
+            }
+            place += piece.len() as u64;
+        }
+        pieces
+    }
+
+    /// The place behind what was read of a source that can't seek, and whether that is its end.
+    pub(super) fn read_so_far(&self) -> (u64, bool) {
+        match &self.input {
+            Reading::Reader { end, is_ended, .. } => (*end, *is_ended),
+            Reading::Bytes { .. } | Reading::Seekable { .. } => (self.size.unwrap_or_default(), true),
+        }
+    }
+}
+
+/// That many bytes, or as many as there can be in memory.
+fn at(place: u64) -> usize {
+    usize::try_from(place).unwrap_or(usize::MAX)
+}
+
+/// Some bytes, up to so many; none at the end.
+fn poll_piece<R: AsyncRead + Unpin + ?Sized>(
+    source: &mut R,
+    most: usize,
+    cx: &mut Context<'_>,
+) -> Poll<io::Result<Bytes>> {
+    let mut data = BytesMut::zeroed(most);
+    let mut buffer = ReadBuf::new(&mut data);
+    ready!(Pin::new(source).poll_read(cx, &mut buffer))?;
+    let length = buffer.filled().len();
+    data.truncate(length);
+    Poll::Ready(Ok(data.freeze()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Cursor;
+
+    async fn open(source: UploadSource) -> SharedSource {
+        SharedSource::open(source, Checksums::CRC32C).await.unwrap()
+    }
+
+    async fn read(source: &SharedSource) -> Result<Vec<u8>, TransferErrorKind> {
+        let mut all = Vec::new();
+        loop {
+            match source.next(4).await {
+                Ok(data) if data.is_empty() => return Ok(all),
+                Ok(data) => all.extend_from_slice(&data),
+                Err(failure) => return Err(failure.kind),
+            }
+        }
+    }
+
+    #[tokio::test]
+    async fn a_source_is_read_from_any_place_and_hashed_once() {
+        let text = b"0123456789";
+        for source in [UploadSource::from(&text[..]), UploadSource::seekable(Cursor::new(&text[..]))] {
+            let source = open(source).await;
+            for from in [4, 0, 9, 10, 3] {
+                source.seek(from).await.unwrap();
+                assert_eq!(read(&source).await.unwrap(), &text[at(from)..], "{from}");
+            }
+            assert_eq!(source.lock().sums().unwrap().crc32c, Some(crc32c::crc32c(text)));
+        }
+    }
+
+    #[tokio::test]
+    async fn a_source_that_changes_its_size_is_noticed_before_its_last_byte() {
+        for (size, read_before) in [(9, 8), (11, 10)] {
+            let source = UploadSource::seekable(Cursor::new(&b"0123456789"[..])).with_size(size);
+            let source = open(source).await;
+            source.seek(0).await.unwrap();
+            let mut seen = 0;
+            let failure = loop {
+                match source.next(1).await {
+                    Ok(data) => seen += data.len(),
+                    Err(failure) => break failure,
+                }
+            };
+            assert_eq!((failure.kind, seen), (TransferErrorKind::SourceChanged, read_before));
+            let reader = UploadSource::reader(&b"0123456789"[..]).with_size(size);
+            let failure = open(reader).await.fill(0, u64::MAX).await.unwrap_err();
+            assert_eq!(failure.kind, TransferErrorKind::SourceChanged);
+        }
+        let bytes = SharedSource::open(UploadSource::from("abc").with_size(4), Checksums::NONE).await;
+        assert_eq!(bytes.err().unwrap().kind, TransferErrorKind::SourceChanged);
+    }
+
+    #[tokio::test]
+    async fn of_a_reader_only_what_may_be_sent_again_is_kept() {
+        let source = open(UploadSource::reader(Cursor::new(vec![7; 200_000]))).await;
+        source.fill(0, 100_001).await.unwrap();
+        let length = |pieces: VecDeque<Bytes>| pieces.iter().map(Bytes::len).sum::<usize>();
+        {
+            let mut reader = source.lock();
+            assert_eq!(reader.lowest(), 0);
+            assert!(!reader.read_so_far().1);
+            assert_eq!(length(reader.pieces(0, 100_000)), 100_000);
+            reader.drop_before(70_000);
+            assert_eq!((reader.lowest(), length(reader.pieces(70_000, 100_000))), (70_000, 30_000));
+        }
+        source.fill(150_000, u64::MAX).await.unwrap();
+        let reader = source.lock();
+        assert_eq!(
+            (reader.lowest(), reader.read_so_far(), reader.size()),
+            (150_000, (200_000, true), Some(200_000))
+        );
+        assert_eq!(length(reader.pieces(150_000, 200_000)), 50_000);
+        assert_eq!(reader.sums().unwrap().crc32c, Some(crc32c::crc32c(&vec![7; 200_000])));
+    }
+}

@@ -1,0 +1,114 @@
+//! The source of an upload.
+
+use bytes::Bytes;
+use std::fmt;
+use std::path::PathBuf;
+use tokio::io::{AsyncRead, AsyncSeek};
+
+/// The source of an upload: bytes in memory, a file, or anything that can be read.
+///
+/// A source that can seek is sent in one streamed request, and sent again from wherever its server wants. One that can't is sent in
+/// chunks, each of which is in memory until the server has it.
+///
+/// A source that turns out shorter or longer than its size ends the upload with
+/// [`SourceChanged`](crate::TransferErrorKind::SourceChanged), and no object is made.
+///
+/// # Examples
+///
+/// ```
+/// use gax_transfer::UploadSource;
+///
+/// let bytes = UploadSource::from("meow");
+/// let file = UploadSource::file("cat.jpg");
+/// let pipe = UploadSource::reader(&b"meow"[..]).with_size(4);
+/// # drop((bytes, file, pipe));
+/// ```
+pub struct UploadSource {
+    pub(super) input: Input,
+    pub(super) size: Option<u64>,
+}
+
+pub(super) enum Input {
+    Bytes(Bytes),
+    File(PathBuf),
+    Seekable(Box<dyn SeekableRead>),
+    Reader(Box<dyn AsyncRead + Send + Unpin>),
+}
+
+/// Something that can be read from any place.
+pub(super) trait SeekableRead: AsyncRead + AsyncSeek + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncSeek + Send + Unpin> SeekableRead for T {}
+
+impl UploadSource {
+    fn of(input: Input) -> Self {
+        Self { input, size: None }
+    }
+
+    /// The file of that path, which is opened when the upload is sent. A pipe with a name, or a device, is a
+    /// [reader](Self::reader).
+    #[must_use]
+    pub fn file(path: impl Into<PathBuf>) -> Self {
+        Self::of(Input::File(path.into()))
+    }
+
+    /// Something that can be read from any place. Its size is asked for by a seek to its end.
+    #[must_use]
+    pub fn seekable(source: impl AsyncRead + AsyncSeek + Send + Unpin + 'static) -> Self {
+        Self::of(Input::Seekable(Box::new(source)))
+    }
+
+    /// Something that can be read once, from its beginning, also where the upload is one that goes on.
+    #[must_use]
+    pub fn reader(source: impl AsyncRead + Send + Unpin + 'static) -> Self {
+        Self::of(Input::Reader(Box::new(source)))
+    }
+
+    /// The source, which has that many bytes. Of a reader it isn't known otherwise before its end.
+    #[must_use]
+    pub fn with_size(self, bytes: u64) -> Self {
+        Self { size: Some(bytes), ..self }
+    }
+}
+
+impl From<Bytes> for UploadSource {
+    fn from(bytes: Bytes) -> Self {
+        Self::of(Input::Bytes(bytes))
+    }
+}
+
+impl From<Vec<u8>> for UploadSource {
+    fn from(bytes: Vec<u8>) -> Self {
+        Bytes::from(bytes).into()
+    }
+}
+
+impl From<String> for UploadSource {
+    fn from(text: String) -> Self {
+        Bytes::from(text).into()
+    }
+}
+
+impl From<&'static [u8]> for UploadSource {
+    fn from(bytes: &'static [u8]) -> Self {
+        Bytes::from_static(bytes).into()
+    }
+}
+
+impl From<&'static str> for UploadSource {
+    fn from(text: &'static str) -> Self {
+        Bytes::from_static(text.as_bytes()).into()
+    }
+}
+
+impl fmt::Debug for UploadSource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let kind = match &self.input {
+            Input::Bytes(bytes) => return f.debug_tuple("UploadSource").field(&bytes.len()).finish(),
+            Input::File(path) => return f.debug_tuple("UploadSource").field(path).finish(),
+            Input::Seekable(_) => "seekable",
+            Input::Reader(_) => "reader",
+        };
+        f.debug_tuple("UploadSource").field(&format_args!("{kind}")).finish()
+    }
+}

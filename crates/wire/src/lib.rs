@@ -1,0 +1,17 @@
+#![doc = include_str!("../README.md")]
+#![cfg_attr(docsrs, feature(doc_cfg))]
+
+mod body;
+mod transport;
+
+pub use transport::{CloneService, ConnectProblem};
+
+/// For the crates of this repository alone: it changes with them, without notice.
+#[doc(hidden)]
+pub mod __house {
+    pub use crate::body::{BufferedBody, FrameBuffer, OpenPart, Remainder, is_one_message};
+    pub use crate::transport::{
+        BoxError, ClassifiedError, Finality, H2Cause, NoTls, NotConnected, Reach, SharedService, chain,
+        dead_peers, grpc_timeout, retry_after_in,
+    };
+}

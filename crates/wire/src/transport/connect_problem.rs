@@ -1,0 +1,303 @@
+//! Why a connection can't be made, read from the error's chain of sources.
+
+use crate::transport::chain::chain;
+use gax_driver::{Note, OperationReport};
+use std::error::Error;
+use std::fmt;
+
+/// Why a connection can't be made, if its error says so, and what to change.
+///
+/// Waiting helps with few of these. With the others the operation ends at once, with
+/// [`StopReason::NonRetryable`](gax_retry::StopReason::NonRetryable). A report names it in its
+/// [notes](Self::note).
+///
+/// TLS errors are recognised if rustls does the TLS, with the feature `rustls`.
+///
+/// # Examples
+///
+/// ```
+/// use gax_driver::OperationReport;
+/// use gax_wire::ConnectProblem;
+///
+/// fn clock_is_wrong(report: &OperationReport) -> bool {
+///     ConnectProblem::of(report) == Some(ConnectProblem::CertificateNotYetValid)
+/// }
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum ConnectProblem {
+    /// The URI has no scheme or no host.
+    IncompleteUri,
+    /// The client's connector does not speak the URI's scheme: most often `https` without TLS.
+    UnsupportedScheme,
+    /// The server does not speak TLS.
+    PlaintextServer,
+    /// Client and server have no TLS version or cipher suite in common.
+    IncompatibleTls,
+    /// The server does not offer the version of HTTP that the client asks for (ALPN).
+    NoCommonProtocol,
+    /// The certificate of the server comes from an issuer that the client does not trust.
+    UnknownIssuer,
+    /// The certificate of the server is for another host.
+    WrongHost,
+    /// The certificate of the server has expired. A later attempt may find another one.
+    CertificateExpired,
+    /// The certificate of the server is not valid yet. A later attempt may find that it is.
+    CertificateNotYetValid,
+    /// The certificate of the server is revoked, malformed, badly signed or for another purpose.
+    BadCertificate,
+    /// The server wants a certificate of the client, or another one.
+    ClientNotAccepted,
+    /// The proxy on the way refuses to connect to the server (403), or wants other credentials (407).
+    RefusedByProxy,
+}
+
+impl ConnectProblem {
+    /// Whether a later attempt may succeed without a change to the client.
+    #[must_use]
+    pub const fn may_recover(self) -> bool {
+        matches!(self, ConnectProblem::CertificateExpired | ConnectProblem::CertificateNotYetValid)
+    }
+
+    /// The problem that the notes of a report name.
+    #[must_use]
+    pub fn of(report: &OperationReport) -> Option<Self> {
+        Self::ALL.into_iter().find(|problem| report.notes().contains(&problem.note()))
+    }
+
+    /// Its note in a report.
+    #[must_use]
+    pub const fn note(self) -> Note {
+        Note::new(match self {
+            Self::IncompleteUri => {
+                &("connect.incomplete_uri", "the URI has no scheme or no host: write it as https://host/path")
+            }
+            Self::UnsupportedScheme => &(
+                "connect.unsupported_scheme",
+                "the client's connector does not speak the URI's scheme: for https build the client with TLS \
+                 (tonic's tls_config, hyper-rustls, reqwest's rustls feature), else use a scheme that it speaks",
+            ),
+            Self::PlaintextServer => &(
+                "connect.plaintext_server",
+                "the server does not speak TLS: use its port for TLS, or http in place of https",
+            ),
+            Self::IncompatibleTls => &(
+                "connect.incompatible_tls",
+                "client and server have no TLS version or cipher suite in common: enable one on either side, and \
+                 check whether the server wants a certificate of the client",
+            ),
+            Self::NoCommonProtocol => &(
+                "connect.no_common_protocol",
+                "the server does not offer the version of HTTP that the client asks for (ALPN; HTTP/2 for gRPC): enable it \
+                 at the server or at the proxy before it",
+            ),
+            Self::UnknownIssuer => &(
+                "connect.unknown_issuer",
+                "the server's certificate comes from an issuer that the client does not trust: add its root \
+                 certificate to the client's TLS configuration",
+            ),
+            Self::WrongHost => &(
+                "connect.wrong_host",
+                "the server's certificate is for another host: connect by a name that it lists, or set that name in \
+                 the client's TLS configuration",
+            ),
+            Self::CertificateExpired => &(
+                "connect.certificate_expired",
+                "the server's certificate has expired: renew it, and check the clock of this machine",
+            ),
+            Self::CertificateNotYetValid => &(
+                "connect.certificate_not_yet_valid",
+                "the server's certificate is not valid yet: check the clocks of both machines",
+            ),
+            Self::BadCertificate => &(
+                "connect.bad_certificate",
+                "the server's certificate is revoked, malformed, badly signed or for another purpose: replace it",
+            ),
+            Self::ClientNotAccepted => &(
+                "connect.client_not_accepted",
+                "the server wants a certificate of the client, or another one: set the identity in the client's TLS \
+                 configuration",
+            ),
+            Self::RefusedByProxy => &(
+                "connect.refused_by_proxy",
+                "the proxy on the way refuses the connection: give it credentials that it takes, have it allow the server, or \
+                 exempt the server in no_proxy",
+            ),
+        })
+    }
+
+    const ALL: [Self; 12] = [
+        Self::IncompleteUri,
+        Self::UnsupportedScheme,
+        Self::PlaintextServer,
+        Self::IncompatibleTls,
+        Self::NoCommonProtocol,
+        Self::UnknownIssuer,
+        Self::WrongHost,
+        Self::CertificateExpired,
+        Self::CertificateNotYetValid,
+        Self::BadCertificate,
+        Self::ClientNotAccepted,
+        Self::RefusedByProxy,
+    ];
+
+    /// The problem that an error speaks of.
+    pub fn behind(error: &(dyn Error + 'static)) -> Option<Self> {
+        let mut is_connected = false;
+        chain(error).find_map(|link| {
+            if link.is::<NoTls>() {
+                return Some(Self::UnsupportedScheme);
+            }
+            is_connected |= link.is::<hyper::Error>();
+            #[cfg(feature = "rustls")]
+            if let Some(error) = link.downcast_ref::<rustls::Error>() {
+                return of_rustls(error, is_connected);
+            }
+            if is_connected { None } else { of_words(&link.to_string()) }
+        })
+    }
+}
+
+/// The problem, and the change that helps.
+impl fmt::Display for ConnectProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.note().fmt(f)
+    }
+}
+
+/// An `https` target is to be spoken to without TLS.
+#[derive(Debug)]
+pub struct NoTls;
+
+impl fmt::Display for NoTls {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(
+            "https needs TLS: enable the feature tls-ring or tls-aws-lc, and tls-native-roots or tls-webpki-roots",
+        )
+    }
+}
+
+impl Error for NoTls {}
+
+/// Connectors say these things with errors of private types.
+fn of_words(words: &str) -> Option<ConnectProblem> {
+    const WORDS: [(&str, ConnectProblem); 8] = [
+        // hyper-util's, which reqwest has too, and hyper-tls's.
+        ("invalid URL, scheme is missing", ConnectProblem::IncompleteUri),
+        ("invalid URL, host is missing", ConnectProblem::IncompleteUri),
+        ("invalid URL, scheme", ConnectProblem::UnsupportedScheme),
+        // hyper-rustls's.
+        ("missing scheme", ConnectProblem::IncompleteUri),
+        ("unsupported scheme", ConnectProblem::UnsupportedScheme),
+        // tonic's.
+        ("Connecting to HTTPS without TLS enabled", ConnectProblem::UnsupportedScheme),
+        ("HTTP/2 was not negotiated", ConnectProblem::NoCommonProtocol),
+        // A connection's own.
+        ("the proxy refuses: ", ConnectProblem::RefusedByProxy),
+    ];
+    WORDS.into_iter().find(|(start, _)| words.starts_with(start)).map(|(_, problem)| problem)
+}
+
+#[cfg(feature = "rustls")]
+fn of_rustls(error: &rustls::Error, is_connected: bool) -> Option<ConnectProblem> {
+    use rustls::{AlertDescription as Alert, Error as Tls};
+    match error {
+        Tls::InvalidCertificate(error) => of_certificate(error),
+        Tls::NoCertificatesPresented | Tls::UnsupportedNameType => Some(ConnectProblem::BadCertificate),
+        // On a connection that was made, it is garbage, not a server without TLS.
+        Tls::InvalidMessage(_) if !is_connected => Some(ConnectProblem::PlaintextServer),
+        Tls::PeerIncompatible(_) => Some(ConnectProblem::IncompatibleTls),
+        Tls::NoApplicationProtocol => Some(ConnectProblem::NoCommonProtocol),
+        Tls::AlertReceived(alert) => match alert {
+            Alert::ProtocolVersion | Alert::HandshakeFailure | Alert::InsufficientSecurity => {
+                Some(ConnectProblem::IncompatibleTls)
+            }
+            Alert::NoApplicationProtocol => Some(ConnectProblem::NoCommonProtocol),
+            Alert::UnrecognisedName => Some(ConnectProblem::WrongHost),
+            Alert::CertificateRequired
+            | Alert::NoCertificate
+            | Alert::BadCertificate
+            | Alert::UnsupportedCertificate
+            | Alert::CertificateRevoked
+            | Alert::CertificateExpired
+            | Alert::CertificateUnknown
+            | Alert::UnknownCA
+            | Alert::AccessDenied => Some(ConnectProblem::ClientNotAccepted),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+#[cfg(feature = "rustls")]
+fn of_certificate(error: &rustls::CertificateError) -> Option<ConnectProblem> {
+    use rustls::CertificateError as Certificate;
+    match error {
+        Certificate::Expired | Certificate::ExpiredContext { .. } => Some(ConnectProblem::CertificateExpired),
+        Certificate::NotValidYet | Certificate::NotValidYetContext { .. } => {
+            Some(ConnectProblem::CertificateNotYetValid)
+        }
+        Certificate::UnknownIssuer => Some(ConnectProblem::UnknownIssuer),
+        Certificate::NotValidForName | Certificate::NotValidForNameContext { .. } => {
+            Some(ConnectProblem::WrongHost)
+        }
+        // Revocation may be known later, and the result of the program's own verifier means whatever it decides.
+        Certificate::UnknownRevocationStatus
+        | Certificate::ExpiredRevocationList
+        | Certificate::ExpiredRevocationListContext { .. }
+        | Certificate::InvalidOcspResponse
+        | Certificate::ApplicationVerificationFailure => None,
+        // rustls has no variant for a root certificate that a server uses as its own.
+        Certificate::Other(other) => {
+            format!("{other:?}").contains("CaUsedAsEndEntity").then_some(ConnectProblem::BadCertificate)
+        }
+        _ => Some(ConnectProblem::BadCertificate),
+    }
+}
+
+#[cfg(all(test, feature = "rustls"))]
+mod tests {
+    use super::*;
+    use rustls::{
+        AlertDescription as Alert, CertificateError as Certificate, Error as Tls, PeerIncompatible,
+    };
+    use std::io;
+
+    fn of(error: Tls) -> Option<ConnectProblem> {
+        ConnectProblem::behind(&io::Error::other(io::Error::new(io::ErrorKind::InvalidData, error)))
+    }
+
+    #[test]
+    fn of_tls_errors_wrapped_twice() {
+        for (error, problem) in [
+            (Tls::InvalidCertificate(Certificate::NotValidForName), Some(ConnectProblem::WrongHost)),
+            (Tls::InvalidCertificate(Certificate::Expired), Some(ConnectProblem::CertificateExpired)),
+            (Tls::InvalidCertificate(Certificate::Revoked), Some(ConnectProblem::BadCertificate)),
+            (Tls::InvalidCertificate(Certificate::UnknownRevocationStatus), None),
+            (Tls::AlertReceived(Alert::UnrecognisedName), Some(ConnectProblem::WrongHost)),
+            (Tls::AlertReceived(Alert::UnknownCA), Some(ConnectProblem::ClientNotAccepted)),
+            (Tls::AlertReceived(Alert::ProtocolVersion), Some(ConnectProblem::IncompatibleTls)),
+            (Tls::AlertReceived(Alert::InternalError), None),
+            (
+                Tls::PeerIncompatible(PeerIncompatible::NoCipherSuitesInCommon),
+                Some(ConnectProblem::IncompatibleTls),
+            ),
+            (Tls::DecryptError, None),
+        ] {
+            assert_eq!(of(error.clone()), problem, "{error:?}");
+        }
+    }
+
+    #[test]
+    fn of_what_connectors_say() {
+        for (words, problem) in [
+            ("invalid URL, host is missing", Some(ConnectProblem::IncompleteUri)),
+            ("missing scheme", Some(ConnectProblem::IncompleteUri)),
+            ("unsupported scheme gopher", Some(ConnectProblem::UnsupportedScheme)),
+            ("the proxy refuses: it replied 407", Some(ConnectProblem::RefusedByProxy)),
+            ("dns error", None),
+        ] {
+            assert_eq!(ConnectProblem::behind(&io::Error::other(words)), problem, "{words}");
+        }
+    }
+}

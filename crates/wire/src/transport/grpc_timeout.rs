@@ -1,0 +1,173 @@
+//! The `grpc-timeout` header, as the gRPC protocol writes it: at most eight digits and a unit.
+#![allow(missing_docs, reason = "for the crates of this repository alone")]
+
+use http::{HeaderName, HeaderValue};
+use std::time::Duration;
+
+pub const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
+
+/// The units, from the finest to the coarsest.
+#[derive(Debug, Clone, Copy)]
+enum Unit {
+    Nanosecond,
+    Microsecond,
+    Millisecond,
+    Second,
+    Minute,
+    Hour,
+}
+
+impl Unit {
+    const ALL: [Self; 6] =
+        [Self::Nanosecond, Self::Microsecond, Self::Millisecond, Self::Second, Self::Minute, Self::Hour];
+
+    fn letter(self) -> u8 {
+        match self {
+            Unit::Nanosecond => b'n',
+            Unit::Microsecond => b'u',
+            Unit::Millisecond => b'm',
+            Unit::Second => b'S',
+            Unit::Minute => b'M',
+            Unit::Hour => b'H',
+        }
+    }
+
+    fn of(letter: u8) -> Option<Self> {
+        Self::ALL.into_iter().find(|unit| unit.letter() == letter)
+    }
+
+    /// So many of them; eight digits of any unit are a duration.
+    fn times(self, number: u32) -> Duration {
+        let number = u64::from(number);
+        match self {
+            Unit::Nanosecond => Duration::from_nanos(number),
+            Unit::Microsecond => Duration::from_micros(number),
+            Unit::Millisecond => Duration::from_millis(number),
+            Unit::Second => Duration::from_secs(number),
+            Unit::Minute => Duration::from_secs(number * 60),
+            Unit::Hour => Duration::from_secs(number * 3600),
+        }
+    }
+}
+
+/// The greatest number that eight digits hold.
+const MAX_VALUE: u32 = 99_999_999;
+
+/// The header's value for a timeout: the finest unit that eight digits suffice for, cut towards zero as
+/// tonic cuts it. More than 99,999,999 hours are written as that many.
+pub fn header_value(timeout: Duration) -> HeaderValue {
+    let (number, unit) = units(timeout);
+    // Written from the right: the unit, and at most eight digits before it.
+    let mut text = [0_u8; 9];
+    let mut rest = number;
+    let mut start = text.len();
+    let mut byte = unit.letter();
+    for slot in text.iter_mut().rev() {
+        *slot = byte;
+        start -= 1;
+        if rest == 0 && byte.is_ascii_digit() {
+            break;
+        }
+        byte = b'0' + u8::try_from(rest % 10).unwrap_or_default();
+        rest /= 10;
+    }
+    let written = text.get(start..).unwrap_or_default();
+    HeaderValue::from_bytes(written).unwrap_or_else(|_| HeaderValue::from_static("0n"))
+}
+
+/// The timeout as its header has it, which may be a fraction less.
+pub fn written(timeout: Duration) -> Duration {
+    let (number, unit) = units(timeout);
+    unit.times(number)
+}
+
+/// The number and the unit that a timeout is written in.
+fn units(timeout: Duration) -> (u32, Unit) {
+    let (seconds, nanos) = (timeout.as_secs(), timeout.subsec_nanos());
+    // Where a unit is too fine, the number is too large or does not even fit.
+    let of = |unit, per_second: u64, below: u32| {
+        let number = seconds.checked_mul(per_second)?.checked_add(u64::from(below))?;
+        let number = u32::try_from(number).ok().filter(|number| *number <= MAX_VALUE)?;
+        Some((number, unit))
+    };
+    let coarse =
+        |unit, size| Some((u32::try_from(seconds / size).ok()?, unit)).filter(|(n, _)| *n <= MAX_VALUE);
+    of(Unit::Nanosecond, 1_000_000_000, nanos)
+        .or_else(|| of(Unit::Microsecond, 1_000_000, nanos / 1_000))
+        .or_else(|| of(Unit::Millisecond, 1_000, nanos / 1_000_000))
+        .or_else(|| of(Unit::Second, 1, 0))
+        .or_else(|| coarse(Unit::Minute, 60))
+        .or_else(|| coarse(Unit::Hour, 3600))
+        .unwrap_or((MAX_VALUE, Unit::Hour))
+}
+
+/// The timeout that a header's value stands for.
+pub fn parse(value: &[u8]) -> Option<Duration> {
+    let (unit, digits) = value.split_last()?;
+    if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let number = digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
+    Some(Unit::of(*unit)?.times(number))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(timeout: Duration) -> String {
+        header_value(timeout).to_str().unwrap().to_owned()
+    }
+
+    #[test]
+    fn the_finest_unit_of_eight_digits_is_written() {
+        assert_eq!(text(Duration::ZERO), "0n");
+        assert_eq!(text(Duration::from_nanos(7)), "7n");
+        assert_eq!(text(Duration::from_nanos(99_999_999)), "99999999n");
+        assert_eq!(text(Duration::from_millis(100)), "100000u");
+        assert_eq!(text(Duration::from_millis(1500)), "1500000u");
+        assert_eq!(text(Duration::from_secs(99)), "99000000u");
+        assert_eq!(text(Duration::from_secs(100)), "100000m");
+        assert_eq!(text(Duration::from_secs(100_000)), "100000S");
+        assert_eq!(text(Duration::from_secs(100_000_000)), "1666666M");
+        assert_eq!(text(Duration::from_secs(6_000_000_000)), "1666666H");
+        assert_eq!(text(Duration::MAX), "99999999H");
+    }
+
+    #[test]
+    fn tonic_writes_timeouts_alike() {
+        for nanos in [0, 1, 99_999_999, 100_000_000, 1_500_000_000, 59_999_999_999, 300_000_000_000] {
+            let timeout = Duration::from_nanos(nanos);
+            let mut request = tonic::Request::new(());
+            request.set_timeout(timeout);
+            let theirs = request.metadata().get("grpc-timeout").unwrap().to_str().unwrap();
+            assert_eq!(text(timeout), theirs);
+        }
+    }
+
+    #[test]
+    fn a_written_timeout_is_the_one_in_the_header() {
+        for nanos in [0, 1, 1_500_000_000, 295_123_999_999, 100_000_900_000_000] {
+            let timeout = Duration::from_nanos(nanos);
+            assert_eq!(Some(written(timeout)), parse(header_value(timeout).as_bytes()));
+        }
+        assert_eq!(written(Duration::from_micros(295_123_999)), Duration::from_millis(295_123));
+    }
+
+    #[test]
+    fn a_written_timeout_is_read_again() {
+        for (value, nanos) in
+            [("0n", 0), ("15u", 15_000), ("99999999m", 99_999_999_000_000), ("2H", 7_200_000_000_000)]
+        {
+            assert_eq!(parse(value.as_bytes()), Some(Duration::from_nanos(nanos)), "{value}");
+        }
+        assert_eq!(parse(b"99999999H"), Some(Duration::from_secs(99_999_999 * 3600)));
+    }
+
+    #[test]
+    fn a_value_that_the_protocol_does_not_allow_is_no_timeout() {
+        for wrong in ["", "n", "5", "5s", "123456789n", "-1n", "1 n", "+1n", "\u{661}n"] {
+            assert_eq!(parse(wrong.as_bytes()), None, "{wrong:?}");
+        }
+    }
+}

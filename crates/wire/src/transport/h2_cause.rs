@@ -1,0 +1,32 @@
+//! The cause of an HTTP/2 error, by who raised it.
+
+/// Who ended a stream or its connection, and how.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum H2Cause {
+    /// The server has not looked at the stream: `REFUSED_STREAM`, or a GOAWAY, which h2 reports only to streams above the
+    /// last one that the server has taken.
+    Refused,
+    /// Our own HTTP/2 stack has closed the connection, for the response to this request or to another one on it.
+    ConnectionClosed,
+    /// Our own HTTP/2 stack has reset the stream: the response breaks the rules.
+    Unreadable,
+    /// HTTP/2 can't express the request, or its body failed, at which the client itself reset the stream.
+    Request,
+    /// The server has reset the stream, or the connection broke.
+    Broken,
+}
+
+impl From<&h2::Error> for H2Cause {
+    fn from(error: &h2::Error) -> Self {
+        // h2 has no method for errors that the program raised: they are those that are neither remote nor of the library.
+        match error.reason() {
+            _ if error.is_go_away() && !error.is_remote() => Self::ConnectionClosed,
+            _ if error.is_reset() && error.is_library() => Self::Unreadable,
+            _ if error.is_reset() && !error.is_remote() => Self::Request,
+            Some(h2::Reason::REFUSED_STREAM) => Self::Refused,
+            _ if error.is_go_away() => Self::Refused,
+            None if !error.is_io() => Self::Request,
+            _ => Self::Broken,
+        }
+    }
+}

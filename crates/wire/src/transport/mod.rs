@@ -1,0 +1,23 @@
+//! Services and connections, as far as both transports share them.
+
+mod chain;
+mod classified_error;
+mod clone_service;
+mod connect_problem;
+pub mod dead_peers;
+pub mod grpc_timeout;
+mod h2_cause;
+mod reach;
+mod retry_after;
+mod shared_service;
+
+pub use chain::BoxError;
+pub use chain::chain;
+pub use classified_error::{ClassifiedError, Finality};
+pub use clone_service::CloneService;
+pub use connect_problem::ConnectProblem;
+pub use connect_problem::NoTls;
+pub use h2_cause::H2Cause;
+pub use reach::{NotConnected, Reach};
+pub use retry_after::retry_after_in;
+pub use shared_service::SharedService;

@@ -1,0 +1,63 @@
+//! How far a request got before an error.
+#![allow(missing_docs, reason = "for the crates of this repository alone")]
+
+use crate::transport::chain::BoxError;
+use gax_retry::Delivery;
+use std::error::Error;
+use std::fmt;
+
+/// How far a request got before an error.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reach {
+    /// There was no connection to send it over.
+    Unconnected,
+    /// It never left: the connection was lost before.
+    NeverSent,
+    /// The server said that it has not looked at it: `REFUSED_STREAM`, or a GOAWAY below its stream.
+    Refused,
+    /// It may have been carried out.
+    MaybeSent,
+    /// The channel or client below is gone for good, and takes no request any more.
+    ChannelClosed,
+}
+
+impl Reach {
+    /// The reach in the operation's terms.
+    pub fn delivery(self) -> Delivery {
+        match self {
+            Reach::Unconnected | Reach::NeverSent => Delivery::NotSent,
+            Reach::Refused => Delivery::NotProcessed,
+            Reach::MaybeSent | Reach::ChannelClosed => Delivery::Unknown,
+        }
+    }
+
+    /// The reach of a request whose response had begun: it was sent.
+    pub fn of_begun(self) -> Self {
+        match self {
+            Reach::Unconnected | Reach::NeverSent | Reach::Refused => Reach::MaybeSent,
+            Reach::MaybeSent | Reach::ChannelClosed => self,
+        }
+    }
+}
+
+/// There was no connection, as a connection of our own says it, whatever is above it. It prints as the error that it has.
+#[derive(Debug)]
+pub struct NotConnected(BoxError);
+
+impl NotConnected {
+    pub fn new(error: impl Into<BoxError>) -> Self {
+        Self(error.into())
+    }
+}
+
+impl fmt::Display for NotConnected {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Error for NotConnected {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
