@@ -107,6 +107,7 @@ impl<C: Connections> StreamProtocol<C> {
         let result = match self.base.poll(config, opening.as_mut(), context, cx, &mut reply) {
             Poll::Pending => {
                 let Some(end) = self.progress.wait.over(context.clock()) else { return Poll::Pending };
+                context.expire();
                 let is_unsent = self.base.give_up(&opening);
                 let delivery = if is_unsent { Delivery::NotSent } else { Delivery::Unknown };
                 return Poll::Ready(Ok(Step::Ended(

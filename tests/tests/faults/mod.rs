@@ -4,6 +4,7 @@ mod bodies;
 mod closed_connections;
 mod delivery;
 mod malformed;
+mod misbehaviours;
 mod never_sent;
 mod proxy;
 mod resets;
