@@ -294,3 +294,15 @@ fn how_far_a_request_goes() {
         );
     }
 }
+
+/// It may have been cut off in the middle, and the server may have more than this process sends.
+#[test]
+fn a_session_of_another_process_begins_with_a_question() {
+    let mut plan = Plan::resumed(true);
+    assert_eq!(plan.next(), Ask::Query { confirms: false });
+    plan.sends();
+    assert_eq!(plan.resumptions, 1);
+    let (some, last) = (Step::Send { from: 0, to: SIZE, total: None }, send(256, SIZE));
+    assert_eq!(plan.coverage(some, reach(0, SIZE)), Coverage::Partial);
+    assert_eq!(plan.coverage(last, reach(0, SIZE)), Coverage::Whole);
+}
