@@ -306,3 +306,25 @@ fn a_session_of_another_process_begins_with_a_question() {
     assert_eq!(plan.coverage(some, reach(0, SIZE)), Coverage::Partial);
     assert_eq!(plan.coverage(last, reach(0, SIZE)), Coverage::Whole);
 }
+
+/// As much as before is no progress.
+#[test]
+fn sessions_that_are_lost_again_and_again_are_the_end() {
+    let mut plan = at(256);
+    for _ in 0..3 {
+        assert_eq!(plan.replied(send(256, SIZE), Reply::Gone, reach(0, SIZE)), Decision::Anew);
+        plan.replied(Step::Start, Reply::Started, reach(0, SIZE));
+        plan.replied(send(0, 256), Reply::Persisted(256), reach(0, SIZE));
+    }
+    assert_eq!(plan.replied(send(256, SIZE), Reply::Gone, reach(0, SIZE)), Decision::Refused);
+}
+
+#[test]
+fn bytes_behind_a_reply_that_proved_nothing_are_a_resumption() {
+    let mut plan = at(256);
+    plan.sends();
+    plan.replied(send(256, SIZE), Reply::Unproven, reach(0, SIZE));
+    plan.replied(CONFIRM, Reply::Persisted(512), reach(0, SIZE));
+    plan.sends();
+    assert_eq!(plan.resumptions, 1);
+}
