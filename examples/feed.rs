@@ -26,7 +26,7 @@ use tonic_gax::{Code, RetrySettings};
 /// The last change that there is.
 const LAST: u64 = 30;
 
-/// Goes on behind the last revision, until the last change has come.
+/// Continues behind the last revision, until the last change has come.
 struct Changes {
     revision: u64,
 }

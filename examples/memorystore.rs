@@ -176,7 +176,7 @@ impl Retryable<Failure> for Safety {
         }
     }
 
-    /// An attempt that runs into its timeout counts as `DEADLINE_EXCEEDED`.
+    /// An attempt that runs into its timeout is treated as `DEADLINE_EXCEEDED`.
     fn codes(&self) -> CodeSet {
         match self {
             Safety::Repeatable => CodeSet::from([Code::Unavailable, Code::Aborted, Code::DeadlineExceeded]),
@@ -266,7 +266,7 @@ async fn free_address() -> io::Result<SocketAddr> {
 struct Server(Child);
 
 impl Server {
-    /// From when on a script counts as one that keeps the server busy.
+    /// From when on a script is treated as one that keeps the server busy.
     const BUSY_AFTER: Duration = Duration::from_millis(20);
 
     fn start(address: SocketAddr) -> io::Result<Self> {

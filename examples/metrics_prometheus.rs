@@ -19,7 +19,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     // In production a port that Prometheus knows; here one that is free.
     let endpoint: SocketAddr = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
-    // Durations, sizes and retries have buckets of their own; without any they would be summaries. The recommended names are
+    // Durations, sizes and retries have their own buckets; without any they would be summaries. The recommended names are
     // those of the guide's dashboard.
     let (recorder, exporter) = PrometheusBuilder::new()
         .with_http_listener(endpoint)

@@ -1,7 +1,7 @@
 //! The work that a server's handler hands to other tasks and threads ends with the request.
 //!
 //! The handler starts a task, which asks another server, and a thread, which waits before it tries something again. Its
-//! caller goes away after a moment, and neither goes on.
+//! caller goes away after a moment, and neither continues.
 //!
 //! ```text
 //! cargo run --example server_tasks
@@ -61,7 +61,7 @@ impl LibraryService for Branch {
         });
 
         if let Some(started) = self.started.lock().ok().and_then(|mut started| started.take()) {
-            // Nobody may be interested any more.
+            // Nobody may be interested any longer.
             started.send(Started { task, thread }).ok();
         }
         std::future::pending().await

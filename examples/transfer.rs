@@ -9,7 +9,7 @@
 //! interrupted twice, and copies them back.
 //!
 //! How it survives: an object that is there with the checksum of the file is not copied again, and a transfer that was under way
-//! goes on by its state file. The state files of uploads are in a separate folder, `.gax-transfers` unless `--state FOLDER` is
+//! continues by its state file. The state files of uploads are in a separate folder, `.gax-transfers` unless `--state FOLDER` is
 //! given: other users must not be able to read them, because the URI of a session is as powerful as a password.
 
 use bytes::Bytes;

@@ -1,4 +1,4 @@
-//! Requests that no server has processed are sent again immediately, without a delay, and not counted as attempts.
+//! Requests that no server has processed are sent again immediately, without a delay, and not treated as attempts.
 //!
 //! The server refuses the first stream, as one does that is just shutting down or has too many. An observer and the report
 //! show it.

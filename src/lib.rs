@@ -93,7 +93,21 @@ pub mod longrunning {
     pub use crate::client::lro::{
         LONG_RUNNING, LongRunning, LongRunningEnd, LongRunningError, PollingSettings, Progress, poll,
     };
-    /// `google.protobuf.Any`: a message of any type, such as the response of an operation.
+    /// `google.protobuf.Any`: a message of any type, such as the response of an operation. Use it to read or write
+    /// [`Operation`]s. It is `prost_types::Any`, so a program doesn't need a dependency on `prost-types`.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use tonic_gax::longrunning::{Any, Operation, operation};
+    ///
+    /// let response = Any::from_msg(&41_i64)?;
+    /// assert_eq!(response.to_msg::<i64>()?, 41);
+    /// let result = Some(operation::Result::Response(response));
+    /// let done = Operation { name: "operations/7".to_owned(), done: true, result, ..Operation::default() };
+    /// # drop(done);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub use prost_types::Any;
 }
 

@@ -9,7 +9,7 @@ pub(crate) const FINDINGS: u8 = 1;
 /// The exit status of a command that was used the wrong way, or that can't write its output.
 pub(crate) const BAD_USE: u8 = 2;
 
-/// A command that can't go on.
+/// A command that can't continue.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// The flags or files given make no sense; one sentence says why and what to do.

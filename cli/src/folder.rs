@@ -52,7 +52,7 @@ pub(crate) fn no_table_in(folder: &Path) -> Failure {
 }
 
 /// Whether a file is a retry table by its name, whatever it holds, or else by what it holds: other files stand
-/// beside tables.
+/// next to tables.
 pub(crate) fn is_table(path: &Path, content: &[u8]) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     if NAMES.iter().any(|end| name.ends_with(end)) {

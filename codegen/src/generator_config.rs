@@ -43,7 +43,7 @@ pub(crate) struct TonicCode {
     pub(crate) server: bool,
 }
 
-/// The options that it depends on, beside table and descriptors.
+/// The options that it depends on, besides table and descriptors.
 #[derive(Debug)]
 pub(crate) struct GeneratorOptions<'a> {
     /// The files that were asked for; `None`: all.

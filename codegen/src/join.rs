@@ -7,7 +7,7 @@ use gax_table::{
 };
 use std::time::Duration;
 
-/// The names of the definitions of a method that the table has nothing for.
+/// The names of the definitions of a method that the table has no entry for.
 const NO_CODES: &str = "no_retry_codes";
 const NO_PARAMS: &str = "no_retry_params";
 

@@ -3,7 +3,7 @@
 use heck::ToUpperCamelCase;
 use std::collections::{HashMap, HashSet};
 
-/// Functions that a generated type has beside the accessors of its RPCs, and traits' methods that
+/// Functions that a generated type has next to the accessors of its RPCs, and traits' methods that
 /// an RPC of the same name would hide.
 const RESERVED: [&str; 24] = [
     "accept_compressed",

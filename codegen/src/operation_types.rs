@@ -1,5 +1,5 @@
 //! The types of long-running operations, which protos name in an option: prost resolves names of types only where methods use
-//! them, so that each RPC which starts operations gets a method beside it.
+//! them, so that each RPC which starts operations gets a method next to it.
 
 use gax_table::{Finding, Severity};
 use prost_build::{Method, Service};
@@ -8,7 +8,7 @@ use prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet, Metho
 use std::collections::HashSet;
 
 /// How the names of such methods begin, which no proto's can.
-const BESIDE: &str = "operation types of ";
+const ADDITIONAL: &str = "operation types of ";
 
 const EMPTY: &str = "google.protobuf.Empty";
 
@@ -19,7 +19,7 @@ pub(crate) struct OperationTypes {
     pub(crate) metadata: String,
 }
 
-/// Puts a method beside each RPC for which `types` has some, from the one type to the other. A type that no proto defines is a
+/// Puts a method next to each RPC for which `types` has some, from the one type to the other. A type that no proto defines is a
 /// finding.
 pub(crate) fn add(
     set: &mut FileDescriptorSet,
@@ -40,7 +40,7 @@ pub(crate) fn add(
                 let metadata = if types.metadata.is_empty() { EMPTY } else { &types.metadata };
                 match (found(&types.response), found(metadata)) {
                     (Some(response), Some(metadata)) => beside.push(MethodDescriptorProto {
-                        name: Some(format!("{BESIDE}{}", method.name())),
+                        name: Some(format!("{ADDITIONAL}{}", method.name())),
                         input_type: Some(response),
                         output_type: Some(metadata),
                         ..MethodDescriptorProto::default()
@@ -114,14 +114,14 @@ fn messages(set: &FileDescriptorSet) -> HashSet<String> {
     known
 }
 
-/// The method beside the RPC of that name, whose request is the operation's response and whose response is its metadata.
+/// The method next to the RPC of that name, whose request is the operation's response and whose response is its metadata.
 pub(crate) fn beside<'a>(service: &'a Service, method: &str) -> Option<&'a Method> {
-    service.methods.iter().find(|other| other.proto_name.strip_prefix(BESIDE) == Some(method))
+    service.methods.iter().find(|other| other.proto_name.strip_prefix(ADDITIONAL) == Some(method))
 }
 
 /// The service as its proto has it.
 pub(crate) fn without(mut service: Service) -> Service {
-    service.methods.retain(|method| !method.proto_name.starts_with(BESIDE));
+    service.methods.retain(|method| !method.proto_name.starts_with(ADDITIONAL));
     service
 }
 

@@ -167,8 +167,8 @@ fn a_mixin_has_to_be_among_the_protos() {
     let findings: Vec<String> = generated.findings().iter().map(ToString::to_string).collect();
     let of = |methods: &str, service: &str, file: &str| {
         format!(
-            "warning[missing-mixin]: the service YAML mixes in {methods} of {service}, whose proto is not among those to \
-             compile, so that clients don't have them; add {file} to the protos"
+            "warning[missing-mixin]: the service YAML mixes in {methods} of {service}, whose proto is not compiled, so \
+             that clients don't have them; add {file} to the protos"
         )
     };
     assert_eq!(
@@ -257,7 +257,7 @@ fn what_is_read_is_an_input_and_what_can_t_be_read_is_named() {
     let error = |builder: Builder| builder.generate(&[LIBRARY], &[DATA]).unwrap_err().to_string();
     assert!(error(library().service_yaml("no.yaml")).starts_with("can't read the service YAML no.yaml: "));
     assert!(error(library().gapic_yaml("no.yaml")).starts_with("can't read the GAPIC YAML no.yaml: "));
-    assert_eq!(error(library().service_yaml_text("a.yaml", "[1]")), "a.yaml:1:1: [1] is no service YAML");
+    assert_eq!(error(library().service_yaml_text("a.yaml", "[1]")), "a.yaml:1:1: [1] is not a service YAML");
     assert_eq!(
         error(library().gapic_yaml_text("a.yaml", "interfaces: 1")),
         "a.yaml:1:13: 1 is a number, but interfaces is an array"

@@ -123,9 +123,9 @@ fn definitions_that_are_named_alike_get_names_of_their_own_and_a_warning() {
     assert_eq!(
         found,
         [
-            "b.json:1:19: warning[renamed-definitions]: an earlier table names definitions of edge.v1.Edges in the same \
-             way (no_retry_0_codes, no_retry_0_params): those of this table end with _2; put what is for one service \
-             into one table"
+            "b.json:1:19: warning[renamed-definitions]: an earlier table has definitions of edge.v1.Edges with the \
+             same names (no_retry_0_codes, no_retry_0_params): those of this table end with _2; put all entries for one \
+             service into one table"
         ]
     );
 }
@@ -263,7 +263,7 @@ fn rpcs_of_one_function_are_reported() {
 fn bytes_that_are_no_descriptors_are_refused() {
     let error = configure().generate_encoded_fds(b"\x0a\xff".to_vec()).unwrap_err();
     let text = error.to_string();
-    assert!(text.contains("generate_encoded_fds: has bytes that are no FileDescriptorSet"), "{text}");
+    assert!(text.contains("generate_encoded_fds: has bytes that are not a FileDescriptorSet"), "{text}");
 }
 
 /// prost panics at them.
@@ -321,7 +321,7 @@ fn an_annotation_that_cannot_be_used_is_an_error_with_its_place() {
         ),
         (
             "option (google.api.routing) = { routing_parameters { field: \"name\" path_template: \"a/*\" } };",
-            "the path template \"a/*\" has 0 variables, where google.api.routing wants one (character 1)",
+            "the path template \"a/*\" has 0 variables, where google.api.routing requires one (character 1)",
         ),
     ] {
         let error = annotated(option);
@@ -360,8 +360,8 @@ fn a_field_that_clients_may_not_fill_is_an_error_at_its_place_in_the_service_yam
         (format!("string id = 1 [{UUID}];"), get, "filled".to_owned()),
         (format!("optional string id = 1 [{UUID}];"), get, "filled".to_owned()),
         (format!("string ids = 1 [{UUID}];"), get, wrong("the request has no field of that name")),
-        (format!("repeated string id = 1 [{UUID}];"), get, wrong("it is no string")),
-        (format!("bytes id = 1 [{UUID}];"), get, wrong("it is no string")),
+        (format!("repeated string id = 1 [{UUID}];"), get, wrong("it is not a string")),
+        (format!("bytes id = 1 [{UUID}];"), get, wrong("it is not a string")),
         (format!("oneof one {{ string id = 1 [{UUID}]; }}"), get, wrong("it is one of several fields")),
         (
             format!("string id = 1 [{UUID}, (google.api.field_behavior) = REQUIRED];"),

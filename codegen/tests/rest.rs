@@ -130,7 +130,7 @@ fn a_rule_that_its_messages_do_not_fit_is_an_error_with_its_method() {
         (
             "body: \"*\" }",
             "body: \"*\" additional_bindings { get: \"/v1/books\" } }",
-            "an additional binding has additional bindings of its own, which google.api.http has no meaning for",
+            "an additional binding has additional bindings, which google.api.http does not allow",
         ),
     ] {
         assert!(LIBRARY.contains(rule));

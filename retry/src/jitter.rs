@@ -138,7 +138,7 @@ pub struct ScriptedJitter {
 }
 
 impl ScriptedJitter {
-    /// A source of these draws, each from [0, 1): a greater one counts as the greatest below 1, what is
+    /// A source of these draws, each from [0, 1): a greater one is treated as the greatest below 1, what is
     /// negative or no number as 0. Without any, every draw is 0.
     #[must_use]
     pub fn new(draws: impl Into<Vec<f64>>) -> Self {

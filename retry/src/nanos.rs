@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// The duration in nanoseconds; what does not fit (more than 584 years) counts as the greatest number.
+/// The duration in nanoseconds; what does not fit (more than 584 years) is treated as the greatest number.
 #[inline]
 pub(crate) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
@@ -20,7 +20,7 @@ pub(crate) fn limited(duration: Duration) -> u64 {
 /// The longest timeout: 584 years, in whole seconds.
 const LONGEST_TIMEOUT: u64 = u64::MAX / 1_000_000_000 * 1_000_000_000;
 
-/// A timeout; one that is not set is forever. What is longer than 584 years counts as that long: a whole number of
+/// A timeout; one that is not set is forever. What is longer than 584 years is treated as that long: a whole number of
 /// milliseconds stays one.
 #[inline]
 pub(crate) fn timeout_or_forever(timeout: Option<Duration>) -> u64 {

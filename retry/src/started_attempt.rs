@@ -16,7 +16,7 @@ pub enum AttemptKind {
     Resend,
     /// The ones before have got no reply in time (gRFC A6, hedging).
     Hedge,
-    /// It goes on with a stream where the one before broke off.
+    /// It continues with a stream where the one before broke off.
     Resume,
     /// It asks again whether a long-running operation is done.
     Poll,
@@ -150,7 +150,7 @@ impl StartedAttempt {
         after(self.start, self.rpc_timeout - below)
     }
 
-    /// Whether it may go on until that moment, in nanoseconds, so that the moment is what ends it.
+    /// Whether it may continue until that moment, in nanoseconds, so that the moment is what ends it.
     pub(crate) fn lasts_until(self, limit: u64) -> bool {
         limit != FOREVER && after(self.start, self.rpc_timeout) >= limit
     }

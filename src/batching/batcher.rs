@@ -13,22 +13,22 @@ use std::fmt;
 use std::sync::Arc;
 use tokio::runtime::Handle;
 
-/// Takes elements one at a time, and sends them in batches.
+/// Accepts elements one at a time, and sends them in batches. Use it for log entries, messages or rows that many tasks produce.
 ///
-/// A clone is another handle of the same batcher. A task of its own ([`BatchDriver`]) sends the batches, so that an element
-/// that was taken is sent whoever waits for it.
+/// A clone is another handle of the same batcher. A separate task ([`BatchDriver`]) sends the batches, so an accepted element is
+/// sent even if no caller waits for its reply.
 ///
 /// # Endings
 ///
 /// | | elements that were not sent | batches in flight |
 /// | --- | --- | --- |
 /// | [`close`](Self::close) | are sent | are waited for |
-/// | [`give_back`](Self::give_back) | are returned | go on |
+/// | [`give_back`](Self::give_back) | are returned | continue |
 /// | [`abort`](Self::abort) | end with an error | are dropped |
-/// | the last handle is dropped | are sent, with an event at the level WARN (feature `tracing`) | go on |
+/// | the last handle is dropped | are sent, with an event at the level WARN (feature `tracing`) | continue |
 /// | the driver is dropped, or its runtime shut down | end with [`TaskGone`](super::ElementFailure::TaskGone) | are dropped |
 ///
-/// In each case no more elements are taken, and those that wait for room are refused and handed back by their
+/// In each case no more elements are accepted. Elements that wait for space are rejected and returned in their
 /// [`AddError`](super::AddError).
 ///
 /// # Examples
@@ -49,7 +49,7 @@ use tokio::runtime::Handle;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// The page [Batching](https://tonic-gax.github.io/tonic-gax/paging.html#batching) has more.
+/// See also [Batching](https://tonic-gax.github.io/tonic-gax/paging.html#batching) in the guide.
 pub struct Batcher<T, R, E> {
     handle: Arc<OpenHandle<T, R, E>>,
 }
@@ -176,7 +176,7 @@ impl<T, R, E> Batcher<T, R, E> {
     }
 
     /// Takes no more elements, and returns those that were taken and not sent; their futures end with
-    /// [`GivenBack`](super::ElementFailure::GivenBack). Batches in flight go on; [`close`](Self::close) waits for them.
+    /// [`GivenBack`](super::ElementFailure::GivenBack). Batches in flight continue; [`close`](Self::close) waits for them.
     #[must_use = "these elements are not sent"]
     pub fn give_back(&self) -> Vec<T> {
         self.shared().give_back()

@@ -1,7 +1,7 @@
 //! Batchers: elements of many callers, sent together.
 //!
 //! A [`Batcher`] takes elements one at a time and sends them in batches, each by one operation with its own retries. Each
-//! element has a future of its own, which ends with its reply or with the error of its batch. [`BatchCall`] says how a batch
+//! element has a separate future, which ends with its reply or with the error of its batch. [`BatchCall`] says how a batch
 //! is sent and how its reply is split, [`Batching`] when it is sent and how much may be outstanding.
 //!
 //! # Examples

@@ -75,7 +75,7 @@ impl<T, R, E> Shared<T, R, E> {
         })
     }
 
-    /// Closes the batcher because nobody can add any more.
+    /// Closes the batcher because nobody can add any longer.
     pub(super) fn abandon(&self) {
         let unsent = self.change(|state, now, after| {
             let is_news = !state.is_closing() && state.phase() == Phase::Running;
@@ -93,8 +93,8 @@ impl<T, R, E> Shared<T, R, E> {
         let name = gax_text::Escaped(&self.name);
         tracing::warn!(
             elements = unsent,
-            "the last handle of {name} was dropped with elements that were not sent: its task sends them now, if it lives so \
-             long; close() waits for them"
+            "the last handle of {name} was dropped before all elements were sent: its task sends them if the runtime keeps \
+             running; close() waits for them"
         );
     }
 

@@ -157,7 +157,7 @@ thread_local! {
 
 /// Writes a frame of `length` bytes.
 ///
-/// Short ones share a page with their neighbours, which is written anew once all of them are gone. A call
+/// Short ones share a page with their neighbours, which is written again once all of them are gone. A call
 /// that waits for another attempt moves off it (see `ReplayableRequest::shrink`).
 fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -> Result<Bytes, E> {
     const PAGE_LENGTH: usize = 4 * 1024;

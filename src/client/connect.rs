@@ -6,15 +6,15 @@ use std::time::Duration;
 use tonic::codegen::StdError;
 use tonic::transport::{Channel, Endpoint, Error};
 
-/// A channel to anything that can be made an endpoint: a URI as text, a URI, or an [`Endpoint`] with settings of
-/// its own, TLS among them.
+/// A channel to anything that can be made an endpoint: a URI as text, a URI, or an [`Endpoint`] with its own
+/// settings, TLS among them.
 ///
 /// Connecting is bounded, now and whenever the channel connects again: by the endpoint's own
 /// [`connect_timeout`](Endpoint::connect_timeout), or else by 20 s. The time runs from the name's resolution to the
 /// end of the TLS handshake, or without TLS to the server's first byte. So if a connection stalls, the attempt that
 /// waits for it ends early enough for another attempt on a new connection.
 ///
-/// The system ends connections whose bytes nobody acknowledges: see [`Connector`]. What a channel can't do is to ask for another
+/// The system ends connections whose bytes are not acknowledged: see [`Connector`]. What a channel can't do is to ask for another
 /// address, to avoid an endpoint that failed, to notice a silent proxy, to go through the proxy that the environment names, or to
 /// wait between attempts to connect: a [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) (feature `connection`)
 /// can.
@@ -24,7 +24,7 @@ use tonic::transport::{Channel, Endpoint, Error};
 ///
 /// # Errors
 ///
-/// The destination is not a URI, or nobody replies there in time.
+/// The destination is not a URI, or no server replies in time.
 pub async fn connect<D>(destination: D) -> Result<Channel, Error>
 where
     D: TryInto<Endpoint>,
@@ -55,7 +55,7 @@ where
 ///
 /// # Errors
 ///
-/// The destination is not a URI, or nobody replies there in time.
+/// The destination is not a URI, or no server replies in time.
 pub async fn connect_for<D, S>(destination: D, settings: &ClientSettings<S>) -> Result<Channel, Error>
 where
     D: TryInto<Endpoint>,

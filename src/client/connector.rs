@@ -34,7 +34,7 @@ pub(super) const LONGEST: Duration = Duration::from_secs(20);
 ///
 /// # Defaults
 ///
-/// The connect timeout is the endpoint's own, or else 20 s. A connection whose bytes nobody acknowledges for 20 s is ended by the
+/// The connect timeout is the endpoint's own, or else 20 s. A connection whose bytes are not acknowledged for 20 s is ended by the
 /// system, and one that is quiet for 60 s is probed, three times in 30 s; the endpoint's own options of TCP keep-alive come
 /// first. A proxy that acknowledges everything and forwards nothing is not noticed by that: a
 /// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) of our own notices it.

@@ -49,7 +49,7 @@ impl<T: Transport> Client<T> {
         start(Box::new(server), Box::new(call), config).typed_as(response, metadata)
     }
 
-    /// Takes up an operation by its name, whoever started it. The index is that of the method among those that start
+    /// Takes up an operation by its name, also one that another process started. The index is that of the method among those that start
     /// operations.
     pub fn resume_long_running<R, M>(
         &self,

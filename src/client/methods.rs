@@ -11,7 +11,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use tonic::GrpcMethod;
 
-/// The methods of a client, by their index. Where its settings follow a handle, they are made anew for each table.
+/// The methods of a client, by their index. Where its settings follow a handle, they are made again for each table.
 #[derive(Clone)]
 pub(super) struct Methods {
     list: Replaceable<List>,

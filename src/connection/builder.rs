@@ -157,14 +157,14 @@ impl ConnectionBuilder {
     }
 
     /// After how much time a connection is exchanged for a new one, give or take a tenth: behind balancers that spread connections,
-    /// not calls. Calls on the old one go on. Never, unless set.
+    /// not calls. Calls on the old one continue. Never, unless set.
     pub fn max_age(self, age: impl Into<Option<Duration>>) -> Self {
         Self { max_age: age.into(), ..self }
     }
 
     /// How many connections an endpoint may have at most. One more is made when calls wait because all streams of those that it has
     /// are taken (the server's `MAX_CONCURRENT_STREAMS`; gRFC A105). Calls wait in order, for whichever stream is free first; those whose
-    /// requests would take more than 64 MiB together fail with `UNAVAILABLE`. 4, unless set; 0 counts as 1.
+    /// requests would take more than 64 MiB together fail with `UNAVAILABLE`. 4, unless set; 0 is treated as 1.
     pub fn max_connections(self, connections: usize) -> Self {
         Self { max_connections: connections.max(1), ..self }
     }
@@ -306,7 +306,7 @@ impl ConnectionBuilder {
     ///
     /// # Errors
     ///
-    /// As for [`connect_lazy`](Self::connect_lazy), or no connection can be made. One that [waits](Self::wait_for_ready) goes on
+    /// As for [`connect_lazy`](Self::connect_lazy), or no connection can be made. One that [waits](Self::wait_for_ready) continues
     /// trying.
     ///
     /// # Cancel safety
@@ -325,7 +325,7 @@ impl ConnectionBuilder {
             authority.parse().ok().filter(|_| !authority.contains('@')).ok_or_else(|| {
                 let authority = without_user_info(authority);
                 ConnectionError::unusable(format!(
-                    "{authority:?} is no authority: a host, or a host and a port"
+                    "{authority:?} is not an authority: a host, or a host and a port"
                 ))
             })?;
         self.http2.check().map_err(ConnectionError::unusable)?;

@@ -15,10 +15,10 @@ use tonic::body::Body;
 use tonic::codegen::StdError;
 use tower_service::Service;
 
-/// A connection to a service, however many servers and sockets that takes: for generated clients, tonic's own and the layer,
-/// in place of tonic's [`Channel`](tonic::transport::Channel). Clones share everything.
+/// A connection to a service, for generated clients, tonic's own clients and the layer. Use it in place of tonic's
+/// [`Channel`](tonic::transport::Channel). Clones share everything.
 ///
-/// Unlike a `Channel`
+/// In addition to what a `Channel` does, it
 ///
 /// * it notices dead connections, without a ping that servers could mind: the system ends one whose bytes nobody
 ///   acknowledges or takes (`TCP_USER_TIMEOUT`, 20 s), and after two attempts in a row that used up their RPC timeouts without a byte from
@@ -32,12 +32,12 @@ use tower_service::Service;
 /// * where a server's `MAX_CONCURRENT_STREAMS` is reached, it opens another connection, and calls wait for whichever stream is free first;
 /// * its [events](gax_driver::observe::ConnectionEvent) go to observers.
 ///
-/// Connections are made when calls want them, and when one is lost, the next call wants another one. One that could not be made is tried
-/// again after the back-off without a call. They end when the last clone is dropped, once their calls have.
+/// A connection is established when a call needs it. If it can't be established, it is tried again after the back-off. Connections
+/// are closed when the last clone is dropped and their calls have ended.
 ///
 /// # Cancel safety
 ///
-/// Dropping a call's future resets its stream and leaves the connection to the others.
+/// Dropping a call's future resets its stream. Other calls on the connection continue.
 ///
 /// # Examples
 ///

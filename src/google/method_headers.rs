@@ -1,4 +1,4 @@
-//! The headers of a method's requests beside those of gRPC.
+//! The headers of a method's requests besides those of gRPC.
 
 use crate::google::google_headers::GoogleHeaders;
 use crate::google::method_annotations::MethodAnnotations;
@@ -18,7 +18,7 @@ const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 /// The version of tonic that this package is written for: tonic does not say its own.
 const TONIC: &str = "0.14";
 
-/// The headers that all methods of a client or layer have beside those of gRPC.
+/// The headers that all methods of a client or layer have besides those of gRPC.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClientHeaders {
     fixed: Arc<[(HeaderName, HeaderValue)]>,
@@ -64,7 +64,7 @@ fn api_client(service: Option<&ServiceInfo>, tokens: &[String]) -> Option<Header
     HeaderValue::try_from(all.collect::<Vec<_>>().join(" ")).ok()
 }
 
-/// The headers of a method's requests beside those of gRPC.
+/// The headers of a method's requests besides those of gRPC.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MethodHeaders {
     fixed: Arc<[(HeaderName, HeaderValue)]>,
@@ -92,8 +92,8 @@ impl MethodHeaders {
         let is_refused = self.is_versioned && headers.contains_key(X_GOOG_API_VERSION);
         is_refused.then(|| {
             Status::invalid_argument(
-                "the call sets x-goog-api-version, but its client is made for one version of the API and sends that: \
-                 leave the header out",
+                "the call sets x-goog-api-version, but the client was generated for one version of the API and sends \
+                 that: remove the header",
             )
         })
     }

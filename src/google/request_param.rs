@@ -6,7 +6,7 @@ use crate::google::value::Value;
 use http::HeaderValue;
 use std::borrow::Cow;
 
-/// A parameter of `x-goog-request-params`, as generated code has it.
+/// A parameter of `x-goog-request-params`, as in generated code.
 #[derive(Debug, Clone)]
 pub struct RequestParam {
     key: Cow<'static, str>,

@@ -18,7 +18,7 @@ const GOOGLE: &str = "googleapis.com";
 /// Requests to an address are sent in the name of its host, in `:authority`, with one exception: the hosts through which
 /// other networks reach all services, `private.googleapis.com`, `restricted.googleapis.com` and those of Private Service
 /// Connect (`NAME.p.googleapis.com`), want the name of the service, so that it stays the default host. Locational
-/// (`LOCATION-SERVICE.googleapis.com`) and regional hosts (`SERVICE.LOCATION.rep.googleapis.com`) have names of their own.
+/// (`LOCATION-SERVICE.googleapis.com`) and regional hosts (`SERVICE.LOCATION.rep.googleapis.com`) have their own names.
 ///
 /// # Examples
 ///
@@ -148,7 +148,7 @@ impl ServiceEndpoint {
             return Err(EndpointError::new(
                 source,
                 universe,
-                "is no domain; write one such as googleapis.com",
+                "is not a domain; write one such as googleapis.com",
             ));
         }
         let (name, port) = self
@@ -164,17 +164,17 @@ impl ServiceEndpoint {
 fn uri_of(source: &str, address: &str) -> Result<Uri, EndpointError> {
     let wrong = |problem| EndpointError::new(source, address, problem);
     let whole = if address.contains("://") { address.to_owned() } else { format!("https://{address}") };
-    let uri: Uri = whole.parse().map_err(|_| wrong("is no URI; write one such as https://HOST:PORT"))?;
+    let uri: Uri = whole.parse().map_err(|_| wrong("is not a URI; write one such as https://HOST:PORT"))?;
     let is_http = uri.scheme() == Some(&Scheme::HTTP) || uri.scheme() == Some(&Scheme::HTTPS);
     if !is_http {
-        return Err(wrong("has another scheme than http and https"));
+        return Err(wrong("has a scheme other than http and https"));
     }
     let authority = uri.authority().map_or("", Authority::as_str);
     if authority.contains('@') || uri.host().is_none_or(str::is_empty) {
-        return Err(wrong("is more or less than a host and a port; write one such as https://HOST:PORT"));
+        return Err(wrong("must be a host and a port; write one such as https://HOST:PORT"));
     }
     if uri.path() != "/" || uri.query().is_some() {
-        return Err(wrong("has a path, which gRPC has no place for"));
+        return Err(wrong("has a path, which gRPC does not use"));
     }
     Ok(uri)
 }
@@ -279,31 +279,31 @@ mod tests {
         for (endpoint, problem) in [
             (
                 asset().address("a b"),
-                "the address is \"a b\", which is no URI; write one such as https://HOST:PORT",
+                "the address is \"a b\", which is not a URI; write one such as https://HOST:PORT",
             ),
             (
                 asset().address("ftp://a"),
-                "the address is \"ftp://a\", which has another scheme than http and https",
+                "the address is \"ftp://a\", which has a scheme other than http and https",
             ),
             (
                 asset().address("http://a/b"),
-                "the address is \"http://a/b\", which has a path, which gRPC has no place for",
+                "the address is \"http://a/b\", which has a path, which gRPC does not use",
             ),
             (
                 asset().address("http://me@a"),
-                "the address is \"http://me@a\", which is more or less than a host and a port; write one such as https://HOST:PORT",
+                "the address is \"http://me@a\", which must be a host and a port; write one such as https://HOST:PORT",
             ),
             (
                 asset().universe_domain("com"),
-                "the universe domain is \"com\", which is no domain; write one such as googleapis.com",
+                "the universe domain is \"com\", which is not a domain; write one such as googleapis.com",
             ),
             (
                 asset().variables("ASSET", |name| (name == "ASSET").then(|| "ftp://a".to_owned())),
-                "ASSET is \"ftp://a\", which has another scheme than http and https",
+                "ASSET is \"ftp://a\", which has a scheme other than http and https",
             ),
             (
                 asset().variables("ASSET", |name| (name != "ASSET").then(|| "a..b".to_owned())),
-                "GOOGLE_CLOUD_UNIVERSE_DOMAIN is \"a..b\", which is no domain; write one such as googleapis.com",
+                "GOOGLE_CLOUD_UNIVERSE_DOMAIN is \"a..b\", which is not a domain; write one such as googleapis.com",
             ),
         ] {
             assert_eq!(shown(&endpoint), problem);

@@ -141,7 +141,7 @@ impl<A: ServiceHandle> Call<A> {
         is_to_be_sent
     }
 
-    /// The request is about to be sent, until the result is dropped; `None`: nobody wants to know.
+    /// The request is about to be sent, until the result is dropped; `None`: no caller wants to know.
     #[inline]
     pub(crate) fn enter(&mut self) -> Option<Entered> {
         match self {
@@ -160,7 +160,7 @@ impl<A: ServiceHandle> Call<A> {
 }
 
 /// The strategy of a call whose response is a stream that resumes, or is watched. `None`: the request is no message that the
-/// resumption is for, or nobody knows that the response is a stream, and the call goes on without it.
+/// resumption is for, or nobody knows that the response is a stream, and the call continues without it.
 #[cold]
 fn resumer(
     resumption: Option<&Resumption>,

@@ -28,22 +28,22 @@ use tower_layer::Layer;
 ///
 /// # What is retried
 ///
-/// A call whose request is one message, until its response is complete or, where the RPC responds with a stream, has
-/// brought its first message. A stream of requests is sent once, under the settings' total timeout.
+/// A call whose request is one message is retried until its response is complete or, if the RPC returns a stream, until the
+/// first message has arrived. A stream of requests is sent once, under the settings' total timeout.
 ///
-/// tonic's own client does not say which RPCs are which; [descriptors](Self::with_descriptors) do. Without them, a
-/// request is sent again only if it is exactly one message, and all there when the layer is called; anything else
-/// counts as a stream of requests. (A stream of requests of one message, all there at once, can't be distinguished from a
-/// unary call.) A response is buffered until its first message is complete. If its trailers follow at once, it is
-/// classified by them; if they don't, it is handed to the caller.
+/// tonic's client does not say which RPCs return streams; [descriptors](Self::with_descriptors) do. Without them, a
+/// request is sent again only if it is exactly one message that is complete when the layer is called. Anything else
+/// is treated as a stream of requests. (A stream of requests of one message that is complete at once can't be distinguished
+/// from a unary call.) A response is buffered until its first message is complete. If its trailers follow immediately, they
+/// decide; otherwise the response is handed to the caller.
 ///
 /// # Interceptors
 ///
-/// An interceptor *inside* the layer (between it and the channel) runs once per attempt, so that it can put a
-/// fresh token into each; one *outside* (between the client and the layer) runs once per operation.
+/// An interceptor *inside* the layer (between it and the channel) runs once per attempt, so that it can add a
+/// current token to each; an interceptor *outside* (between the client and the layer) runs once per operation.
 ///
-/// From the second attempt on, one inside finds the [`StartedAttempt`](crate::StartedAttempt), with its number, in the
-/// request's extensions. The first has none there: it would take an allocation of every call that succeeds at once.
+/// From the second attempt on, an interceptor inside finds the [`StartedAttempt`](crate::StartedAttempt) with the attempt's
+/// number in the request's extensions. The first attempt has none, because it would cost every call an allocation.
 ///
 /// # Defaults
 ///
@@ -62,7 +62,6 @@ use tower_layer::Layer;
 ///
 /// ```no_run
 /// use tonic_gax::{RetryLayer, RetryTable};
-/// use tower_layer::Layer;
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let table = RetryTable::from_path("proto/cloudasset_grpc_service_config.json")?;
@@ -226,7 +225,7 @@ impl RetryLayer {
     /// report says so. With zero, no request is retried.
     ///
     /// For a [stream of requests that is replayed](Self::replay_streams) it is the most that is buffered of it. Once
-    /// more has been sent, the call is committed to the attempt that has sent it: it goes on, without retries, and
+    /// more has been sent, the call is committed to the attempt that has sent it: it continues, without retries, and
     /// the report has the note [`STREAM_TOO_LARGE_TO_REPLAY`](crate::note::STREAM_TOO_LARGE_TO_REPLAY).
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
@@ -247,7 +246,7 @@ impl RetryLayer {
     ///
     /// The buffer holds references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a
     /// call and [`max_total_replay_bytes`](Self::max_total_replay_bytes) for all calls; a short frame counts for 32
-    /// bytes. A call that passes either limit is committed: it goes on without retries, and never waits. The buffer
+    /// bytes. A call that passes either limit is committed: it continues without retries, and never waits. The buffer
     /// is let go of when the call is committed, by a limit or by its response, and when it ends.
     ///
     /// The response commits by its headers where it is a stream as well: from then on it is a conversation. A single
@@ -291,7 +290,7 @@ impl RetryLayer {
     }
 
     /// Whether a response `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
-    /// it was sent has passed, counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
+    /// it was sent has passed, is treated as `DEADLINE_EXCEEDED` once the attempt's time is up.
     #[must_use]
     pub fn server_timeouts_are_ours(mut self, ours: bool) -> Self {
         self.options.limits.server_timeouts_are_ours = ours;
@@ -303,8 +302,7 @@ impl RetryLayer {
     /// [descriptors](Self::with_descriptors) say: its `idempotency_level`, or a `GET`, `PUT` or `DELETE` in
     /// `google.api.http`. [`allow_non_idempotent`](Hedging::allow_non_idempotent) hedges the others too.
     ///
-    /// A method whose entry has a hedging policy of its own keeps that. One that the table has nothing for still passes
-    /// through untouched; the word alone is something.
+    /// A method whose entry has its own hedging policy keeps it. A method without an entry still passes through unchanged.
     ///
     /// # Examples
     ///
@@ -330,7 +328,7 @@ impl RetryLayer {
     }
 
     /// Shares one budget with everything that calls this server, through `budgets`. The first layer or client to come
-    /// brings the server's budget, usually its table's `retryThrottling`; all others then use that one, whatever
+    /// provides the server's budget, usually its table's `retryThrottling`; all others then use that one, whatever
     /// theirs is. So gRFC A6 has it: one bucket for each server, whatever client, method or layer a call comes from.
     /// If you also call [`retry_budget`](Self::retry_budget), call it first.
     ///
@@ -354,7 +352,7 @@ impl RetryLayer {
         self.retry_budget(budgets.share(server, own))
     }
 
-    /// Whether attempts after the first carry the header `grpc-previous-rpc-attempts`, as gRFC A6 has it: how many
+    /// Whether attempts after the first carry the header `grpc-previous-rpc-attempts`, as in gRFC A6: how many
     /// came before, "1", "2" and so on. Transparent retries don't count, hedges do. What a caller sets under that
     /// name is removed. By default it is sent, except with [`Compatibility::GaxJava`], since gax-java sends no such
     /// header.

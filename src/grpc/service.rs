@@ -16,7 +16,7 @@ use tower_service::Service;
 
 /// Runs every call as an operation; made by [`RetryLayer`](crate::RetryLayer).
 ///
-/// An operation starts when the service is called, and goes on when its future is polled.
+/// An operation starts when the service is called, and continues when its future is polled.
 ///
 /// # Cancel safety
 ///

@@ -39,7 +39,7 @@ impl Methods {
     /// The RPCs of an encoded `FileDescriptorSet`. Others have more messages.
     pub(super) fn new(encoded: &[u8], others: &[Encoded]) -> Result<Self, RestError> {
         let wrong = |error: &dyn std::fmt::Display| {
-            RestError::new(format!("the descriptors are no FileDescriptorSet with all imports: {error}"))
+            RestError::new(format!("the descriptors are not a FileDescriptorSet with all imports: {error}"))
         };
         let options = FileSet::decode(encoded).map_err(|error| wrong(&error))?;
         let mut files: Vec<FileDescriptorProto> = DescriptorPool::global()
@@ -142,7 +142,7 @@ fn bindings(
     output: &MessageDescriptor,
 ) -> Result<Vec<Binding>, RestError> {
     if rule.additional.iter().any(|rule| !rule.additional.is_empty()) {
-        let problem = "an additional binding has additional bindings of its own, which google.api.http has no meaning for";
+        let problem = "an additional binding has additional bindings, which google.api.http does not allow";
         return Err(RestError::of_rule(name, problem));
     }
     let all = std::iter::once(rule).chain(&rule.additional);
@@ -163,8 +163,8 @@ mod tests {
         // As descriptors may have it.
         let nested = HttpRule { additional: vec![rule()], ..HttpRule::get("/v1/c") };
         let error = count(nested).unwrap_err().to_string();
-        let expected = "the google.api.http rule of a.B.C can't be used: an additional binding has additional bindings of its \
-                        own, which google.api.http has no meaning for";
+        let expected = "the google.api.http rule of a.B.C can't be used: an additional binding has additional bindings, which \
+                        google.api.http does not allow";
         assert_eq!(error, expected);
     }
 }

@@ -181,7 +181,7 @@ impl Shared {
             }
             None => refused(
                 Code::Unimplemented,
-                format!("{name} has no google.api.http rule, so that it can't be called over REST"),
+                format!("{name} has no google.api.http rule, so it can't be called over REST"),
             ),
         })
     }
@@ -257,7 +257,7 @@ fn method<'a, 'b>(methods: &'a Methods, path: &'b str) -> Result<(&'b str, &'a A
     if method.streams_requests {
         return Err(refused(
             Code::Unimplemented,
-            format!("{} takes a stream of requests, which REST has no form for", method.name),
+            format!("{} takes a stream of requests, which REST does not support", method.name),
         ));
     }
     Ok((prefix, method))

@@ -28,7 +28,7 @@ pub(crate) type BytesError = prost::DecodeError;
 ///
 /// # Examples
 ///
-/// The usual case: messages have a position, and the request says behind which one the stream begins.
+/// Messages have a position, and the request names the position after which the stream starts:
 ///
 /// ```
 /// use tonic_gax::resumption::Resumption;
@@ -107,8 +107,7 @@ impl Resumption {
 
     /// Takes a stream up behind the position of its last message.
     ///
-    /// Positions grow from message to message. `request` makes of the first request and the last position the one that goes
-    /// on from there. Before the first message it is the first one. A message whose position is not greater than the last is
+    /// Positions grow from message to message. `request` makes of the first request and the last position the one that continues from there. Before the first message it is the first one. A message whose position is not greater than the last is
     /// skipped, so that it makes no difference whether the server begins with the position that it is given or behind it.
     pub fn by_position<Q, M, K>(
         position: impl Fn(&M) -> K + Send + Sync + 'static,

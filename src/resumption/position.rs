@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use tonic::Status;
 
-/// Goes on behind the position of the last message.
+/// Continues behind the position of the last message.
 pub(super) struct ByPosition<Q, M, K, P, R> {
     first: Q,
     last: Option<K>,

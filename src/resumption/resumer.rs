@@ -19,7 +19,7 @@ where
     has_delivered: bool,
     /// Messages that the caller did not get since other tasks last had their turn.
     kept: u8,
-    /// The next attempt begins anew.
+    /// The next attempt starts again.
     is_anew: bool,
     restarts: u64,
 }
@@ -144,7 +144,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         self.has_delivered
     }
 
-    /// How often the stream was begun anew.
+    /// How often the stream was restarted.
     pub(crate) fn restarts(&self) -> u64 {
         self.restarts
     }

@@ -2,15 +2,15 @@
 
 use tonic::Status;
 
-/// Says what is to be done with the messages of a stream, and how it is taken up after it broke off: gax-java's
-/// `StreamResumptionStrategy`.
+/// Decides which messages of a stream are delivered, and how the stream resumes after a failure: gax-java's
+/// `StreamResumptionStrategy`. Implement it if [positions](crate::resumption::Resumption::by_position) are not enough.
 ///
-/// Each call has a strategy of its own, made by a [`Resumption`](crate::resumption::Resumption). It is asked by the task that
-/// polls the stream, one call at a time. If it panics, the panic is that task's, and the call ends.
+/// Each call has its own strategy, which a [`Resumption`](crate::resumption::Resumption) creates. The task that polls the stream calls
+/// it. A panic of the strategy ends the call, and is passed to that task.
 ///
 /// # Examples
 ///
-/// A feed whose messages are numbered, and which begins behind a number that the request names:
+/// Messages of a feed are numbered, and the request names the number after which the feed starts:
 ///
 /// ```
 /// use tonic::Status;
@@ -87,7 +87,7 @@ pub enum Processed {
     /// The caller does not get it: it is one that it has already, or one that says how far the stream has come.
     Skip,
     /// It waits, since the stream can't be taken up behind it: until a later message is released, the stream ends, or another
-    /// attempt begins [anew](Resume::Anew).
+    /// attempt [starts again](Resume::Anew).
     Withhold,
     /// It goes to the caller, behind all that was withheld.
     Release,
@@ -97,9 +97,9 @@ pub enum Processed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a stream goes on, begins anew, or ends")]
 pub enum Resume<Q> {
-    /// Another attempt goes on behind the last message. What is withheld still counts.
+    /// Another attempt continues after the last message. What is withheld still counts.
     Again(Q),
-    /// Another attempt begins anew. What is withheld is dropped, and the caller can see that the stream was restarted.
+    /// Another attempt starts again. What is withheld is dropped, and the caller can see that the stream was restarted.
     Anew(Q),
     /// No other attempt: the caller gets the failure.
     Stop,

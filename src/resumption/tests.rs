@@ -9,7 +9,7 @@ use prost::Message;
 use std::any::TypeId;
 use tonic::Status;
 
-/// Messages are withheld until one has a token; the number 7 begins anew, and INTERNAL counts.
+/// Messages are withheld until one has a token; the number 7 starts again, and INTERNAL counts.
 struct Tokens;
 
 impl StreamResumption for Tokens {

@@ -4,7 +4,7 @@ use gax_driver::__house::Clock;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// gax-java's wait timeout, exact: it runs while the caller waits for a message, and begins anew with each message and each
+/// gax-java's wait timeout, exact: it runs while the caller waits for a message, and starts again with each message and each
 /// attempt. A message that comes at its end is in time: so the clock has to be past that moment.
 #[derive(Debug, Default)]
 pub(crate) struct WaitTimeout {

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 /// The retryable codes and [`RetrySettings`] of one RPC.
 ///
-/// Generated `StubSettings` builders hand out one of these for each RPC; what it starts with is what the
-/// retry table says.
+/// Generated `StubSettings` builders have one for each RPC, which starts with the values of the retry table. Change it to override
+/// the table for an RPC.
 ///
-/// With the feature `serde` it is stored and read in the words of tables in TOML, all fields in one table: the
-/// retryable codes are `codes`, durations are texts such as `"1500ms"`. What is absent is unset, unknown fields are
-/// refused, and settings are checked as by [`build`](gax_retry::RetrySettingsBuilder::build).
+/// With the feature `serde` it can be stored and read, with the field names of tables in TOML: the retryable codes are `codes`, and
+/// durations are texts such as `"1500ms"`. Absent fields are unset, unknown fields are errors, and settings are checked as by
+/// [`build`](gax_retry::RetrySettingsBuilder::build).
 ///
 /// # Examples
 ///
@@ -200,7 +200,7 @@ impl CallSettings {
     /// The longest that a stream may let its caller wait for a message: gax-java's `setWaitTimeout`. `None`, as at first: no
     /// limit.
     ///
-    /// It runs while the caller waits, from the moment at which the stream is polled in vain, and begins anew with each
+    /// It runs while the caller waits, from the moment at which the stream is polled without success, and starts again with each
     /// message and each attempt. The attempt ends with `ABORTED` then, which is retried whatever the retryable codes are, if the
     /// stream can be resumed or has brought no message yet. A message that is there at its end is in time.
     pub fn set_wait_timeout(&mut self, timeout: impl Into<Option<Duration>>) -> &mut Self {
@@ -211,7 +211,7 @@ impl CallSettings {
     /// The longest that a caller may leave a stream alone, between two messages that it takes: gax-java's `setIdleTimeout`.
     /// `None`, as at first: no limit.
     ///
-    /// The stream is dropped then, so that the server has no work with it any more, and ends with `ABORTED` when it is polled
+    /// The stream is dropped then, so that the server has no work with it any longer, and ends with `ABORTED` when it is polled
     /// again. A task of the runtime watches it.
     pub fn set_idle_timeout(&mut self, timeout: impl Into<Option<Duration>>) -> &mut Self {
         self.stream.idle_timeout = timeout.into();

@@ -72,7 +72,7 @@ impl ClientConfig {
         Self { service: Some(service), ..self }
     }
 
-    /// The headers that requests have beside those of gRPC.
+    /// The headers that requests have besides those of gRPC.
     pub(crate) fn headers(&self) -> ClientHeaders {
         let is_of_google = self.service.is_some();
         let google = self.google.clone();
@@ -102,7 +102,7 @@ pub(crate) struct BufferLimits {
     pub(crate) replays_streams: Option<bool>,
     /// The most bytes of a response that are buffered until the status is known.
     pub(crate) max_response_buffer: usize,
-    /// Whether a server's "Timeout expired", once the attempt's time is up, counts as our own timeout.
+    /// Whether a server's "Timeout expired", once the attempt's time is up, is treated as our own timeout.
     pub(crate) server_timeouts_are_ours: bool,
     /// Whether `grpc-previous-rpc-attempts` is sent; `None`: as the compatibility has it.
     pub(crate) previous_attempts_header: Option<bool>,

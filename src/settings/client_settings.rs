@@ -15,11 +15,11 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The settings of a generated client: those of its RPCs, and what holds for every call.
+/// The settings of a generated client: those of its RPCs, and the options of all calls.
 ///
-/// Each generated client has its own, by a name like `AssetServiceSettings`: `S` is the type of its RPCs' settings,
-/// `AssetServiceStubSettings`. They are made of those by [`create`](Self::create) or `From`; `Default` starts from the retry table.
-/// Each setter returns the changed settings. Clones share the retry budget and the observers.
+/// Each generated client has a type alias, such as `AssetServiceSettings`. `S` is the type of its RPCs' settings,
+/// `AssetServiceStubSettings`. Create it from those with [`create`](Self::create) or `From`, or use `Default` for the settings of the
+/// retry table. Each setter returns the changed settings. Clones share the retry budget and the observers.
 #[derive(Clone)]
 pub struct ClientSettings<S> {
     pub(crate) config: ClientConfig,
@@ -112,7 +112,7 @@ impl<S> ClientSettings<S> {
     }
 
     /// Shares one retry budget with everything that calls this server, through `budgets`. The first client or layer to come
-    /// brings the server's budget, and all others use that one. If you also call
+    /// provides the server's budget, and all others use that one. If you also call
     /// [`with_retry_budget`](Self::with_retry_budget), call it first.
     #[must_use]
     pub fn with_server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
@@ -218,7 +218,7 @@ impl<S> ClientSettings<S> {
 
     /// Whether tonic's [`GrpcMethod`](tonic::GrpcMethod) goes with every request, in its extensions, for interceptors and layers
     /// between the client and the connection. Default: true, but not directly over a
-    /// [`Channel`](tonic::transport::Channel), where nobody could look for it. It takes three allocations a request. Without it,
+    /// [`Channel`](tonic::transport::Channel), where nothing could read it. It takes three allocations a request. Without it,
     /// the [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts is left out as well.
     #[must_use]
     pub fn with_method_extension(mut self, is_sent: bool) -> Self {
@@ -234,7 +234,7 @@ impl<S> ClientSettings<S> {
         self
     }
 
-    /// Whether a server's own timeout counts as `DEADLINE_EXCEEDED` once the attempt's time is up. Default: true. See
+    /// Whether a server's own timeout is treated as `DEADLINE_EXCEEDED` once the attempt's time is up. Default: true. See
     /// [`RetryLayer::server_timeouts_are_ours`](crate::RetryLayer::server_timeouts_are_ours).
     #[must_use]
     pub fn with_server_timeouts_are_ours(mut self, ours: bool) -> Self {

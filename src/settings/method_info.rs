@@ -280,8 +280,8 @@ impl MethodInfo {
         self.batching
     }
 
-    /// How the long-running operations that it starts are polled, as GAPIC YAML says, or else as Google's
-    /// generators have it; `None`: it starts none.
+    /// How the long-running operations that it starts are polled, as GAPIC YAML says, or else as in
+    /// Google's generators; `None`: it starts none.
     #[must_use]
     pub fn polling_settings(&self) -> Option<&'static RetrySettings> {
         self.polling

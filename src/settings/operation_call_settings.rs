@@ -5,7 +5,7 @@ use gax_retry::RetrySettings;
 
 /// How an RPC's long-running operations are started, and how they are polled until they are done.
 ///
-/// Generated `StubSettings` builders hand out one of these for each RPC that starts operations, beside the
+/// Generated `StubSettings` builders hand out one of these for each RPC that starts operations, next to the
 /// [`CallSettings`] of the RPC itself. What it starts with is what GAPIC YAML says or, where that says nothing,
 /// what Google's generators take: polls after 5 s, 7.5 s, .. up to 45 s, for 5 min in all.
 ///
@@ -68,7 +68,7 @@ impl OperationCallSettings {
         }
     }
 
-    /// Whether the first call has settings of its own.
+    /// Whether the first call has its own settings.
     pub(super) fn is_own(&self) -> bool {
         self.is_own
     }
@@ -109,8 +109,7 @@ impl OperationCallSettings {
     }
 
     /// Asks the server to cancel an operation that is not done when the polling time is over, and then polls it once more,
-    /// which may take a minute in all. It may be done by then, with an error or with a response. Default: no, the operation goes
-    /// on.
+    /// which may take a minute in all. It may be done by then, with an error or with a response. Default: no, the operation continues.
     pub fn set_cancels_on_timeout(&mut self, cancels: bool) -> &mut Self {
         self.cancels_on_timeout = cancels;
         self

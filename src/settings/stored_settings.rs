@@ -47,7 +47,7 @@ impl<'de> Deserialize<'de> for CallSettings {
     }
 }
 
-/// The fields that stand beside those of [`RetrySettings`] in one map. serde's own `flatten` can't refuse unknown fields,
+/// The fields that stand besides those of [`RetrySettings`] in one map. serde's own `flatten` can't refuse unknown fields,
 /// and its errors have no place.
 #[derive(Default)]
 #[expect(

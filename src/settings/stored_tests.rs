@@ -138,5 +138,5 @@ fn options_that_have_no_meaning_are_refused_where_they_stand() {
     }
     let no_time = CallOptions::new().timeout(Duration::ZERO);
     let error = serde_json::to_string(&no_time).unwrap_err().to_string();
-    assert_eq!(error, "a timeout of zero can't be stored: it says that no time is left");
+    assert_eq!(error, "a timeout of zero can't be stored: it means that no time is left");
 }

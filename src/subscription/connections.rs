@@ -25,7 +25,7 @@ pub(super) struct Connection<S: SubscriptionStrategy> {
     head: HeaderMap,
     /// Whether the strategy may have something to say.
     may_speak: bool,
-    /// A message of its own that waits for a place.
+    /// A separate message that waits for a place.
     waiting: Option<S::Message>,
 }
 

@@ -1,7 +1,7 @@
 //! Streams that outlive their connections, over any client: watches, feeds, and calls with a stream in both directions.
 //!
 //! A [`Subscriber`] opens a [`Subscription`]: a stream of [`Update`]s. Its connections are opened by a closure, which calls a
-//! generated client, tonic's own, or anything else; a [`SubscriptionStrategy`] says how the next connection goes on behind the
+//! generated client, tonic's own, or anything else; a [`SubscriptionStrategy`] says how the next connection continues after the
 //! last one. All connections together are one operation, with one report.
 
 mod connections;

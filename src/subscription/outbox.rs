@@ -15,7 +15,7 @@ pub(super) struct Outbox<M> {
     connection: u64,
     /// Its headers have come.
     pub(super) is_open: bool,
-    /// It takes no message any more: what the strategy knows of is gone with it.
+    /// It takes no message any longer: what the strategy knows of is gone with it.
     is_deaf: bool,
     closed: Closed,
     /// The connection waits for a message.
@@ -65,7 +65,7 @@ impl<M> Outbox<M> {
         wake(&mut self.taker);
     }
 
-    /// That connection takes no message any more.
+    /// That connection takes no message any longer.
     pub(super) fn deafen(&mut self, connection: u64) {
         if connection == self.connection {
             self.is_deaf = true;

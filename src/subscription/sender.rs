@@ -9,12 +9,12 @@ use tokio::sync::mpsc::error::TrySendError;
 
 /// Sends messages over whichever connection a subscription has: [`Subscription::sender`](crate::subscription::Subscription::sender).
 ///
-/// It can be cloned. Dropping it ends nothing: a subscription whose senders are gone goes on.
+/// It can be cloned. A subscription continues without senders.
 pub struct SubscriptionSender<S: SubscriptionStrategy> {
     shared: Arc<Shared<S>>,
 }
 
-/// The message can't be sent any more: the subscription is over, or its stream of requests was half-closed.
+/// The message can't be sent any longer: the subscription is over, or its stream of requests was half-closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SubscriptionClosed<M> {
@@ -62,7 +62,7 @@ impl<S: SubscriptionStrategy> SubscriptionSender<S> {
     }
 
     /// Nothing more is sent: the stream of requests ends behind what was sent before, over this connection and over those that
-    /// follow. The subscription goes on until its server ends it.
+    /// follow. The subscription continues until its server ends it.
     pub fn half_close(&self) {
         self.shared.outbox().half_close(true);
         self.shared.places.notify_waiters();

@@ -55,7 +55,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
         self.strategy.lock().map_err(|_| Panicked)
     }
 
-    /// The strategy, whether it has panicked or not: it is not asked any more.
+    /// The strategy, whether it has panicked or not: it is not asked any longer.
     pub(super) fn lock_anyway(&self) -> MutexGuard<'_, Strategy<S>> {
         self.strategy.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -83,7 +83,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
         self.places.notify_waiters();
     }
 
-    /// The subscription is over: nothing can be sent any more.
+    /// The subscription is over: nothing can be sent any longer.
     pub(super) fn finish(&self) {
         let mut outbox = self.outbox();
         outbox.half_close(true);

@@ -36,7 +36,7 @@ impl SubscriptionStates {
 
     /// Waits for another state. Of states that follow each other quickly the last one is seen.
     ///
-    /// `None`: the subscription is gone, and has no other state any more.
+    /// `None`: the subscription is gone, and has no other state any longer.
     ///
     /// # Cancel safety
     ///

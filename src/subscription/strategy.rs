@@ -2,7 +2,7 @@
 
 use crate::resumption::StreamResumption;
 
-/// Says how a subscription goes on over its next connection: a [`StreamResumption`] whose stream has no end of its own, and that
+/// Says how a subscription continues over its next connection: a [`StreamResumption`] whose stream has no separate end, and that
 /// may send messages.
 ///
 /// Its request is all that opens a connection: one message for an RPC that responds with a stream, and the opening messages, in a
@@ -12,7 +12,7 @@ use crate::resumption::StreamResumption;
 /// [`ended`](Self::ended) wants another: then with a status whose code is `OK`.
 ///
 /// It is asked one call at a time, by the task that polls the subscription; [`sent`](Self::sent) also by the one that sends, or that
-/// takes messages for a connection. It may use a sender of its own subscription. If it panics, the panic is that task's, and the
+/// takes messages for a connection. It may use a separate sender subscription. If it panics, the panic is that task's, and the
 /// subscription ends; where a connection takes messages, the panic goes no further.
 ///
 /// # Examples
@@ -118,6 +118,6 @@ pub enum Say<Q> {
 pub enum Ended {
     /// The subscription is over.
     End,
-    /// It goes on over another connection, as behind a failure with the code `UNAVAILABLE` that is always retried.
+    /// It continues over another connection, as behind a failure with the code `UNAVAILABLE` that is always retried.
     Reconnect,
 }

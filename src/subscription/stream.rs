@@ -18,13 +18,13 @@ use tonic::metadata::MetadataMap;
 /// A stream that outlives its connections: a [`Stream`] of [`Update`]s, opened by a
 /// [`Subscriber`](crate::subscription::Subscriber).
 ///
-/// Nothing happens until it is polled, and nothing while nobody polls it: it is read one message at a time. All its connections
-/// are one operation. After an error it is over.
+/// It only makes progress while it is polled, one message at a time. All its connections are one operation. An error ends the
+/// subscription.
 ///
 /// # Cancel safety
 ///
-/// A future of [`update`](Self::update) may be dropped: no message is lost. If the subscription is dropped, the server sees its
-/// connection reset at once, and its senders get an error.
+/// Dropping a future of [`update`](Self::update) loses no message. If the subscription is dropped, its stream is reset immediately,
+/// and its senders get an error.
 #[must_use = "nothing is opened until it is polled"]
 pub struct Subscription<S: SubscriptionStrategy> {
     source: SharedSource<Update<S::Response>>,
@@ -37,13 +37,13 @@ pub struct Subscription<S: SubscriptionStrategy> {
 pub enum Update<M> {
     /// The next message.
     Message(M),
-    /// The strategy has begun [anew](crate::resumption::Resume::Anew), and a connection is open: what was known of the server
+    /// The strategy has [restarted](crate::resumption::Resume::Anew), and a connection is open: what was known of the server
     /// may be out of date, and messages may come once more.
     Restarted,
 }
 
 impl<M> Update<M> {
-    /// The message; `None`: the stream has begun anew.
+    /// The message; `None`: the stream has restarted.
     #[must_use]
     pub fn into_message(self) -> Option<M> {
         match self {
@@ -64,7 +64,7 @@ impl<S: SubscriptionStrategy> Subscription<S> {
         SubscriptionSender::new(Arc::clone(&self.shared))
     }
 
-    /// How it is doing. It goes on while it is polled, so that this is how it was then.
+    /// How it is doing. It continues while it is polled, so that this is how it was then.
     #[must_use]
     pub fn state(&self) -> SubscriptionState {
         self.shared.state()
@@ -93,7 +93,7 @@ impl<S: SubscriptionStrategy<Response: Send + 'static>> Subscription<S> {
         MetadataMap::from_headers(self.source.look(MessageSource::head))
     }
 
-    /// How often it was begun [anew](Update::Restarted).
+    /// How often it was [restarted](Update::Restarted).
     #[must_use]
     pub fn restarts(&self) -> u64 {
         self.source.look(MessageSource::restarts)

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use tokio_stream::Stream;
 use tonic::{Response, Status};
 
-/// Opens [`Subscription`]s, all by the same settings.
+/// Opens [`Subscription`]s, all with the same settings. Use it for streams that should survive broken connections for days.
 ///
 /// The settings are those of a call: its retryable codes, delays, limits, [wait timeout](CallSettings::set_wait_timeout) and [idle
 /// timeout](CallSettings::set_idle_timeout). A generated client's stub settings have them for each method. RPC timeouts don't
@@ -33,11 +33,11 @@ use tonic::{Response, Status};
 /// | [`without_total_timeout`](Self::without_total_timeout) | the total timeout counts from the first attempt |
 /// | [`max_withheld_messages`](Self::max_withheld_messages) | 10,000 |
 /// | [`max_withheld_bytes`](Self::max_withheld_bytes) | 16 MiB, by the strategy's [`size`](SubscriptionStrategy::size) |
-/// | [`options`](Self::options) | as an operation's are |
+/// | [`options`](Self::options) | see [`OperationOptions`] |
 ///
 /// # Examples
 ///
-/// A feed that ends each stream after two events. In place of the closure's body stands a client's call.
+/// A feed that ends each stream after two events. In a program, the closure calls a client.
 ///
 /// ```
 /// use tonic::{Response, Status};

@@ -112,7 +112,7 @@ impl Attempts {
     /// They are others: both tables side by side. Or there is no report.
     pub fn compare(&self, expected: &[AttemptRow]) -> Result<(), String> {
         let Some(report) = &self.report else {
-            let sentence = "there is no report: after one attempt that succeeds it has to be asked for, by \
+            let sentence = "there is no report: if the first attempt succeeds, ask for it with \
                 CallOptions::report(true) or with_reports(true)";
             return Err(sentence.to_owned());
         };
@@ -205,7 +205,7 @@ fn side_by_side(expected: &[AttemptRow], attempts: &[Attempt]) -> String {
     text
 }
 
-/// An attempt as it is shown beside the row that was expected, with its RPC timeout where that has one.
+/// An attempt as it is shown next to the row that was expected, with its RPC timeout where that has one.
 fn shown((attempt, expected): (&Attempt, Option<&AttemptRow>)) -> String {
     let timeout = match attempt.rpc_timeout() {
         Some(timeout) if expected.is_none_or(|row| row.timeout.is_some()) => {

@@ -57,7 +57,7 @@ impl Fault {
         Self::of(Kind::Code(code))
     }
 
-    /// An empty HTTP response of that status, in place of the service's own; a number that is no status counts as 500.
+    /// An empty HTTP response of that status, in place of the service's own; a number that is no status is treated as 500.
     pub fn http(status: u16) -> Self {
         Self::of(Kind::Http(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)))
     }

@@ -132,7 +132,7 @@ impl Log {
     /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
     /// # async fn main() {
     /// let server = VirtualServer::start(Script::new());
-    /// // After the calls of a test, none of them may go on at the server.
+    /// // After the calls of a test, none of them may continue at the server.
     /// assert_eq!(server.log().open(), 0);
     /// # }
     /// ```

@@ -8,7 +8,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// The replies of a server to the attempts of a real operation: how long each took, and how it ended. As text, a line
-/// for each attempt, it can be kept beside the test that plays it.
+/// for each attempt, it can be kept next to the test that plays it.
 ///
 /// # Examples
 ///
@@ -103,7 +103,7 @@ impl fmt::Display for ParseRecordingError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "{:?} is no recorded attempt; write a time and a code such as \"12ms UNAVAILABLE\", or hang",
+            "{:?} is not a recorded attempt; write a time and a code such as \"12ms UNAVAILABLE\", or hang",
             self.line
         )
     }

@@ -60,7 +60,7 @@ pub enum Beat {
     Data(Bytes),
     /// Trailers, and the end.
     Trailers(HeaderMap),
-    /// Nothing any more.
+    /// Nothing any longer.
     Hang,
 }
 
@@ -147,7 +147,7 @@ impl Reply {
     ///
     /// # Examples
     ///
-    /// A stream that breaks off after two messages, and goes on when it is asked for again:
+    /// A stream that breaks off after two messages, and continues when it is asked for again:
     ///
     /// ```
     /// use tonic::Status;
@@ -181,7 +181,7 @@ impl Reply {
         Self::messages_then(messages, [Beat::Data(Bytes::from_static(&[7, 0, 0, 0, 0])), Beat::Hang])
     }
 
-    /// A stream of these messages, and then those things: other waits, data, trailers of one's own.
+    /// A stream of these messages, and then those things: other waits, data, your own trailers.
     pub fn messages_then(messages: &[impl Message], then: impl IntoIterator<Item = Beat>) -> Self {
         Self::play(messages.iter().map(Beat::message).chain(then).collect::<Vec<_>>())
     }

@@ -174,7 +174,7 @@ impl Script {
     }
 
     /// An attempt of that name, for closures: nothing, or the status of the next reply, after its delay.
-    /// A reply that is no status counts as good, one that hangs or breaks off never comes.
+    /// A reply that is no status is treated as good, one that hangs or breaks off never comes.
     ///
     /// # Errors
     ///

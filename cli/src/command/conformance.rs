@@ -15,7 +15,7 @@ use std::process::ExitCode;
 ///
 /// A case is a line of JSON: retry settings, what the server did, and the attempts that gax-java made.
 /// Each case is run by the rules of --compat gax-java, and every number is compared. A case of an
-/// unknown kind, or with an unknown field, counts as failed. The exit status is 1 if a case failed, 2 if a
+/// unknown kind, or with an unknown field, is treated as failed. The exit status is 1 if a case failed, 2 if a
 /// file has no cases.
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]

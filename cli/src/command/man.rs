@@ -16,7 +16,7 @@ pub(crate) struct ManArgs {
     #[arg(value_name = "COMMAND")]
     command: Vec<String>,
 
-    /// Write the pages of all commands into this directory, which is made if it is not there
+    /// Write the pages of all commands into this directory, which is created if it does not exist
     #[arg(long, value_name = "DIR", conflicts_with = "command")]
     out: Option<PathBuf>,
 }

@@ -11,7 +11,7 @@ use gax_retry::plan::Simulation;
 use gax_retry::{Code, NoJitter};
 use std::time::Duration;
 
-/// Runs the script. `None`: an attempt hangs for ever.
+/// Runs the script. `None`: an attempt hangs forever.
 pub(super) fn bare(case: &Unary) -> Result<Option<Record>, Fault> {
     let algorithm = Algorithm::new(&case.settings.raw);
     let (mut next, mut timeout, mut now) = (algorithm.first(), algorithm.first_timeout(), Duration::ZERO);

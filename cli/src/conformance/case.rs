@@ -37,7 +37,7 @@ pub(super) struct Unary {
     pub(super) callable: Callable,
 }
 
-/// A recorded operation; `None`: an attempt hangs for ever.
+/// A recorded operation; `None`: an attempt hangs forever.
 pub(super) type Recorded = Option<Record>;
 
 /// The result of a client's call.

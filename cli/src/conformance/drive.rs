@@ -71,7 +71,7 @@ pub(super) fn poll(case: &Polled) -> Result<Option<Record>, Fault> {
     let polling = Polling::new(&case.settings.raw).with_call_timeout(call_timeout);
     let policy = Policy::polling(polling);
     let mut script = endless(&case.script);
-    // If the initial call was done before the first look, the first poll counts as attempt 1 of the tracer.
+    // If the initial call was done before the first look, the first poll is treated as attempt 1 of the tracer.
     let first = if case.done_before_first_look { 2 } else { 1 };
     let record = run(
         &policy,
@@ -128,7 +128,7 @@ fn policy(settings: &Settings, codes: CodeSet, context: Option<&Context>) -> Pol
     policy
 }
 
-/// Runs a client's operation. `None`: an attempt hangs for ever.
+/// Runs a client's operation. `None`: an attempt hangs forever.
 fn run(
     policy: &Policy,
     call: impl Fn(&Event) -> Option<String>,

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 /// How many characters the whole operation takes, where the terminal has room for them.
 const WIDTH: usize = 48;
-/// The room for numbers and codes beside it.
+/// The room for numbers and codes next to it.
 const BESIDE: usize = 24;
 
 /// A line for each attempt, from its start to its end; `None` where attempts only follow each other, which their table shows
@@ -44,7 +44,7 @@ fn bars_in(timeline: &Timeline, width: usize) -> Option<String> {
     Some(text)
 }
 
-/// An attempt that was cancelled is cut off, and one that brought the reply goes on to the caller.
+/// An attempt that was cancelled is cut off, and one that brought the reply continues to the caller.
 fn tip(code: Code) -> char {
     match code {
         Code::Cancelled => 'x',

@@ -38,7 +38,7 @@ impl Recoverable {
 pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: Recoverable) -> String {
     let made = timeline.attempts.len();
     if timeline.truncated {
-        return format!("Only the first {made} attempts are shown; the operation goes on.");
+        return format!("Only the first {made} attempts are shown; the operation continues.");
     }
     let endless = timeline.attempts.iter().filter(|row| row.end_ms.is_none()).count();
     if endless > 1 {
@@ -106,13 +106,13 @@ fn why(
         StopReason::NotReplayable => "the request can't be replayed".to_owned(),
         StopReason::Committed => "part of the response had been passed to the caller".to_owned(),
         StopReason::Throttled => "the retry budget had no tokens left".to_owned(),
-        StopReason::Pushback => "the server said not to retry".to_owned(),
+        StopReason::Pushback => "the server asked for no retry".to_owned(),
         StopReason::ServerDelayExceedsBudget => {
-            "the server asked for a wait that the operation had no time for".to_owned()
+            "the server asked for a longer wait than the operation had time for".to_owned()
         }
-        StopReason::NestedRetry => "the request that it serves is a retry itself".to_owned(),
-        StopReason::InvalidOptions => "the call's own settings can't be used".to_owned(),
-        StopReason::ChannelClosed => "the channel is closed for good".to_owned(),
+        StopReason::NestedRetry => "the request that is being served is itself a retry".to_owned(),
+        StopReason::InvalidOptions => "the call's settings are invalid".to_owned(),
+        StopReason::ChannelClosed => "the channel is closed permanently".to_owned(),
         StopReason::Cancelled => "the caller cancelled it".to_owned(),
         _ => "no further attempt was made".to_owned(),
     }

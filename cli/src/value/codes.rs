@@ -22,9 +22,11 @@ fn retryable(text: &str) -> Result<Code, String> {
         Some(Code::Ok) => Err("contains OK, which is a success and never retried; leave it out".to_owned()),
         Some(code) => Ok(code),
         None => Err(match closest(text, Code::ALL.map(Code::name)) {
-            Some(close) => format!("contains {text:?}, which is no gRPC status code; did you mean {close}?"),
+            Some(close) => {
+                format!("contains {text:?}, which is not a gRPC status code; did you mean {close}?")
+            }
             None => format!(
-                "contains {text:?}, which is no gRPC status code; write names such as UNAVAILABLE, or numbers from \
+                "contains {text:?}, which is not a gRPC status code; write names such as UNAVAILABLE, or numbers from \
                  1 to 16, with commas in between"
             ),
         }),

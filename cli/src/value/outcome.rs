@@ -52,9 +52,9 @@ fn of_reply(text: &str) -> Result<Response, String> {
         let close = closest(name, others.chain(Code::ALL.map(Code::name)));
         let advice = close.map_or_else(|| ADVICE.to_owned(), |close| format!("did you mean {close}?"));
         if text.contains(':') {
-            format!("ends with {name:?}, which is no gRPC status code; {advice}")
+            format!("ends with {name:?}, which is not a gRPC status code; {advice}")
         } else {
-            format!("is no outcome; {advice}")
+            format!("is not an outcome; {advice}")
         }
     })?;
     Ok(Response::after(after, code))
@@ -86,12 +86,12 @@ mod tests {
         assert!(outcome("-1s:OK").unwrap_err().starts_with("starts with \"-1s\""));
         assert!(outcome("300ms:GONE").unwrap_err().starts_with("ends with \"GONE\""));
         assert!(outcome("300ms:UNAVAILABL").unwrap_err().ends_with("code; did you mean UNAVAILABLE?"));
-        assert_eq!(outcome("hng"), Err("is no outcome; did you mean hang?".to_owned()));
-        assert!(outcome("300ms").unwrap_err().starts_with("is no outcome"));
+        assert_eq!(outcome("hng"), Err("is not an outcome; did you mean hang?".to_owned()));
+        assert!(outcome("300ms").unwrap_err().starts_with("is not an outcome"));
         assert!(outcome("stream:300ms:GONE").unwrap_err().starts_with("ends with \"GONE\""));
         let lost = "is a stream that was lost, and delivered messages; write one of the two";
         assert_eq!(outcome("stream:20ms:lost"), Err(lost.to_owned()));
-        assert!(outcome("stream:").unwrap_err().starts_with("is no outcome"));
-        assert!(outcome("").unwrap_err().starts_with("is no outcome"));
+        assert!(outcome("stream:").unwrap_err().starts_with("is not an outcome"));
+        assert!(outcome("").unwrap_err().starts_with("is not an outcome"));
     }
 }

@@ -144,11 +144,11 @@ fn people_learn_what_was_to_be_seen_on_a_narrow_terminal() {
     assert_eq!(
         opening.lines().collect::<Vec<_>>(),
         [
-            "Each wait is drawn at random, from 1 ms up to its delay, but",
-            "for scene 4; --seed 7 draws the same ones again."
+            "Each wait is random, from 1 ms up to its delay, except in",
+            "scene 4; --seed 7 draws the same waits again."
         ]
     );
-    let (_, end) = text.split_once("\nThere was to see\n").unwrap();
+    let (_, end) = text.split_once("\nWhat happened\n").unwrap();
     assert_eq!(end.lines().filter(|line| line.starts_with(|c: char| c.is_ascii_digit())).count(), 4, "{end}");
     // But for tables of attempts, whose columns are as narrow as their heads.
     let is_prose = |line: &&str| !line.contains(" | ") && !line.contains("-+-");
@@ -194,7 +194,7 @@ async fn a_client_of_ones_own_is_refused_twice_and_then_served() {
     let url = format!("http://{}", address.strip_suffix(" until Ctrl-C.").unwrap());
     assert_eq!(
         [line(), line()],
-        ["Calls get in turn: UNAVAILABLE at once, UNAVAILABLE at once, OK after 400 ms.", ""]
+        ["Calls get these replies in turn: UNAVAILABLE at once, UNAVAILABLE at once, OK after 400 ms.", ""]
     );
 
     let channel = tonic_gax::client::connect(url).await.unwrap();

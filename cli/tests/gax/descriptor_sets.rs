@@ -99,7 +99,7 @@ fn a_proto_with_an_edition_is_named_with_what_to_do() {
     ] {
         let reported = session(&line);
         assert!(
-            reported.contains("error: --descriptor-set has bytes that are no FileDescriptorSet ("),
+            reported.contains("error: --descriptor-set has bytes that are not a FileDescriptorSet ("),
             "{reported}"
         );
         assert!(

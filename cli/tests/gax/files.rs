@@ -70,7 +70,7 @@ fn every_command_that_reads_a_file_reads_a_pipe() {
     );
     assert_eq!(
         err,
-        "error: --service-yaml: <stdin>:1:1: [] is no service YAML; write apis and http below it\n"
+        "error: --service-yaml: <stdin>:1:1: [] is not a service YAML; write apis and http below it\n"
     );
     let (_, err) = fed("table show --gapic-yaml - generate/echo.toml", b"interfaces: 1");
     assert!(err.starts_with("error: <stdin>:1:13: 1 is a number"), "{err}");

@@ -34,22 +34,22 @@ fn files_that_are_no_tables_are_reported_with_what_to_do() {
         (
             "empty.toml",
             Vec::new(),
-            "1 empty-table: the table says nothing of any method; add an [[entry]], or remove the file",
+            "1 empty-table: the table has no entries; add an [[entry]], or remove the file",
         ),
         (
             "comment.toml",
             b"# later\n".to_vec(),
-            "1 empty-table: the table says nothing of any method; add an [[entry]], or remove the file",
+            "1 empty-table: the table has no entries; add an [[entry]], or remove the file",
         ),
         (
             "nothing.json",
             b"{}".to_vec(),
-            "1 empty-table: the table says nothing of any method; add an entry to methodConfig, or remove the file",
+            "1 empty-table: the table has no entries; add an entry to methodConfig, or remove the file",
         ),
         (
             "nothing_client_config.json",
             b"{\"interfaces\": {}}".to_vec(),
-            "1 empty-table: the table says nothing of any method; add methods to interfaces, or remove the file",
+            "1 empty-table: the table has no entries; add methods to interfaces, or remove the file",
         ),
         (
             "prose.txt",
@@ -103,7 +103,7 @@ fn toml_is_reported_in_its_own_words_and_not_what_others_refuse() {
         (
             "twice.toml",
             entry("\n[[entry]]\nfor = [\"a.B/C\"]\ntimeout = \"20s\"\n"),
-            "6 duplicate-name: a.B/C is in an earlier entry too (at twice.toml:2:8); the last one counts; remove the other",
+            "6 duplicate-name: a.B/C is in an earlier entry too (at twice.toml:2:8); the last one applies; remove the other",
         ),
         (
             "lower.toml",

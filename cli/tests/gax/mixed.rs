@@ -91,7 +91,7 @@ fn a_change_of_polling_or_batching_is_a_difference() {
     let old = format!("{DATA}/library_gapic.yaml");
     let table = format!("{DATA}/library_grpc_service_config.json");
     let polling = "  polling: after 60 s x 1.25 up to 6 min, for 2 h in all -> after 60 s x 1.25 up to 6 min, for 1 h in \
-                   all\n  faster: operations are waited for less long\n\n";
+                   all\n  faster: operations are polled for a shorter time\n\n";
     let batching = "  batching: up to 100 elements, 1 MiB or 10 ms -> up to 7 elements, 1 MiB or 10 ms\n  \
                     more-aggressive: batches are sent sooner or are smaller\n\n";
     for line in [

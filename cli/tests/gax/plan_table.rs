@@ -88,7 +88,7 @@ fn retry_throttling_is_counted() {
     assert!(json.contains(r#""load":4.0,"throttled":{"load":1.03,"stopped":99}"#), "{json}");
     let explained = session(&format!("table explain {} C", file.display()));
     let sentences = "it gets 4.0 times its usual load.\n\
-        With the retry throttling it gets 1.03 times, over 100 calls from a full bucket on.\n";
+        With the retry throttling it gets 1.03 times, over 100 calls that start with a full bucket.\n";
     assert!(explained.contains(sentences), "{explained}");
     let json = session(&format!("table explain {} C --format json", file.display()));
     assert!(json.contains(r#""load":4.0,"load_capped":false,"throttled_load":1.03,"#), "{json}");

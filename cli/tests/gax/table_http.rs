@@ -59,7 +59,7 @@ fn requests_that_the_table_says_nothing_of_are_refused() {
 #[test]
 fn requests_that_are_none_are_refused() {
     for (request, problem) in [
-        ("get /v1/payments", "\"get\" is no method: upper and lower case differ; write \"GET\""),
+        ("get /v1/payments", "\"get\" is not a method: upper and lower case differ; write \"GET\""),
         ("GET payments", "\"payments\" is neither a path nor a URL; write /v1/things/7"),
         ("GET https://", "\"https://\" is neither a path nor a URL"),
         ("GET ", "\"\" is neither a path nor a URL"),

@@ -72,7 +72,7 @@ fn versions_that_drift_apart_are_reported() {
     let json = stdout(
         "table lint table/eager_grpc_service_config.json table/eager_v2_grpc_service_config.json --format json",
     );
-    assert!(json.contains("example.library.v2.Library/GetBook has other settings than example.library.v1.Library/GetBook: total timeout 9s, not 20s"), "{json}");
+    assert!(json.contains("example.library.v2.Library/GetBook has different settings from example.library.v1.Library/GetBook: total timeout 9s, not 20s"), "{json}");
 }
 
 #[test]

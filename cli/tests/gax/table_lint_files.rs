@@ -198,11 +198,12 @@ fn a_baseline_leaves_only_what_is_new() {
     assert_eq!(
         printed,
         "0 errors, 0 warnings, 0 notes in 2 tables; 2 known by the baseline; \
-         1 of the baseline are gone: write it anew\n"
+         1 of the baseline no longer exist: write it again\n"
     );
     let reported = stderr(&folder, "table lint tables --baseline tables/short.json");
     assert!(
-        reported.starts_with("error: --baseline: tables/short.json is no baseline (missing field `findings`"),
+        reported
+            .starts_with("error: --baseline: tables/short.json is not a baseline (missing field `findings`"),
         "{reported}"
     );
 }
@@ -224,11 +225,11 @@ fn findings_that_say_the_same_are_shown_once() {
     insta::assert_snapshot!(stdout(&folder, "table lint t.json --allow refused-by-grpc"));
 }
 
-/// The counts of docs/src/lint.md, over the published tables.
+/// The counts of docs/contributing/lint-examples.md, over the published tables.
 #[test]
-fn the_counts_in_the_guide_are_those_of_the_command() {
+fn the_counts_in_the_examples_are_those_of_the_command() {
     let Some(shared) = super::table_show::shared() else { return };
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/src/lint.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/contributing/lint-examples.md");
     let page = fs::read_to_string(page).unwrap();
     let (_, section) = page.split_once("\n## How often").unwrap();
     let rows = section.split("\n## ").next().unwrap().lines().filter_map(|line| line.strip_prefix("| `"));

@@ -154,7 +154,7 @@ fn gax_java_needs_no_table() {
         "{shown}"
     );
     assert!(
-        shown.ends_with("calls go through as they are, without a deadline\n\n--- exit status 0\n"),
+        shown.ends_with("calls pass through unchanged, without a deadline\n\n--- exit status 0\n"),
         "{shown}"
     );
     let stub = super::stdout(&format!("table show --dialect gax-java {protos} --format stub-tables"));

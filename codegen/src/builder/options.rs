@@ -31,7 +31,7 @@ pub fn configure() -> Builder {
 /// | option | default |
 /// | --- | --- |
 /// | [`retry_table`](Self::retry_table) | none: no RPC is retried or has a deadline |
-/// | [`gapic_yaml`](Self::gapic_yaml) | none: operations are polled as Google's generators have it |
+/// | [`gapic_yaml`](Self::gapic_yaml) | none: operations are polled as in Google's generators |
 /// | [`service_yaml`](Self::service_yaml) | none: no methods are mixed in |
 /// | [`dialect`](Self::dialect) | [`Dialect::AsWritten`] |
 /// | [`deny_unknown_methods`](Self::deny_unknown_methods) | false: they are warnings |
@@ -123,7 +123,7 @@ impl Builder {
     }
 
     /// Reads an API's GAPIC YAML: how long-running operations are polled and requests are batched and, in schema 1,
-    /// policies too. May be called several times; it counts as a table that comes after all others.
+    /// policies too. May be called several times; it is treated as a table that comes after all others.
     pub fn gapic_yaml(mut self, path: impl Into<PathBuf>) -> Self {
         self.sources.gapic_yaml.push(TableSource::Path(path.into()));
         self
@@ -205,7 +205,7 @@ impl Builder {
         self
     }
 
-    /// Whether tonic's own client is generated, beside the one that retries.
+    /// Whether tonic's own client is generated, next to the one that retries.
     pub fn build_client(mut self, enable: bool) -> Self {
         self.build_client = enable;
         self.tonic = self.tonic.build_client(enable);

@@ -125,7 +125,7 @@ impl Builder {
         self
     }
 
-    /// Where messages are, from inside a module beside them. Default: `super`.
+    /// Where messages are, from inside a module next to them. Default: `super`.
     pub fn proto_path(mut self, path: impl Into<String>) -> Self {
         self.proto_path = path.into();
         self.tonic = self.tonic.proto_path(&self.proto_path);

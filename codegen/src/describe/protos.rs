@@ -66,7 +66,7 @@ pub fn describe_protos(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>
 }
 
 /// As [`describe_protos`], for an encoded `FileDescriptorSet`, as `protoc --include_imports --descriptor_set_out` and
-/// `buf build` write it. The services of files that others in the set import count as imported.
+/// `buf build` write it. The services of files that others in the set import are treated as imported.
 ///
 /// # Errors
 ///
@@ -76,7 +76,7 @@ pub fn describe_protos(protos: &[impl AsRef<Path>], includes: &[impl AsRef<Path>
 ///
 /// ```
 /// let error = tonic_gax_build::describe_encoded_fds(b"message").unwrap_err();
-/// assert!(error.to_string().contains("no FileDescriptorSet"));
+/// assert!(error.to_string().contains("not a FileDescriptorSet"));
 /// ```
 pub fn describe_encoded_fds(encoded: &[u8]) -> Result<Protos, Error> {
     let set = decode_set("describe_encoded_fds", encoded)?;
@@ -90,7 +90,7 @@ pub fn describe_encoded_fds(encoded: &[u8]) -> Result<Protos, Error> {
 pub(crate) fn decode_set(option: &str, encoded: &[u8]) -> Result<FileDescriptorSet, Error> {
     FileDescriptorSet::decode(encoded).map_err(|error| {
         let help = "give what protoc --descriptor_set_out or buf build writes";
-        Error::option(option, format!("has bytes that are no FileDescriptorSet ({error})"), help)
+        Error::option(option, format!("has bytes that are not a FileDescriptorSet ({error})"), help)
     })
 }
 

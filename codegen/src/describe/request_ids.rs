@@ -69,7 +69,7 @@ fn check(field: &AutoPopulatedField, method: &Method, request: &[Field]) -> Resu
     let found = found.ok_or("the request has no field of that name")?;
     let options = found.options.clone().unwrap_or_default();
     if found.kind() != STRING || found.label() == REPEATED {
-        return Err("it is no string");
+        return Err("it is not a string");
     }
     if found.oneof_index.is_some() && !found.proto3_optional() {
         return Err("it is one of several fields");

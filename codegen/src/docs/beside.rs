@@ -1,4 +1,4 @@
-//! The settings beside retries: how operations are polled, and requests batched.
+//! The settings besides retries: how operations are polled, and requests batched.
 
 use super::lines::DocLines;
 use gax_retry::{BatchingSettings, Compatibility, LimitExceeded, RetrySettings};

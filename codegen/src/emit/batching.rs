@@ -44,7 +44,7 @@ fn batching(runtime: &TokenStream, rpc: &Rpc<'_>) -> Option<TokenStream> {
     );
     let docs = docs.replace("#runtime", &runtime.to_string().replace(' ', ""));
     let rule = format!(
-        "The `{}` of several requests are sent as one request. Its settings are the table's, whatever the client's settings are; \
+        "The `{}` of several requests are sent as one request. It uses the table's settings, not the client's; \
          [`settings`](Batching::settings) replaces them.",
         descriptor.batched_field()
     );

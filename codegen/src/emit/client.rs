@@ -131,7 +131,7 @@ fn operation(names: &ServiceNames, rpc: &Rpc<'_>) -> Option<TokenStream> {
         DocLines::new(format!("Starts a long-running operation by `{name}`, and polls until it is done."))
             .block([settings.clone()]);
     let resumed = DocLines::new(format!(
-        "Takes up a long-running operation of `{name}` by its name, whoever started it."
+        "Takes up a long-running operation of `{name}` by its name, also one that another process started."
     ))
     .block([settings]);
     let (response_path, response_name) = (&response.path, &response.name);
@@ -159,7 +159,7 @@ fn connect(runtime: &TokenStream, client: &Ident, settings: &Ident) -> TokenStre
             ///
             /// # Errors
             ///
-            /// The address is malformed, or nobody there responds in time.
+            /// The address is malformed, or no server responds in time.
             pub async fn connect<D>(destination: D) -> Result<Self, ::tonic::transport::Error>
             where
                 D: TryInto<::tonic::transport::Endpoint>,
@@ -172,7 +172,7 @@ fn connect(runtime: &TokenStream, client: &Ident, settings: &Ident) -> TokenStre
             ///
             /// # Errors
             ///
-            /// The address is malformed, or nobody there responds in time.
+            /// The address is malformed, or no server responds in time.
             pub async fn connect_with_settings<D>(
                 destination: D,
                 settings: #settings,

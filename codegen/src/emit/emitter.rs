@@ -11,7 +11,7 @@ use std::collections::HashSet;
 pub(crate) struct Emitter {
     /// The path of the crate `tonic_gax`, such as `::tonic_gax`.
     pub(crate) runtime: TokenStream,
-    /// Where messages are, from inside a module beside them: `super`.
+    /// Where messages are, from inside a module next to them: `super`.
     pub(crate) proto_path: String,
     pub(crate) build_transport: bool,
     /// Which client's rules the clients run by, unless their user says otherwise.

@@ -40,7 +40,7 @@ fn list(
         "Calls `{}` page by page: a stream of the responses' `{items_name}`.",
         rpc.name
     ))
-    .block([format!("Each page is a call as by [`{accessor}`](Self::{accessor}), with retries of its own.")])
+    .block([format!("Each page is a call as by [`{accessor}`](Self::{accessor}), with its own retries.")])
     .block([format!("Settings: [`{}::{accessor}`].", names.stub_settings)]);
     let size = if let Some(size) = size {
         quote!(::core::option::Option::Some(|request| &mut request.#size))

@@ -88,7 +88,7 @@ pub(super) struct OperationNames<'a> {
 
 /// The note on an RPC that takes a stream.
 const REPLAYED: &str =
-    "Its requests are a stream: they are sent again only where the client's settings say so.";
+    "Its requests are a stream: they are sent again only if the client's settings enable it.";
 
 impl<'a> Rpc<'a> {
     pub(super) fn new(

@@ -28,8 +28,7 @@ impl Emitter {
         let full_name = full_name(&service.package, &service.proto_name);
         let rpcs = self.rpcs(service, joined, pages, mixin);
         let module = format_ident!("{}", names.module);
-        let docs =
-            DocLines::new(format!("Settings and client of `{full_name}`, as its retry table has them."));
+        let docs = DocLines::new(format!("Settings and client of `{full_name}`, from its retry table."));
         let statics = statics::statics(self, joined, &rpcs);
         let stub_settings = settings::stub_settings(&self.runtime, names, &rpcs);
         let client_settings = settings::client_settings(self, names, joined.name());

@@ -14,8 +14,7 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
     let builder = format_ident!("{}", names.builder);
     let settings_docs = DocLines::new("The retryable codes and retry settings that each RPC starts with.")
         .block([format!("They come from [`{settings}::builder`], which starts from the retry table.")]);
-    let builder_docs =
-        DocLines::new(format!("Makes [`{settings}`]: starts from the retry table, for one to change."));
+    let builder_docs = DocLines::new(format!("Makes [`{settings}`]: starts from the retry table."));
     let getters = accessors(runtime, names, rpcs, Access::Reads);
     let setters = accessors(runtime, names, rpcs, Access::Changes);
     quote! {
@@ -182,11 +181,11 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames, service: 
     let defaults = [
         rules.is_some().then(|| "Settings become attempts by gRPC's own rules, in whose dialect the retry table was read.".to_owned()),
         throttling.map(|(max, ratio)| {
-            format!("The retry budget is the retry table's throttling: {max} tokens, of which a success puts back {ratio}.")
+            format!("The retry budget is the retry table's throttling: {max} tokens, of which a success returns {ratio}.")
         }),
         host.map(|host| format!("The service is at `{host}`, unless another address or universe is set.")),
     ];
-    let docs = DocLines::new("The settings of a client: those of its RPCs, and what holds for every call.")
+    let docs = DocLines::new("The settings of a client: those of its RPCs, and the options of all calls.")
         .block(defaults.into_iter().flatten());
     quote! {
         #docs

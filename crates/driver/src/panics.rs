@@ -34,7 +34,7 @@ impl PanicGuard {
         if !self.is_recorded.swap(true, Ordering::Relaxed) {
             let message = gax_text::Escaped(message.unwrap_or("without a message"));
             ignore_panic(|| {
-                tracing::error!("{who} panicked: {message}; later panics of it are not recorded");
+                tracing::error!("{who} panicked: {message}; its later panics are not recorded");
             });
         }
     }

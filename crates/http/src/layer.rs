@@ -19,20 +19,20 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use tower_layer::Layer;
 
-/// Runs every request of an HTTP client as an operation: the same settings, attempts and report as for gRPC.
+/// Retries the requests of an HTTP client, with the same settings, attempts and reports as gRPC calls.
 ///
-/// The client is any tower service of [`http::Request`]s, such as hyper-util's, or with the feature
-/// `reqwest` a `ReqwestService`. The layer decides in this order:
+/// The client is any tower service of [`http::Request`]s, such as hyper-util's, or, with the feature
+/// `reqwest`, a `ReqwestService`. The layer decides in this order:
 ///
-/// * A response 2xx whose body came whole is success. Any other status, whatever its body does, counts as a code, by
-///   [`Code::from_http_status`](gax_retry::Code::from_http_status); a broken connection or body counts as
-///   `UNAVAILABLE` ([`Compatibility::GaxJava`]: `UNKNOWN`, and final), an attempt whose time is up as
-///   `DEADLINE_EXCEEDED`, a response that can't be read as `INTERNAL`, and final.
-/// * It is retried if its code is retryable; or by status, where
-///   [`retryable_statuses`](Self::retryable_statuses) or a preset says so.
+/// * A 2xx response with a complete body is a success. Any other status is treated as a code, by
+///   [`Code::from_http_status`](gax_retry::Code::from_http_status). A broken connection or body is treated as
+///   `UNAVAILABLE` ([`Compatibility::GaxJava`]: `UNKNOWN`, and final), an attempt that timed out as
+///   `DEADLINE_EXCEEDED`, and a response that can't be read as `INTERNAL`, and final.
+/// * The request is retried if this code is retryable, or, with [`retryable_statuses`](Self::retryable_statuses) or a preset, if
+///   its status is.
 /// * It is retried only if it is safe to retry, by the [table](Self::idempotency) and the
 ///   [strategy](Self::strategy), or if no server can have carried it out.
-/// * `Retry-After` is waited for, with a draw on top, and one beyond the total timeout ends the operation.
+/// * The delay of a `Retry-After` is applied, with a random part added. If it doesn't fit into the total timeout, the operation ends.
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
 /// ([`of`](crate::OperationReport::of)), unless it is a success at the first attempt and nobody
@@ -95,7 +95,7 @@ impl fmt::Debug for HttpRetryLayer {
 }
 
 impl HttpRetryLayer {
-    /// A layer that retries these codes by these settings.
+    /// A layer that retries these codes with these settings.
     ///
     /// With a number that isn't a code, every request ends with an error
     /// ([`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions)), and nothing is sent.
@@ -225,14 +225,14 @@ impl HttpRetryLayer {
         self.options(OperationOptions::new().observer(observer))
     }
 
-    /// Which requests are safe to retry.
+    /// Sets the table that decides which requests are safe to retry.
     #[must_use]
     pub fn idempotency(mut self, table: IdempotencyTable) -> Self {
         self.options.table = Some(table);
         self.changed()
     }
 
-    /// How far the idempotency table counts.
+    /// Whether the idempotency table decides which requests are safe to retry; see [`IdempotencyStrategy`].
     #[must_use]
     pub fn strategy(mut self, strategy: IdempotencyStrategy) -> Self {
         self.options.strategy = Some(strategy);
@@ -259,7 +259,7 @@ impl HttpRetryLayer {
     /// safe to run twice at once: other requests are hedged where their rule says so
     /// ([`IdempotencyRule::hedgeable`](crate::IdempotencyRule::hedgeable)) or the hedging does
     /// ([`Hedging::allow_non_idempotent`]), and chunks of an upload's session never. What is hedged is not retried; other requests
-    /// are, as they would be without this. An attempt's failure counts as its code: a `503` is `UNAVAILABLE`. A percentile is that
+    /// are, as they would be without this. An attempt's failure is treated as its code: a `503` is `UNAVAILABLE`. A percentile is that
     /// of the requests that match the same rule of the table.
     ///
     /// If a hedge of a request that may change something gets 404, 409 or 412 while an attempt before it is in flight, that one
@@ -308,7 +308,7 @@ impl HttpRetryLayer {
     }
 
     /// The longest pause in a response's body while somebody waits for its next bytes. A success that is still
-    /// buffered then counts as an attempt that timed out, and is retried by that; a body that has been handed to the
+    /// buffered then is treated as an attempt that timed out, and is retried by that; a body that has been handed to the
     /// caller ends with an error.
     ///
     /// Use it for large transfers, which may take as long as they need while they make progress: a response that

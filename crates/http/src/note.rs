@@ -11,5 +11,5 @@ pub const FOLLOWED_REDIRECTS: Note = Note::new(&(
 /// request is safe to retry.
 pub const STORAGE_HOST_NOT_NAMED: Note = Note::new(&(
     "http.storage_host_not_named",
-    "a path of Cloud Storage at a host that was not named: its rules did not count (see with_host)",
+    "a path of Cloud Storage on a host that was not named: its rules were not applied (see with_host)",
 ));

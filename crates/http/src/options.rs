@@ -7,7 +7,7 @@ use std::time::Duration;
 /// Limits of a single HTTP request, put into its extensions: how much of it and of its response is kept, and how long a
 /// response may pause.
 ///
-/// An option that is not set is as the [layer](crate::HttpRetryLayer) has it. Timeouts, attempts and codes are in
+/// An option that is not set is as in the [layer](crate::HttpRetryLayer). Timeouts, attempts and codes are in
 /// [`CallOptions`](crate::CallOptions), in the same words as for gRPC.
 ///
 /// # Defaults

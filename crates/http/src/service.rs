@@ -17,7 +17,7 @@ use tower_service::Service;
 ///
 /// # Errors
 ///
-/// [`HttpError`], if no response came. A response is not an error, whatever its status.
+/// [`HttpError`], if no response came. A response is not an error, regardless of its status.
 ///
 /// # Cancel safety
 ///
@@ -58,7 +58,7 @@ impl<S: Clone> HttpRetryService<S> {
     ///
     /// # Errors
     ///
-    /// [`HttpError`], if no response came. A response is not an error, whatever its status.
+    /// [`HttpError`], if no response came. A response is not an error, regardless of its status.
     ///
     /// # Cancel safety
     ///

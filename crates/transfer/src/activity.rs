@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 /// The bytes of a request's body that its connection has taken, and when it took the last of them. The connection runs in a
-/// task of its own, and wakes that of the transfer.
+/// separate task, and wakes that of the transfer.
 #[derive(Debug)]
 pub(super) struct Activity {
     clock: Clock,

@@ -98,7 +98,7 @@ impl Failure {
                 return Self::new(TransferErrorKind::TimedOut, "there was no time for an attempt");
             }
             Broken::RequestEnded => {
-                let problem = "the request has ended that this transfer was made for";
+                let problem = "the request that this transfer belongs to has ended";
                 return Self::new(TransferErrorKind::Cancelled, problem);
             }
             Broken::Invalid(problem) => {
@@ -185,13 +185,13 @@ impl TransferError {
         self.0.transfer.bytes
     }
 
-    /// How often it went on after a failure.
+    /// How often it continued after a failure.
     #[must_use]
     pub fn resumptions(&self) -> u32 {
         self.0.transfer.resumptions
     }
 
-    /// The session by which an upload can go on, if there still is one.
+    /// The session by which an upload can continue, if there still is one.
     #[must_use]
     pub fn session(&self) -> Option<&UploadSession> {
         self.0.session.as_ref()

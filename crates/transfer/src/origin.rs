@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 /// The caller's headers that go to other origins too. All others may be credentials.
 const HARMLESS: [HeaderName; 4] = [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT];
 
-/// Headers of responses by which somebody else could go on with a transfer.
+/// Headers of responses by which somebody else could continue with a transfer.
 const SECRET: [&str; 5] = [
     "location",
     "content-location",

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 
-/// A name from a server that is no path within a folder.
+/// A name from a server that is not a path within a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnsafeName {
     name: String,
@@ -12,7 +12,7 @@ pub struct UnsafeName {
 }
 
 impl UnsafeName {
-    /// The name as the server has it.
+    /// The name as on the server.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -21,7 +21,7 @@ impl UnsafeName {
 
 impl fmt::Display for UnsafeName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the name {:?} is no path within a folder: {}", self.name, self.problem)
+        write!(f, "the name {:?} is not a path within a folder: {}", self.name, self.problem)
     }
 }
 
@@ -81,7 +81,7 @@ fn problem(name: &str) -> Option<&'static str> {
             let stem = part.split('.').next().unwrap_or_default().trim_end().to_ascii_lowercase();
             let is_numbered = |device: &str| {
                 let mut number = stem.strip_prefix(device).unwrap_or_default().chars();
-                // The superscripts count as digits.
+                // The superscripts are treated as digits.
                 let is_digit = number
                     .next()
                     .is_some_and(|digit| digit.is_ascii_digit() || "\u{b9}\u{b2}\u{b3}".contains(digit));
@@ -134,6 +134,6 @@ mod tests {
             assert_eq!(path.components().count(), 1 + name.split('/').count(), "{name}");
         }
         let text = path_within(Path::new("f"), "../x").unwrap_err().to_string();
-        assert_eq!(text, "the name \"../x\" is no path within a folder: a part of it is `.` or `..`");
+        assert_eq!(text, "the name \"../x\" is not a path within a folder: a part of it is `.` or `..`");
     }
 }

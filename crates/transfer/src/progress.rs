@@ -35,7 +35,7 @@ impl TransferProgress {
         self.total
     }
 
-    /// How often it went on after a failure.
+    /// How often it continued after a failure.
     #[must_use]
     pub fn resumptions(&self) -> u32 {
         self.resumptions

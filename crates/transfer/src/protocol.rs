@@ -114,7 +114,7 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> TransferProtocol<'a, S, X> {
         }
     }
 
-    /// An attempt failed so, and counts as that.
+    /// An attempt failed so, and is treated as that.
     fn failed(
         &mut self,
         config: &HttpConfig,

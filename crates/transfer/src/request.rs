@@ -36,10 +36,10 @@ impl TransferRequest {
         let mut request = Self::new(Request::new(()), method);
         match uri.parse() {
             Ok(uri) => *request.request.uri_mut() = uri,
-            Err(error) => request.invalidate("the endpoint is no URI", error),
+            Err(error) => request.invalidate("the endpoint is not a URI", error),
         }
         if has_dots(bucket) || has_dots(name) {
-            let why = "clients and proxies would take such a part out";
+            let why = "clients and proxies would remove such a part";
             request.invalidate("the name of the bucket or of the object has a part that is `.` or `..`", why);
         }
         request

@@ -52,7 +52,7 @@ impl UploadSession {
     ///
     /// # Errors
     ///
-    /// It is no URI.
+    /// It is not a URI.
     pub fn from_uri(uri: &str) -> Result<Self, http::uri::InvalidUri> {
         Ok(Self::new(Dialect::Storage, uri.parse()?))
     }
@@ -61,7 +61,7 @@ impl UploadSession {
     ///
     /// # Errors
     ///
-    /// It is no URI.
+    /// It is not a URI.
     pub fn universal_from_uri(uri: &str) -> Result<Self, http::uri::InvalidUri> {
         Ok(Self::new(Dialect::Universal, uri.parse()?))
     }

@@ -1,4 +1,4 @@
-//! Files in which transfers keep what it takes to go on in another process.
+//! Files in which transfers keep what it takes to continue in another process.
 
 use crate::error::{Failure, TransferErrorKind};
 use gax_text::Escaped;
@@ -21,7 +21,7 @@ pub(super) struct StateFile {
 
 /// The most that such a file has.
 const MOST: u64 = 1024 * 1024;
-/// How often it is written anew if other transfers write the same file meanwhile.
+/// How often it is written again if other transfers write the same file meanwhile.
 const MOST_TRIES: u32 = 8;
 /// The end of the name under which it is written: one that only transfers use.
 const NEW: &str = ".gax-new";
@@ -43,12 +43,13 @@ impl StateFile {
             Err(error) => return Err(self.failure("can't be read", error)),
         };
         if !metadata.is_file() {
-            return Err(self.failure("can't be read", "it is no regular file"));
+            return Err(self.failure("can't be read", "it is not a regular file"));
         }
         if metadata.len() > MOST {
-            return Err(
-                self.failure("is no state of a transfer: remove it, or name another one", "it is too long")
-            );
+            return Err(self.failure(
+                "is not the state of a transfer: remove it, or name another file",
+                "it is too long",
+            ));
         }
         let text = match fs::read(&self.path).await {
             Ok(text) => text,
@@ -60,7 +61,7 @@ impl StateFile {
         // The text of its error has parts of the file.
         let state = state.map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
-            self.failure("is no state of a transfer: remove it, or name another one", place)
+            self.failure("is not the state of a transfer: remove it, or name another file", place)
         })?;
         self.know(Some(text));
         Ok(Some(state))
@@ -136,7 +137,7 @@ impl StateFile {
     /// The file is that of another transfer.
     pub(super) fn of_another(&self) -> Failure {
         let problem = format!(
-            "the state file {} belongs to another transfer: remove it, or name another one",
+            "the state file {} belongs to another transfer: remove it, or name another file",
             self.shown()
         );
         Failure::new(TransferErrorKind::StateFile, problem)

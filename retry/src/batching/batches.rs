@@ -134,7 +134,7 @@ impl<K: Ord + Clone> Batches<K> {
         self.enter(element, now).map_err(|(_, refusal)| refusal)
     }
 
-    /// An element that waits for room is not to be added any more.
+    /// An element that waits for room is not to be added any longer.
     pub fn withdraw(&mut self, ticket: Ticket, now: Duration) {
         if self.held.remove(&ticket).is_some() {
             self.expire(now);
@@ -153,7 +153,7 @@ impl<K: Ord + Clone> Batches<K> {
         }
     }
 
-    /// A batch that was sent has ended, with whatever result. Its elements are not outstanding any more.
+    /// A batch that was sent has ended, with whatever result. Its elements are not outstanding any longer.
     pub fn ended(&mut self, batch: BatchId, now: Duration) {
         if self.unfinished.get(&batch).is_some_and(|batch| batch.stage == Stage::Sent) {
             self.expire(now);

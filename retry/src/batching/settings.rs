@@ -120,7 +120,7 @@ pub enum LimitExceeded {
 }
 
 impl fmt::Display for LimitExceeded {
-    /// The name as gax-java has it, such as `ThrowException`.
+    /// The name as in gax-java, such as `ThrowException`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             LimitExceeded::Ignore => "Ignore",

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// only as long as enough operations succeed. An operation that it stops ends with the server's own error and
 /// [`StopReason::Throttled`](crate::StopReason::Throttled).
 ///
-/// There are two kinds: [`tokens`](Self::tokens), as gRPC's service configs have it, and [`ratio`](Self::ratio).
+/// There are two kinds: [`tokens`](Self::tokens), as in gRPC's service configs, and [`ratio`](Self::ratio).
 /// Nothing locks. A budget has no clock: `now` is the time since any moment that all who use it agree on, and is asked
 /// for only by budgets that need it.
 ///
@@ -90,8 +90,8 @@ impl RetryBudget {
         Self::of(Kind::Window(Window::new(ratio, PER_SECOND)))
     }
 
-    /// How many retries a second are allowed whatever happens, over ten seconds: with 10, a hundred in each ten seconds.
-    /// It is a budget of its own, in which nothing has happened. Without effect on [`tokens`](Self::tokens).
+    /// How many retries a second are allowed in any case, over ten seconds: with 10, a hundred in each ten seconds.
+    /// It is a separate budget, in which nothing has happened. Without effect on [`tokens`](Self::tokens).
     #[must_use]
     pub fn min_per_second(self, retries: u32) -> Self {
         match &*self.kind {
@@ -159,7 +159,7 @@ impl RetryBudget {
         }
     }
 
-    /// An attempt failed in a way that is retried, or the server said not to retry: one token less.
+    /// An attempt failed in a way that is retried, or the server asked for no retry: one token less.
     pub fn failed(&self) {
         if let Kind::Tokens(tokens) = &*self.kind {
             tokens.failed();

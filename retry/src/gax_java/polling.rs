@@ -8,7 +8,7 @@ use std::time::Duration;
 /// How a long-running operation is polled: the exponential algorithm with the *polling* settings.
 ///
 /// Attempt 0 is the initial call (or, if that is done before the poller first looks, a poll
-/// without delay). Its clock starts when the initial call is sent. Polling goes on while a poll
+/// without delay). Its clock starts when the initial call is sent. Polling continues while a poll
 /// succeeds with "not done"; an error ends the operation. Unlike a retry, a poll that lands exactly on
 /// the total timeout, or less than 1 ms beyond, is still made.
 ///

@@ -170,7 +170,7 @@ fn cap(cap: Option<Duration>, initial_us: i64) -> i64 {
     }
 }
 
-/// The duration in microseconds; less than one, but not zero, counts as one, since 0 would unset it.
+/// The duration in microseconds; less than one, but not zero, is treated as one, since 0 would unset it.
 fn micros(duration: Option<Duration>) -> i64 {
     let duration = duration.unwrap_or_default();
     let least = i64::from(!duration.is_zero());

@@ -3,7 +3,7 @@
 use crate::Code;
 
 impl Code {
-    /// The code that a response with that HTTP status counts as: the one that gax-java's HTTP/JSON transport gives it
+    /// The code that a response with that HTTP status is treated as: the one that gax-java's HTTP/JSON transport gives it
     /// (recorded from the library for every status from 100 to 599).
     ///
     /// Only the status counts; a code in the body of the response does not. Informational responses, redirects and

@@ -1,4 +1,4 @@
-//! HTTP on top of operations: what statuses and failures count as, which requests are safe to retry, how long
+//! HTTP on top of operations: what statuses and failures are treated as, which requests are safe to retry, how long
 //! a response asks to wait, and how documents, tools and libraries retry.
 
 mod failure;

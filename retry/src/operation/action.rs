@@ -33,7 +33,7 @@ pub enum Action {
     /// Drop the attempt of that number: another one has won, or the operation has ended.
     Cancel(u32),
     /// Nothing to do before that moment, counted from the operation's start, or before another fact comes.
-    /// `None`: only a fact can go on.
+    /// `None`: only a fact can continue.
     Wait(Option<Duration>),
     /// The operation has ended. This comes once, and nothing comes after it.
     Finish(End),

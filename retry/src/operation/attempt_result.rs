@@ -32,7 +32,7 @@ pub struct AttemptResult {
     pub(super) progress: bool,
     pub(super) replayable: Replayable,
     asks: Asks,
-    /// The delay that the server asks for: in two parts, beside the small fields above, it takes less than a `Duration`.
+    /// The delay that the server asks for: in two parts, next to the small fields above, it takes less than a `Duration`.
     delay_seconds: u64,
     delay_nanos: u32,
     /// In nanoseconds since the operation's start; [`FOREVER`] is just now.
@@ -73,7 +73,7 @@ pub enum Delivery {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[non_exhaustive]
 pub enum Resend {
-    /// It counts as an attempt.
+    /// It is treated as an attempt.
     #[default]
     No,
     /// It was lost on an existing connection before it left: up to three times between two attempts.
@@ -114,7 +114,7 @@ pub enum Seen {
     Headers,
     /// Its headers, and perhaps messages that the caller has nothing of: the stream can be taken up all the same.
     Begun,
-    /// Messages, which another attempt can go on behind if `resumable`.
+    /// Messages, which another attempt can continue after if `resumable`.
     Messages {
         /// Whether a later attempt can take up the stream where this one left it.
         resumable: bool,
@@ -145,7 +145,7 @@ pub enum Repetition {
     /// If its code is `ALREADY_EXISTS`, `ABORTED` or `FAILED_PRECONDITION`; in a hedged operation also `NOT_FOUND`.
     #[default]
     ByCode,
-    /// Yes, whatever its code.
+    /// Yes, regardless of its code.
     Yes,
     /// No, since the request changes nothing, or by what else the server said: a hedge that fails so decides at once.
     No,
@@ -191,7 +191,7 @@ impl AttemptResult {
         Self::new(Outcome::NotDone(next))
     }
 
-    /// It ended with that code. `OK` is no failure: it counts as [`done`](Self::done).
+    /// It ended with that code. `OK` is no failure: it is treated as [`done`](Self::done).
     pub fn failed(code: Code) -> Self {
         Self::new(if code == Code::Ok { Outcome::Done } else { Outcome::Failed(code) })
     }
@@ -208,13 +208,13 @@ impl AttemptResult {
         Self { outcome: Self::failed(code).outcome, ..self }
     }
 
-    /// Our own clock ended it, or something that counts as that: its RPC timeout was used up. Where that timeout was all that
+    /// Our own clock ended it, or something that is treated as that: its RPC timeout was used up. Where that timeout was all that
     /// was left of the operation's time, the operation ends there, whatever its codes.
     pub fn with_timed_out(self) -> Self {
         Self { timed_out: true, ..self }
     }
 
-    /// Whether the attempt has brought the operation on, by itself or by messages that it delivered: back-off begins anew
+    /// Whether the attempt has brought the operation on, by itself or by messages that it delivered: back-off starts again
     /// then, although it failed. False unless said.
     pub fn with_progress(self, progress: bool) -> Self {
         Self { progress, ..self }
@@ -276,7 +276,7 @@ impl AttemptResult {
     pub(super) fn may_be_repetition(self, is_hedged: bool) -> bool {
         match self.code() {
             _ if self.repetition == Repetition::Yes => true,
-            // Whoever retries it whatever its code is knows that no server refused it for what was done before.
+            // Whoever retries it regardless of its code knows that no server refused it for what was done before.
             _ if self.retry == RetryFact::Yes => false,
             Code::NotFound => is_hedged && self.repetition == Repetition::ByCode,
             code => matches!(code, Code::AlreadyExists | Code::Aborted | Code::FailedPrecondition),

@@ -18,7 +18,7 @@ pub enum Event {
     TransparentRetry(StartedAttempt),
     /// Its server asks for a delay, or for no further attempt.
     PushbackReceived(Attempt, ServerDelay),
-    /// It would be retried, but the retry budget is spent.
+    /// It would be retried, but the retry budget is exhausted.
     RetryThrottled(Attempt),
     /// It has ended.
     Ended(Attempt, AttemptEnd),
@@ -30,14 +30,14 @@ pub enum Event {
 pub enum AttemptEnd {
     /// With the reply.
     Succeeded,
-    /// Without one, and the operation goes on: after this delay, or, where it is `None`, with the attempts that are
+    /// Without one, and the operation continues: after this delay, or, where it is `None`, with the attempts that are
     /// still in flight.
     Failed(Option<Duration>),
     /// With an error that is retried, but a limit, the budget or the server allows no further attempt.
     RetriesExhausted(StopReason),
     /// With an error that is not retried.
     PermanentFailure(StopReason),
-    /// It was dropped: another attempt won, or the caller wants no result any more.
+    /// It was dropped: another attempt won, or the caller wants no result any longer.
     Cancelled,
 }
 

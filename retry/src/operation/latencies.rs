@@ -9,7 +9,7 @@ use std::time::Duration;
 const WINDOW: usize = 128;
 /// With fewer than that there is no percentile to speak of.
 pub(super) const ENOUGH: u64 = 20;
-/// After how many calls the percentile is worked out anew.
+/// After how many calls the percentile is worked out again.
 const EVERY: u64 = 8;
 
 /// A percentile of the latencies of the last calls. Calls write and read it without a lock: a write that gets lost

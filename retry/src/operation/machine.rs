@@ -64,7 +64,7 @@ use std::time::Duration;
 ///
 /// # Notes
 ///
-/// Whoever drives it may write down `N` beside what the operation knows itself: both are made when something goes wrong,
+/// Whoever drives it may write down `N` besides what the operation knows itself: both are made when something goes wrong,
 /// in one allocation. [`with_notes`](Self::with_notes) begins such an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operation<N = ()> {
@@ -178,7 +178,7 @@ impl<N> Operation<N> {
     }
 
     /// Whether that attempt, which is in flight or has the reply, may take all the time that is left: our clock ends the
-    /// operation with it, whatever its code. By gax-java's rules that is so for a caller's deadline alone.
+    /// operation with it, regardless of its code. By gax-java's rules that is so for a caller's deadline alone.
     #[must_use]
     pub fn has_all_the_time(&self, policy: &Policy, number: u32) -> bool {
         self.attempt(policy, number).is_some_and(|attempt| policy.ends_with(attempt, self.bound()))
@@ -212,7 +212,7 @@ impl<N> Operation<N> {
     }
 
     /// When [`next`](Self::next) has something new to say although nothing happens meanwhile: the earliest
-    /// of the attempts' deadlines, the end of the delay and the next hedge. `None`: only a fact can go on.
+    /// of the attempts' deadlines, the end of the delay and the next hedge. `None`: only a fact can continue.
     #[inline]
     #[must_use]
     pub fn wake_at(&self, policy: &Policy) -> Option<Duration> {

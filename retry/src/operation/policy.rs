@@ -163,8 +163,8 @@ impl Policy {
     }
 
     /// The policy of polls by that library's rules, until a long-running operation is done: after each reply which says that it
-    /// is not, the delays and limits of `settings` say when it is asked for again. Every attempt counts as a poll, the
-    /// first too. No error is retried here: each poll may be an operation with retries of its own.
+    /// is not, the delays and limits of `settings` say when it is asked for again. Every attempt is treated as a poll, the
+    /// first too. No error is retried here: each poll may be an operation with its own retries.
     ///
     /// By gax-java's rules that is [`polling`](Self::polling). By the others a poll is drawn from the upper half of its delay, and an
     /// attempt may take all that is left of the total.
@@ -373,7 +373,7 @@ impl Policy {
         self.only_with_server_delay
     }
 
-    /// This policy with all that servers ask for heeded, or nothing of it, in place of what its rules heed:
+    /// This policy with all that servers ask for applied, or nothing of it, in place of what its rules heed:
     /// everything, by gRPC's rules the pushback only, by gax-java's nothing.
     #[must_use]
     pub fn with_server_delays(self, heeded: bool) -> Self {
@@ -410,7 +410,7 @@ impl Policy {
         self.rules.start(progress, is_first, now, bound)
     }
 
-    /// The time at which an operation is over, whatever happens, that its caller gives so much time; `None`: no limit is set.
+    /// The time at which an operation is over, in any case, that its caller gives so much time; `None`: no limit is set.
     #[must_use]
     pub fn time_limit(&self, bound: Option<Duration>) -> Option<Duration> {
         bounded(self.rules.time_limit().min(nanos_or_forever(bound)))

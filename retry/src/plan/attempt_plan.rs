@@ -63,7 +63,7 @@ impl Response {
     }
 
     /// It was a stream, of which messages had been delivered before it ended so. If the code is retried, the next attempt takes
-    /// the stream up behind them: back-off and the number of attempts begin anew, and the total timeout runs on.
+    /// the stream up behind them: back-off and the number of attempts start again, and the total timeout runs on.
     ///
     /// # Examples
     ///

@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn an_attempt_that_starts_in_time_may_last_until_the_total_timeout() {
-        // Attempts that use up their timeouts end after 4 s: the wait of 1 s before the third has no time any more.
+        // Attempts that use up their timeouts end after 4 s: the wait of 1 s before the third has no time any longer.
         let worst = |total, codes: CodeSet, compatibility| {
             let settings = RetrySettings::builder()
                 .total_timeout(total)
@@ -377,7 +377,7 @@ mod tests {
         for (compatibility, attempts, worst) in [
             (Compatibility::Documented, 2, 60_000),
             (Compatibility::Grpc, 2, 60_000),
-            // gax-java heeds no server.
+            // gax-java applies no server.
             (Compatibility::GaxJava, 2, 2099),
             (Compatibility::Documented, 1, 1000),
         ] {

@@ -59,7 +59,7 @@ pub enum Simulated {
     Ended(End, Duration),
     /// These attempts have no deadline and get no response.
     Endless(Vec<StartedAttempt>),
-    /// It goes on beyond [`Simulation::MAX_ATTEMPTS`]; the last attempt ended then.
+    /// It continues beyond [`Simulation::MAX_ATTEMPTS`]; the last attempt ended then.
     Truncated(Duration),
 }
 
@@ -121,7 +121,7 @@ impl<'a> Simulation<'a> {
         Self { operation, known: Some(first), ..self }
     }
 
-    /// An attempt that has used up its RPC timeout counts as if it had failed with that code.
+    /// An attempt that has used up its RPC timeout is treated as if it had failed with that code.
     pub(crate) fn expiring_as(self, code: Code) -> Self {
         Self { expired: code, ..self }
     }
@@ -213,7 +213,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Goes on to whatever comes first. Whether anything ever does.
+    /// Continues to whatever comes first. Whether anything ever does.
     fn advance(&mut self, until: Option<Duration>) -> bool {
         let ends = self.in_flight.iter().filter_map(|other| Some((other.ends_at?, other.attempt.number())));
         match (ends.min(), until) {

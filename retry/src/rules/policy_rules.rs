@@ -133,7 +133,7 @@ impl Rules {
         }
     }
 
-    /// The total timeout in nanoseconds where an attempt that it ends has ended the operation, whatever its code. By
+    /// The total timeout in nanoseconds where an attempt that it ends has ended the operation, regardless of its code. By
     /// gax-java's rules such an attempt ends as any other does.
     pub(crate) fn clock_limit(&self) -> u64 {
         match self {

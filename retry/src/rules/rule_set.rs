@@ -56,7 +56,7 @@ pub(crate) trait RuleSet {
         self.next(progress, ask, jitter)
     }
 
-    /// Back-off and RPC timeouts begin anew, after an attempt that delivered messages.
+    /// Back-off and RPC timeouts start again, after an attempt that delivered messages.
     fn reset_backoff(&self, progress: &mut Self::Progress, _bound: u64) {
         *progress = self.begin();
     }
@@ -78,7 +78,7 @@ pub(crate) struct Ask {
     pub(crate) is_endless: bool,
 }
 
-/// The wait before another attempt, as drawn, in nanoseconds. Zero: go on at once, without a timer.
+/// The wait before another attempt, as drawn, in nanoseconds. Zero: continue at once, without a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wait(pub(crate) u64);
 

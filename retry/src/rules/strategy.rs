@@ -162,7 +162,7 @@ impl Strategy {
         }
     }
 
-    /// How long a wait that the server asks for is too long: it is neither cut nor made in vain. `None`: none is.
+    /// How long a wait that the server asks for is too long: it is neither cut nor made without success. `None`: none is.
     fn left(&self, now: u64, waited: u64, bound: u64) -> Option<u64> {
         let own = self.strategy.limits.time().map(|(limit, rule)| match rule {
             TimeRule::Strict | TimeRule::Check => limited(limit).saturating_sub(now),

@@ -76,7 +76,7 @@ impl RetrySettingsBuilder {
     }
 
     /// Retryable codes that count only where the server asks for a delay, by pushback, `RetryInfo` or `Retry-After`, and
-    /// the delay is heeded. They have to be among the retryable codes too: this takes nothing in. OTLP asks for it
+    /// the delay is applied. They have to be among the retryable codes too: this takes nothing in. OTLP asks for it
     /// of `RESOURCE_EXHAUSTED`: without a delay, trying again does not help.
     ///
     /// # Examples

@@ -25,7 +25,7 @@ pub struct Timeout(pub Duration);
 impl Serialize for Timeout {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         if self.0.is_zero() {
-            return Err(S::Error::custom("a timeout of zero can't be stored: it says that no time is left"));
+            return Err(S::Error::custom("a timeout of zero can't be stored: it means that no time is left"));
         }
         DurationText(self.0).serialize(serializer)
     }

@@ -36,7 +36,7 @@ enum Kind {
     ToDeadline(Duration),
 }
 
-/// The rest of the time below which Python's `TimeToDeadlineTimeout` begins anew.
+/// The rest of the time below which Python's `TimeToDeadlineTimeout` starts again.
 const LEAST_LEFT: Duration = Duration::from_secs(1);
 
 impl AttemptTimeouts {
@@ -49,7 +49,7 @@ impl AttemptTimeouts {
     /// The first attempt has `initial`, each later one the time of the one before it times the multiplier, up to `max`:
     /// Python's `ExponentialTimeout`, node-gax's RPC timeouts.
     ///
-    /// A multiplier that is not a number or is below 1 counts as 1.
+    /// A multiplier that is not a number or is below 1 is treated as 1.
     #[must_use]
     pub const fn exponential(initial: Duration, multiplier: f64, max: Duration) -> Self {
         let multiplier = if multiplier >= 1.0 { multiplier } else { 1.0 };

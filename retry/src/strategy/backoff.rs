@@ -74,7 +74,7 @@ pub enum Jitter {
         /// The fraction; 0.25 is a quarter more or less.
         fraction: f64,
     },
-    /// From the delay to less than twice the delay. Growth goes on from the wait that was drawn, so
+    /// From the delay to less than twice the delay. Growth continues from the wait that was drawn, so
     /// that the random part compounds.
     Compounding,
     /// From the delay to less than twice the delay, to the nearest millisecond.
@@ -88,7 +88,7 @@ impl Backoff {
     /// Delays from `initial` up to `max`, each the one before times the multiplier. No random part yet;
     /// the cap comes after it.
     ///
-    /// A multiplier that is not a number or is below 1 counts as 1.
+    /// A multiplier that is not a number or is below 1 is treated as 1.
     #[must_use]
     pub const fn exponential(initial: Duration, multiplier: f64, max: Duration) -> Self {
         let multiplier = if multiplier >= 1.0 { multiplier } else { 1.0 };
@@ -146,7 +146,7 @@ impl Backoff {
         Self { initial, jitter, min: scaled(self.min), ..self }
     }
 
-    /// The formula with another multiplier; a value that is not a number or is below 1 counts as 1.
+    /// The formula with another multiplier; a value that is not a number or is below 1 is treated as 1.
     #[must_use]
     pub const fn with_multiplier(mut self, multiplier: f64) -> Self {
         self.multiplier = if multiplier >= 1.0 { multiplier } else { 1.0 };

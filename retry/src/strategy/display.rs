@@ -46,15 +46,15 @@ impl fmt::Display for TimeRule {
         f.write_str(match self {
             TimeRule::Strict => "no attempt starts or runs beyond it",
             TimeRule::Refuse => "no wait begins that would end after it",
-            TimeRule::Clip => "a wait is cut to what is left of it",
-            TimeRule::Check => "looked at after a wait",
+            TimeRule::Clip => "a wait is shortened to the rest of it",
+            TimeRule::Check => "checked after a wait",
             TimeRule::Waits => "the waits together",
         })
     }
 }
 
 impl fmt::Display for Limits {
-    /// The limits, such as `6 attempts; 50s (a wait is cut to what is left of it)`.
+    /// The limits, such as `6 attempts; 50s (a wait is shortened to the rest of it)`.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.max_attempts() {
             Some(1) => f.write_str("1 attempt")?,
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(none.to_string(), "none but the caller's own timeout");
         assert_eq!(none.with_max_attempts(1).to_string(), "1 attempt");
         let both = none.with_max_attempts(6).with_time(50 * S, TimeRule::Clip);
-        assert_eq!(both.to_string(), "6 attempts; 50s (a wait is cut to what is left of it)");
+        assert_eq!(both.to_string(), "6 attempts; 50s (a wait is shortened to the rest of it)");
         let strategy =
             BackoffStrategy::new(Backoff::exponential(S, 1.0, S), none.with_time(S, TimeRule::Strict));
         assert_eq!(strategy.to_string(), "min(1s x 1^n, 1s); 1s (no attempt starts or runs beyond it)");

@@ -47,7 +47,7 @@ impl Limits {
         Self { max_attempts: None, time: None }
     }
 
-    /// The limits with that number of attempts, the first included; 0 counts as 1.
+    /// The limits with that number of attempts, the first included; 0 is treated as 1.
     #[must_use]
     pub const fn with_max_attempts(mut self, attempts: u32) -> Self {
         self.max_attempts = Some(if attempts == 0 { 1 } else { attempts });

@@ -1,6 +1,6 @@
 //! The back-off of other tools and libraries, as data.
 //!
-//! Each of them has a formula of its own for the wait before a retry, and a rule of its own for giving
+//! Each of them has a separate formula for the wait before a retry, and a separate rule for giving
 //! up. A [`BackoffStrategy`] is one of each.
 
 mod attempt_timeouts;

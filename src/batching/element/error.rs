@@ -96,8 +96,8 @@ impl<E: fmt::Display> fmt::Display for ElementError<E> {
             ElementFailure::WrongReplies { elements, replies } => {
                 write!(
                     f,
-                    "the batch of {elements} elements has {replies} replies: the server left some out, or its reply is split \
-                     wrongly"
+                    "the batch of {elements} elements has {replies} replies: the server omitted some, or the response is \
+                     split incorrectly"
                 )?;
             }
             ElementFailure::Panicked => f.write_str("the call of the element's batch panicked")?,

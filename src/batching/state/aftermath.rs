@@ -29,7 +29,7 @@ impl<T, R, E> Aftermath<T, R, E> {
         Self { ends, results, dropped, flushed, driver: None }
     }
 
-    /// Wakes those who wait. Nobody needs to be there any more.
+    /// Wakes those who wait. Nobody needs to be there any longer.
     pub(crate) fn perform(self) {
         for (reply, end) in self.ends {
             drop(reply.send(end));

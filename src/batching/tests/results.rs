@@ -85,8 +85,7 @@ async fn another_number_of_replies_fails_all_elements() {
     batcher.close().await;
     let error = a.await.unwrap_err();
     assert_eq!(error.failure(), ElementFailure::WrongReplies { elements: 2, replies: 1 });
-    let text =
-        "the batch of 2 elements has 1 replies: the server left some out, or its reply is split wrongly";
+    let text = "the batch of 2 elements has 1 replies: the server omitted some, or the response is split incorrectly";
     assert_eq!(error.to_string(), text);
     assert_eq!(b.await.unwrap_err().failure(), error.failure());
 }

@@ -18,7 +18,7 @@ pub(in crate::client) struct Config {
     pub(super) poll_timeout: Option<Duration>,
     /// Whether the server is asked to wait until the operation is done.
     pub(super) waits: bool,
-    /// When a server that has waited in vain is asked again. gax-java, which never asks a server to wait, looks at its limits
+    /// When a server that has waited without success is asked again. gax-java, which never asks a server to wait, looks at its limits
     /// before a delay alone.
     pub(super) after_wait: Next,
     /// Whether the server is asked to cancel an operation that is not done when polling ends.

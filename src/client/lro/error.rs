@@ -13,7 +13,7 @@ use tonic::Status;
 
 /// Why a long-running operation has no response for its caller.
 ///
-/// In the first three cases the operation may go on at the server: its [name](LongRunningEnd::name) is all that it takes to
+/// In the first three cases the operation may continue at the server: its [name](LongRunningEnd::name) is all that it takes to
 /// ask for it again, in this process or in another one. The server is notified of none of them, and none has a
 /// status that no server sent.
 ///
@@ -37,9 +37,9 @@ pub enum LongRunningError {
     /// The first call failed, so that there is no name to poll. Whether the server has started anything is what the
     /// [status](LongRunningEnd::status) says.
     NotStarted(LongRunningEnd),
-    /// A poll failed, and its own retries did not help. The operation goes on.
+    /// A poll failed, and its own retries did not help. The operation continues.
     PollFailed(LongRunningEnd),
-    /// The polling settings allow no further poll: [`limit`](LongRunningEnd::limit) says which one. The operation goes on.
+    /// The polling settings allow no further poll: [`limit`](LongRunningEnd::limit) says which one. The operation continues.
     PollingTimedOut(LongRunningEnd),
     /// The operation is done, and has failed: with the [code](LongRunningEnd::code), message and
     /// [details](LongRunningEnd::details) that the server gave it. To poll it again is of no use.
@@ -211,7 +211,7 @@ impl fmt::Display for LongRunningError {
                 end.write_name(f)?;
                 f.write_str(" can't be polled")?;
                 end.write_status(f)?;
-                f.write_str(" (it may go on; resume it by its name)")
+                f.write_str(" (it may continue on the server; resume it by its name)")
             }
             Self::PollingTimedOut(_) => {
                 end.write_name(f)?;
@@ -223,7 +223,7 @@ impl fmt::Display for LongRunningError {
                     f.write_str("; the last poll failed")?;
                     end.write_status(f)?;
                 }
-                f.write_str("; it goes on, and is resumed by its name")
+                f.write_str("; it continues on the server, and can be resumed by its name")
             }
             Self::Failed(_) => {
                 end.write_name(f)?;
@@ -245,7 +245,7 @@ impl fmt::Display for LongRunningError {
             Self::ResultTaken(_) => {
                 f.write_str("the result of ")?;
                 end.write_name(f)?;
-                f.write_str(" was given out before: await its handle once")
+                f.write_str(" was returned before: await its handle only once")
             }
         }
     }

@@ -26,26 +26,25 @@ use tonic::Status;
 /// The most time that it takes to cancel an operation whose polling time is over, and to poll it once more.
 const LAST_CALLS: Duration = Duration::from_secs(60);
 
-/// A long-running operation: awaited, it is started, polled until it is done, and gives the response.
+/// A long-running operation. Awaiting it starts the operation, polls until it is done, and returns the response.
 ///
-/// Nothing happens until it is polled. Its first call (or, of one that is resumed by its name, its first poll) and each poll
-/// are operations of their own, with their own retries, observers and metrics; all of them together are one operation, whose
-/// [report](Self::report) has a row for each. When polls are made is up to the
-/// [polling settings](crate::settings::OperationCallSettings::polling_settings): by default after 5 s, 7.5 s, .. up to 45 s,
-/// for 5 min in all.
+/// Nothing happens until it is polled. Its first call and each poll are separate operations with their own retries, observers and
+/// metrics. Together they are one operation, whose [report](Self::report) has a row for each. The
+/// [polling settings](crate::settings::OperationCallSettings::polling_settings) decide when polls are made: by default after 5 s,
+/// 7.5 s, .. up to 45 s, for 5 min in all.
 ///
-/// Generated clients have one for each RPC with `google.longrunning.operation_info`; over any other client there is
-/// [`poll`](crate::longrunning::poll). `R` is the type of the response and `M` that of the metadata, as the RPC's proto names them.
+/// Generated clients return one for each RPC with `google.longrunning.operation_info`. For other clients, use
+/// [`poll`](crate::longrunning::poll). `R` is the type of the response and `M` the type of the metadata, as in the RPC's proto.
 ///
 /// # Errors
 ///
-/// See [`LongRunningError`]. The end of the polling time is none of the server's errors: the operation goes on. A handle that is
-/// awaited again after it gave its result gives [`ResultTaken`](LongRunningError::ResultTaken).
+/// See [`LongRunningError`]. The end of the polling time is not an error of the server: the operation continues. If a handle is
+/// awaited again after it returned its result, it returns [`ResultTaken`](LongRunningError::ResultTaken).
 ///
 /// # Cancel safety
 ///
-/// To await `&mut handle` is cancel safe: what is known stays, and it goes on when it is polled again. Dropping the handle
-/// stops the polling; the server is not notified, and the operation goes on. [`cancel`](Self::cancel) asks the server to stop.
+/// Awaiting `&mut handle` is cancel safe: the handle keeps its state and continues when it is polled again. Dropping the handle
+/// stops polling without notifying the server, and the operation continues. [`cancel`](Self::cancel) asks the server to stop.
 ///
 /// # Examples
 ///
@@ -58,7 +57,7 @@ const LAST_CALLS: Duration = Duration::from_secs(60);
 /// let export = longrunning::poll("operations/7", PollingSettings::new(), move |name| {
 ///     polls += 1;
 ///     let done = polls == 3;
-///     let response = prost_types::Any::from_msg(&41_i64).expect("it is encoded");
+///     let response = longrunning::Any::from_msg(&41_i64).expect("it is encoded");
 ///     let result = done.then_some(longrunning::operation::Result::Response(response));
 ///     async move { Ok::<_, tonic::Status>(Operation { name, done, result, ..Operation::default() }) }
 /// });
@@ -74,7 +73,7 @@ pub struct LongRunning<R = Any, M = Any> {
     known: LastState,
     types: Types<R, M>,
     stage: Stage,
-    /// `None`: polling goes on.
+    /// `None`: polling continues.
     ended: Option<PollingEnd>,
 }
 
@@ -187,7 +186,7 @@ impl<R, M> LongRunning<R, M> {
     ///
     /// # Cancel safety
     ///
-    /// It is cancel safe: the call that starts the operation goes on when the handle is polled again.
+    /// It is cancel safe: the call that starts the operation continues when the handle is polled again.
     pub async fn started(&mut self) -> Result<&str, LongRunningError> {
         while self.known.name.is_empty() && poll_fn(|cx| self.poll_reply(cx)).await.is_some() {}
         let Some(ended) = self.ended.as_ref().filter(|_| self.known.name.is_empty()) else {
@@ -203,7 +202,7 @@ impl<R, M> LongRunning<R, M> {
 
     /// The metadata of each reply from now on, until polling ends. Then await the handle for the response.
     ///
-    /// Replies without metadata, or with some of another type, are left out. Nothing is lost by polls that nobody waits for:
+    /// Replies without metadata, or with some of another type, are left out. Nothing is lost by polls that no caller waits for:
     /// none are made.
     ///
     /// # Examples
@@ -242,7 +241,7 @@ impl<R, M> LongRunning<R, M> {
         call.await
     }
 
-    /// Notifys the server that nobody wants the result any more. An operation that is not done goes on, if the server does not
+    /// Notifies the server that no caller wants the result any longer. An operation that is not done continues, if the server does not
     /// end it; polls may fail with `NOT_FOUND` from then on.
     ///
     /// # Errors
@@ -265,7 +264,7 @@ impl<R, M> LongRunning<R, M> {
         })
     }
 
-    /// Goes on until the server has replied, or until polling has ended: `None`.
+    /// Continues until the server has replied, or until polling has ended: `None`.
     fn poll_reply(&mut self, cx: &mut Context<'_>) -> Poll<Option<()>> {
         loop {
             match &mut self.stage {
@@ -407,7 +406,7 @@ impl<R, M> fmt::Debug for LongRunning<R, M> {
 ///
 /// # Cancel safety
 ///
-/// Dropping it loses nothing: the handle goes on from there.
+/// Dropping it loses nothing: the handle continues.
 #[must_use = "nothing is polled until it is"]
 pub struct Progress<'a, R = Any, M = Any> {
     handle: &'a mut LongRunning<R, M>,

@@ -20,7 +20,7 @@ use tonic::Status;
 /// Polls a long-running operation by its name, over any client, until it is done.
 ///
 /// `get` asks for the operation as it is now: a `GetOperation` of whatever client you have. It is called at once and then as the
-/// settings say; each poll is an operation of its own, which is retried as [`each_poll`](PollingSettings::each_poll) says. Give
+/// settings say; each poll is a separate operation, which is retried as [`each_poll`](PollingSettings::each_poll) says. Give
 /// [`RetrySettings`](crate::RetrySettings) for the polling alone, or [`PollingSettings`] for more.
 ///
 /// The result has messages as they are; [`typed`](LongRunning::typed) gives them their types. Where the name came from makes
@@ -71,7 +71,7 @@ where
 
 /// The calls of closures.
 struct ClosureServer<F> {
-    /// One call at a time is made of it, so that nobody waits for the lock.
+    /// One call at a time is made of it, so that no caller waits for the lock.
     get: Arc<Mutex<F>>,
     settings: PollingSettings,
 }
@@ -95,7 +95,7 @@ impl<F> ClosureServer<F> {
         setter: &str,
     ) -> BoxCall<()> {
         let Some(call) = call.map(Arc::clone) else {
-            let message = format!("nothing says how to notify the server: set PollingSettings::{setter}");
+            let message = format!("no call for this is configured: set PollingSettings::{setter}");
             return Box::pin(std::future::ready(Err(Status::unimplemented(message))));
         };
         let (retryer, name) = (self.retryer(deadline), name.to_owned());
@@ -158,9 +158,8 @@ where
 /// The status of a poll that failed, with its report.
 fn status_of(error: RetryError<Status>) -> Status {
     let report = error.report().clone();
-    let mut status = error
-        .into_last()
-        .unwrap_or_else(|| Status::deadline_exceeded("the poll took all the time that it had"));
+    let mut status =
+        error.into_last().unwrap_or_else(|| Status::deadline_exceeded("the poll used all of its time"));
     status.set_source(Arc::new(OperationError::new(report, None)));
     status
 }

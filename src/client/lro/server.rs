@@ -6,7 +6,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 
-/// A call on its way. It is an operation with retries of its own.
+/// A call on its way. It is an operation with its own retries.
 pub(in crate::client) type BoxCall<T> = Pin<Box<dyn Future<Output = Result<T, Status>> + Send>>;
 
 /// Calls the server of a long-running operation by the operation's name. No call outlives its deadline.
@@ -20,7 +20,7 @@ pub(in crate::client) trait OperationsServer: Send {
     /// Asks the server to stop it.
     fn cancel(&mut self, name: &str, deadline: Option<Instant>) -> BoxCall<()>;
 
-    /// Says that nobody wants its result any more.
+    /// Says that no caller wants its result any longer.
     fn delete(&mut self, name: &str) -> BoxCall<()>;
 }
 

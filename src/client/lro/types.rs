@@ -87,7 +87,7 @@ impl fmt::Display for WrongType {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let found = gax_text::Escaped(&self.found);
         match (&self.problem, &self.expected) {
-            (Some(problem), _) => write!(f, "it is no message of type {found}: {problem}"),
+            (Some(problem), _) => write!(f, "it is not a message of type {found}: {problem}"),
             (None, Some(expected)) => write!(f, "it is of type \"{found}\", not {expected}"),
             (None, None) => write!(f, "it is of type \"{found}\""),
         }
@@ -111,7 +111,9 @@ mod tests {
             "it is of type \"google.protobuf.StringValue\", not google.protobuf.Int64Value"
         );
         let malformed = number.read(&any("google.protobuf.Int64Value", vec![0xff])).unwrap_err();
-        assert!(malformed.to_string().starts_with("it is no message of type google.protobuf.Int64Value: "));
+        assert!(
+            malformed.to_string().starts_with("it is not a message of type google.protobuf.Int64Value: ")
+        );
     }
 
     #[test]

@@ -11,13 +11,13 @@ use tokio_stream::Stream;
 
 /// A list that a server gives page by page, as a [`Stream`] of its items.
 ///
-/// Nothing is called before it is polled. Each page is a call of its own, with the method's settings: an operation with its own
+/// Nothing is called before it is polled. Each page is a separate call, with the method's settings: an operation with its own
 /// total timeout, attempts and [report](crate::OperationReport). Metadata and [`CallOptions`](crate::CallOptions) of the
-/// request hold for each of them. An empty page with a token goes on; a page without a token, or with an empty one, is the
+/// request hold for each of them. An empty page with a token continues; a page without a token, or with an empty one, is the
 /// last.
 ///
 /// The stream is over after its first error. The items of the pages before it have been delivered by then;
-/// [`token`](Self::token) says where to go on. A token that comes back is an
+/// [`token`](Self::token) says where to continue. A token that comes back is an
 /// [error](crate::client::paging::PageError::RepeatedToken), since the pages would have no end. One token is remembered for
 /// that, so that some pages of a circle may be delivered again before it is found.
 ///
@@ -70,8 +70,8 @@ impl<S: PageSource> Paged<S> {
         Self { walk: Walk::new(source, first), items: Vec::new().into_iter() }
     }
 
-    /// Goes on with the page of that token, such as one that [`token`](Self::token) gave before, in this process or another.
-    /// Items that have been read and not delivered are dropped; a stream that has failed goes on.
+    /// Continues with the page of that token, such as one that [`token`](Self::token) gave before, in this process or another.
+    /// Items that have been read and not delivered are dropped; a stream that has failed continues.
     ///
     /// Default: the token of the request; with an empty one, the first page.
     pub fn from_token(mut self, token: impl Into<S::Token>) -> Self {
@@ -90,7 +90,7 @@ impl<S: PageSource> Paged<S> {
         self
     }
 
-    /// Reads one page ahead: the call for the next page begins as soon as a page has arrived, and goes on whenever the stream
+    /// Reads one page ahead: the call for the next page begins as soon as a page has arrived, and continues whenever the stream
     /// is polled. An error of it comes after the items of the page before it.
     ///
     /// Default: a page is called for when the items of the one before it have been delivered.
@@ -105,7 +105,7 @@ impl<S: PageSource> Paged<S> {
         Pages::new(self.walk)
     }
 
-    /// The token of the page that the next item is on, to go on from there [later](Self::from_token); `None` after the last
+    /// The token of the page that the next item is on, to continue from there [later](Self::from_token); `None` after the last
     /// item of the list.
     ///
     /// After an error, and between two pages, no item is lost or delivered twice that way. In the middle of a page its first
@@ -122,7 +122,7 @@ impl<S: PageSource> Paged<S> {
     ///
     /// # Cancel safety
     ///
-    /// No item is lost if the future is dropped; the call for the next page goes on when the stream is polled again.
+    /// No item is lost if the future is dropped; the call for the next page continues when the stream is polled again.
     pub async fn next(&mut self) -> Option<Result<S::Item, ErrorOf<S>>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

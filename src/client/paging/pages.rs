@@ -48,7 +48,7 @@ impl<S: PageSource> Pages<S> {
         Self { walk }
     }
 
-    /// The token of the next page, to go on from there [later](crate::client::paging::Paged::from_token); `None` after the last
+    /// The token of the next page, to continue from there [later](crate::client::paging::Paged::from_token); `None` after the last
     /// one. Where a limit has cut a page, it is that page's own.
     pub fn token(&self) -> Option<&S::Token> {
         self.walk.next()
@@ -62,7 +62,7 @@ impl<S: PageSource> Pages<S> {
     ///
     /// # Cancel safety
     ///
-    /// No page is lost if the future is dropped; the call for it goes on when the stream is polled again.
+    /// No page is lost if the future is dropped; the call for it continues when the stream is polled again.
     pub async fn next(&mut self) -> Option<Result<PageOf<S>, ErrorOf<S>>> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await
     }

@@ -19,7 +19,7 @@ impl<T: Clone + PartialEq> Trail<T> {
         Self { remembered: first, since: 0, replaced_after: 1 }
     }
 
-    /// Goes on from one token to the next; whether that has been there before.
+    /// Continues from one token to the next; whether that has been there before.
     pub(super) fn comes_back(&mut self, from: &T, token: &T) -> bool {
         if token == from || *token == self.remembered {
             return true;

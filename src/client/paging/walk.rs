@@ -88,7 +88,7 @@ impl<S: PageSource> Walk<S> {
         self.next.as_ref()
     }
 
-    /// How many items there are still at most, if that is known; an error counts as one.
+    /// How many items there are still at most, if that is known; an error is treated as one.
     pub(super) fn most(&self) -> Option<usize> {
         if self.goes_on() { self.left.map(|left| left.saturating_add(1)) } else { Some(0) }
     }
@@ -122,7 +122,7 @@ impl<S: PageSource> Walk<S> {
         }
     }
 
-    /// Goes on with the call for the page after this one, if pages are read ahead.
+    /// Continues with the call for the page after this one, if pages are read ahead.
     pub(super) fn poll_ahead(&mut self, cx: &mut Context<'_>) {
         if self.prefetches && self.goes_on() && !self.comes_back {
             let (Poll::Ready(()) | Poll::Pending) = self.poll_call(cx);

@@ -13,7 +13,7 @@ use tonic::{Status, Streaming};
 /// The messages of a streaming call.
 ///
 /// It is a [`Stream`], and has the methods of tonic's [`Streaming`]. Where the call has a
-/// [resumption](crate::resumption::Resumption), it goes on over further connections: the messages of all of them come out of
+/// [resumption](crate::resumption::Resumption), it continues over further connections: the messages of all of them come out of
 /// this one stream.
 ///
 /// # Cancel safety
@@ -80,7 +80,7 @@ impl<M: Send + 'static> ResponseStream<M> {
         self.look(|source| MetadataMap::from_headers(source.head()))
     }
 
-    /// How often the stream was begun [anew](crate::resumption::Resume::Anew), as of the connection that was opened last: after
+    /// How often the stream was [restarted](crate::resumption::Resume::Anew), as of the connection that was opened last: after
     /// that, messages may come once more.
     #[must_use]
     pub fn restarts(&self) -> u64 {

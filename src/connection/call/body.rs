@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// The body of a response. Until it has ended, its call counts as in flight.
+/// The body of a response. Until it has ended, its call is treated as in flight.
 pub(super) struct ConnectionBody {
     body: Incoming,
     /// `None`: it has ended.

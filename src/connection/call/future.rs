@@ -20,7 +20,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::body::Body;
 
-/// How close to the end of its time a call may be dropped and still count as timed out.
+/// How close to the end of its time a call may be dropped and still are treated as timed out.
 const SLACK: Duration = Duration::from_millis(5);
 
 /// How often a request that a connection gives back is handed to another one.
@@ -32,7 +32,7 @@ type Sending = Pin<Box<dyn Future<Output = Result<Response<Incoming>, TrySendErr
 ///
 /// # Cancel safety
 ///
-/// Dropping it resets the call's stream. One that is dropped when the time in its `grpc-timeout` header is up counts as a sign
+/// Dropping it resets the call's stream. One that is dropped when the time in its `grpc-timeout` header is up is treated as a sign
 /// that the server may be dead.
 #[must_use = "futures do nothing unless polled"]
 pub struct ConnectionFuture {

@@ -149,7 +149,7 @@ pub(super) async fn check<O: Owner>(owner: &O, connection: &Arc<PooledConnection
     }
 }
 
-/// Nobody asks any more: the next connection does.
+/// Nobody asks any longer: the next connection does.
 struct Unknown<'a>(&'a Health);
 
 impl Drop for Unknown<'_> {

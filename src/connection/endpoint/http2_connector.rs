@@ -133,7 +133,7 @@ impl Http2Connector {
             let error: StdError = match Pin::new(&mut driving).poll(cx) {
                 Poll::Ready(Err(error)) => error.into(),
                 Poll::Ready(Ok(())) => {
-                    let closed = "the server closed the connection before it said anything";
+                    let closed = "the server closed the connection before it sent anything";
                     io::Error::new(io::ErrorKind::ConnectionReset, closed).into()
                 }
                 Poll::Pending if driving.current_max_send_streams() == UNSET => return Poll::Pending,
@@ -183,7 +183,7 @@ pub(super) async fn drive(
             let mut text = text_of(&error);
             let timed_out = |error: &io::Error| error.kind() == io::ErrorKind::TimedOut;
             if chain(&error).filter_map(|error| error.downcast_ref()).any(timed_out) {
-                text += ": the system gave it up, as sent bytes stayed without an acknowledgement (tcp_user_timeout)";
+                text += ": the operating system closed it, because sent bytes were not acknowledged (tcp_user_timeout)";
             }
             LostReason::Broken(text)
         }

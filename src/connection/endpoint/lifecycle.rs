@@ -8,7 +8,7 @@ use tokio::time::Instant;
 
 /// When an endpoint is connected to, and why it has no connection.
 ///
-/// A connection that brought a call its response headers is followed at once, however it ended. One that ended without that counts as a
+/// A connection that brought a call its response headers is followed at once, however it ended. One that ended without that is treated as a
 /// failed attempt to connect, begun when it was made.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
@@ -23,7 +23,7 @@ enum Phase {
     /// Nobody has asked for a connection.
     Idle,
     Connecting,
-    /// In back-off until then; `None`: for ever.
+    /// In back-off until then; `None`: forever.
     Waiting(Option<Instant>),
 }
 
@@ -35,13 +35,13 @@ pub(crate) enum Step {
     Connect,
 }
 
-/// A connection that takes no calls any more.
+/// A connection that takes no calls any longer.
 #[derive(Debug)]
 pub(crate) struct Loss {
     pub(crate) made: Instant,
     /// Whether it brought a call its response headers.
     pub(crate) has_served: bool,
-    /// Whether calls go on over it, which may get theirs yet.
+    /// Whether calls continue over it, which may get theirs yet.
     pub(crate) has_calls: bool,
     /// Why the server is to blame; `None`: we ended it.
     pub(crate) error: Option<SharedError>,

@@ -25,7 +25,7 @@ pub(crate) trait Owner: Send + Sync + 'static {
     /// No connection could be made by an attempt that began then. Returns how long it takes until the next one.
     fn failed(&self, number: u64, error: &SharedError, began: Clock) -> Duration;
 
-    /// Calls may not use that connection any more.
+    /// Calls may not use that connection any longer.
     fn lost(&self, connection: &PooledConnection);
 
     /// The endpoint's task has ended.

@@ -104,7 +104,7 @@ impl PooledConnection {
         self.in_flight() >= self.traffic.max_streams()
     }
 
-    /// A call has its response headers. Returns whether that is news of a connection that takes no calls any more.
+    /// A call has its response headers. Returns whether that is news of a connection that takes no calls any longer.
     pub(crate) fn serve(&self) -> bool {
         let is_first = !self.has_served();
         if is_first {

@@ -19,7 +19,7 @@ pub(crate) struct Subchannel {
     pub(crate) wanted: Notify,
     /// Its addresses have changed.
     pub(super) moved: Notify,
-    /// Nobody needs the endpoint any more.
+    /// Nobody needs the endpoint any longer.
     pub(crate) stopped: CancellationToken,
     pub(super) counts: Counts,
     pub(super) health: Health,

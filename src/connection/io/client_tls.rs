@@ -97,7 +97,7 @@ impl ClientTls {
             let certificates =
                 certificates.map_err(|error| format!("ca_certificate can't be read: {error}"))?;
             if certificates.is_empty() {
-                return Err("ca_certificate has no certificate in it: it has to be a text of PEM".into());
+                return Err("ca_certificate contains no certificate: it must be PEM text".into());
             }
             roots.add_parsable_certificates(certificates);
         }
@@ -117,7 +117,7 @@ impl ClientTls {
         config.alpn_protocols.push(HTTP2.to_vec());
         let name = self.server_name.as_deref().unwrap_or(host);
         let name = ServerName::try_from(name.to_owned())
-            .map_err(|error| format!("{name:?} is no name that a certificate can have: {error}"))?;
+            .map_err(|error| format!("{name:?} is not a name that a certificate can have: {error}"))?;
         let connector = TlsConnector::from(Arc::new(config));
         Ok(Encryption { connector, name, assumes_http2: self.assumes_http2 })
     }

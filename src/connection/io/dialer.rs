@@ -77,12 +77,12 @@ impl SocketOptions {
         tcp.set_keepalive_retries(self.keepalive_retries);
         tcp.set_local_address(self.local_address);
         dead_peers::set_user_timeout(&mut tcp, self.user_timeout);
-        // The addresses have ports of their own, so that none is named.
+        // The addresses have their own ports, so that none is named.
         Ok(tcp.call(Uri::from_static("http://resolved")).await?.into_inner())
     }
 }
 
-/// Addresses that need no resolver any more.
+/// Addresses that need no resolver any longer.
 #[derive(Clone)]
 struct Resolved(Vec<SocketAddr>);
 

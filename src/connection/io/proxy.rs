@@ -45,10 +45,10 @@ impl FromStr for Proxy {
         if user_info.is_some_and(|(_, user_info)| user_info.contains(['/', '?', '#', '@'])) {
             let escapes = "/ as %2F, ? as %3F, # as %23, @ as %40";
             return Err(format!(
-                "its user or password has a character that a URI can't have there: write {escapes}"
+                "its user or password has a character that a URI does not allow there: write {escapes}"
             ));
         }
-        let uri: Uri = with_scheme.parse().map_err(|error| format!("it is no URI: {error}; {FORM}"))?;
+        let uri: Uri = with_scheme.parse().map_err(|error| format!("it is not a URI: {error}; {FORM}"))?;
         if uri.scheme_str() != Some("http") {
             let scheme = uri.scheme_str().unwrap_or_default();
             return Err(format!("only proxies of plain HTTP can be used, not of {scheme:?}: {FORM}"));
@@ -63,7 +63,7 @@ impl FromStr for Proxy {
         let port = match host_and_port.strip_prefix(host).and_then(|rest| rest.strip_prefix(':')) {
             None => return Err(format!("it has no port: {FORM}")),
             Some(port) => {
-                port.parse().map_err(|_| format!("{port:?} is no port: a number from 0 to 65535"))?
+                port.parse().map_err(|_| format!("{port:?} is not a port: a number from 0 to 65535"))?
             }
         };
         let authorization = user.map(|user| {
@@ -110,7 +110,7 @@ impl Proxy {
             Some(code) => {
                 let (refusal, advice) = match (code, self.authorization.is_some()) {
                     ("407", false) => (REFUSES, ": it wants credentials, as http://user:password@host:port"),
-                    ("407", true) => (REFUSES, ": it doesn't take these credentials"),
+                    ("407", true) => (REFUSES, ": it rejects these credentials"),
                     ("403", _) => (REFUSES, ""),
                     _ => ("", ""),
                 };
@@ -119,7 +119,7 @@ impl Proxy {
                 Err(io::Error::new(io::ErrorKind::ConnectionRefused, text))
             }
             None => {
-                let text = format!("the proxy {self} doesn't speak HTTP: is it one of SOCKS or of TLS?");
+                let text = format!("the proxy {self} doesn't speak HTTP: is it a SOCKS or TLS proxy?");
                 Err(io::Error::new(io::ErrorKind::InvalidData, text))
             }
         }
@@ -275,9 +275,9 @@ mod tests {
             ("socks5://u:secret@a:1", "only proxies of plain HTTP can be used, not of \"socks5\""),
             ("https://u:secret@a:1", "only proxies of plain HTTP can be used, not of \"https\""),
             ("http://u:secret@a", "it has no port"),
-            ("http://u:secret@a:99999", "\"99999\" is no port"),
+            ("http://u:secret@a:99999", "\"99999\" is not a port"),
             ("http://u:secret@:1", "it "),
-            ("a b", "it is no URI"),
+            ("a b", "it is not a URI"),
             ("http://u:8080/secret@a:1", "write / as %2F"),
             ("http://u:secret#secret@a:1", "write / as %2F"),
             ("u:secret?secret@a:1", "write / as %2F"),

@@ -104,7 +104,7 @@ impl Traffic {
         }
     }
 
-    /// Nobody reads or writes any more.
+    /// Nobody reads or writes any longer.
     pub(super) fn close(&self) {
         self.is_closed.store(true, Ordering::Release);
     }

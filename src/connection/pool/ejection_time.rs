@@ -14,7 +14,7 @@ pub(super) struct EjectionTime {
 }
 
 impl EjectionTime {
-    /// It is ejected, for longer if it was before. One that was good for as long as it had been out begins anew.
+    /// It is ejected, for longer if it was before. One that was good for as long as it had been out starts again.
     pub(super) fn begin(&mut self, first: Duration, now: Instant) -> Duration {
         if self.until.and_then(|until| until.checked_add(self.time)).is_none_or(|good| good < now) {
             self.times = 0;

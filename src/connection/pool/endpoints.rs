@@ -223,7 +223,7 @@ impl Endpoints {
         self.list.iter().any(|endpoint| endpoint.absence.is_some() && !endpoint.is_draining)
     }
 
-    /// The endpoints that nobody needs any more.
+    /// The endpoints that nobody needs any longer.
     pub(super) fn retire(&mut self) -> Vec<Endpoint> {
         if !self.list.iter().any(|endpoint| endpoint.is_draining) {
             return Vec::new();
@@ -340,5 +340,7 @@ fn random_below(all: usize) -> usize {
 
 /// Why a call doesn't wait.
 pub(super) fn overcrowded() -> SharedError {
-    SharedError::from(StdError::from("too many calls wait for a connection: their requests take over 64 MiB"))
+    SharedError::from(StdError::from(
+        "too many calls are waiting for a connection: their requests exceed 64 MiB",
+    ))
 }

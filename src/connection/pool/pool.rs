@@ -35,7 +35,7 @@ pub(crate) struct Pool {
     last_number: AtomicU64,
     /// A connection failed or was lost: its address may be wrong.
     pub(super) asked: Notify,
-    /// Nobody needs the connection any more.
+    /// Nobody needs the connection any longer.
     pub(super) closed: CancellationToken,
 }
 

@@ -34,7 +34,7 @@ impl SharedPool {
         let mut state = self.0.state();
         if !state.is_started {
             let Ok(runtime) = Handle::try_current() else {
-                let text = "there is no tokio runtime, which connections are tasks of";
+                let text = "there is no tokio runtime to run the connections";
                 return Pick::Placed(Placement::None(SharedError::from(StdError::from(text))));
             };
             (state.is_started, state.failure) = (true, None);
@@ -74,7 +74,7 @@ impl Drop for ResolverTask {
     }
 }
 
-/// Asks the resolver again and again, and has calls use the streams that are free, until nobody needs the connection any more.
+/// Asks the resolver again and again, and has calls use the streams that are free, until the connection is no longer needed.
 async fn follow(task: ResolverTask) {
     let pool = &task.0;
     either(pool.closed.cancelled(), either(resolve(pool), dispatch(pool))).await;

@@ -8,7 +8,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 
-/// The most bytes of requests that wait, and what one counts for beside its body.
+/// The most bytes of requests that wait, and what one counts for next to its body.
 const MAX_BYTES: u64 = 64 << 20;
 const REQUEST_BYTES: u64 = 1 << 10;
 
@@ -59,7 +59,7 @@ pub(super) struct WaitingCalls {
 }
 
 impl WaitingCall {
-    /// Says where it goes; if nobody waits any more, the stream is free again.
+    /// Says where it goes; if nobody waits any longer, the stream is free again.
     pub(super) fn place(self, placement: Placement) {
         drop(self.reply.send(placement));
     }
@@ -110,7 +110,7 @@ impl WaitingCalls {
         }
     }
 
-    /// These go on waiting, before all others.
+    /// These continue waiting, before all others.
     pub(super) fn put_back(&mut self, calls: Vec<WaitingCall>) {
         for call in calls.into_iter().rev() {
             self.bytes = self.bytes.saturating_add(call.bytes);

@@ -9,7 +9,7 @@ use tokio::time::Instant;
 #[derive(Debug)]
 pub(crate) struct AddressBook {
     addresses: Arc<[Address]>,
-    /// Those whose connection was given up, and until when they stay behind the others; `None`: for ever.
+    /// Those whose connection was given up, and until when they stay behind the others; `None`: forever.
     given_up: Vec<(Address, Option<Instant>)>,
 }
 

@@ -23,11 +23,11 @@ pub type ResolveFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 ///
 /// If it fails, the addresses of before stay. If there are none, calls fail with `UNAVAILABLE` and the error, unless they
 /// wait for a connection; it is asked again by the [back-off](crate::connection::ConnectBackoff) of connections. A list without an
-/// address counts as a failure.
+/// address is treated as a failure.
 ///
 /// # Cancel safety
 ///
-/// Both futures are dropped when nobody needs the connection any more, `changed` also whenever the resolver is asked.
+/// Both futures are dropped when the connection is no longer needed, `changed` also whenever the resolver is asked.
 ///
 /// # Examples
 ///

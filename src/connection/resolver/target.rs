@@ -96,11 +96,12 @@ impl FromStr for Target {
         }
         match &*scheme {
             "http" | "https" => {
-                let uri = Uri::from_str(text).map_err(|problem| error(format!("it is no URI: {problem}")))?;
+                let uri =
+                    Uri::from_str(text).map_err(|problem| error(format!("it is not a URI: {problem}")))?;
                 let authority = uri.authority().ok_or_else(|| error(format!("it has no host: {FORMS}")))?;
                 if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
                     return Err(error(
-                        "it has a path, which no gRPC server is reached by: leave it out".to_owned(),
+                        "it has a path, which a gRPC target does not have: remove it".to_owned(),
                     ));
                 }
                 let is_tls = scheme == "https";
@@ -120,8 +121,8 @@ impl FromStr for Target {
                         Some(("", name)) => name,
                         Some((server, _)) => {
                             let reason = format!(
-                                "it names the DNS server {server}, but the system's own is asked: write dns:///, \
-                                 or set a resolver of your own"
+                                "it names the DNS server {server}, but the system's resolver is used: write \
+                                 dns:///, or set your own resolver"
                             );
                             return Err(error(reason));
                         }
@@ -130,7 +131,7 @@ impl FromStr for Target {
                 };
                 let (host, port) = host_and_port(name).map_err(error)?;
                 if Authority::from_str(name).is_err() {
-                    return Err(error(format!("{host:?} is no host's name: {FORMS}")));
+                    return Err(error(format!("{host:?} is not a host name: {FORMS}")));
                 }
                 Ok(of(place(host, port), None, name))
             }
@@ -157,7 +158,7 @@ impl FromStr for Target {
                 }
                 Ok(of(Place::Addresses(vec![Address::Unix(PathBuf::from(path))]), None, "localhost"))
             }
-            other => Err(error(format!("nobody knows the scheme {other:?}: {FORMS}"))),
+            other => Err(error(format!("the scheme {other:?} is not known: {FORMS}"))),
         }
     }
 }
@@ -200,7 +201,7 @@ fn is_port(text: &str) -> bool {
 
 fn port_of(port: &str) -> Result<u16, String> {
     let number = Some(port).filter(|port| is_port(port)).and_then(|port| port.parse().ok());
-    number.ok_or_else(|| format!("{port:?} is no port: a number from 0 to 65535"))
+    number.ok_or_else(|| format!("{port:?} is not a port: a number from 0 to 65535"))
 }
 
 fn host_and_port(name: &str) -> Result<(&str, u16), String> {
@@ -227,7 +228,8 @@ fn addresses(list: &str, read: impl Fn(&str) -> Option<IpAddr>) -> Result<Vec<Ad
     let address = |text: &str| {
         let (host, port) = host_and_port(text)?;
         let ip = read(host.trim_start_matches('[').trim_end_matches(']'));
-        let ip = ip.ok_or_else(|| format!("{host:?} is no address of this kind: names go behind dns:///"))?;
+        let ip =
+            ip.ok_or_else(|| format!("{host:?} is not an address of this kind: write names after dns:///"))?;
         Ok(Address::Tcp(SocketAddr::new(ip, port)))
     };
     list.split(',').map(address).collect()
@@ -278,27 +280,27 @@ mod tests {
         for (text, expected) in [
             ("", "it has no host"),
             ("http://server/v1", "it has a path"),
-            ("http://", "it is no URI"),
-            ("http://server:99999", "\"99999\" is no port"),
-            ("https://server:", "\"\" is no port"),
+            ("http://", "it is not a URI"),
+            ("http://server:99999", "\"99999\" is not a port"),
+            ("https://server:", "\"\" is not a port"),
             ("https://user:secret@server", "it has credentials"),
-            ("dns:///server:+5", "\"+5\" is no port"),
-            ("dns:///server:70000", "\"70000\" is no port"),
-            ("dns:///ser ver:1", "\"ser ver\" is no host's name"),
-            ("ser\r\nver", "is no host's name"),
+            ("dns:///server:+5", "\"+5\" is not a port"),
+            ("dns:///server:70000", "\"70000\" is not a port"),
+            ("dns:///ser ver:1", "\"ser ver\" is not a host name"),
+            ("ser\r\nver", "is not a host name"),
             ("user@server:1", "it has credentials"),
             ("dns:///user:secret@server", "it has credentials"),
             ("user:secret@server:1", "it has credentials"),
             ("dns://8.8.8.8/server", "it names the DNS server 8.8.8.8"),
             ("dns://server", "write dns:///host:port"),
-            ("dns:///server:x", "\"x\" is no port"),
+            ("dns:///server:x", "\"x\" is not a port"),
             ("dns:///:50051", "it has no host"),
-            ("ipv4:server:1", "\"server\" is no address of this kind"),
-            ("ipv4:[::1]:1", "is no address of this kind"),
-            ("ipv6:10.0.0.1:1", "is no address of this kind"),
+            ("ipv4:server:1", "\"server\" is not an address of this kind"),
+            ("ipv4:[::1]:1", "is not an address of this kind"),
+            ("ipv6:10.0.0.1:1", "is not an address of this kind"),
             ("unix:", "it has no path"),
-            ("server:", "\"\" is no port"),
-            ("xds:///server", "nobody knows the scheme \"xds\""),
+            ("server:", "\"\" is not a port"),
+            ("xds:///server", "the scheme \"xds\" is not known"),
         ] {
             assert!(show(text).contains(expected), "{text}: {}", show(text));
         }

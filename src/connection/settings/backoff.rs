@@ -7,8 +7,8 @@ use std::time::Duration;
 ///
 /// It is [gRPC's](https://github.com/grpc/grpc/blob/master/doc/connection-backoff.md): the wait grows by a multiplier up to
 /// a maximum, and each differs by up to a fifth at random. It counts from the start of an attempt, so that a slow failure is
-/// not waited for twice. A connection over which a call got response headers resets it; one that ends without that counts
-/// as a failure, from the moment at which it was made.
+/// not waited for twice. A connection over which a call got response headers resets it; one that ends without that is
+/// treated as a failure, from the moment at which it was made.
 ///
 /// # Defaults
 ///
@@ -42,13 +42,13 @@ impl Default for ConnectBackoff {
 }
 
 impl ConnectBackoff {
-    /// The wait after the first failure; less than 100 ms counts as 100 ms.
+    /// The wait after the first failure; less than 100 ms is treated as 100 ms.
     #[must_use]
     pub fn initial(self, initial: Duration) -> Self {
         Self { initial: initial.max(MIN_WAIT), ..self }
     }
 
-    /// The longest wait; less than 100 ms counts as 100 ms.
+    /// The longest wait; less than 100 ms is treated as 100 ms.
     #[must_use]
     pub fn max(self, max: Duration) -> Self {
         Self { max: max.max(MIN_WAIT), ..self }

@@ -54,7 +54,7 @@ impl Default for Ejection {
 }
 
 impl Ejection {
-    /// After how many failures in a row; 0 counts as 1.
+    /// After how many failures in a row; 0 is treated as 1.
     #[must_use]
     pub fn after(self, failures: u32) -> Self {
         Self { after: failures.max(1), ..self }

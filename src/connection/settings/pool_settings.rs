@@ -28,7 +28,7 @@ pub(crate) struct PoolSettings {
     pub(crate) max_age: Option<Duration>,
     /// How many connections an endpoint may have.
     pub(crate) max_connections: usize,
-    /// After how many silent attempts a connection counts as dead.
+    /// After how many silent attempts a connection is treated as dead.
     pub(crate) silent_attempts: Option<u32>,
     pub(crate) http2: Http2,
     /// The service whose health is checked; empty: that of the whole server.

@@ -14,7 +14,7 @@ use tokio::task::futures::TaskLocalFuture;
 use tower_layer::Layer;
 use tower_service::Service;
 
-/// Makes the deadline of every request that a server takes bound what its handler does.
+/// Limits the calls of a server's handlers by the deadline of the request that they serve.
 ///
 /// Without it, a handler goes on calling other services after its own caller has given up. Put it around a
 /// tonic server, or any other service of HTTP requests; every operation that starts inside the handler's task, over gRPC or

@@ -15,7 +15,7 @@ use gax_retry::{Compatibility, MethodKind, Policy, StartedAttempt};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Settings, limits and observers that all calls of a method share. Made once; a call that brings settings of its own makes one
+/// Settings, limits and observers that all calls of a method share. Made once; a call that brings its own settings makes one
 /// more.
 #[derive(Debug, Clone)]
 pub(crate) struct MethodConfig {
@@ -170,7 +170,7 @@ impl MethodConfig {
         Some(self.clone().with_policy(policy.with_hedging(hedging), self.kind).with_headers())
     }
 
-    /// Goes on from the latencies of that config's calls, if it waits for the same percentile of them.
+    /// Continues from the latencies of that config's calls, if it waits for the same percentile of them.
     #[cfg(feature = "live")]
     pub(crate) fn with_latencies_of(self, other: &Self) -> Self {
         Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
@@ -188,12 +188,12 @@ impl MethodConfig {
         Self { policy, kind, ..self }
     }
 
-    /// Prepares headers that fit its policy. A call with a policy of its own does without.
+    /// Prepares headers that fit its policy. A call with a separate policy does without.
     fn with_headers(self) -> Self {
         Self { headers: self.headers.for_time(first_time(&self.policy)), ..self }
     }
 
-    /// The config of a call with options of its own, or one that may not be retried where it is made; `None`: this one.
+    /// The config of a call with its own options, or one that may not be retried where it is made; `None`: this one.
     #[inline]
     pub(crate) fn of_call(&self, options: Option<&CallOptions>) -> Option<Arc<Self>> {
         let options = options.filter(|options| options.changes_settings());

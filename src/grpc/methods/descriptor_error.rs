@@ -23,7 +23,9 @@ impl From<Problem> for DescriptorError {
 impl fmt::Display for DescriptorError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.0 {
-            Problem::Bytes(_) => f.write_str("the bytes are no encoded google.protobuf.FileDescriptorSet"),
+            Problem::Bytes(_) => {
+                f.write_str("the bytes are not an encoded google.protobuf.FileDescriptorSet")
+            }
             Problem::Annotation { method, error } => write!(f, "{method}: {error}; {}", error.help()),
         }
     }

@@ -55,7 +55,7 @@ impl MethodMap {
         }
     }
 
-    /// The method of that path. If it is new, it is what `resolve` makes of it, with a config of its own.
+    /// The method of that path. If it is new, it is what `resolve` makes of it, with a separate config.
     #[inline]
     pub(super) fn find(
         &self,

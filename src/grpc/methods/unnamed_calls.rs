@@ -41,7 +41,7 @@ impl UnnamedCalls {
             format!("the retry table names none of the methods that are called, such as {}", Escaped(&path));
         Some(match meant {
             Some(meant) => format!("{called}: it names {}, which is most likely misspelt", Escaped(&meant)),
-            None => format!("{called}, so that they are not retried: name them, or remove the layer"),
+            None => format!("{called}, so they are not retried: add them, or remove the layer"),
         })
     }
 }
@@ -78,8 +78,8 @@ mod tests {
         let expected = format!("{misspelt} a.Library/GetBok, which is most likely misspelt");
         assert_eq!(said(method, "a.Library/GetBook"), [(1, expected)]);
         let other = r#"{"service": "b.Shop"}"#;
-        let expected = "the retry table names none of the methods that are called, such as a.Library/GetBook, so that \
-                        they are not retried: name them, or remove the layer";
+        let expected = "the retry table names none of the methods that are called, such as a.Library/GetBook, so they \
+                        are not retried: add them, or remove the layer";
         assert_eq!(said(other, "a.Library/GetBook"), [(10, expected.to_owned())]);
         assert_eq!(said("", "a.Library/GetBook"), []);
     }

@@ -102,7 +102,7 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         if let Some(status) = self.unreadable_request() {
-            // Our own reset, since there is nothing to go on with.
+            // Our own reset, since there is nothing to continue with.
             return self.end_with(config, status, context);
         }
         let problem = ConnectProblem::behind(&*error);
@@ -154,7 +154,7 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
         self.permanent(config, failure, context)
     }
 
-    /// No other attempt can do better, whatever its code says.
+    /// No other attempt can do better, regardless of its code.
     #[cold]
     fn permanent(
         &mut self,

@@ -63,7 +63,7 @@ impl RequestBuffer {
             let second = Pin::new(&mut *body).poll_frame(&mut cx);
             if matches!(second, Poll::Ready(None)) {
                 let message = std::mem::take(data);
-                // It holds nothing any more, and to drop it would be a call (bench `speed`, instructions).
+                // It holds nothing any longer, and to drop it would be a call (bench `speed`, instructions).
                 std::mem::forget(first);
                 return Ok(message);
             }
@@ -216,7 +216,7 @@ mod tests {
     const ONE: &[u8] = b"\0\0\0\0\x02ab";
     const HEAD: &[u8] = b"\0\0\0\0\x02";
 
-    /// The nature of a body, of an RPC that is known to take one message or of one that nobody knows, and its bytes: those that
+    /// The nature of a body, of an RPC that is known to take one message or of one that no client knows, and its bytes: those that
     /// were read of it, and the rest.
     fn shown(script: impl IntoIterator<Item = Polled>, is_awaited: bool, max: usize) -> (String, Vec<u8>) {
         let mut body = Body::new(Script(script.into_iter().collect()));

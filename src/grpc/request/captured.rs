@@ -66,7 +66,7 @@ struct Once {
 }
 
 impl CapturedRequest {
-    /// Keeps of a request what it takes to send it again, if it can be. `extra` has the headers that it has beside those of its
+    /// Keeps of a request what it takes to send it again, if it can be. `extra` has the headers that it has besides those of its
     /// method's example; `None`: it is not like that.
     ///
     /// # Errors

@@ -24,11 +24,11 @@ pub(crate) enum Incoming {
     Unread(Body),
     /// The response was handed to the caller before its end.
     HandedOn(Box<OpenBody>),
-    /// It goes on over several connections.
+    /// It continues over several connections.
     Resumed(ResumedPart),
 }
 
-/// A stream that goes on over several connections.
+/// A stream that continues over several connections.
 pub(crate) struct ResumedPart(pub(crate) Box<dyn OpenPart<Error = Status> + Send>);
 
 impl fmt::Debug for ResumedPart {
@@ -74,7 +74,7 @@ impl OpenPart for Incoming {
     }
 }
 
-/// The part of a response that nobody has classified, and the attempt's deadline, which goes on.
+/// The part of a response that nobody has classified, and the attempt's deadline, which continues.
 #[derive(Debug)]
 pub(crate) struct OpenBody {
     body: Body,

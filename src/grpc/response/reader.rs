@@ -31,7 +31,7 @@ pub(crate) enum ReadExtent {
     MessageOrWhole,
     /// Its headers, and nothing of it is classified: messages are asked for one by one.
     Nothing,
-    /// Its headers: they commit a stream of responses, or the request is a stream that goes on meanwhile.
+    /// Its headers: they commit a stream of responses, or the request is a stream that continues meanwhile.
     Head,
 }
 

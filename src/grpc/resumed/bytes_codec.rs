@@ -45,7 +45,7 @@ impl StreamCodec for BytesCodec {
     }
 
     fn open(&self, response: http::Response<Body>) -> Result<Response<Streaming<Measured<Bytes>>>, Status> {
-        // Longer messages than the buffer holds don't come here, and the client has a limit of its own.
+        // Longer messages than the buffer holds don't come here, and the client has a separate limit.
         let mut grpc = tonic::client::Grpc::new(Canned::new(response)).max_decoding_message_size(usize::MAX);
         now(grpc.server_streaming(tonic::Request::new(()), Canned::path(), MeasuringCodec(RawCodec)))
     }

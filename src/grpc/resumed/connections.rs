@@ -38,7 +38,7 @@ pub(crate) trait Connections {
 
     fn item(message: Message<Self>) -> Self::Item;
 
-    /// The item for the caller where the stream was begun anew, if there is one.
+    /// The item for the caller where the stream was restarted, if there is one.
     fn restarted() -> Option<Self::Item> {
         None
     }

@@ -15,7 +15,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tonic::Status;
 
-/// A stream that ends if nobody polls it for a while. A task watches it, since a stream that nobody polls can't.
+/// A stream that ends if it is not polled for a while. A task watches it, since a stream that nobody polls can't.
 pub(crate) struct IdleTimeout<M> {
     shared: Arc<Mutex<Shared<M>>>,
     task: Option<AbortHandle>,

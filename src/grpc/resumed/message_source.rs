@@ -1,4 +1,4 @@
-//! The messages of a stream that goes on over several connections.
+//! The messages of a stream that continues over several connections.
 
 use crate::grpc::response::ResponseBody;
 use gax_driver::OperationReport;
@@ -17,7 +17,7 @@ pub(crate) trait MessageSource<M>: Send {
     /// The trailers, once the stream has ended well.
     fn take_trailers(&mut self) -> Option<HeaderMap>;
 
-    /// How often the stream was begun anew.
+    /// How often the stream was restarted.
     fn restarts(&self) -> u64;
 
     /// The report, once the stream has ended.

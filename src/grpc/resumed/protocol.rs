@@ -25,7 +25,7 @@ pub(crate) struct StreamProtocol<C: Connections> {
     progress: StreamProgress,
     /// One attempt is the operation's: no other is in flight.
     is_committed: bool,
-    /// Nobody takes its messages any more.
+    /// Nobody takes its messages any longer.
     is_abandoned: bool,
     /// No attempt is in flight, and one follows.
     is_waiting: bool,
@@ -54,7 +54,7 @@ pub(crate) struct StreamSlot<M> {
     pub(crate) message: Option<M>,
     /// The headers of the connection that was opened last.
     pub(crate) head: Option<HeaderMap>,
-    /// How often the stream was begun anew, as of that connection.
+    /// How often the stream was restarted, as of that connection.
     pub(crate) restarts: u64,
 }
 
@@ -89,7 +89,7 @@ impl<C: Connections> StreamProtocol<C> {
         config.policy.hedging().is_some() && !self.is_committed
     }
 
-    /// Goes on with an attempt. The error is the operation's.
+    /// Continues with an attempt. The error is the operation's.
     #[inline]
     fn poll_attempt(
         &mut self,
@@ -141,7 +141,7 @@ impl<C: Connections> StreamProtocol<C> {
         self.poll_messages(config, attempt, context, cx, slot)
     }
 
-    /// Goes on with the messages of a connection.
+    /// Continues with the messages of a connection.
     #[inline]
     fn poll_messages(
         &mut self,

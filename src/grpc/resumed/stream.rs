@@ -27,7 +27,7 @@ pub(crate) struct MessageStream<C: Connections> {
     passed: Option<http::Response<ResponseBody>>,
     /// The messages that were withheld as the stream failed, and why it did.
     rest: VecDeque<Result<C::Item, Status>>,
-    /// How often the caller knows that the stream was begun anew.
+    /// How often the caller knows that the stream was restarted.
     restarts: u64,
 }
 
@@ -45,7 +45,7 @@ impl<C: Connections> MessageStream<C> {
         }
     }
 
-    /// Goes on until there is something new: a message, a connection, or the end.
+    /// Continues until there is something new: a message, a connection, or the end.
     fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         let Some(mut driver) = self.driver.take() else { return Poll::Ready(()) };
         let polled = driver.as_mut().poll(cx, &mut self.slot);

@@ -1,4 +1,4 @@
-//! The body of a response whose end is kept beside what tonic makes of it.
+//! The body of a response whose end is kept next to what tonic makes of it.
 
 use crate::grpc::response::ResponseBody;
 use crate::grpc::status::received;
@@ -19,7 +19,7 @@ pub(super) struct Tap(Arc<Mutex<Tapped>>);
 #[derive(Debug, Default)]
 struct Tapped {
     end: Option<BodyEnd>,
-    /// Data that observers were not notified of; `None`: nobody wants it.
+    /// Data that observers were not notified of; `None`: no caller wants it.
     arrived: Option<Vec<Bytes>>,
 }
 

@@ -45,7 +45,7 @@ impl Classification {
 }
 
 /// Classifies an error of an attempt. `has_begun` says that the response's headers had arrived, after which
-/// nothing counts as not sent.
+/// nothing is treated as not sent.
 pub(crate) fn classify(error: &(dyn Error + 'static), has_begun: bool) -> Classification {
     let classification = from_chain(error);
     let reach = if has_begun { classification.reach.of_begun() } else { classification.reach };

@@ -115,7 +115,7 @@ impl Failure {
 
     /// The caller of a stream has left it alone for too long.
     pub(crate) fn left_alone() -> Self {
-        let text = "the stream was cancelled: nobody took its messages within the idle timeout";
+        let text = "the stream was cancelled: its messages were not read within the idle timeout";
         Self::new(Code::Aborted, Kind::Transport(Status::aborted(text).into()))
     }
 

@@ -38,7 +38,7 @@ fn hashed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderVal
     headers.get(name)
 }
 
-/// The code in `grpc-status`, if there is one; what is no number of a code is UNKNOWN.
+/// The code in `grpc-status`, if there is one; what is not a number of a code is UNKNOWN.
 #[inline]
 pub(crate) fn code(headers: &HeaderMap) -> Option<Code> {
     let number = match value(headers, &Status::GRPC_STATUS)?.as_bytes() {
@@ -54,7 +54,7 @@ pub(crate) fn code(headers: &HeaderMap) -> Option<Code> {
 /// had to.
 #[inline]
 pub(crate) fn sanitize(headers: &mut HeaderMap) -> bool {
-    // Nobody reads details that have no status beside them.
+    // Nobody reads details that have no status next to them.
     headers.len() > 1 && sanitize_details(headers)
 }
 

@@ -70,7 +70,7 @@ pub(crate) struct SharedParts<S> {
     pub(crate) methods: Replaceable<Methods>,
 }
 
-/// A service that is made when it is needed: by an operation that goes on after its first attempt, or that
+/// A service that is made when it is needed: by an operation that continues after its first attempt, or that
 /// finds the service not ready.
 ///
 /// The others save its cost, which exceeds their own: to clone a `Channel` counts half a dozen references up,

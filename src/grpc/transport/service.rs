@@ -18,7 +18,7 @@ use tonic::codegen::StdError;
     label = "not a `Transport`",
     note = "a transport is a `tower::Service<http::Request<tonic::body::Body>>` that is `Clone`, `Send` and `'static`, \
             whose future and response body are `Send`, and whose errors turn into a boxed error",
-    note = "a service that is not `Clone` becomes one in a `tower::buffer::Buffer`, put under the client or the layer"
+    note = "to make a service `Clone`, put a `tower::buffer::Buffer` around it"
 )]
 pub trait Transport:
     GrpcService<

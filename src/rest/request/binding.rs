@@ -58,7 +58,9 @@ impl Binding {
             // The method is left open.
             "*" if rule.body.is_empty() => Method::GET,
             "*" => Method::POST,
-            verb => Method::from_bytes(verb.as_bytes()).map_err(|_| format!("{verb:?} is no HTTP method"))?,
+            verb => {
+                Method::from_bytes(verb.as_bytes()).map_err(|_| format!("{verb:?} is not an HTTP method"))?
+            }
         };
         let field = |message: &MessageDescriptor, name: &str, what: &str| {
             let found = message.get_field_by_name(name);

@@ -33,7 +33,7 @@ impl FieldPath {
                     return Err(format!("its path has the variable {name:?}, but that is a message"));
                 }
                 _ if parts.peek().is_some() => {
-                    return Err(format!("its path has the variable {name:?}, but {part:?} is no message"));
+                    return Err(format!("its path has the variable {name:?}, but {part:?} is not a message"));
                 }
                 _ => return Ok(Self { name: name.to_owned(), parents, leaf: field }),
             }

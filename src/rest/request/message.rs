@@ -18,7 +18,7 @@ pub(crate) async fn read_message(body: Body) -> Result<Bytes, Status> {
     if compressed != 0 {
         return Err(refused(
             Code::Unimplemented,
-            "the request is compressed, which requests over REST are not: leave send_compressed out",
+            "the request is compressed, which REST does not support: remove send_compressed",
         ));
     }
     if usize::try_from(length) != Ok(frames.remaining()) {

@@ -55,7 +55,7 @@ impl BoundPath {
         let is_bound = |place: usize| variables.iter().any(|variable| variable.segments.contains(&place));
         let mut segments = template.segments().iter().enumerate();
         if segments.any(|(place, segment)| segment.starts_with('*') && !is_bound(place)) {
-            return Err("its path has a * without a field, which no request has a value for".to_owned());
+            return Err("its path has a * without a field, so that requests have no value for it".to_owned());
         }
         Ok(Self { template, variables })
     }
@@ -101,7 +101,7 @@ impl Variable {
         let text = value.and_then(|value| scalar::text(&value, &self.field.leaf().kind()));
         let text = text.transpose().map_err(Mismatch)?.unwrap_or_default();
         if has_dots(&text) {
-            return Err(Mismatch(format!("{field} is {text:?}, which has a segment of dots alone")));
+            return Err(Mismatch(format!("{field} is {text:?}, which has a segment of only dots")));
         }
         let is_one_segment = matches!(pattern, [only] if only == "*");
         let fits =

@@ -48,7 +48,7 @@ impl Query {
     fn push_value(&mut self, key: &str, value: &Value, field: &FieldDescriptor) -> Result<(), String> {
         match scalar::text(value, &field.kind()) {
             Some(text) => {
-                let text = text.map_err(|problem| format!("{key} is unfit for JSON: {problem}"))?;
+                let text = text.map_err(|problem| format!("{key} can't be expressed in JSON: {problem}"))?;
                 self.push(key, &text);
                 Ok(())
             }

@@ -106,7 +106,7 @@ impl Failed {
         Self { code: code.number(), message, details }
     }
 
-    /// Adds the delay that the server asks for beside its error, unless the error has one.
+    /// Adds the delay that the server asks for next to its error, unless the error has one.
     fn ask_for(&mut self, delay: Duration) {
         if self.details.iter().any(|detail| detail.type_url.ends_with("/google.rpc.RetryInfo")) {
             return;
@@ -116,7 +116,7 @@ impl Failed {
         self.details.push(prost_types::Any { type_url: RETRY_INFO.to_owned(), value });
     }
 
-    /// The headers or trailers of the error, beside those others.
+    /// The headers or trailers of the error, besides those others.
     pub(crate) fn into_headers(self, headers: HeaderMap) -> HeaderMap {
         let code = TonicCode::from_i32(self.code);
         let details = if self.details.is_empty() { Vec::new() } else { self.encode_to_vec() };

@@ -27,7 +27,7 @@ impl fmt::Debug for Unpacked {
 }
 
 impl Unpacked {
-    /// By the headers of the response; or the encoding that nobody asked for.
+    /// By the headers of the response; or the encoding that was not requested.
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, String> {
         match headers.get(CONTENT_ENCODING).map(|value| value.as_bytes().to_ascii_lowercase()) {
             None => Ok(Self::Plain),

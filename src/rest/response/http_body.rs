@@ -1,4 +1,4 @@
-//! The body of an HTTP response, whatever its type is.
+//! The body of an HTTP response, regardless of its type.
 
 use crate::rest::http_service::HttpService;
 use crate::rest::problem::{broken, too_long, unreadable};
@@ -39,7 +39,7 @@ impl HttpBytes {
         is_java: bool,
     ) -> Result<Self, Status> {
         let unpacked = Unpacked::of(headers).map_err(|encoding| {
-            let message = format!("the response has content-encoding {encoding:?}, which was not asked for");
+            let message = format!("the response has content-encoding {encoding:?}, which was not requested");
             unreadable(message, false, is_java)
         })?;
         let to_bytes = |frame: Frame<<S::ResponseBody as http_body::Body>::Data>| {
@@ -73,7 +73,7 @@ impl HttpBytes {
     }
 
     fn corrupt(&self, error: &std::io::Error, is_cut: bool) -> Status {
-        unreadable(format!("the response is no gzip: {error}"), is_cut, self.is_java)
+        unreadable(format!("the response is not valid gzip: {error}"), is_cut, self.is_java)
     }
 
     /// Reads all of it, up to that limit.

@@ -84,7 +84,7 @@ impl Reading {
             }
         };
         let message = message.map_err(|Unread { problem, is_cut }| {
-            let problem = format!("the response is no {}: {problem}", output.full_name());
+            let problem = format!("the response is not a {}: {problem}", output.full_name());
             unreadable(problem, is_cut, self.is_java)
         })?;
         self.framed(&message)
@@ -159,7 +159,7 @@ fn is_out_of_range(error: &serde_json::Error) -> bool {
 /// The message of a text that prost-reflect 0.16 refuses and need not: with an Any whose type is missing or unknown, or with the
 /// greatest float, whose usual form, 3.4028235e38, is a little more than the number itself. `None`: there is no such thing in it.
 fn read_mended(kind: &MessageDescriptor, text: &[u8]) -> Option<Result<DynamicMessage, Unread>> {
-    // Each float is found by an error of its own, so that a server could make it take long.
+    // Each float is found by a separate error, so that a server could make it take long.
     const MOST: usize = 32;
     let mut value: Value = serde_json::from_slice(text).ok()?;
     let mut is_mended = make_readable(&mut value, kind);

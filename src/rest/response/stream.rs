@@ -91,7 +91,7 @@ impl StreamBody {
             return failed;
         }
         if place == Outside::Behind {
-            return self.broken("it has an object outside of its array that is no error", false);
+            return self.broken("it has an object outside of its array that is not an error", false);
         }
         let result = || {
             let mut object = serde_json::from_slice::<Value>(object).ok()?;
@@ -138,7 +138,7 @@ impl StreamBody {
 
     fn broken(&mut self, problem: &str, is_cut: bool) -> Item {
         let message =
-            format!("the response is no stream of {}: {problem}", self.reading.method.output.full_name());
+            format!("the response is not a stream of {}: {problem}", self.reading.method.output.full_name());
         self.over(Some(Err(unreadable(message, is_cut, self.reading.is_java))))
     }
 

@@ -10,7 +10,7 @@ use tonic::Status;
 
 pub(super) const MS: Duration = Duration::from_millis(1);
 
-/// Goes on behind the last number, and says again what was sent. Numbers above 900 are acknowledged and skipped, those of
+/// Continues behind the last number, and says again what was sent. Numbers above 900 are acknowledged and skipped, those of
 /// 800 and more wait for one below.
 #[derive(Clone)]
 pub(super) struct Numbers {

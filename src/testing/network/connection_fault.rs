@@ -34,7 +34,7 @@ pub enum When {
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ConnectionFault {
-    /// The connection is refused: nobody listens. It lasts until the proxy gets other faults, since a refused connection can't be
+    /// The connection is refused: nothing listens. It lasts until the proxy gets other faults, since a refused connection can't be
     /// counted.
     Refuse,
     /// Both sides are closed in good order. At [`When::Start`], the connection is accepted and closed.
@@ -50,7 +50,7 @@ pub enum ConnectionFault {
         direction: Direction,
         /// When it begins.
         when: When,
-        /// How long it lasts. `None`: for ever.
+        /// How long it lasts. `None`: forever.
         time: Option<Duration>,
     },
     /// Everything in one direction is forwarded that much later.

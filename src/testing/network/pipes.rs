@@ -46,9 +46,9 @@ struct Maker {
 struct Queue {
     made: std::collections::VecDeque<DuplexStream>,
     acceptor: Option<Waker>,
-    /// Nobody accepts any more.
+    /// Nobody accepts any longer.
     is_closed: bool,
-    /// Nobody connects any more.
+    /// Nobody connects any longer.
     is_over: bool,
     /// How many connections are refused.
     refusals: u32,
@@ -102,7 +102,7 @@ impl Pipes {
     ///
     /// # Errors
     ///
-    /// Nobody accepts any more, or [`refuse`](Self::refuse) says so: the connection is refused.
+    /// Nobody accepts any longer, or [`refuse`](Self::refuse) says so: the connection is refused.
     pub fn connect(&self) -> io::Result<TokioIo<Pipe<DuplexStream>>> {
         const PIPE: usize = 64 * 1024;
         let (near, far) = tokio::io::duplex(PIPE);

@@ -52,7 +52,7 @@ pub enum RawFrame {
     Garbage,
     /// Response headers of more bytes than a client takes by default.
     LongHeaders,
-    /// Response headers that go on in more frames than a client takes.
+    /// Response headers that continue in more frames than a client takes.
     ContinuationFlood,
     /// The server reads nothing more on the connection, not even pings.
     Hang,

@@ -19,7 +19,7 @@ pub enum Resolution {
     Hang,
 }
 
-/// A [`Resolver`] that gives one result after the other, the last one for ever. Clones share everything.
+/// A [`Resolver`] that gives one result after the other, the last one forever. Clones share everything.
 ///
 /// # Examples
 ///

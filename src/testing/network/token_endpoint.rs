@@ -20,7 +20,7 @@ pub enum TokenReply {
     Hang,
 }
 
-/// A source of bearer tokens that gives one reply after the other, the last one for ever, and counts. Clones share everything.
+/// A source of bearer tokens that gives one reply after the other, the last one forever, and counts. Clones share everything.
 ///
 /// # Examples
 ///

@@ -94,7 +94,7 @@ impl StorageEmulator {
     }
 
     /// Of the bytes of a request that is cut, a multiple of that number counts from the object's begin on; 256 KiB unless
-    /// said, as Cloud Storage has it. With 1 each byte counts that has come.
+    /// said, as in Cloud Storage. With 1 each byte counts that has come.
     #[must_use]
     pub fn granularity(self, bytes: u64) -> Self {
         self.shared.change(|state| state.sessions.granularity = bytes);

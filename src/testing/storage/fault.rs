@@ -86,7 +86,7 @@ impl StorageFault {
         Self::of(Action::Stall)
     }
 
-    /// That status, in place of carrying the request out. With a place, the bytes of an upload before it count as received.
+    /// That status, in place of carrying the request out. With a place, the bytes of an upload before it are treated as received.
     /// The rest of the request is read, unless the reply is [early](Self::early).
     pub fn status(status: u16) -> Self {
         Self::of(Action::Status(status))

@@ -20,7 +20,7 @@ pub(crate) struct Broken;
 
 impl fmt::Display for Broken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the connection breaks, as a fault of the emulator wants it")
+        f.write_str("the connection breaks because of a fault of the emulator")
     }
 }
 

@@ -94,6 +94,7 @@ fn condition(condition: &Precondition) -> String {
 
 /// That the rules are lost.
 pub(super) fn lost_rules() -> Finding {
-    let finding = Finding::new("not-expressible", Severity::Warning, "http of the file can't be said there");
-    finding.with_help("only TOML has a place for it")
+    let finding =
+        Finding::new("not-expressible", Severity::Warning, "http of the file can't be expressed there");
+    finding.with_help("only TOML can express it")
 }

@@ -165,11 +165,11 @@ impl<'a> Losses<'a> {
     /// Notes that the findings that the table allows are lost.
     pub(super) fn lose_suppressions(&mut self) {
         if self.table.suppressions().next().is_some() {
-            self.lose_of(&Subject::file(), "allow", "only TOML has a place for it");
+            self.lose_of(&Subject::file(), "allow", "only TOML can express it");
         }
     }
 
-    /// Notes that what is said beside retries is lost, but for the polling of methods for which it is written. The
+    /// Notes that what is said besides retries is lost, but for the polling of methods for which it is written. The
     /// idempotency of methods with a policy is up to the caller.
     pub(super) fn lose_extras(&mut self, writes_polling: impl Fn(&EntryName) -> bool) {
         let config = gather(self.table);

@@ -1,4 +1,4 @@
-//! Fields of service configs beside retries.
+//! Fields of service configs besides retries.
 
 use super::gather::gather;
 use super::text::{Field, Value, write_json};
@@ -6,7 +6,7 @@ use crate::RetryTable;
 use crate::document::last_of_each;
 
 impl RetryTable {
-    /// The fields of a gRPC service config beside its methods and throttling, such as `loadBalancingConfig` and
+    /// The fields of a gRPC service config next to its methods and throttling, such as `loadBalancingConfig` and
     /// `healthCheckConfig`, as the text of a JSON object. Nothing here acts on it. Of several files the last one that
     /// has a field counts.
     ///

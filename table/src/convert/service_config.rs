@@ -52,7 +52,7 @@ fn entry<'m>(method: &'m MethodConfig, losses: &mut Losses<'_>) -> Value<'m> {
         losses.lose(
             method,
             "hedging.percentile",
-            "the delay counts; without one all attempts are sent at once",
+            "the delay applies; without one all attempts are sent at once",
         );
     }
     fields.extend(method.rest.iter().map(Field::from));
@@ -66,14 +66,10 @@ fn entry<'m>(method: &'m MethodConfig, losses: &mut Losses<'_>) -> Value<'m> {
         losses.lose(method, "rpc_timeout_multiplier", "an attempt may take all of the timeout");
     }
     if own.only_with_server_delay.is_some() {
-        losses.lose(
-            method,
-            "only_with_server_delay",
-            "the codes are retried without a delay of the server's too",
-        );
+        losses.lose(method, "only_with_server_delay", "the codes are retried without a server delay too");
     }
     if own.max_server_delay.is_some() {
-        losses.lose(method, "max_server_delay", "its default counts: the longest delay, or a minute");
+        losses.lose(method, "max_server_delay", "its default applies: the longest delay, or a minute");
     }
     if own.wait_timeout.or(own.idle_timeout).is_some() {
         losses.lose(method, "wait and idle timeouts of streams", "set them in code");
@@ -85,22 +81,22 @@ fn entry<'m>(method: &'m MethodConfig, losses: &mut Losses<'_>) -> Value<'m> {
         losses.lose(method, "the names of codes and params", "definitions are named by their place");
     }
     if !own.suppressions.is_empty() {
-        losses.lose(method, "allow", "JSON has no place for it");
+        losses.lose(method, "allow", "JSON can't express it");
     }
     lose_beside(method, losses);
     Value::Object(fields)
 }
 
-/// Notes that what is said beside retries is lost.
+/// Notes that what is said besides retries is lost.
 fn lose_beside(method: &MethodConfig, losses: &mut Losses<'_>) {
     if method.own.idempotent.is_some() {
-        losses.lose(method, "idempotent", "keep it in TOML beside the file");
+        losses.lose(method, "idempotent", "keep it in TOML next to the file");
     }
     if method.own.polling.is_some() {
-        losses.lose(method, "polling", "keep it in GAPIC YAML beside the file");
+        losses.lose(method, "polling", "keep it in GAPIC YAML next to the file");
     }
     if method.own.batching.is_some() {
-        losses.lose(method, "batching", "keep it in GAPIC YAML beside the file");
+        losses.lose(method, "batching", "keep it in GAPIC YAML next to the file");
     }
 }
 
@@ -124,11 +120,11 @@ fn with_delays(method: &MethodConfig, policy: &RetryPolicy, losses: &mut Losses<
     let delays = builder.build_unchecked().retry_delays(Compatibility::Documented);
     let here = |time: Duration| Located { value: nanos(time), span: method.span };
     if policy.initial_backoff.is_none() || policy.multiplier.is_none() || policy.max_backoff.is_none() {
-        let help = "gRPC has no delays of its own, and refuses a policy without them";
-        losses.approximate_entry(method, "delays that nobody set are written out", help);
+        let help = "gRPC has no default delays, and rejects a policy without them";
+        losses.approximate_entry(method, "default delays are written out", help);
     }
     if delays.initial().is_zero() {
-        let help = "gRPC refuses a delay of zero";
+        let help = "gRPC rejects a delay of zero";
         losses.approximate_entry(method, "the first delay is 1 ms", help);
     }
     policy.initial_backoff = Some(here(delays.initial().max(LEAST_DELAY)));

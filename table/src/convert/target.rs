@@ -74,7 +74,7 @@ impl FromStr for ConversionTarget {
 /// A text that names no [`ConversionTarget`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error(
-    "{text:?} is nothing that a table can be written as (grpc, gapic, client-config, toml, envoy or istio)"
+    "{text:?} is not a format that a table can be written in (grpc, gapic, client-config, toml, envoy or istio)"
 )]
 pub struct ParseConversionTargetError {
     text: String,

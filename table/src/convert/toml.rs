@@ -98,7 +98,7 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>, blocks: &mut Blocks<'_>
     let zero = zero.map(|timeout| format!("timeout = {}", quoted(&seconds_text(timeout.value))));
     if !method.rest.is_empty() || zero.is_some() {
         if method.rest.iter().any(|member| holds_null(&member.value)) {
-            losses.lose(method, "null", "it counts as absent");
+            losses.lose(method, "null", "it is treated as absent");
         }
         lines.add(
             "grpc",

@@ -114,6 +114,6 @@ impl RetryTable {
 
 /// The finding of a target that is read alone.
 fn no_document() -> Finding {
-    let message = "no table can be written as an OpenAPI document, which has no place for it";
+    let message = "a table can't be written as an OpenAPI document";
     Finding::new("not-expressible", Severity::Warning, message).with_help("write TOML")
 }

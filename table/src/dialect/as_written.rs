@@ -62,7 +62,7 @@ impl Resolver<'_> {
             if name.service.is_empty() && !name.method.is_empty() {
                 let message = format!("the method {:?} has no service", name.method);
                 let finding = Finding::new("malformed-name", Severity::Warning, message);
-                let help = "write the service's full name beside it";
+                let help = "add the service's full name";
                 self.findings.push(finding.with_help(help).at(name.origin.clone()));
             }
         }
@@ -147,7 +147,7 @@ impl Resolver<'_> {
         ] {
             if absent {
                 let message = format!("the retry policy has no {name}");
-                let help = "add it: gRPC itself refuses the whole file, and Google's Java generator stops";
+                let help = "add it: gRPC itself rejects the whole file, and Google's Java generator stops";
                 self.report("missing-backoff", policy.span, message, help);
             }
         }
@@ -158,7 +158,7 @@ impl Resolver<'_> {
         if codes(policy.codes.as_ref()).is_empty() {
             let span = policy.codes.as_ref().map_or(policy.span, |codes| codes.span);
             let help = self
-                .help("name at least one code; gRPC itself refuses the whole file", "name at least one code");
+                .help("name at least one code; gRPC itself rejects the whole file", "name at least one code");
             self.report("no-codes", span, self.form.words().no_codes, help);
         }
         self.max_attempts(policy.max_attempts, policy.span, &self.form.words().retries);
@@ -189,7 +189,7 @@ impl Resolver<'_> {
                 self.findings.push(finding.at(self.source.origin(policy)));
             }
             Some(Located { value: 0, span }) => {
-                let help = self.help("gRPC itself refuses the whole file", "leave it out");
+                let help = self.help("gRPC itself rejects the whole file", "leave it out");
                 self.report("max-attempts-below-2", span, self.form.words().no_attempts, help);
             }
             Some(Located { value: 1, span }) => {

@@ -37,21 +37,21 @@ const SERVICE_CONFIG: Words = Words {
     hedging_delay: "hedgingDelay",
     no_codes: "the retry policy retries no code",
     no_limits: "with neither a timeout nor maxAttempts nothing is retried",
-    no_attempts: "maxAttempts 0 counts as absent",
+    no_attempts: "maxAttempts 0 is treated as absent",
     retries: PolicyWords {
         unlimited: "the retry policy has no maxAttempts, so only the timeout ends it",
         single: "with maxAttempts 1 nothing is retried",
         remedy: "write 2 or more, or remove the retry policy",
-        number: "write one from 2 to 5, and delays that last as long as the outages that it is for",
-        number_of_grpc: "write one from 2 to 5 (gRPC itself refuses the whole file), and delays that last as long as \
-                         the outages that it is for",
+        number: "write one from 2 to 5, and delays that together last as long as an outage",
+        number_of_grpc: "write one from 2 to 5 (gRPC itself rejects the whole file), and delays that together last \
+                         as long as an outage",
     },
     hedging: PolicyWords {
         unlimited: "the hedging policy has no maxAttempts, so there is one hedge",
         single: "with maxAttempts 1 nothing is hedged",
         remedy: "write 2 or more, or remove the hedging policy",
         number: "write one from 2 to 5",
-        number_of_grpc: "write one from 2 to 5: gRPC itself refuses the whole file",
+        number_of_grpc: "write one from 2 to 5: gRPC itself rejects the whole file",
     },
 };
 
@@ -63,21 +63,21 @@ const TOML: Words = Words {
     hedging_delay: "delay",
     no_codes: "the entry retries no code",
     no_limits: "with neither a timeout nor max_attempts nothing is retried",
-    no_attempts: "max_attempts 0 counts as absent",
+    no_attempts: "max_attempts 0 is treated as absent",
     retries: PolicyWords {
         unlimited: "without max_attempts only the timeout ends the retries",
         single: "with max_attempts 1 nothing is retried",
         remedy: "write 2 or more",
-        number: "write one from 2 to 5, and delays that last as long as the outages that it is for",
-        number_of_grpc: "write one from 2 to 5 (gRPC itself refuses the whole file), and delays that last as long as \
-                         the outages that it is for",
+        number: "write one from 2 to 5, and delays that together last as long as an outage",
+        number_of_grpc: "write one from 2 to 5 (gRPC itself rejects the whole file), and delays that together last \
+                         as long as an outage",
     },
     hedging: PolicyWords {
         unlimited: "the entry's hedging has no max_attempts, so there is one hedge",
         single: "with max_attempts 1 nothing is hedged",
         remedy: "write 2 or more",
         number: "write one from 2 to 5",
-        number_of_grpc: "write one from 2 to 5: gRPC itself refuses the whole file",
+        number_of_grpc: "write one from 2 to 5: gRPC itself rejects the whole file",
     },
 };
 

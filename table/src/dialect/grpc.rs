@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A larger `maxAttempts` counts as this.
+/// A larger `maxAttempts` is treated as this.
 const MOST_ATTEMPTS: u32 = 5;
 
 /// Entries with the settings that a gRPC channel holds.
@@ -41,7 +41,7 @@ pub(super) fn resolve_grpc_throttling(
     let within = |number: Option<Located<f64>>, name: &str, most: f64, help: &str| match number {
         Some(number) if number.value > 0.0 && number.value <= most => Ok(number.value),
         Some(number) => {
-            let error = source.fault(number.span, &format!("is no {name} for gRPC"), help);
+            let error = source.fault(number.span, &format!("is not a valid {name} for gRPC"), help);
             Err(if number.value > most { error.with_java_taking("more") } else { error })
         }
         None => Err(source.fault(throttling.span, &format!("has no {name}"), help)),
@@ -133,11 +133,11 @@ impl Resolver<'_> {
         if policy.delay.is_none() {
             let message = format!("without a {} all attempts are sent at once", self.words.hedging_delay);
             let help =
-                if self.is_own { "write a delay" } else { "write \"0s\": grpc-java refuses the whole file" };
+                if self.is_own { "write a delay" } else { "write \"0s\": grpc-java rejects the whole file" };
             self.report("grpc-libraries-differ", policy.span, &message, help);
         }
         let delay = policy.delay.map(|delay| {
-            let problem = "is negative, which gRPC refuses";
+            let problem = "is negative, which gRPC rejects";
             duration(delay.value)
                 .ok_or_else(|| self.source.fault(delay.span, problem, "write a time of zero or more"))
         });
@@ -158,7 +158,7 @@ impl Resolver<'_> {
             return Err(self.source.fault(attempts.span, &format!("is too small for {name}"), help));
         }
         if attempts.value > MOST_ATTEMPTS {
-            let message = format!("{name} {} counts as {MOST_ATTEMPTS}", attempts.value);
+            let message = format!("{name} {} is treated as {MOST_ATTEMPTS}", attempts.value);
             self.report("max-attempts-above-5", attempts.span, &message, help);
         }
         Ok(attempts.value.min(MOST_ATTEMPTS))
@@ -176,7 +176,7 @@ impl Resolver<'_> {
         };
         duration(nanos.value)
             .filter(|duration| !duration.is_zero())
-            .ok_or_else(|| self.source.fault(nanos.span, &format!("is no {name} for gRPC"), help))
+            .ok_or_else(|| self.source.fault(nanos.span, &format!("is not a valid {name} for gRPC"), help))
     }
 
     fn multiplier(&self, policy: &RetryPolicy) -> Result<f64, TableError> {
@@ -184,7 +184,7 @@ impl Resolver<'_> {
         match policy.multiplier {
             Some(multiplier) if multiplier.value > 0.0 => Ok(multiplier.value),
             Some(multiplier) => {
-                Err(self.source.fault(multiplier.span, &format!("is no {name} for gRPC"), help))
+                Err(self.source.fault(multiplier.span, &format!("is not a valid {name} for gRPC"), help))
             }
             None => Err(self.source.fault(policy.span, &format!("has no {name}"), help)),
         }
@@ -204,11 +204,11 @@ fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), Ta
         let span = span.unwrap_or(Span { start: 0, end: 0 });
         if name.service.is_empty() && !name.method.is_empty() {
             let problem = "is a method without a service";
-            return Err(source.fault(span, problem, "write the service's full name beside it"));
+            return Err(source.fault(span, problem, "add the service's full name"));
         }
         if let Some(first) = seen.insert((&name.service, &name.method), span) {
             let subject = shown_name(&name.service, &name.method);
-            let problem = format!("{subject} comes twice, first at {}", source.origin(first));
+            let problem = format!("{subject} occurs twice, first at {}", source.origin(first));
             return Err(TableError::new(problem)
                 .with_help("remove one of the two")
                 .at(source.origin(span), source.excerpt(span)));

@@ -59,7 +59,7 @@ pub(crate) fn resolve(
     })
 }
 
-/// Settings beside retries, by method.
+/// Settings besides retries, by method.
 fn extras(config: &ServiceConfig) -> HashMap<Arc<str>, HashMap<Arc<str>, MethodExtras>> {
     let mut extras: HashMap<_, HashMap<_, MethodExtras>> = HashMap::new();
     let with_retries = config.methods.iter().map(|method| (method, None));

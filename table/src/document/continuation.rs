@@ -1,4 +1,4 @@
-//! Quoted scalars of YAML that go on at the left margin.
+//! Quoted scalars of YAML that continue at the left margin.
 //!
 //! YAML wants the lines of a quoted scalar to be indented, and the parser refuses a text where one is not. `PyYAML`
 //! and `SnakeYAML` read such texts, and Google publishes some. They are given to the parser with spaces in
@@ -21,7 +21,7 @@ struct Spaces {
 
 impl Indented {
     /// A text with spaces in front of the lines of quoted scalars that begin left of their quote; `None`: it has
-    /// no such lines. What counts as quoted is a guess, so that every place has to be
+    /// no such lines. What is treated as quoted is a guess, so that every place has to be
     /// [checked](Self::count_in) against what the parser says.
     pub(super) fn quoted(text: &str) -> Option<Self> {
         let mut indenter = Indenter::default();
@@ -99,7 +99,7 @@ impl Indenter {
         self.length += spaces;
     }
 
-    /// Goes through a line from a column on. A scalar that begins there goes on no further left than `depth`.
+    /// Goes through a line from a column on. A scalar that begins there continues no further left than `depth`.
     fn tokens(&mut self, line: &[char], mut column: usize, depth: usize) {
         let mut parent = 0;
         while let Some(first) = line.get(column) {
@@ -127,7 +127,7 @@ impl Indenter {
                     column = self.end_of_plain(line, column);
                     match line.get(column) {
                         Some(':') => parent = start,
-                        // It may go on in the lines that follow.
+                        // It may continue in the lines that follow.
                         None if self.flow == 0 => self.block = Some(parent),
                         _ => {}
                     }

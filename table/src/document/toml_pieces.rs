@@ -1,7 +1,7 @@
 //! A TOML text, read piece by piece.
 //!
 //! While the parser reads a text it takes some twenty times its length. A large table is long because it has many entries or
-//! definitions, each under a header of its own; read one by one, they take no more than the longest of them. Whatever can't be
+//! definitions, each under a separate header; read one by one, they take no more than the longest of them. Whatever can't be
 //! divided in that way, or is no TOML, is left to the parser as a whole.
 
 use super::node::{Kind, Member, Node, Span};

@@ -14,7 +14,7 @@ const DEEPEST: usize = 512;
 /// Reads a text that holds one document. Aliases and tags are refused: a table without them can be read
 /// by anybody, and can't unfold into gigabytes.
 ///
-/// Quoted scalars may go on at any column, as `PyYAML` and `SnakeYAML` have it.
+/// Quoted scalars may continue at any column, as `PyYAML` and `SnakeYAML` have it.
 pub(crate) fn read_yaml(source: &Source) -> Result<Node, TableError> {
     read(source, source.text(), &Indented::default()).or_else(|error| {
         // Only a text that can't be read as it stands is looked at again.
@@ -206,7 +206,7 @@ fn key_text(source: &Source, node: &Node) -> Result<Arc<str>, TableError> {
         Kind::String(text) | Kind::Number(text) => Ok(text.clone()),
         Kind::Null | Kind::Bool(_) => Ok(source.excerpt(node.span).into()),
         Kind::Array(_) | Kind::Object(_) => {
-            Err(source.fault(node.span, "is no key", "write a name before the colon"))
+            Err(source.fault(node.span, "is not a key", "write a name before the colon"))
         }
     }
 }
@@ -339,7 +339,7 @@ mod tests {
             error("a: 1\n---\nb: 2"),
             "line 3, column 1: b: 2 begins a second document; write one document"
         );
-        assert_eq!(error("[a]: 1"), "line 1, column 1: [a] is no key; write a name before the colon");
+        assert_eq!(error("[a]: 1"), "line 1, column 1: [a] is not a key; write a name before the colon");
         assert!(error("a: [1").starts_with("line "));
         assert_eq!(error(""), "line 1, column 1: the file is empty; a retry table has interfaces or entries");
         let deep = error(&"- ".repeat(100_000));

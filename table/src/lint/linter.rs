@@ -210,8 +210,8 @@ fn place(finding: &Finding) -> (bool, Option<&str>, usize) {
 
 /// Rules about other readers that refuse a file, and what follows for the help of the finding that says why.
 const REFUSALS: [(&str, &str); 3] = [
-    ("refused-by-grpc", "gRPC itself refuses the whole file"),
-    ("dropped-file", "Google's Java generator drops the whole file in silence"),
+    ("refused-by-grpc", "gRPC itself rejects the whole file"),
+    ("dropped-file", "Google's Java generator drops the whole file without a message"),
     ("refused-by-gax-java", "Google's Java generator stops, or its client fails"),
 ];
 /// Rules about what a policy lacks, and the rule about fields that have other names.

@@ -1,7 +1,7 @@
 //! Errors, dead settings and unsafe retries in a retry table: one [`Rule`] for each thing worth saying.
 //!
 //! Some rules need the table alone, others the services that it is for, as descriptors have them. What can
-//! only be seen while a file is read (a field that is not known, a name that comes twice) is said by its
+//! only be seen while a file is read (a field that is not known, a name that occurs twice) is said by its
 //! reader; see [`RetryTable::findings`](crate::RetryTable::findings). A [`Linter`] gives both.
 //!
 //! # Examples

@@ -108,7 +108,7 @@ impl<'a> Place<'a> {
         Self { origin, name: None }
     }
 
-    /// Something that the table does not name, beside that name.
+    /// Something that the table does not name, next to that name.
     pub(super) fn beside(name: Option<&TableName<'a>>, missing: String) -> Self {
         Self { origin: name.and_then(TableName::service_origin), name: Some(missing) }
     }

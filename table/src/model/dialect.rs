@@ -26,7 +26,7 @@ pub enum Dialect {
     /// that has no meaning is an error, one that has no effect a finding.
     #[default]
     AsWritten,
-    /// The file as Google's Java generator reads it, and a file that it drops in silence is dropped
+    /// The file as Google's Java generator reads it, and a file that it drops without a message is dropped
     /// with a warning.
     GaxJava,
     /// A service config as gRPC itself reads it (gRFC A6): strict, whole or not at all, five attempts at

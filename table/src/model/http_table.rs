@@ -219,7 +219,7 @@ impl<'a> HttpRule<'a> {
         self.section.and_then(HttpSection::policy).or_else(|| self.table.defaults.policy())
     }
 
-    /// Whether it has settings of its own, beside those that `[http]` has for all.
+    /// Whether it has its own settings, besides those that `[http]` has for all.
     #[must_use]
     pub fn has_own_policy(&self) -> bool {
         let (own, all) =
@@ -242,7 +242,7 @@ pub struct HttpPolicy<'a> {
 
 impl<'a> HttpPolicy<'a> {
     /// The limits, the back-off and where they stand, in the terms of RPCs. Its codes are those that the statuses and failures
-    /// count as.
+    /// are treated as.
     #[must_use]
     pub fn policy(&self) -> MethodPolicy<'a> {
         self.entry.entry.policy()
@@ -268,9 +268,9 @@ impl<'a> HttpPolicy<'a> {
         self.entry.failures
     }
 
-    /// Whether `Retry-After` is heeded; `None`: as the compatibility has it.
+    /// Whether `Retry-After` is applied; `None`: as the compatibility has it.
     #[must_use]
-    pub fn heeds_retry_after(&self) -> Option<bool> {
+    pub fn applies_retry_after(&self) -> Option<bool> {
         self.entry.retry_after
     }
 

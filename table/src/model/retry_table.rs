@@ -213,7 +213,7 @@ impl RetryTable {
 
     /// The policy of a method: the entry for the method, else the one for its service, else
     /// (but not in the dialect [`GaxJava`](Dialect::GaxJava)) the one for everything. Entries are never
-    /// mixed. `None`: the table has nothing to say, so calls go through as they are, without a deadline.
+    /// mixed. `None`: the table has nothing to say, so calls pass through unchanged, without a deadline.
     ///
     /// In the dialect `GaxJava` a method without an entry has the policy `no_retry_codes`,
     /// `no_retry_params`, as in Google's clients. The service is the full name, without a slash; for an
@@ -232,7 +232,7 @@ impl RetryTable {
     /// [hedging](gax_retry::Hedging) set in code is for it too. It goes before what protos say. `None`: the table doesn't
     /// say.
     ///
-    /// The word on the method by its name goes first: in an entry of its own, or in one that says nothing about
+    /// The word on the method by its name goes first: in a separate entry, or in one that says nothing about
     /// retries; of two tables, in the later one. Then the entry counts that the method has its policy from
     /// (see [`lookup`](Self::lookup)), and last an entry that says nothing about retries, for the service or for
     /// everything. Only this project's own form has a word for it.
@@ -357,7 +357,7 @@ impl RetryTable {
 
     /// How a long-running operation that the method starts is polled, if a table says so: of the method, else of its service, else
     /// (but not in the dialect [`GaxJava`](Dialect::GaxJava)) of everything, whichever entry the method has its policy from. Of
-    /// several tables the last one counts.
+    /// several tables the last one applies.
     ///
     /// # Examples
     ///
@@ -376,7 +376,7 @@ impl RetryTable {
     }
 
     /// How requests of the method are batched, if a table says so: of the method, of its service or of everything, as with
-    /// [`polling`](Self::polling). Of several tables the last one counts.
+    /// [`polling`](Self::polling). Of several tables the last one applies.
     #[must_use]
     pub fn batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
         self.widened(service, method, |extras| extras.batching.as_deref())
@@ -405,13 +405,13 @@ impl RetryTable {
         self.extras(service, method).find_map(|extras| extras.batching.as_deref())
     }
 
-    /// How requests of the method are merged into one, if GAPIC YAML says so. Of several tables the last one counts.
+    /// How requests of the method are merged into one, if GAPIC YAML says so. Of several tables the last one applies.
     #[must_use]
     pub fn batch_descriptor(&self, service: &str, method: &str) -> Option<&BatchDescriptor> {
         self.extras(service, method).find_map(|extras| extras.batch_descriptor.as_deref())
     }
 
-    /// The methods, by service and name, of which the table says something beside their retries: how they are polled or
+    /// The methods, by service and name, of which the table says something besides their retries: how they are polled or
     /// batched, or whether they are idempotent. In alphabetical order.
     #[must_use]
     pub fn named_beside(&self) -> Vec<(&str, &str)> {
@@ -477,18 +477,18 @@ impl Inner {
                 if before.entry() == index { "twice in this entry" } else { "in an earlier entry too" };
             let help = match entry.format {
                 Some(TableFormat::ServiceConfig) => {
-                    "the last one counts; remove the other: gRPC itself refuses the whole file"
+                    "the last one applies; remove the other: gRPC itself rejects the whole file"
                 }
-                _ => "the last one counts; remove the other",
+                _ => "the last one applies; remove the other",
             };
             Finding::new("duplicate-name", Severity::Warning, format!("{what} is {which}{place}"))
                 .with_help(help)
         } else if other.codes == entry.codes && other.settings == entry.settings {
             return None;
         } else {
-            let message = format!("{what} has other values in an earlier table{place}");
+            let message = format!("{what} has different values in an earlier table{place}");
             Finding::new("merge-conflict", Severity::Warning, message)
-                .with_help("the later table counts; remove the name from the earlier one")
+                .with_help("the later table applies; remove the name from the earlier one")
         };
         Some(finding.at(name.origin.clone()).about(subject.as_str()))
     }
@@ -504,9 +504,9 @@ fn throttling_clashes(files: &[Arc<TableFile>]) -> Vec<Finding> {
         .map(|(before, after)| {
             let place =
                 before.throttling_origin.as_ref().map_or_else(String::new, |at| format!(" (at {at})"));
-            let message = format!("retry throttling has other values in an earlier table{place}");
+            let message = format!("retry throttling has different values in an earlier table{place}");
             Finding::new("merge-conflict", Severity::Warning, message)
-                .with_help("the later table counts, for all methods; remove one of the two")
+                .with_help("the later table applies, for all methods; remove one of the two")
                 .at(after.throttling_origin.clone())
         })
         .collect()

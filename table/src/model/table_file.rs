@@ -53,7 +53,7 @@ pub(crate) struct ServiceDefinitions {
     pub(crate) params: Vec<(Arc<str>, RetrySettings)>,
 }
 
-/// The settings of a method beside its retries. In boxes: a file may say little of thousands of methods.
+/// The settings of a method next to its retries. In boxes: a file may say little of thousands of methods.
 #[derive(Debug, Default)]
 pub(crate) struct MethodExtras {
     pub(crate) polling: Option<Box<RetrySettings>>,

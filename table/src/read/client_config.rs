@@ -78,7 +78,7 @@ impl Reader<'_> {
         if let Some(bundling) = bundling {
             findings.push(
                 Finding::new("no-effect", Severity::Note, "bundling has no effect on retries")
-                    .with_help("it is kept, but nothing here acts on it")
+                    .with_help("it is kept, but has no effect here")
                     .at(self.source.origin(bundling.span)),
             );
         }

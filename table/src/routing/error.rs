@@ -25,8 +25,8 @@ impl RoutingError {
     #[must_use]
     pub fn nested_bindings() -> Self {
         Self::new(
-            "an additional binding has additional bindings of its own, which google.api.http has no meaning for",
-            "put them beside it",
+            "an additional binding has additional bindings, which google.api.http does not allow",
+            "put them next to it",
         )
     }
 

@@ -96,7 +96,7 @@ fn in_path(path: &str, request: &str, fields: &impl MessageFields) -> Result<(),
                 continue;
             }
             Some(_) if parts.peek().is_some() => {
-                format!("the field {path:?} of {} leads through one that is no message", name(request))
+                format!("the field {path:?} of {} leads through a field that is not a message", name(request))
             }
             Some(_) => continue,
         };
@@ -159,7 +159,7 @@ mod tests {
                 "/v1/{name.hash}",
                 "",
                 "",
-                "the field \"name.hash\" of pkg.Book leads through one that is no message",
+                "the field \"name.hash\" of pkg.Book leads through a field that is not a message",
             ),
             ("PUT", "/v1", "nam", "", "pkg.Book has no field \"nam\", which body names"),
             ("PUT", "/v1", "*", "*", "pkg.Book has no field \"*\", which response_body names"),

@@ -163,10 +163,10 @@ impl Parser<'_> {
             self.template.segments.push("*".to_owned());
         }
         if !self.takes('}') {
-            return Err(self.error("has a variable that is not closed", "put a } behind its segments"));
+            return Err(self.error("has a variable that is not closed", "put a } after its segments"));
         }
         if self.template.variables.iter().any(|variable| variable.field == field) {
-            return Err(self.error("has two variables of one name", "leave one of them out"));
+            return Err(self.error("has two variables with the same name", "remove one of them"));
         }
         let segments = start..self.template.segments.len();
         self.template.variables.push(PathVariable { field, segments });
@@ -180,7 +180,7 @@ impl Parser<'_> {
             let stars = self.text.get(..self.at).and_then(|before| before.rfind("**"));
             self.at = stars.unwrap_or(self.at);
             return Err(
-                self.error("has ** before its end", "google.api.http takes ** as the last segment alone")
+                self.error("has ** before its end", "google.api.http allows ** only as the last segment")
             );
         }
         let text = self.text;
@@ -288,7 +288,7 @@ mod tests {
             (Http, "/v1/{1a}", "has a variable without a field's name (character 6)"),
             (Http, "/v1/{a..b}", "has a variable without a field's name (character 6)"),
             (Http, "/v1/{a={b}}", "has a variable inside another (character 8)"),
-            (Http, "/v1/{a}/{a}", "has two variables of one name (character 12)"),
+            (Http, "/v1/{a}/{a}", "has two variables with the same name (character 12)"),
             (Http, "/v1/{a}b", "ends before this (character 8)"),
             (Http, "/v1/a{b}", "has a segment that is partly text, partly something else (character 6)"),
             (Http, "/v1/***", "has a segment that is partly text, partly something else (character 7)"),

@@ -84,8 +84,8 @@ pub fn routing_params<'a>(
         if param.kind == STRING {
             return Ok(param);
         }
-        let message = format!("the field {field:?} of {} is no string", name(request));
-        Err(RoutingError::new(message, "google.api.routing takes strings alone"))
+        let message = format!("the field {field:?} of {} is not a string", name(request));
+        Err(RoutingError::new(message, "google.api.routing accepts only strings"))
     };
     parameters.into_iter().map(of).collect()
 }
@@ -95,12 +95,12 @@ fn pattern(text: &str) -> Result<(String, Option<[String; 3]>), RoutingError> {
     let template = PathTemplate::parse(text, PathGrammar::Routing)?;
     let [variable] = template.variables() else {
         let count = template.variables().len();
-        let problem = format!("has {count} variables, where google.api.routing wants one");
+        let problem = format!("has {count} variables, where google.api.routing requires one");
         return Err(RoutingError::of_template(
             text,
             0,
             &problem,
-            "put one key around what is to be sent: {key=segments}",
+            "put one key around the part to be sent: {key=segments}",
         ));
     };
     let (segments, taken) = (template.segments(), variable.segments());
@@ -121,8 +121,10 @@ fn param(
     for part in field.split('.') {
         if let Some(outer) = &last {
             if outer.kind != MESSAGE {
-                let problem =
-                    format!("the field {field:?} of {} leads through one that is no message", name(request));
+                let problem = format!(
+                    "the field {field:?} of {} leads through a field that is not a message",
+                    name(request)
+                );
                 return Err(RoutingError::new(
                     problem,
                     "name a field of the request, with dots between messages",
@@ -212,7 +214,7 @@ mod tests {
             ("/v1/{hash}", "the field \"hash\" of pkg.Request is a message or bytes"),
             (
                 "/v1/{name.size}",
-                "the field \"name.size\" of pkg.Request leads through one that is no message",
+                "the field \"name.size\" of pkg.Request leads through a field that is not a message",
             ),
         ] {
             assert_eq!(shown(http_params(path, ".pkg.Request", &Fields)), expected);
@@ -228,12 +230,12 @@ mod tests {
             ("a/**/{id=b/*}", "id=[1] [a/**|b/*|]; info.name=[2, 1]"),
             (
                 "a/*",
-                "the path template \"a/*\" has 0 variables, where google.api.routing wants one (character 1)",
+                "the path template \"a/*\" has 0 variables, where google.api.routing requires one (character 1)",
             ),
         ] {
             assert_eq!(shown(routing_params(two(text), ".pkg.Request", &Fields)), expected);
         }
         let size = routing_params([("size", "")], ".pkg.Request", &Fields);
-        assert_eq!(shown(size), "the field \"size\" of pkg.Request is no string");
+        assert_eq!(shown(size), "the field \"size\" of pkg.Request is not a string");
     }
 }

@@ -15,7 +15,7 @@ impl RetryTable {
     /// Definitions that the table names itself come first, used or not, then the others in the order in
     /// which the methods first use them. Rows are in the order of the methods, followed by two for each
     /// long-running one, and last by those whose requests are a stream, by name: that is the order of Google's Java
-    /// clients. A method that the table has nothing for gets `no_retry_codes` and `no_retry_params`.
+    /// clients. A method that the table has no entry for gets `no_retry_codes` and `no_retry_params`.
     ///
     /// # Examples
     ///

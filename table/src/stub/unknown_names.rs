@@ -10,7 +10,7 @@ impl RetryTable {
     /// Names that none of these services has: `unknown-service` and `unknown-method`, each with its place
     /// and, where one is close, a suggestion.
     ///
-    /// A name of a service that is mixed in counts as known. Entries that only say how operations are polled, how requests
+    /// A name of a service that is mixed in is treated as known. Entries that only say how operations are polled, how requests
     /// are batched or what is idempotent count as well.
     ///
     /// # Examples
@@ -40,7 +40,7 @@ impl RetryTable {
     ///
     /// A method of GAPIC YAML may lack the names of its codes and settings, or have names that the file does not
     /// define. Its entry is skipped, with a finding (`skipped-entry`). That is no harm for a method that is
-    /// disabled, is not there any more, or has an entry in another table; for any other it is an error.
+    /// disabled, is not there any longer, or has an entry in another table; for any other it is an error.
     ///
     /// # Examples
     ///

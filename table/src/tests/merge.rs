@@ -45,8 +45,8 @@ fn the_later_table_counts_and_says_so() {
     assert_eq!(policy.origin().unwrap().file(), Some("b.json"));
     assert_eq!(
         table.findings()[0].to_string(),
-        "b.json:1:58: warning[merge-conflict]: a.B/C has other values in an earlier table (at a.json:1:58); \
-         the later table counts; remove the name from the earlier one"
+        "b.json:1:58: warning[merge-conflict]: a.B/C has different values in an earlier table (at a.json:1:58); \
+         the later table applies; remove the name from the earlier one"
     );
     assert_eq!(table.findings().len(), 1);
 }
@@ -93,8 +93,8 @@ fn of_several_throttlings_the_last_counts_and_says_so() {
     assert_eq!(
         table.findings().iter().map(ToString::to_string).collect::<Vec<_>>(),
         [
-            "c.json:2:1: warning[merge-conflict]: retry throttling has other values in an earlier table (at a.json:2:1); \
-          the later table counts, for all methods; remove one of the two"
+            "c.json:2:1: warning[merge-conflict]: retry throttling has different values in an earlier table (at a.json:2:1); \
+          the later table applies, for all methods; remove one of the two"
         ]
     );
     assert_eq!(RetryTable::merged([file("a.json", "10"), file("c.json", "10")]).unwrap().findings(), []);
@@ -192,12 +192,12 @@ fn where_two_files_have_a_name_for_one_service_the_later_one_s_gets_its_number()
     assert_eq!(
         found,
         [
-            "b.json:1:19: warning[renamed-definitions]: an earlier table names definitions of a.A in the same way \
-             (retry_policy_0_codes, retry_policy_0_params): those of this table end with _2; put what is for one \
-             service into one table",
-            "c.json:1:19: warning[renamed-definitions]: an earlier table names definitions of a.A in the same way \
+            "b.json:1:19: warning[renamed-definitions]: an earlier table has definitions of a.A with the same names \
+             (retry_policy_0_codes, retry_policy_0_params): those of this table end with _2; put all entries for \
+             one service into one table",
+            "c.json:1:19: warning[renamed-definitions]: an earlier table has definitions of a.A with the same names \
              (retry_policy_0_codes, retry_policy_0_params, retry_policy_1_codes, retry_policy_1_params): those of \
-             this table end with _3; put what is for one service into one table",
+             this table end with _3; put all entries for one service into one table",
         ]
     );
     let method = |name: &str| MethodDescription::new(name, MethodKind::Unary);

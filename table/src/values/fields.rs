@@ -5,7 +5,7 @@ use crate::document::{Kind, Member, Node, Source, Span};
 use crate::{Dialect, Finding, Severity, TableError};
 use gax_text::closest;
 
-/// Values in the order in which their names were asked for; `null` counts as absent.
+/// Values in the order in which their names were asked for; `null` is treated as absent.
 pub(crate) type Fields<'n, const N: usize> = [Option<&'n Node>; N];
 
 /// Finds fields by their names in lower camel case.
@@ -109,10 +109,10 @@ impl<'a> FieldFinder<'a> {
         if self.dialect == Dialect::Grpc {
             return Err(duplicate_key(self.source, member));
         }
-        let message = format!("{} comes twice in one object", self.source.excerpt(member.key_span));
+        let message = format!("{} occurs twice in one object", self.source.excerpt(member.key_span));
         findings.push(
             Finding::new("duplicate-key", Severity::Warning, message)
-                .with_help("the last one counts; remove the others")
+                .with_help("the last one applies; remove the others")
                 .at(self.source.origin(member.key_span)),
         );
         Ok(())
@@ -133,13 +133,17 @@ impl<'a> FieldFinder<'a> {
         match self.dialect {
             Dialect::GaxJava => {}
             Dialect::Grpc => {
-                return Err(self.source.fault(member.value.span, "is no value in gRPC", "remove the field"));
+                return Err(self.source.fault(
+                    member.value.span,
+                    "is not a value in gRPC",
+                    "remove the field",
+                ));
             }
             Dialect::AsWritten => {
-                let message = format!("{:?} is null, which counts as absent", member.key);
+                let message = format!("{:?} is null, which is treated as absent", member.key);
                 findings.push(
                     Finding::new("null-value", Severity::Warning, message)
-                        .with_help("remove the field: gRPC itself refuses the whole file")
+                        .with_help("remove the field: gRPC itself rejects the whole file")
                         .at(self.source.origin(member.key_span)),
                 );
             }
@@ -150,7 +154,7 @@ impl<'a> FieldFinder<'a> {
 
 /// The error of a reader that refuses an object with a key twice.
 pub(crate) fn duplicate_key(source: &Source, member: &Member) -> TableError {
-    source.fault(member.key_span, "comes twice in one object", "remove one of the two")
+    source.fault(member.key_span, "occurs twice in one object", "remove one of the two")
 }
 
 /// `initialBackoff` as `initial_backoff`.

@@ -114,7 +114,7 @@ impl<'a> Scalars<'a> {
 
     fn no_count(&self, node: &Node, field: &str) -> TableError {
         let help = "write a whole number, such as 5";
-        self.source.fault(node.span, &format!("is no value for {field}"), help)
+        self.source.fault(node.span, &format!("is not a value for {field}"), help)
     }
 
     /// A time given as a number of milliseconds.
@@ -187,7 +187,7 @@ impl<'a> Scalars<'a> {
             && **text != *code.name()
             && self.dialect != Dialect::GaxJava
         {
-            let refused = ": Google's generators, grpc-java and grpc-go refuse the whole file";
+            let refused = ": Google's generators, grpc-java and grpc-go reject the whole file";
             let help = format!("write {code}{}", if self.is_own { "" } else { refused });
             findings.push(
                 Finding::new("lower-case-code", Severity::Warning, format!("{text:?} is read as {code}"))

@@ -43,7 +43,7 @@ impl Seeds {
     ///
     /// # Panics
     ///
-    /// An environment variable is no number.
+    /// An environment variable is not a number.
     #[must_use]
     pub fn of(test: &'static str, count: u64) -> Self {
         let number = |name| {

@@ -207,8 +207,9 @@ fn each_rule_of_googles_documents_has_a_row_and_its_tests_exist() {
 
 #[test]
 fn what_people_copy_has_no_hidden_lines() {
-    for name in guide() {
-        let text = read(&format!("docs/src/{name}")).unwrap();
+    let guide = guide().into_iter().map(|name| format!("docs/src/{name}"));
+    for name in guide.chain(PUBLISHED.iter().map(|folder| format!("{folder}README.md"))) {
+        let text = read(&name).unwrap();
         let (mut is_rust, mut hidden) = (false, Vec::new());
         for line in text.lines() {
             if let Some(info) = line.strip_prefix("```") {
@@ -217,6 +218,6 @@ fn what_people_copy_has_no_hidden_lines() {
                 hidden.push(line);
             }
         }
-        assert_eq!(hidden, [""; 0], "docs/src/{name}: write `<!-- setup: CODE -->` before the block");
+        assert_eq!(hidden, [""; 0], "{name}: write `<!-- setup: CODE -->` before the block");
     }
 }

@@ -130,6 +130,40 @@ fn pages_are_in_plain_english() {
     assert_eq!(found, NOTHING);
 }
 
+/// The texts in quotes of a line of code; `is_open`: it begins with the rest of one.
+fn quoted(line: &str, is_open: bool) -> String {
+    let line = line.replace("\\\"", "'").replace("'\"'", "''");
+    line.split('"').skip(usize::from(!is_open)).step_by(2).collect::<Vec<_>>().join(" | ")
+}
+
+/// The texts of a file's code, each in its line, without the reasons that lints are given.
+fn messages(text: &str) -> String {
+    let mut is_open = false;
+    let lines = text.lines().map(|line| {
+        let is_code = is_open || !line.trim_start().starts_with("//") && !line.contains("reason = \"");
+        let quoted = if is_code { quoted(line, is_open) } else { String::new() };
+        is_open = is_code && line.ends_with('\\');
+        quoted + "\n"
+    });
+    lines.collect()
+}
+
+#[test]
+fn messages_are_in_plain_english() {
+    let folders =
+        FOLDERS.iter().filter(|folder| !["benches", "examples", "fuzz/src", "tests"].contains(folder));
+    let files = folders.flat_map(|folder| texts(folder, &[".rs"]));
+    let files = files.filter(|(file, _)| !file.contains("tests/") && !file.ends_with("tests.rs"));
+    let found: Vec<_> = files.flat_map(|(file, text)| lines(&file, &messages(&text), &UNCLEAR)).collect();
+    assert_eq!(found, NOTHING);
+}
+
+#[test]
+fn texts_are_found_in_code() {
+    let text = "// \"anew\"\nlet a = \"b \\\"c\" + \"d \\\n    e\";\n";
+    assert_eq!(messages(text), "\nb 'c | d \\\n    e\n");
+}
+
 /// The types of a file that have a name which was replaced.
 fn types(module: &Module) -> Vec<String> {
     let types = module.tokens.windows(2).filter_map(|window| match window {

@@ -61,7 +61,7 @@ async fn read(response: Response) -> (Vec<u8>, Option<String>) {
     (bytes, None)
 }
 
-const OUT_OF_TIME: &str = "the response did not end before its attempt's time was up";
+const OUT_OF_TIME: &str = "the response did not end before its attempt timed out";
 
 #[tokio::test(start_paused = true)]
 async fn a_retryable_status_is_retried_though_its_body_stalls() {

@@ -269,7 +269,7 @@ async fn what_is_begun_after_the_end_is_not_run() {
     let ended = inbound.clone().scope(async { panic!("it was polled") }).await;
     let status = Status::from(ended.unwrap_err());
     assert_eq!(status.code(), tonic::Code::Cancelled);
-    assert_eq!(status.message(), "the request that this was done for has ended");
+    assert_eq!(status.message(), "the request that this belongs to has ended");
     let error = inbound.enter(|| {
         let not_called = |_| -> Result<(), Status> { panic!("it was called") };
         retryer().run_blocking(not_called).unwrap_err()
@@ -382,7 +382,7 @@ async fn an_async_call_that_a_thread_blocks_on_ends_with_the_request() {
         let (status, ended) = blocked_on(begun, call).await;
         assert_eq!(
             (status.code(), status.message()),
-            (tonic::Code::Cancelled, "the request that this was done for has ended")
+            (tonic::Code::Cancelled, "the request that this belongs to has ended")
         );
         let report = error_report(&status);
         assert_eq!(
@@ -414,7 +414,7 @@ async fn an_async_call_that_a_thread_blocks_on_ends_with_the_request() {
     let (error, _) = blocked_on(begun, async move { client.send(request).await.unwrap_err() }).await;
     assert_eq!((error.stop_reason(), error.code()), (Some(StopReason::Cancelled), Code::Cancelled));
     assert!(
-        error.to_string().ends_with("(CANCELLED): the request that this was done for has ended"),
+        error.to_string().ends_with("(CANCELLED): the request that this belongs to has ended"),
         "{error}"
     );
 

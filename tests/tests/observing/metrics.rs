@@ -391,7 +391,7 @@ fn whether_the_settings_file_is_watched_is_a_gauge() {
     assert_eq!(format!("{:?}", measured().unwrap().2), "1.0");
     handle.on_event(move |event| ended.send(event.to_string()).unwrap());
     drop(watch);
-    assert!(end.recv().unwrap().ends_with("is not watched any more"));
+    assert!(end.recv().unwrap().ends_with("is no longer watched"));
     assert_eq!(format!("{:?}", measured().unwrap().2), "0.0");
 }
 

@@ -333,8 +333,8 @@ fn the_first_panic_of_an_observer_is_one_event_at_the_level_error() {
     assert_eq!(
         lines.take(),
         [
-            "ERROR in nothing: message=an observer panicked: in for_operation; later panics of it are not recorded",
-            "ERROR in nothing: message=an observer panicked: of on_retry: 7; later panics of it are not recorded",
+            "ERROR in nothing: message=an observer panicked: in for_operation; its later panics are not recorded",
+            "ERROR in nothing: message=an observer panicked: of on_retry: 7; its later panics are not recorded",
         ]
     );
 }

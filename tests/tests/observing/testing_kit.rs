@@ -200,7 +200,7 @@ async fn a_recording_does_again_what_a_server_did() {
     assert_eq!(rows(again.extensions().get::<OperationReport>().unwrap()), rows(&report));
     assert_eq!(
         "a\n12 OK".parse::<Recording>().unwrap_err().to_string(),
-        "\"12 OK\" is no recorded attempt; write a time and a code such as \"12ms UNAVAILABLE\", or hang"
+        "\"12 OK\" is not a recorded attempt; write a time and a code such as \"12ms UNAVAILABLE\", or hang"
     );
 }
 

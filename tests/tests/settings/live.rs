@@ -240,7 +240,7 @@ async fn a_table_that_is_refused_changes_nothing_and_is_reported() {
     let events = events.lock().unwrap();
     assert_eq!(
         events[0],
-        "retry settings stay at version 1, because the new table is refused: a table in the dialect gax-java can't \
+        "retry settings stay at version 1, because the new table is rejected: a table in the dialect gax-java can't \
          replace one in as-written; read it in the dialect of the first"
     );
     assert_eq!((events.len(), &*events[2]), (3, "retry settings are replaced by version 2"));

@@ -59,10 +59,10 @@ async fn a_table_with_a_misspelt_method_of_a_generated_client_is_refused() {
         format!("warning[unknown-method]: the service {TALK} has no method {name:?}; {help}")
     };
     let close = "the table has a new name that no client knows and that is close to one that a client has; correct the \
-                 name, or name both";
+                 name, or list both";
     let lost = format!(
-        "{TALK}/Ask would lose its retries, while the table has a new name that no client knows; correct the name, or take \
-         the retries away in a table of its own"
+        "{TALK}/Ask would lose its retries, while the table has a new name that no client knows; correct the name, or \
+         remove the retries in a separate table"
     );
     for (methods, expected) in [
         // It takes the place of a method that had retries, or of one that has none.
@@ -202,7 +202,7 @@ fn a_misspelt_name_is_refused_where_no_methods_are_known() {
     let _layer = RetryLayer::with_handle(&handle);
     for misspelt in [of_talk(&["Ask", "Lisen"]), table(&["test.talk.v1.Talks"])] {
         let error = handle.replace(misspelt).unwrap_err().to_string();
-        assert!(error.contains("close to one of the old table which it takes the place of"), "{error}");
+        assert!(error.contains("close to one that the old table has and this one lacks"), "{error}");
     }
     // Names may come and go.
     for good in [of_talk(&["Ask", "Listen", "Lisen"]), of_talk(&["Ask", "Chat"]), table(&[TALK, "a.B"])] {

@@ -74,7 +74,7 @@ fn limits_of_an_http_request_are_read_as_they_were_stored() {
         assert_eq!(serde_json::from_str::<HttpCallOptions>(stored).unwrap(), options);
     }
     let error = serde_json::to_string(&none.body_idle_timeout(Duration::ZERO)).unwrap_err().to_string();
-    assert_eq!(error, "a timeout of zero can't be stored: it says that no time is left");
+    assert_eq!(error, "a timeout of zero can't be stored: it means that no time is left");
 }
 
 #[test]

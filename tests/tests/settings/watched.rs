@@ -52,7 +52,8 @@ fn attempts(handle: &SettingsHandle) -> Option<u32> {
 fn wait_for(handle: &SettingsHandle, events: &Receiver<String>, expected: u32) {
     while attempts(handle) != Some(expected) {
         let event = events.recv_timeout(AGES).unwrap();
-        let is_expected = ["retry settings are replaced", "retry settings follow the file"];
+        let is_expected =
+            ["retry settings are replaced", "the retry settings are read from the watched file"];
         assert!(is_expected.iter().any(|start| event.starts_with(start)), "{event}");
     }
 }
@@ -67,7 +68,8 @@ fn a_file_is_read_at_once_and_whenever_it_is_replaced() {
     let watch = watch(&path, &handle).unwrap();
     assert_eq!((handle.version(), attempts(&handle)), (2, Some(2)));
     assert_eq!(events.recv_timeout(AGES).unwrap(), "retry settings are replaced by version 2");
-    let watching = format!("retry settings follow the file {}, and have version 2", path.display());
+    let watching =
+        format!("the retry settings are read from the watched file {}, and have version 2", path.display());
     assert_eq!(events.recv_timeout(AGES).unwrap(), watching);
 
     let next = folder.join("table.json.new");
@@ -84,10 +86,8 @@ fn a_file_is_read_at_once_and_whenever_it_is_replaced() {
     assert_eq!(handle.is_watched(), Some(true));
     let version = handle.version();
     drop(watch);
-    let ended = format!(
-        "retry settings stay at version {version}: the file {} is not watched any more",
-        path.display()
-    );
+    let ended =
+        format!("retry settings stay at version {version}: the file {} is no longer watched", path.display());
     while events.recv_timeout(AGES).unwrap() != ended {}
     assert_eq!(handle.is_watched(), Some(false));
 }
@@ -112,7 +112,7 @@ fn a_file_that_is_no_table_changes_nothing() {
         fs::write(&next, content).unwrap();
         fs::rename(&next, &path).unwrap();
         let event = events.recv_timeout(AGES).unwrap();
-        let start = "retry settings stay at version 2, because the new table is refused: ";
+        let start = "retry settings stay at version 2, because the new table is rejected: ";
         assert!(event.starts_with(&format!("{start}{problem}")), "{event}");
     }
     fs::remove_file(&path).unwrap();
@@ -253,7 +253,10 @@ fn a_watch_outlives_its_folders_being_away_and_says_whether_it_works() {
         call();
         let version = handle.version();
         write(count);
-        let back = format!("retry settings follow the file {}, and have version {version}", path.display());
+        let back = format!(
+            "the retry settings are read from the watched file {}, and have version {version}",
+            path.display()
+        );
         assert_eq!(events.recv_timeout(AGES).unwrap(), back);
         wait_for(&handle, &events, count);
         while events.try_recv().is_ok() {}

@@ -59,13 +59,13 @@ fn hopeless(ours: &Authority, protocol: &str) -> Vec<(Handshake, ConnectProblem,
         (
             ours.good(&["something-else"]),
             ConnectProblem::NoCommonProtocol,
-            "the server does not offer the version of HTTP that the client asks for (ALPN; HTTP/2 for gRPC): enable it at \
-             the server or at the proxy before it",
+            "the server does not offer the version of HTTP that the client asks for (ALPN; HTTP/2 for gRPC): enable it on \
+             the server or on the proxy in front of it",
         ),
         (
             ours.mutual(&TLS12, protocols),
             ConnectProblem::ClientNotAccepted,
-            "the server wants a certificate of the client, or another one: set the identity in the client's TLS \
+            "the server requires a client certificate, or a different one: set the identity in the client's TLS \
              configuration",
         ),
     ]
@@ -210,9 +210,9 @@ async fn a_scheme_that_the_client_does_not_speak_is_final() {
         );
         assert!(
             error.to_string().ends_with(
-                "(NON_RETRYABLE): the request can't be sent: the client's connector does not speak the URI's scheme: \
-                 for https build the client with TLS (tonic's tls_config, hyper-rustls, reqwest's rustls feature), else \
-                 use a scheme that it speaks"
+                "(NON_RETRYABLE): the request can't be sent: the client's connector does not support the URI's \
+                 scheme: for https build the client with TLS (tonic's tls_config, hyper-rustls, reqwest's rustls feature), otherwise \
+                 use a scheme that it supports"
             ),
             "{error}"
         );

@@ -19,7 +19,7 @@ pub(super) async fn run(address: SocketAddr) -> Result<ExitCode, Failure> {
     let address = serve(address, Script::cycle(outage.turns.iter().copied()), log)?;
     let turns: Vec<String> = outage.turns.iter().map(ToString::to_string).collect();
     let opening = format!(
-        "{HEAD}An AssetService listens on {address}{HEAD:#} until Ctrl-C.\nCalls get in turn: {}.\n\n",
+        "{HEAD}An AssetService listens on {address}{HEAD:#} until Ctrl-C.\nCalls get these replies in turn: {}.\n\n",
         turns.join(", ")
     );
     print(&prose(&opening, 0))?;

@@ -11,15 +11,15 @@ use clap::Args;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 
-/// Watch a client ride out an outage
+/// Show a client in four simulated outages
 ///
 /// Starts an asset service on a free port of this machine and calls it with the generated client:
 /// first with the settings of the retry table while the service is unavailable, then with settings that
 /// the program overrides while the service hangs, then hedged while some replies are slow, and finally while
-/// it hangs for good. Shows each attempt when it arrives at the server or is cancelled there, and then the
+/// it hangs permanently. Shows each attempt when it arrives at the server or is cancelled there, and then the
 /// client's report. Takes about eight seconds.
 ///
-/// With --listen it starts the service alone, for a client of yours.
+/// With --listen it only starts the service, for your own client.
 #[derive(Debug, Args)]
 #[command(after_long_help = JSON)]
 pub(crate) struct DemoArgs {
@@ -27,7 +27,7 @@ pub(crate) struct DemoArgs {
     #[arg(long, value_name = "NUMBER", value_parser = value::seed, allow_hyphen_values = true)]
     seed: Option<u64>,
 
-    /// Only start the service, on this address, until Ctrl-C: of each three calls two are refused
+    /// Only start the service, on this address, until Ctrl-C: two out of every three calls are rejected
     #[arg(long, value_name = "ADDRESS", value_parser = value::address, conflicts_with_all = ["seed", "format"])]
     listen: Option<SocketAddr>,
 
@@ -42,7 +42,7 @@ JSON:
     \"server\":[{\"attempt\":1,\"at_ms\":..,\"grpc_timeout\":..,\"reply\":..,\"cancelled_ms\":..},..],
     \"attempts\":..,\"not_attempted\":..,\"stop_reason\":..,\"end_ms\":..,\"code\":..,\"message\":..},..]}
   server: what arrived at the server, with the text of the header grpc-timeout; cancelled_ms is when
-  the client gave it up, null if it did not.
+  the client cancelled it, null if it did not.
   attempts to end_ms: the client's report, in the form of gax plan.
   code and message: the status that the caller got.";
 
@@ -66,7 +66,7 @@ async fn scenes(args: &DemoArgs) -> Result<ExitCode, Failure> {
         let address = stage.address;
         let opening = format!(
             "An AssetService listens on {address}.\n\
-             Each wait is drawn at random, from 1 ms up to its delay, but for scene 4; --seed {seed} draws the same ones again.\n"
+             Each wait is random, from 1 ms up to its delay, except in scene 4; --seed {seed} draws the same waits again.\n"
         );
         print(&prose(&opening, 0))?;
     }

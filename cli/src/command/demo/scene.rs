@@ -66,13 +66,13 @@ pub(super) fn all() -> Result<[Scene; 4], SettingsError> {
         .build()?;
     Ok([
         Scene {
-            title: "The service is unavailable, and the retry table's settings ride it out",
+            title: "The service is unavailable, and the retry table's settings outlast it",
             rpc: Rpc::ListAssets,
             settings: None,
             hedging: None,
             turns: vec![unavailable, unavailable, Turn::Reply(400 * MS, Code::Ok)],
             code: Code::Ok,
-            lesson: "Two refusals are no error to the caller: the retry table lists UNAVAILABLE.",
+            lesson: "Two rejected attempts are not an error for the caller: the retry table lists UNAVAILABLE.",
         },
         Scene {
             title: "The service hangs, and the program has set short RPC timeouts",
@@ -81,7 +81,7 @@ pub(super) fn all() -> Result<[Scene; 4], SettingsError> {
             hedging: None,
             turns: vec![Turn::Hang, unavailable, Turn::Reply(250 * MS, Code::Ok)],
             code: Code::Ok,
-            lesson: "An attempt that hangs costs its RPC timeout, not the call: it is cancelled, and the next one goes out.",
+            lesson: "An attempt that hangs costs its RPC timeout, not the call: it is cancelled, and the next one is sent.",
         },
         Scene {
             title: "The service is slow now and then, and the program hedges",

@@ -12,11 +12,11 @@ use tonic_gax::CallSettings;
 
 /// The lessons of all scenes.
 pub(super) fn lessons(scenes: &[Scene]) -> String {
-    let mut text = format!("\n{HEAD}There was to see{HEAD:#}\n");
+    let mut text = format!("\n{HEAD}What happened{HEAD:#}\n");
     for (index, scene) in scenes.iter().enumerate() {
         let _infallible = writeln!(text, "{}. {}", index + 1, scene.lesson);
     }
-    text.push_str("\nTo call this service with a client of yours: gax demo --listen 127.0.0.1:50051\n");
+    text.push_str("\nTo call this service with your own client: gax demo --listen 127.0.0.1:50051\n");
     text
 }
 

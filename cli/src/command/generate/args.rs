@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 /// With --check nothing is written. If the code is not up to date, the difference is printed, and the exit
 /// status is 1. The same input gives the same code on every machine.
 ///
-/// Each run lists the files that it writes in .gax-generated, beside them. A file in the list that is no
+/// Each run lists the files that it writes in .gax-generated in the same directory. A file in the list that is no
 /// longer generated is removed; no other file is replaced or removed.
 #[derive(Debug, Args)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a flag of its own")]

@@ -101,7 +101,7 @@ impl File {
     }
 }
 
-/// A regular file's content, as far as it is of use beside a new one of that length; `None`: there is no such
+/// A regular file's content, as far as it is of use next to a new one of that length; `None`: there is no such
 /// file.
 fn read(path: &Path, new: usize) -> Result<Option<Vec<u8>>, Failure> {
     let in_the_way = |what: &str| {

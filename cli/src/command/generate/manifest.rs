@@ -1,4 +1,4 @@
-//! The list of the files that a run made, which lies beside them.
+//! The list of the files that a run made, which lies next to them.
 
 use crate::failure::Failure;
 use std::collections::BTreeSet;

@@ -40,7 +40,7 @@ pub(crate) fn run(args: &GenerateArgs) -> Result<ExitCode, Failure> {
     }
 }
 
-/// All about the API beside its protos.
+/// All about the API next to its protos.
 struct Inputs {
     tables: Vec<Input>,
     gapic_yaml: Vec<Input>,

@@ -10,7 +10,7 @@ use std::time::Duration;
 /// Print the attempts that retry settings lead to
 ///
 /// Prints each attempt's RPC timeout, the delay before it, when it is invoked and when it ends, the
-/// attempt that a limit keeps from being made, and why the operation ended. Nothing is sent anywhere.
+/// attempt that a limit prevents, and why the operation ended. Nothing is sent anywhere.
 ///
 /// The settings come from flags, or from a retry table and a method, or from both: a flag then
 /// replaces what the table says. Unless set, there is no limit, timeouts don't grow, and delays are
@@ -46,10 +46,10 @@ pub(crate) struct PlanArgs {
     ///
     /// 300ms:UNAVAILABLE is a reply after 300 ms, UNAVAILABLE a reply at once, hang no reply. A reply that
     /// would come at the RPC timeout or later is too late. In place of a code, lost means that the connection
-    /// breaks before the request is sent, and refused that the server does not look at it. Such a request is
-    /// sent again at once, which isn't counted as an attempt, and takes the next outcome. stream:5s:UNAVAILABLE
-    /// is a stream of responses that has delivered messages when it breaks: it is resumed behind them, with
-    /// back-off and a number of attempts that begin anew. RPC timeouts don't apply to a stream (with --compat
+    /// breaks before the request is sent, and refused that the server rejects it before processing. Such a request is
+    /// sent again at once, which is not an attempt, and takes the next outcome. stream:5s:UNAVAILABLE
+    /// is a stream of responses that has delivered messages when it breaks: it is resumed after them, with
+    /// back-off and a number of attempts that start again. RPC timeouts don't apply to a stream (with --compat
     /// gax-java they do). Attempts after the last outcome run into their timeouts.
     #[arg(long, value_name = "OUTCOME", value_parser = value::outcome, allow_hyphen_values = true)]
     pub(super) outcome: Vec<Response>,
@@ -99,7 +99,7 @@ JSON:
     \"code\":\"DEADLINE_EXCEEDED\"},..],\"not_attempted\":{\"attempt\":3,\"retry_delay_ms\":400},
     \"stop_reason\":\"TOTAL_TIMEOUT\",\"end_ms\":4700}
   Numbers may have fractions. null: rpc_timeout_ms if there is no deadline, end_ms and code if
-  an attempt never ends, not_attempted if none was refused, stop_reason on success. An attempt
+  an attempt never ends, not_attempted if no attempt was skipped, stop_reason on success. An attempt
   whose request was sent again at once has \"transparent_retries\":COUNT. If more than 10000
   attempts would follow, the rest is left out and \"truncated\":true says so.
   With --samples, where NAME is a stop reason, SUCCESS, NEVER_ENDS or TRUNCATED:
@@ -109,7 +109,7 @@ JSON:
     \"stop_reasons\":{NAME:OPERATIONS},
     \"end_ms\":{\"min\":..,\"p50\":..,\"p90\":..,\"p99\":..,\"max\":..},\"load\":..,
     \"throttled\":{\"load\":..,\"stopped\":OPERATIONS}}
-  load is the number of attempts an operation makes, on average. throttled is what the table's retry
+  load is the number of attempts an operation makes, on average. throttled has the figures for the table's retry
   throttling makes of the same operations, one after the other; null where it has none.";
 
 /// The flags of hedging.
@@ -122,7 +122,7 @@ pub(super) struct HedgingFlags {
     #[arg(long, value_name = "NUMBER", value_parser = value::attempts, allow_hyphen_values = true)]
     pub(super) hedging_max_attempts: Option<u32>,
 
-    /// The time between two attempts while none has got a reply [default: 0s, all at once]
+    /// The time between two attempts while none has a reply [default: 0s, all at once]
     #[arg(
         long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true,
         requires = "hedging_max_attempts"
@@ -157,7 +157,7 @@ pub(super) struct SettingsFlags {
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) max_retry_delay: Option<Duration>,
 
-    /// The number of attempts, the first one included
+    /// The number of attempts, including the first
     #[arg(long, value_name = "NUMBER", value_parser = value::attempts, allow_hyphen_values = true)]
     pub(super) max_attempts: Option<u32>,
 

@@ -31,7 +31,7 @@ impl TableMethod {
         self.throttling.map(|throttling| throttling.budget())
     }
 
-    /// Prints findings about the table to standard error; the plan goes on.
+    /// Prints findings about the table to standard error; the plan continues.
     pub(super) fn warn(&self) {
         let mut err = anstream::stderr().lock();
         for finding in self.findings.iter().filter(|finding| finding.severity() >= Severity::Warning) {
@@ -85,7 +85,7 @@ fn named(table: &RetryTable, text: &str, file: &str) -> Result<(String, String),
     if let Some((service, method)) = full.rsplit_once('/').or_else(|| full.rsplit_once('.')) {
         if service.is_empty() || method.is_empty() {
             let sentence =
-                format!("--method {text:?} is no method's name; write pkg.Service/Method, or just Method");
+                format!("--method {text:?} is not a method's name; write pkg.Service/Method, or just Method");
             return Err(Failure::Usage(sentence));
         }
         return Ok((service.to_owned(), method.to_owned()));
@@ -113,7 +113,7 @@ fn unknown(table: &RetryTable, service: &str, method: &str, file: &str) -> Failu
     let advice = match close_method(&wanted, &names) {
         Some(name) => format!("did you mean {name}?"),
         None if service.is_empty() => "write the full name, pkg.Service/Method".to_owned(),
-        None => "the call would go through as it is, without a deadline or retries".to_owned(),
+        None => "the call would pass through unchanged, without a deadline or retries".to_owned(),
     };
     Failure::Usage(format!("--method {wanted:?} has no entry in {file}; {advice}"))
 }

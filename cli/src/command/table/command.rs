@@ -9,7 +9,7 @@ use std::process::ExitCode;
 ///
 /// A retry table says, per method, which codes are retried, with which limits and back-off. It is a
 /// gRPC service config, GAPIC YAML, a client config of Google's Node generator, or this project's own
-/// TOML; the format is recognised.
+/// TOML; the format is detected.
 #[derive(Debug, Subcommand)]
 pub(crate) enum TableCommand {
     Show(show::ShowArgs),

@@ -14,24 +14,24 @@ use std::io::{self, BufWriter, Write as _};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Write a retry table in another form
+/// Write a retry table in another format
 ///
-/// Values that the other form can't express (not-expressible), or can only approximate (approximated), are reported
-/// on standard error, with their place in the table; docs/src/tables.md#converting-tables says what each form can carry.
+/// Values that the other format can't express (not-expressible), or can only approximate (approximated), are reported
+/// on standard error, with their place in the table; docs/src/tables.md#converting-tables says what each format can express.
 /// With --deny such a finding is an error: nothing is written, and the exit status is 1.
 ///
-/// The forms grpc and toml get exactly what the table says, whatever the dialect; the others get the settings
+/// The formats grpc and toml get exactly what the table says, in every dialect; the others get the settings
 /// that it has in the dialect. gapic and client-config list methods one by one: with --proto those of the
 /// protos, without it those that the table names.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ConvertArgs {
     /// The retry tables: files, folders (with all tables in them), - for standard input; several are merged into one. If two name a method, the last one
-    /// counts
+    /// applies
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 
-    /// The form: grpc, gapic, client-config, toml, envoy or istio
+    /// The format: grpc, gapic, client-config, toml, envoy or istio
     #[arg(long, value_name = "FORM", value_parser = form)]
     to: ConversionTarget,
 
@@ -45,7 +45,7 @@ pub(crate) struct ConvertArgs {
     #[arg(long, value_name = "RULE", value_parser = rule_or_severity, help_heading = "Output")]
     deny: Vec<Target>,
 
-    /// Leave findings of that rule or severity out; may be repeated
+    /// Hide findings of that rule or severity; may be repeated
     #[arg(long, value_name = "RULE", value_parser = rule_or_severity, help_heading = "Output")]
     allow: Vec<Target>,
 
@@ -144,7 +144,7 @@ impl fmt::Write for Text<'_> {
     }
 }
 
-/// Text that nobody wants.
+/// Text that no caller wants.
 struct Nowhere;
 
 impl fmt::Write for Nowhere {

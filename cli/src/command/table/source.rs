@@ -18,7 +18,7 @@ pub(super) struct Reading {
     #[arg(long, value_enum, default_value_t = DialectName::AsWritten)]
     dialect: DialectName,
 
-    /// Format of the tables; by default it is recognised from their content
+    /// Format of the tables; by default it is detected from their content
     #[arg(long, value_enum, value_name = "FORMAT")]
     from: Option<FormatName>,
 }
@@ -63,7 +63,7 @@ pub(super) enum FormatName {
     Gapic,
     /// A client config of Google's Node generator
     ClientConfig,
-    /// This project's own form
+    /// This project's own format
     Toml,
     /// An OpenAPI document
     Openapi,
@@ -137,7 +137,7 @@ impl Reading {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Tables")]
 pub(super) struct WithFlag {
-    /// Another table that counts together with TABLE, as the generator reads several; may be repeated
+    /// Another table, read together with TABLE as the generator reads several tables; may be repeated
     #[arg(long, value_name = "TABLE")]
     pub(super) with: Vec<PathBuf>,
 }

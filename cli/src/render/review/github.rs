@@ -1,4 +1,4 @@
-//! Annotations that GitHub shows beside the lines of a change.
+//! Annotations that GitHub shows next to the lines of a change.
 
 use super::notice::Notice;
 use gax_table::Severity;

@@ -3,7 +3,7 @@
 use super::layout::{LEFT, RIGHT};
 use super::paper::{Paper, width_of};
 
-/// The space between a text and what is beside it.
+/// The space between a text and what is next to it.
 const GAP: f64 = 8.0;
 /// How far a text may stand out at the right.
 const BEYOND: f64 = 30.0;

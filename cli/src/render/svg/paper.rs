@@ -64,7 +64,7 @@ impl Paper {
         self.line(format_args!("<line class=\"{class}\" x1=\"{x1}\" y1=\"{y1}\" x2=\"{x2}\" y2=\"{y2}\"/>"));
     }
 
-    /// A box without its right side: it goes on where the picture ends.
+    /// A box without its right side: it continues where the picture ends.
     pub(super) fn open_rect(&mut self, x: f64, y: f64, to: f64, height: f64, class: &str) {
         let (x, y, to, bottom) = (number(x), number(y), number(to), number(y + height));
         self.line(format_args!("<path class=\"{class}\" d=\"M{to} {y}H{x}V{bottom}H{to}\"/>"));

@@ -203,7 +203,7 @@ fn texts_stand_on_no_name_and_not_across_the_total_timeout() {
     }
 }
 
-/// The luminance of `#rrggbb`, as WCAG has it.
+/// The luminance of `#rrggbb`, as in WCAG.
 fn luminance(colour: &str) -> f64 {
     let part = |at: usize| {
         let value = f64::from(u8::from_str_radix(&colour[at..at + 2], 16).unwrap()) / 255.0;

@@ -15,7 +15,7 @@ pub(super) enum ConfigSource {
 }
 
 impl ConfigSource {
-    /// The policy that an operation begins with now, which retries these codes by those rules. A policy has rules of its own.
+    /// The policy that an operation begins with now, which retries these codes by those rules. A policy has its own rules.
     pub(super) fn policy(&self, codes: CodeSet, compatibility: Option<Compatibility>) -> Policy {
         match self {
             Self::Settings(settings) => {

@@ -6,10 +6,10 @@ use gax_text::Escaped;
 use std::error::Error;
 use std::fmt;
 
-/// An operation over a closure that failed: the closure's last error, and the report.
+/// The error of an operation over a closure: the closure's last error, and the report of all attempts.
 ///
-/// It prints as one line: how the operation ended, and the closure's last error, if that implements `Display`; otherwise print the
-/// [`report`](Self::report). [`source`](Error::source) is what is behind that error.
+/// It prints as one line, which says how the operation ended and contains the closure's last error, if that implements `Display`.
+/// If it doesn't, print the [`report`](Self::report). [`source`](Error::source) is the source of the closure's error.
 ///
 /// # Examples
 ///

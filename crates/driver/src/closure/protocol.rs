@@ -42,7 +42,7 @@ impl<'a, T, E, R: Retryable<E>> Results<'a, T, E, R> {
     }
 }
 
-/// Calls an async closure anew for each attempt.
+/// Calls an async closure again for each attempt.
 pub(super) struct Closure<'a, F, Fut, T, E, R> {
     attempt: F,
     pub(super) results: Results<'a, T, E, R>,

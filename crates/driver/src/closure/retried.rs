@@ -2,7 +2,7 @@
 
 use crate::operation::OperationReport;
 
-/// A success, and what it took.
+/// The value of a closure that succeeded, and the report of its attempts.
 #[derive(Debug, Clone)]
 pub struct Retried<T> {
     value: T,

@@ -6,10 +6,10 @@ use crate::closure::retryable::Retryable;
 use crate::closure::retryer::Retryer;
 use gax_retry::RetrySettings;
 
-/// Runs an async closure until it succeeds or the settings say to stop.
+/// Calls an async closure until it succeeds or a limit of the settings is reached. Use it for calls that are neither gRPC nor HTTP.
 ///
-/// Each attempt calls the closure anew. An attempt that runs into its RPC timeout is dropped and counts as
-/// `DEADLINE_EXCEEDED`. See [`Retryer`] for a name in the report, a seed, or the report of a success.
+/// Each attempt calls the closure again. An attempt that exceeds its RPC timeout is dropped and fails with
+/// `DEADLINE_EXCEEDED`. Use a [`Retryer`] for a name in reports, more options, or the report of a success.
 ///
 /// # Errors
 ///
@@ -56,10 +56,10 @@ where
     Retryer::new(settings, retryable).run(move |_| attempt()).await.map(Retried::into_value)
 }
 
-/// Runs a blocking closure until it succeeds or the settings say to stop; waits block the thread.
+/// Calls a blocking closure until it succeeds or a limit of the settings is reached. Waits block the thread.
 ///
-/// Nothing can interrupt a closure that blocks. One that has to keep to its attempt's RPC timeout, by the read timeout of
-/// a socket for one, gets it from [`Retryer::run_blocking`].
+/// A closure that blocks can't be interrupted. [`Retryer::run_blocking`] passes the RPC timeout of the attempt to the closure, so
+/// that it can use it, for example as the read timeout of a socket.
 ///
 /// # Errors
 ///

@@ -80,7 +80,7 @@ impl<E: ErrorCode, const N: usize> Retryable<E> for [Code; N] {
     }
 }
 
-/// An error for which the predicate is true counts as `UNAVAILABLE`, any other as `UNKNOWN`. An attempt that runs
+/// An error for which the predicate is true is treated as `UNAVAILABLE`, any other as `UNKNOWN`. An attempt that runs
 /// into its RPC timeout is always retried, because the predicate can't be asked about it.
 impl<E, F: Fn(&E) -> bool> Retryable<E> for F {
     fn code(&self, error: &E) -> Code {

@@ -18,7 +18,7 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Runs closures as operations, all by the same settings.
+/// Runs closures with retries, all with the same settings. Create one and use it for many calls.
 ///
 /// # Examples
 ///

@@ -64,7 +64,7 @@ impl AuthHeaders {
         Ok(self)
     }
 
-    /// How long they are valid from now on; less than a second counts as a second. Default: for ever, unless a server refuses them.
+    /// How long they are valid from now on; less than a second is treated as a second. Default: forever, unless a server refuses them.
     #[must_use]
     pub fn expires_in(self, lifetime: Duration) -> Self {
         Self { lifetime: Some(lifetime), ..self }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
 
-/// The least time between two times at which refused credentials are fetched anew: a server that refuses all of them is not
+/// The least time between two times at which refused credentials are fetched again: a server that refuses all of them is not
 /// helped by more.
 const BETWEEN_INVALIDATIONS: Duration = Duration::from_secs(10);
 /// Others are fetched that much before these expire, or in the last tenth of their lifetime, if that is shorter.

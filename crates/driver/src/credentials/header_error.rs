@@ -18,7 +18,7 @@ impl HeaderError {
 
 impl fmt::Display for HeaderError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is empty or has characters that no header may have; use visible ASCII", self.what)
+        write!(f, "{} is empty or has characters that a header may not have; use visible ASCII", self.what)
     }
 }
 

@@ -21,8 +21,8 @@ type Fetch = Box<dyn Fn() -> Fetching + Send + Sync>;
 /// Credentials, fetched by a closure of the program's and cached. Clones share them.
 ///
 /// The closure is called when an attempt needs credentials and there are none, and again when they are about to expire: 4 minutes
-/// before, or in the last tenth of their lifetime, if that is shorter. Until they expire, attempts go on with the old ones
-/// meanwhile. It is called once at a time, in a task of its own, whoever waits for it and whoever goes away; all get
+/// before, or in the last tenth of their lifetime, if that is shorter. Until they expire, attempts continue with the old ones
+/// meanwhile. It is called once at a time, in a separate task, whoever waits for it and whoever goes away; all get
 /// the same result. If it fails, the attempts that wait fail with its status, as not sent: they are retried if that code is
 /// retryable, so let it be `UNAVAILABLE` where trying again may help. The closure is called again after a pause: 100 ms, twice as long
 /// after each failure in a row, 10 s at most. Attempts that need credentials within the pause fail with the same status. A closure that
@@ -174,7 +174,7 @@ impl Credentials {
         match (&self.scope.universe, &fetched.headers.universe) {
             (Some(wanted), Some(universe)) if wanted != universe => {
                 let problem = format!(
-                    "the credentials are of the universe {universe:?}, but the client is of {wanted:?}: use credentials of that one"
+                    "the credentials are for the universe {universe:?}, but the client is for {wanted:?}: use credentials for that universe"
                 );
                 Err(CredentialsError::new(Code::FailedPrecondition, problem))
             }
@@ -193,7 +193,7 @@ impl Shared {
         self.cache.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a fetch, in a task of its own.
+    /// Begins a fetch, in a separate task.
     fn fetch(shared: &Arc<Self>) -> Result<Flight, CredentialsError> {
         let runtime = Handle::try_current().map_err(|_| {
             let reason = "credentials are fetched in a tokio runtime, and there is none here";

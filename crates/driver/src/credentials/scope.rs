@@ -60,8 +60,8 @@ impl CredentialsError {
     #[doc(hidden)]
     pub fn plaintext(host: &str) -> Self {
         let problem = format!(
-            "credentials would be sent to {host} in plain text: connect over TLS, or allow it by \
-             Credentials::allow_plaintext"
+            "credentials would be sent to {host} in plain text: connect over TLS, or allow it \
+             with Credentials::allow_plaintext"
         );
         Self::new(Code::FailedPrecondition, problem)
     }

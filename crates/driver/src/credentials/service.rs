@@ -25,7 +25,7 @@ use tower_service::Service;
 ///
 /// # Cancel safety
 ///
-/// Dropping a request's future drops the request. A fetch of credentials that it waits for goes on for others.
+/// Dropping a request's future drops the request. A fetch of credentials that it waits for continues for others.
 #[derive(Debug, Clone)]
 pub struct CredentialsService<S> {
     inner: S,

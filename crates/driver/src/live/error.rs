@@ -72,7 +72,7 @@ impl fmt::Display for ReplaceError {
             }
             #[cfg(feature = "watch")]
             Kind::Watch(path, error) => {
-                write!(f, "{path:?} can't be watched: {error}; read it now and then, and call replace")
+                write!(f, "{path:?} can't be watched: {error}; read it at intervals, and call replace")
             }
         }
     }

@@ -6,7 +6,7 @@ use gax_table::RetryTable;
 use std::fmt;
 use std::path::Path;
 
-/// Settings were replaced, a table was refused or has something odd, or a file is watched or not watched any more. It prints one sentence for
+/// Settings were replaced, a table was refused or has something odd, or a file is watched or not watched any longer. It prints one sentence for
 /// a log.
 #[derive(Debug)]
 #[non_exhaustive]
@@ -43,7 +43,7 @@ pub enum SettingsEvent<'a> {
         /// The file.
         path: &'a Path,
     },
-    /// A file is not watched any more, and the settings stay as they are: the `Watch` was dropped.
+    /// A file is no longer watched, and the settings stay as they are: the `Watch` was dropped.
     #[non_exhaustive]
     WatchEnded {
         /// The version of the settings that stay.
@@ -69,17 +69,21 @@ impl fmt::Display for SettingsEvent<'_> {
             Self::Refused { version, error } => {
                 write!(
                     f,
-                    "retry settings stay at version {version}, because the new table is refused: {error}"
+                    "retry settings stay at version {version}, because the new table is rejected: {error}"
                 )
             }
             Self::Warning { version, warning } => write!(f, "retry settings of version {version}: {warning}"),
             Self::Watching { version, path } => {
-                write!(f, "retry settings follow the file {}, and have version {version}", path.display())
+                write!(
+                    f,
+                    "the retry settings are read from the watched file {}, and have version {version}",
+                    path.display()
+                )
             }
             Self::WatchEnded { version, path } => {
                 write!(
                     f,
-                    "retry settings stay at version {version}: the file {} is not watched any more",
+                    "retry settings stay at version {version}: the file {} is no longer watched",
                     path.display()
                 )
             }

@@ -13,21 +13,20 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::watch;
 
-/// The retry table of layers and clients, which can be replaced while they are in use.
+/// The retry table of layers and clients, which can be replaced while they are in use. Use it to change settings without a restart.
 ///
 /// Give it to `RetryLayer::with_handle`, to `with_handle` of a generated client's
 /// settings, to `HttpRetryLayer::with_handle`, or to [`Retryer::with_handle`](crate::Retryer::with_handle); one handle serves
 /// any number of them. A clone is the same handle.
 ///
-/// * An operation keeps the settings that it began with.
-/// * All who follow a handle change together: if one of them refuses a table, none takes it.
-/// * What a program sets in code overrides each table, the first one and its replacements: see the page on live
-///   settings in the guide.
-/// * The table's `retryThrottling` is one budget for all who follow the handle. While the numbers stay the same,
-///   it stays as full as it is.
+/// * An operation keeps the settings that it started with.
+/// * All users of a handle change together: if one of them rejects a table, none of them uses it.
+/// * Settings in code take precedence over each table, including replacements: see
+///   [Precedence](https://tonic-gax.github.io/tonic-gax/live.html#precedence) in the guide.
+/// * The table's `retryThrottling` is one budget for all users of the handle. A new table with the same numbers keeps its tokens.
 /// * Calls read the settings without a lock.
 ///
-/// Versions count from 1, the table that the handle was made with. Reports have theirs in
+/// Versions count from 1, the table that the handle was created with. Reports have their version in
 /// [`OperationReport::settings_version`](crate::OperationReport::settings_version), observers in
 /// [`OperationInfo::settings_version`](crate::observe::OperationInfo::settings_version).
 ///
@@ -98,8 +97,8 @@ impl SettingsHandle {
     ///   is close to a name that they have and the table doesn't, or a method that they have loses the retries that it had. Where there
     ///   are no generated clients and no descriptors, names are compared with those of the table before.
     ///
-    /// Other names that nobody knows are a [warning](SettingsEvent::Warning), since a table may be newer than its clients. So
-    /// is a table by which nothing is retried any more.
+    /// Other names that no client knows are a [warning](SettingsEvent::Warning), since a table may be newer than its clients. So
+    /// is a table by which nothing is retried any longer.
     pub fn replace(&self, table: RetryTable) -> Result<u64, ReplaceError> {
         match self.try_replace(table) {
             Ok((current, warnings)) => {
@@ -174,7 +173,7 @@ impl SettingsHandle {
         }
     }
 
-    /// Calls the closure after each replacement and each refusal, and when a file is watched or not watched any more, in the
+    /// Calls the closure after each replacement and each refusal, and when a file is watched or not watched any longer, in the
     /// thread that replaced the table or watches the file. It may use the handle. With the feature `tracing`, each is also
     /// an event, at the level INFO or, for a refusal and a warning, WARN.
     ///

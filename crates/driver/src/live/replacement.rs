@@ -99,7 +99,7 @@ impl<'a> Replacement<'a> {
         }
     }
 
-    /// The known methods that were retried and are not any more.
+    /// The known methods that were retried and are not any longer.
     fn lost(&self) -> impl Iterator<Item = (&str, &str)> {
         let methods = self
             .known
@@ -162,7 +162,7 @@ fn is_retried(policy: Option<MethodPolicy<'_>>) -> bool {
 pub(super) struct MisspeltError {
     /// Whether the names are compared with those of clients; otherwise with those of the old table.
     is_of_clients: bool,
-    /// A method that would not be retried any more.
+    /// A method that would not be retried any longer.
     lost: Option<String>,
     names: Vec<Finding>,
 }
@@ -173,15 +173,15 @@ impl fmt::Display for MisspeltError {
             Some(lost) => write!(
                 f,
                 "{lost} would lose its retries, while the table has a new name that no client knows; correct the name, or \
-                 take the retries away in a table of its own"
+                 remove the retries in a separate table"
             )?,
             None if !self.is_of_clients => f.write_str(
-                "the table has a new name that is close to one of the old table which it takes the place of; correct the \
-                 name, or name both",
+                "the table has a new name that is close to one that the old table has and this one lacks; correct the \
+                 name, or list both",
             )?,
             None => f.write_str(
                 "the table has a new name that no client knows and that is close to one that a client has; correct the name, \
-                 or name both",
+                 or list both",
             )?,
         }
         self.names.iter().try_for_each(|finding| write!(f, "\n{finding}"))

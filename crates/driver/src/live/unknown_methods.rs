@@ -1,4 +1,4 @@
-//! Names in a table that nobody knows.
+//! Names in a table that no client knows.
 
 #[cfg(feature = "tables")]
 use gax_table::{Finding, RetryTable, ServiceDescription};

@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum SettingsWarning {
-    /// Nothing is retried any more, where something was.
+    /// Nothing is retried any longer, where something was.
     #[non_exhaustive]
     NothingRetried {
         /// The service of which that is true; `None`: of all.

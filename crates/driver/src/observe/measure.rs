@@ -105,7 +105,7 @@ impl<I: Instruments> Measure<I> {
         self.instruments.record(latency, took.as_secs_f64() * 1000.0, &attributes);
     }
 
-    /// `Service.Method`, as gax-java calls an RPC, unless the program has a name of its own for it.
+    /// `Service.Method`, as gax-java calls an RPC, unless the program has a separate name for it.
     fn gax_java_method(&self, operation: &OperationInfo) -> Cow<'static, str> {
         let method = self.names.method(operation).unwrap_or(Cow::Borrowed("other"));
         let is_rpc = operation.transport().is_rpc() && *method == *operation.full_method();

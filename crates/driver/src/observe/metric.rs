@@ -129,15 +129,15 @@ pub(super) static BUDGET: Metric = Metric {
 pub(super) static VERSION: Metric = Metric {
     name: "gax.client.settings.version",
     unit: "{version}",
-    description: "The version of the settings with which the call began that ended last.",
+    description: "The version of the settings of the call that ended last.",
 };
 
 /// Whether the file of the settings is watched; no proposal has it.
 pub(super) static WATCHED: Metric = Metric {
     name: "gax.client.settings.watched",
     unit: "{watch}",
-    description: "1 if the settings' file was watched as the call began that ended last, 0 if it could not be read or is not \
-                  watched any more.",
+    description: "1 if the settings file was watched when the last call started, 0 if it could not be read or is no longer \
+                  watched.",
 };
 
 /// How many entries a batch has.
@@ -151,21 +151,21 @@ pub(super) static BATCH_ELEMENTS: Metric = Metric {
 pub(super) static BATCH_SIZE: Metric = Metric {
     name: "gax.client.batch.size",
     unit: BYTES,
-    description: "The bytes of a batch that is sent, where its batcher counts them.",
+    description: "The bytes of a batch, if its batcher counts them.",
 };
 
 /// How long it was open.
 pub(super) static BATCH_WAIT: Metric = Metric {
     name: "gax.client.batch.wait",
     unit: SECONDS,
-    description: "The time from a batch's first element until it is sent.",
+    description: "The time from a batch's first element until the batch is sent.",
 };
 
 /// How long its elements had waited for room.
 pub(super) static BATCH_THROTTLED: Metric = Metric {
     name: "gax.client.batch.throttled_time",
     unit: SECONDS,
-    description: "The time that the elements of a batch had waited for room, added up.",
+    description: "The total time that the elements of a batch waited for space.",
 };
 
 /// Those of batches; no proposal has them.
@@ -175,21 +175,21 @@ pub(super) static BATCHES: [&Metric; 4] = [&BATCH_ELEMENTS, &BATCH_SIZE, &BATCH_
 pub(super) static CONNECTED: Metric = Metric {
     name: "grpc.subchannel.connection_attempts_succeeded",
     unit: "{attempt}",
-    description: "Connections that were made.",
+    description: "Connections that were established.",
 };
 
 /// Connections that could not be made.
 pub(super) static NOT_CONNECTED: Metric = Metric {
     name: "grpc.subchannel.connection_attempts_failed",
     unit: "{attempt}",
-    description: "Connections that could not be made.",
+    description: "Connections that could not be established.",
 };
 
 /// Connections that were lost.
 pub(super) static DISCONNECTED: Metric = Metric {
     name: "grpc.subchannel.disconnections",
     unit: "{disconnection}",
-    description: "Connections that take no calls any more, by why.",
+    description: "Connections that no longer take calls, by reason.",
 };
 
 /// Endpoints that calls avoid; no proposal has it.

@@ -12,7 +12,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// Runs attempts until the operation has ended. Nothing can cut one off that blocks: it counts as what it says
+/// Runs attempts until the operation has ended. Nothing can cut one off that blocks: it is treated as what it says
 /// when it returns. If the thread works for a request, the operation has no more time than that and no attempt follows its
 /// end. `observe` installs those who are notified of the operation. The second part of the result says why it failed, if it did.
 pub(crate) fn run_blocking(

@@ -138,7 +138,7 @@ impl RetryContext {
         !self.delay.is_zero()
     }
 
-    /// How long it goes on waiting now that there is a connection, so that those that waited for it don't come at once: up to the delay
+    /// How long it continues waiting now that there is a connection, so that those that waited for it don't come at once: up to the delay
     /// before it, a second at most, if it has that time.
     pub fn spread(&mut self, now: Clock, jitter: &mut dyn JitterSource) -> Duration {
         const LONGEST: Duration = Duration::from_secs(1);

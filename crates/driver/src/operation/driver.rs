@@ -100,7 +100,7 @@ impl<A> From<Unsent> for Stage<A> {
 }
 
 impl<A> Stage<A> {
-    /// That attempt is in flight, beside others where the operation is hedged.
+    /// That attempt is in flight, next to others where the operation is hedged.
     #[expect(clippy::inline_always, reason = "to pass it on would copy it (bench `speed`, instructions)")]
     #[inline(always)]
     fn run(mut self: Pin<&mut Self>, policy: &Policy, number: u32, attempt: A) {
@@ -161,7 +161,7 @@ impl<P: Protocol> Driver<P> {
         (&mut self.protocol, &self.config, self.progress.context(policy, number))
     }
 
-    /// The first attempt is about to be sent, until the result is dropped; `None`: nobody wants to know.
+    /// The first attempt is about to be sent, until the result is dropped; `None`: no caller wants to know.
     #[inline]
     #[doc(hidden)]
     pub fn enter(&mut self) -> Option<Entered> {
@@ -222,7 +222,7 @@ impl<P: Protocol> Driver<P> {
         self.progress.is_reported()
     }
 
-    /// Goes on until the operation has ended, whose reply is good as it comes: why it failed, if it did, and the report.
+    /// Continues until the operation has ended, whose reply is good as it comes: why it failed, if it did, and the report.
     pub fn poll_end(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -317,7 +317,7 @@ impl<P: Protocol> Driver<P> {
         this.progress.report((**this.config).as_ref(), stop, this.protocol.name(this.config))
     }
 
-    /// Goes on until there is something for the caller: an item or the reply, which is in `slot` then, or why there is none.
+    /// Continues until there is something for the caller: an item or the reply, which is in `slot` then, or why there is none.
     /// The failure itself is with the protocol.
     #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
     #[inline(always)]

@@ -160,7 +160,7 @@ impl InProgress {
         self.extras.as_mut()?.observed.as_deref_mut()
     }
 
-    /// The thread works on that attempt until the result is dropped; `None`: nobody wants to know.
+    /// The thread works on that attempt until the result is dropped; `None`: no caller wants to know.
     #[inline]
     pub(super) fn enter(&mut self, number: u32) -> Option<Entered> {
         self.observed()?.enter(number)
@@ -181,7 +181,7 @@ impl InProgress {
         }
     }
 
-    /// Nobody waits for the operation any more: it ends, unless it has already.
+    /// Nobody waits for the operation any longer: it ends, unless it has already.
     pub(super) fn cancel(&mut self, policy: &Policy) {
         begun(&mut self.operation, policy).cancelled(policy);
     }

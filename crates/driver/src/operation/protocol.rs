@@ -89,7 +89,7 @@ pub trait Protocol {
         context: &mut AttemptContext<'_>,
     ) -> Self::Attempt;
 
-    /// Goes on with it until there is something to report. A good reply, or a message, is in `slot` then; otherwise nothing is.
+    /// Continues with it until there is something to report. A good reply, or a message, is in `slot` then; otherwise nothing is.
     /// The failure of an attempt is the protocol's to keep. It is not polled again once it has ended.
     fn poll(
         &mut self,
@@ -181,7 +181,7 @@ pub enum Step {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "callers match it whole")]
 pub enum Output {
-    /// A message of a stream, which is in the slot. The operation goes on.
+    /// A message of a stream, which is in the slot. The operation continues.
     Item,
     /// The reply, which is in the slot.
     Reply,

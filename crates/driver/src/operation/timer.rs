@@ -12,8 +12,8 @@ thread_local! {
     ///
     /// It stays registered with its runtime. An operation that takes it over only moves its moment on, which
     /// costs next to nothing, while to register one that is the earliest of all wakes the runtime's driver: a
-    /// system call for each call, where calls are made one at a time. A timer that nobody takes over fires in
-    /// vain, once.
+    /// system call for each call, where calls are made one at a time. A timer that nobody takes over fires without
+    /// success, once.
     static SPARE: Cell<Option<Registered>> = const { Cell::new(None) };
 }
 

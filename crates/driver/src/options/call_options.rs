@@ -5,12 +5,11 @@ use gax_retry::{CodeSet, IntoCodes, ParseCodeError, Policy, RetrySettings};
 use std::fmt;
 use std::time::Duration;
 
-/// Settings of a single call, put into the request's extensions.
+/// Settings of a single call, in the request's extensions. Use them for a call that needs another timeout, other codes or no retries.
 ///
-/// An option that is not set comes from the settings that the client or layer has for the method. The order of the calls below
-/// makes no difference: single fields go over [`retry_settings`](Self::retry_settings) if that is given, else over
-/// the method's own. The two timeouts have two names, never one: `timeout` is the whole operation, `attempt_timeout`
-/// one attempt.
+/// An option that is not set keeps the value that the client or layer has for the method. The order of the setters makes no
+/// difference: single fields replace those of [`retry_settings`](Self::retry_settings) if you call that, and otherwise those of the
+/// method. There are two timeouts: `timeout` limits the whole operation, `attempt_timeout` one attempt.
 ///
 /// # Defaults
 ///
@@ -18,19 +17,19 @@ use std::time::Duration;
 ///
 /// # Errors
 ///
-/// Options that can't work end the call with `INVALID_ARGUMENT`, and nothing is sent. The status says what is wrong;
-/// its [`OperationError`](crate::OperationError) has the reason
-/// [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions). That is: no attempts, a multiplier that is
-/// below 1 or not finite, a longest delay below the first one, a number that isn't a code.
+/// Invalid options end the call with `INVALID_ARGUMENT`, and nothing is sent. The status says what is wrong, and its
+/// [`OperationError`](crate::OperationError) has the reason [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions).
+/// Invalid are zero attempts, a multiplier that is below 1 or not finite, a longest delay below the first one, and a number that
+/// isn't a code.
 ///
-/// Codes without any limit are no error: with neither a total timeout nor a number of attempts, nor a deadline of the
-/// caller's, a call is one attempt ([`StopReason::NoLimits`](crate::StopReason::NoLimits)).
+/// Codes without any limit are not an error: with neither a total timeout, a number of attempts nor a deadline of the caller, the
+/// call makes one attempt ([`StopReason::NoLimits`](crate::StopReason::NoLimits)).
 ///
 /// # Stored
 ///
-/// With the feature `serde` they are read from a program's own configuration. The names are those of the setters,
-/// `codes` in place of `retryable_codes` as in a table, and `no_timeout = true` and its like turn a limit off.
-/// Unknown names, both of `timeout` and `no_timeout`, a timeout of zero and what can't work are errors.
+/// With the feature `serde` they can be read from a program's configuration. The names are those of the setters, with
+/// `codes` for `retryable_codes`. `no_timeout = true`, `no_attempt_timeout` and `no_max_attempts` remove a limit. Unknown names,
+/// both of `timeout` and `no_timeout`, a timeout of zero, and invalid options are errors.
 ///
 /// # Examples
 ///
@@ -94,76 +93,75 @@ impl fmt::Debug for CallOptions {
 }
 
 impl CallOptions {
-    /// Nothing set.
+    /// Options that are all unset.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// For a call that is an attempt of somebody else's operation: it is made once, without limits of its own, and nobody but
+    /// For a call that is an attempt of somebody else's operation: it is made once, without its own limits, and nobody but
     /// that operation reports it.
     #[doc(hidden)]
     pub fn attempt() -> Self {
         Self { is_attempt: true, ..Self::default() }
     }
 
-    /// Replaces the method's settings whole, for this call. Single fields that are set besides go over these.
+    /// Replaces all settings of the method for this call. Single fields that are also set replace those of `settings`.
     pub fn retry_settings(mut self, settings: RetrySettings) -> Self {
         self.retry_settings = Some(settings);
         self
     }
 
-    /// Replaces the method's retryable codes, for this call: codes of this crate, of tonic, or their numbers. For none
-    /// give [`CodeSet::EMPTY`].
+    /// Replaces the method's retryable codes for this call: codes of this crate, of tonic, or their numbers. For no codes, use
+    /// [`CodeSet::EMPTY`].
     ///
-    /// By gax-java's rules they don't turn retries on where the method has none: that takes settings, or a number of
-    /// attempts, as well.
+    /// By gax-java's rules, codes alone don't turn on retries of a method without retries: also set a number of attempts, a delay or
+    /// whole settings.
     pub fn retryable_codes<K>(mut self, codes: impl IntoCodes<K>) -> Self {
         self.retryable_codes = Some(codes.into_codes());
         self
     }
 
-    /// The time of the whole operation, attempts and waits, in place of the settings' total timeout, be it longer or
-    /// shorter. A `grpc-timeout` that the request carries and the deadline of the request that is being served bound
-    /// the operation besides: the shortest of the three counts.
+    /// Limits the whole operation, attempts and waits, in place of the settings' total timeout. It can be longer or shorter. A
+    /// `grpc-timeout` of the request and the deadline of the request that is being served still apply: the shortest of the
+    /// three limits the operation.
     ///
-    /// It is the caller's deadline: no attempt outlives it, whatever the [compatibility](crate::Compatibility). Zero:
-    /// no time is left, the call ends at once and nothing is sent.
+    /// No attempt outlives it, with any [compatibility](crate::Compatibility). Zero means that no time is left: the call fails
+    /// immediately, and nothing is sent.
     pub fn timeout(self, timeout: Duration) -> Self {
         self.with(|overrides| overrides.with_total_timeout(Override::Set(timeout)))
     }
 
-    /// Lifts the settings' total timeout. A `grpc-timeout` that the request carries and the deadline of the request
-    /// that is being served stay, and so do the timeouts of attempts.
+    /// Removes the settings' total timeout. A `grpc-timeout` of the request, the deadline of the request that is being served, and
+    /// the timeouts of attempts still apply.
     pub fn no_timeout(self) -> Self {
         self.with(|overrides| overrides.with_total_timeout(Override::Disabled))
     }
 
-    /// Gives every attempt this timeout, in place of the settings' initial and maximum RPC timeouts and their
-    /// multiplier. It is clamped to what is left of the operation (by gax-java's rules to what the caller's own
-    /// deadlines leave). It does not apply to streams. Zero: no time is left, the call ends at once and nothing is
-    /// sent.
+    /// Gives every attempt this timeout, in place of the settings' initial and maximum RPC timeouts and their multiplier. It is
+    /// limited to the remaining time of the operation (by gax-java's rules, to that of the caller's deadlines). It does not
+    /// apply to streams. Zero means that no time is left: the call fails immediately, and nothing is sent.
     pub fn attempt_timeout(self, timeout: Duration) -> Self {
         self.with(|overrides| overrides.with_rpc_timeout(Override::Set(timeout)))
     }
 
-    /// Lets every attempt use all that is left of the operation, whatever RPC timeouts the settings have. (By
-    /// gax-java's rules an attempt has no deadline then but the caller's own.)
+    /// Lets every attempt use the remaining time of the operation, instead of the RPC timeouts of the settings. (By gax-java's
+    /// rules, only the caller's deadline then limits an attempt.)
     pub fn no_attempt_timeout(self) -> Self {
         self.with(|overrides| overrides.with_rpc_timeout(Override::Disabled))
     }
 
-    /// The number of attempts, the first included, in place of the settings'. At least 1.
+    /// Sets the number of attempts, including the first, in place of the settings'. At least 1.
     pub fn max_attempts(self, attempts: u32) -> Self {
         self.with(|overrides| overrides.with_max_attempts(Override::Set(attempts)))
     }
 
-    /// Lifts the settings' limit to the number of attempts. (gRPC's rules make no more than five all the same.)
+    /// Removes the settings' limit on the number of attempts. (gRPC's rules still allow at most five.)
     pub fn no_max_attempts(self) -> Self {
         self.with(|overrides| overrides.with_max_attempts(Override::Disabled))
     }
 
-    /// One attempt: the same as [`max_attempts(1)`](Self::max_attempts). A request that provably was not sent is still
-    /// sent again.
+    /// Makes one attempt: the same as [`max_attempts(1)`](Self::max_attempts). A request that was certainly not sent is still sent
+    /// again.
     pub fn no_retries(self) -> Self {
         self.max_attempts(1)
     }
@@ -174,19 +172,19 @@ impl CallOptions {
         self.with(|overrides| overrides.with_initial_retry_delay(delay))
     }
 
-    /// The factor by which a delay is multiplied to give the next one, in place of the settings'. At least 1.
+    /// Sets the factor between two delays, in place of the settings'. At least 1.
     pub fn retry_delay_multiplier(self, multiplier: f64) -> Self {
         self.with(|overrides| overrides.with_retry_delay_multiplier(multiplier))
     }
 
-    /// The longest delay, in place of the settings'. Not below the first delay, if that is set, by the call or by the
-    /// settings.
+    /// Sets the longest delay, in place of the settings'. It must not be below the first delay, if the call or the settings set
+    /// one.
     pub fn max_retry_delay(self, delay: Duration) -> Self {
         self.with(|overrides| overrides.with_max_retry_delay(delay))
     }
 
-    /// Whether the response's extensions have the [`OperationReport`](crate::OperationReport) even where one attempt
-    /// was enough, whatever the client or layer says. After a retry it is there in any case.
+    /// Whether the response has an [`OperationReport`](crate::OperationReport) in its extensions even if the first attempt
+    /// succeeded. After a retry, it always has one.
     pub fn report(mut self, report: bool) -> Self {
         self.report = Some(report);
         self

@@ -5,7 +5,7 @@ use crate::options::operation_options::OperationOptions;
 use gax_retry::Policy;
 use std::sync::Arc;
 
-/// A policy and options, for operations over a transport without settings of its own.
+/// A policy and options, for operations over a transport without its own settings.
 #[derive(Debug)]
 pub struct OperationConfig {
     pub(crate) policy: Policy,

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// `HttpRetryLayer`, [`Retryer`](crate::Retryer) and generated clients' settings take them by
 /// `options(..)` (`with_options(..)` of settings); there the five that most programs set are methods of their own as well.
 ///
-/// Options that are set replace those that were set before; what is left unset stays as it was. Observers are added.
+/// An option that is set replaces an earlier value. An option that is not set keeps it. Observers are added.
 ///
 /// # Defaults
 ///
@@ -20,11 +20,11 @@ use std::sync::Arc;
 /// | [`retry_budget`](Self::retry_budget) | the table's `retryThrottling`, or a policy's own; else none |
 /// | [`retries_enabled`](Self::retries_enabled) | true |
 /// | [`nested_retries`](Self::nested_retries) | true |
-/// | [`server_delays`](Self::server_delays) | as the compatibility or the preset has it |
-/// | [`environment`](Self::environment) | not heeded |
+/// | [`server_delays`](Self::server_delays) | depends on the compatibility or the preset |
+/// | [`environment`](Self::environment) | ignored |
 /// | [`reports`](Self::reports) | false |
 /// | [`observer`](Self::observer), [`on_retry`](Self::on_retry) | none, which costs nothing |
-/// | [`jitter_seed`](Self::jitter_seed) | every thread has a generator of its own, seeded by the system |
+/// | [`jitter_seed`](Self::jitter_seed) | one generator per thread, seeded by the system |
 ///
 /// # Examples
 ///
@@ -87,8 +87,8 @@ impl OperationOptions {
         Self::default()
     }
 
-    /// Which client's rules turn settings into attempts. Without effect on presets, policies and strategies, which have
-    /// rules of their own.
+    /// The rules that turn settings into attempts. They have no effect on presets, policies and strategies, which have their own
+    /// rules.
     #[must_use]
     pub fn compatibility(self, compatibility: Compatibility) -> Self {
         Self { compatibility: Some(compatibility), ..self }
@@ -117,12 +117,12 @@ impl OperationOptions {
         Self { retry_budget: budget.into().map_or(Override::Disabled, Override::Set), ..self }
     }
 
-    /// Whether anything is retried. With `false` every operation is one attempt, whatever its settings and
-    /// [`CallOptions`](crate::CallOptions) say, and nothing is hedged. Timeouts and reports stay, and so does the
-    /// transparent retry of a request that provably was not sent.
+    /// Whether anything is retried. With `false`, every operation makes one attempt, regardless of its settings and
+    /// [`CallOptions`](crate::CallOptions), and nothing is hedged. Timeouts, reports and transparent retries of requests that were
+    /// certainly not sent remain.
     ///
-    /// It turns retries off without changing the type of a service; `tower::util::option_layer` can't, since responses
-    /// have another body then.
+    /// This turns retries off without changing the type of the service. With `tower::util::option_layer`, the bodies of responses
+    /// would have another type.
     ///
     /// # Examples
     ///
@@ -140,7 +140,7 @@ impl OperationOptions {
         Self { retries_enabled: Some(enabled), ..self }
     }
 
-    /// Whether operations of a server's handler are retried if the request that it serves is a retry itself, by its
+    /// Whether operations of a server's handler are retried if the request that is being served is itself a retry, by its
     /// header `grpc-previous-rpc-attempts`. If not, such an operation makes one attempt, and if another would follow, it
     /// ends with [`StopReason::NestedRetry`](crate::StopReason::NestedRetry): the sender of the request retries it as a
     /// whole. A request that provably was not sent is still sent again.
@@ -152,16 +152,16 @@ impl OperationOptions {
         Self { nested_retries: Some(allowed), ..self }
     }
 
-    /// Whether the delays that servers ask for are heeded: over gRPC `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and
+    /// Whether the delays that servers ask for are applied: over gRPC `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and
     /// `Retry-After`; over HTTP the header `Retry-After`, a number of seconds or a date, or a `google.rpc.RetryInfo` in a
     /// JSON body. A date counts from the response's `Date`, or else from this machine's clock. A draw comes on top of the
     /// delay, up to the back-off or half of it.
     ///
-    /// [`Compatibility::Documented`] heeds all of them, [`Compatibility::Grpc`] the pushback alone,
+    /// [`Compatibility::Documented`] applies all of them, [`Compatibility::Grpc`] only the pushback, and
     /// [`Compatibility::GaxJava`] none.
     #[must_use]
-    pub fn server_delays(self, heeded: bool) -> Self {
-        Self { server_delays: Some(heeded), ..self }
+    pub fn server_delays(self, applied: bool) -> Self {
+        Self { server_delays: Some(applied), ..self }
     }
 
     /// Lets operators bound operations by environment variables, which override everything else, including
@@ -217,7 +217,7 @@ impl OperationOptions {
         Self { jitter: JitterSeeds::from(seed), ..self }
     }
 
-    /// Turns jitter off, whatever the settings say: every wait is the whole delay. For tests with exact times.
+    /// Turns jitter off, regardless of the settings: every wait is the whole delay. Use it in tests with exact times.
     #[must_use]
     pub fn without_jitter(self) -> Self {
         Self { jitter: JitterSeeds::Off, ..self }

@@ -19,7 +19,7 @@ use http::request::Parts;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The configuration that all calls of a layer share; a call that brings options of its own has one more.
+/// The configuration that all calls of a layer share; a call that brings its own options has one more.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
     pub policy: Policy,
@@ -36,7 +36,7 @@ pub struct HttpConfig {
     pub(crate) reports: bool,
     /// The configs for requests that can be hedged.
     hedged: Option<ByRule<HttpConfig>>,
-    /// The configs of the rules that have settings of their own.
+    /// The configs of the rules that have their own settings.
     pub(super) rules: Option<Arc<RuleConfigs<HttpConfig>>>,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
@@ -85,7 +85,7 @@ impl HttpConfig {
         let mut config = Self::new(policy.settings(), Ok(policy.policy().codes()), compatibility);
         config.statuses = Some(policy.statuses());
         config.transport = Some(policy.transport_failures());
-        if let Some(heeded) = policy.heeds_retry_after() {
+        if let Some(heeded) = policy.applies_retry_after() {
             config.policy = config.policy.with_server_delays(heeded);
         }
         config
@@ -211,7 +211,7 @@ impl HttpConfig {
         AttemptResult::failed(code).with_retry(retry)
     }
 
-    /// The code that a failure counts as, and whether it is retried, where something other than the code
+    /// The code that a failure is treated as, and whether it is retried, where something other than the code
     /// says so.
     fn classified(&self, failure: HttpFailure) -> (Code, Option<bool>) {
         match failure {

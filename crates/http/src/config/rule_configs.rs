@@ -1,10 +1,10 @@
-//! Configs of the rules of a table that have settings of their own.
+//! Configs of the rules of a table that have their own settings.
 
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// Configs by the names of rules. Rules without settings of their own have none.
+/// Configs by the names of rules. Rules without their own settings have none.
 #[derive(Clone)]
 pub(super) struct RuleConfigs<P>(HashMap<Box<str>, Arc<P>>);
 

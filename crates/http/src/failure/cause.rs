@@ -260,7 +260,7 @@ pub(crate) struct NoBody;
 
 impl fmt::Display for NoBody {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request's body can't be made again, although it could before")
+        f.write_str("the request's body can't be created again, although it could before")
     }
 }
 

@@ -14,7 +14,7 @@ const SLOTS: usize = 64;
 ///
 /// A server may close a connection that is kept for another request at any moment, also while that is on its way.
 /// The client's errors don't say whether a connection is new; its addresses tell. One that is forgotten
-/// counts as new.
+/// is treated as new.
 #[derive(Debug)]
 pub(crate) struct Connections([AtomicU64; SLOTS]);
 

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// An HTTP operation that ended without a response: its last attempt broke, or its time was up.
 ///
-/// A response is not an error, whatever its status, even `503`: the caller gets it, with the report in its
+/// A response is not an error, regardless of its status, even `503`: the caller gets it, with the report in its
 /// extensions.
 ///
 /// # Examples

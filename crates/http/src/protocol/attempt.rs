@@ -100,7 +100,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
 
 impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     /// Whether a server says by that response that it has closed a connection which was idle for too long: nobody had asked
-    /// when it was sent. Such a connection counts as closed, for requests that may be sent again.
+    /// when it was sent. Such a connection is treated as closed, for requests that may be sent again.
     fn is_parting(&self, response: &http::Response<R>) -> bool {
         let closes = || {
             let values =

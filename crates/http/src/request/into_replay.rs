@@ -13,9 +13,9 @@ use bytes::Bytes;
 ///
 /// A stream has to be wrapped: in [`ReplayBody::from_fn`], [`ReplayBody::from_async_fn`] or [`ReplayBody::once`].
 #[diagnostic::on_unimplemented(
-    message = "`{Self}` is no request body that the layer can send again",
+    message = "`{Self}` is not a request body that the layer can send again",
     note = "bytes can be sent again: Full<Bytes>, Bytes, String, Vec<u8>, &'static str, ()",
-    note = "wrap a stream in ReplayBody::from_fn (opened anew for each attempt) or ReplayBody::once (sent once)"
+    note = "wrap a stream in ReplayBody::from_fn (opened again for each attempt) or ReplayBody::once (sent once)"
 )]
 pub trait IntoReplay {
     /// The body that is sent.

@@ -14,7 +14,7 @@ use std::task::{Context, Poll, Waker};
 /// [`ReplayBody`](crate::ReplayBody). What a caller gives the layer is turned into one of them by
 /// [`IntoReplay`](crate::IntoReplay).
 ///
-/// [`Full`] is sent as one frame, all of which an HTTP/1 client goes on sending after the call was given up;
+/// [`Full`] is sent as one frame, all of which an HTTP/1 client continues sending after the call was given up;
 /// `ReplayBody` is sent in frames of at most 64 KiB, and ends with its attempt.
 pub trait Replay: Body + Sized {
     /// The body from its beginning; `None` if it can be sent once only. It shares what is in memory with this one.

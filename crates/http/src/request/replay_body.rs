@@ -22,7 +22,7 @@ type Factory = Arc<dyn Fn() -> Stream + Send + Sync>;
 const SLICE: usize = 64 * 1024;
 /// Frames that are shorter go out together with the next ones, if these are there. That is the longest frame of HTTP/2.
 const SMALL: usize = 16 * 1024;
-/// The frames of bytes that are longer are copies. A client queues frames until a server takes them, for ever perhaps, and
+/// The frames of bytes that are longer are copies. A client queues frames until a server takes them, forever perhaps, and
 /// each would keep all of the bytes.
 const LONG: usize = 1024 * 1024;
 
@@ -41,7 +41,7 @@ const LONG: usize = 1024 * 1024;
 ///
 /// let bytes = ReplayBody::from_bytes("{}");
 /// assert_eq!(bytes.bytes().as_deref(), Some(&b"{}"[..]));
-/// let stream = ReplayBody::from_fn(|| Full::new(Bytes::from_static(b"opened anew for each attempt")));
+/// let stream = ReplayBody::from_fn(|| Full::new(Bytes::from_static(b"opened again for each attempt")));
 /// assert!(stream.replay().is_some());
 /// let once = ReplayBody::once(Full::new(Bytes::from_static(b"from a socket, say")));
 /// assert!(once.replay().is_none());
@@ -231,7 +231,7 @@ impl ReplayBody {
         }
     }
 
-    /// Small frames that are there already go out as one: each would be a packet of its own, and over HTTP/2 may wait for an
+    /// Small frames that are there already go out as one: each would be a separate packet, and over HTTP/2 may wait for an
     /// acknowledgement.
     fn join(&mut self, cx: &mut Context<'_>) {
         let mut joined = BytesMut::new();

@@ -56,7 +56,7 @@ impl<B: Replay> ReplayableRequest<B> {
         if self.too_large { Note::REQUEST_TOO_LARGE_TO_REPLAY } else { Note::REQUEST_IS_A_STREAM }
     }
 
-    /// Makes and opens the body of the next attempt. Where there is none any more, writing the request says so.
+    /// Makes and opens the body of the next attempt. Where there is none any longer, writing the request says so.
     pub(crate) fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         let body = match &mut self.next {
             Some(body) => body,

@@ -103,7 +103,7 @@ impl ReqwestRequestBuilder {
         Self { body: None, ..self }.configure(|request| request.body(body))
     }
 
-    /// A body that is opened anew for each attempt, or one that is sent once.
+    /// A body that is opened again for each attempt, or one that is sent once.
     pub fn replay_body(self, body: impl Into<ReplayBody>) -> Self {
         Self { body: Some(body.into()), ..self }
     }
@@ -150,8 +150,8 @@ impl ReqwestRequestBuilder {
     ///
     /// # Errors
     ///
-    /// [`HttpError`], if no response came, or the request can't be made. A response is not an error, whatever its
-    /// status.
+    /// [`HttpError`], if no response came, or the request can't be made. A response is not an error, regardless of
+    /// its status.
     ///
     /// # Cancel safety
     ///

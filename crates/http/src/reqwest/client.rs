@@ -71,8 +71,8 @@ impl HttpRetryService<ReqwestService> {
     ///
     /// # Errors
     ///
-    /// [`HttpError`], if no response came, or the request can't be made. A response is not an error, whatever its
-    /// status; [`Response::error_for_status`] makes one of it.
+    /// [`HttpError`], if no response came, or the request can't be made. A response is not an error, regardless of
+    /// its status; [`Response::error_for_status`] makes one of it.
     ///
     /// # Cancel safety
     ///

@@ -32,10 +32,10 @@ use tower_service::Service;
 /// is eleven requests, and an error doesn't say
 /// which of them it is about. So with [`new`](Self::new), which takes any client:
 ///
-/// * A request counts as not carried out, which makes any method safe to send again, only where not even its first
+/// * A request is treated as not carried out, which makes any method safe to send again, only where not even its first
 ///   hop was begun. Of a request other than `GET` and `HEAD` that has a body in memory this can't be known.
 /// * A body in memory goes to reqwest in one piece, so that a 307 or 308 can be followed. A client that speaks HTTP/1
-///   goes on sending it after the attempt was given up.
+///   continues sending it after the attempt was given up.
 ///
 /// # Examples
 ///

@@ -194,9 +194,9 @@ impl EndedEarly {
             EndedEarly::Short { seen, announced } => {
                 format!("the response ended after {seen} of {announced} bytes").into()
             }
-            EndedEarly::TimedOut => "the response did not end before its attempt's time was up".into(),
+            EndedEarly::TimedOut => "the response did not end before its attempt timed out".into(),
             EndedEarly::Idle(timeout) => format!("the response sent nothing more for {timeout:?}").into(),
-            EndedEarly::Cut => "the response was let go for another attempt, which could not be made".into(),
+            EndedEarly::Cut => "the response was dropped for another attempt, which could not be made".into(),
         }
     }
 }

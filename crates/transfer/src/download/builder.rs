@@ -29,15 +29,14 @@ const MOST_RANGES: u32 = 256;
 /// The most bytes in memory, unless the program says otherwise.
 const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 
-/// A download that resumes, over a client with the HTTP layer.
+/// A download that resumes, over a client with the HTTP layer. Use it for objects that are too large to start over after a failure.
 ///
-/// All its requests are attempts of one operation, with the settings of that layer. Where the body breaks off, the next request asks
-/// for what is missing, of the same version of the object: by its generation or its strong `ETag`. Each response is verified: one
-/// that has other bytes than were requested, or doesn't say which, is never appended. Bytes that were received are progress: back-off
-/// and the number of attempts start over.
+/// All its requests are attempts of one operation, with the settings of that layer. If the body ends early, the next request asks for
+/// the missing part of the same version of the object, by its generation or its strong `ETag`. Each response is verified: bytes other
+/// than the requested ones are never appended. Received bytes are progress: back-off and the number of attempts start again.
 ///
-/// Where a server names no version, or decompresses on the way, all of it is asked for again, and what is there already is skipped if
-/// it has the same CRC32C.
+/// If a server names no version, or the bytes are decompressed in transit, everything is requested again, and the bytes that were
+/// already received are skipped if they have the same CRC32C.
 ///
 /// # Defaults
 ///
@@ -47,7 +46,7 @@ const MAX_BYTES: u64 = 1024 * 1024 * 1024;
 /// | [`idle_timeout`](Self::idle_timeout) | the layer's, else 60 s |
 /// | [`max_bytes`](Self::max_bytes) | 1 GiB |
 /// | [`stored`](Self::stored) | the server may decompress |
-/// | [`resumable`](Self::resumable) | nothing is left of a download that failed |
+/// | [`resumable`](Self::resumable) | a failed download leaves no file |
 ///
 /// # Errors
 ///
@@ -152,7 +151,7 @@ impl<'a> Download<'a> {
         Self { checksums, ..self }
     }
 
-    /// The longest that nothing may come while a request is in flight. It counts as an attempt that timed out.
+    /// The longest that nothing may come while a request is in flight. It is treated as an attempt that timed out.
     pub fn idle_timeout(self, timeout: Duration) -> Self {
         Self { idle_timeout: Some(timeout), ..self }
     }
@@ -163,7 +162,7 @@ impl<'a> Download<'a> {
     /// checksum, bytes behind that are used as well. CRC32C is always computed.
     ///
     /// A state file of another request, whose URI differs in whatever part, or one that can't be read, is an error
-    /// ([`StateFile`](TransferErrorKind::StateFile)): remove the two files to begin anew. A URI that is signed anew is another one.
+    /// ([`StateFile`](TransferErrorKind::StateFile)): remove the two files to start again. A URI that is signed again is another one.
     pub fn resumable(self) -> Self {
         Self { is_resumable: true, ..self }
     }

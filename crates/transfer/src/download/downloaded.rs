@@ -32,7 +32,7 @@ impl Downloaded {
         self.transfer.bytes
     }
 
-    /// How often the download went on after a failure.
+    /// How often the download continued after a failure.
     #[must_use]
     pub fn resumptions(&self) -> u32 {
         self.transfer.resumptions

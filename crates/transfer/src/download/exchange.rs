@@ -101,7 +101,7 @@ impl<'a> DownloadExchange<'a> {
         match difference {
             None => Ending::Done(Box::new(http::Response::from_parts(head, Bytes::new()))),
             Some(name) => {
-                let problem = format!("the {name} of what was received is not that of the object");
+                let problem = format!("the {name} of the received bytes is not that of the object");
                 Ending::last(Code::DataLoss, Failure::new(TransferErrorKind::ChecksumMismatch, problem))
             }
         }
@@ -119,7 +119,7 @@ impl<'a> DownloadExchange<'a> {
                 return Ending::NotDone { progress: !self.has_failed };
             }
             Some(_) => "the server redirects in a loop",
-            None => "the server redirects to a place that no request goes to",
+            None => "the server redirects to a place that requests may not go to",
         };
         let failure = Failure::malformed(problem).with_response(received.into_response());
         Ending::last(Code::Internal, failure)

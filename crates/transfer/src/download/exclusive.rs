@@ -14,11 +14,11 @@ const MOST_TRIES: u32 = 16;
 ///
 /// # Errors
 ///
-/// It can't be opened, or is no regular file.
+/// It can't be opened, or is not a regular file.
 pub(super) fn open_alone(path: &Path) -> io::Result<Option<File>> {
     for _ in 0..MOST_TRIES {
         if fs::symlink_metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            return Err(io::Error::other("it is no regular file"));
+            return Err(io::Error::other("it is not a regular file"));
         }
         let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path)?;
         if !lock(&file)? {
@@ -105,7 +105,10 @@ mod tests {
         drop(second);
         std::os::unix::fs::symlink(&other, folder.join("link")).unwrap();
         for no_file in ["link", ""] {
-            assert_eq!(open_alone(&folder.join(no_file)).unwrap_err().to_string(), "it is no regular file");
+            assert_eq!(
+                open_alone(&folder.join(no_file)).unwrap_err().to_string(),
+                "it is not a regular file"
+            );
         }
         assert_eq!(open_alone(&folder.join("none/a")).unwrap_err().kind(), io::ErrorKind::NotFound);
         fs::remove_dir_all(folder).unwrap();

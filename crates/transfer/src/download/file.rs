@@ -49,7 +49,7 @@ impl PartialFile {
     /// Opens the temporary file, or makes it.
     pub(super) async fn open(path: &Path, is_resumable: bool) -> Result<Self, Failure> {
         let target = path.to_owned();
-        // If nobody waits for it any more, its drop removes what it has made.
+        // If nobody waits for it any longer, its drop removes what it has made.
         let opening = tokio::task::spawn_blocking(move || Self::open_now(target, is_resumable));
         opening.await.unwrap_or_else(|error| Err(failure(path, io::Error::other(error))))
     }
@@ -64,7 +64,7 @@ impl PartialFile {
         let part = beside(&path, ".gax-part");
         let lock = match open_alone(&part) {
             Ok(Some(lock)) => lock,
-            Ok(None) => return Err(failure(&part, io::Error::other("another download writes it"))),
+            Ok(None) => return Err(failure(&part, io::Error::other("another download is writing it"))),
             Err(error) => return Err(failure(&part, error)),
         };
         let permissions = fs::metadata(&path).ok().map(|metadata| metadata.permissions());

@@ -180,7 +180,7 @@ impl Position {
             return Decision::Malformed(problem);
         }
         if self.generation.zip(version.generation).is_some_and(|(wanted, sent)| wanted != sent) {
-            return Decision::Malformed("the server sent another generation than the requested one");
+            return Decision::Malformed("the server sent a generation other than the requested one");
         }
         let is_described = [GENERATION.as_str(), STORED_LENGTH.as_str(), GOOG_HASH]
             .iter()
@@ -209,10 +209,10 @@ impl Position {
         let sent = version.encoding.as_ref().map_or(&b"identity"[..], |value| value.as_bytes().trim_ascii());
         match stored {
             _ if !self.is_stored && version.encoding.is_some() => Some(
-                "the response has a Content-Encoding that was not requested: use `stored`, if the object is stored so",
+                "the response has a Content-Encoding that was not requested: use `stored` if the object is stored that way",
             ),
             Some(stored) if self.is_stored && !stored.eq_ignore_ascii_case(sent) => Some(
-                "the response has another Content-Encoding than the stored object: turn decoding off in the HTTP client",
+                "the response's Content-Encoding differs from that of the stored object: turn off decoding in the HTTP client",
             ),
             _ => None,
         }

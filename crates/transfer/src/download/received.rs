@@ -177,7 +177,7 @@ impl<'a> SharedProgress<'a> {
         let is_short =
             skip > 0 || progress.position.limit.into_iter().chain(end).min().is_some_and(|end| offset < end);
         if is_short {
-            let problem = format!("the response ended at byte {offset} and is not whole");
+            let problem = format!("the response ended at byte {offset} and is incomplete");
             return End::Early(EndedEarly::Broke(problem.into()));
         }
         End::Whole
@@ -191,7 +191,7 @@ impl<'a> SharedProgress<'a> {
         written.bytes() != prefix.bytes() || prefix.sums().difference(written.sums()).is_none()
     }
 
-    /// Cuts off what is not wanted. A server that sends more than it has announced is not believed.
+    /// Cuts off what is not wanted. A server that sends more than it has announced is rejected.
     fn clip(&self, data: &mut Bytes, end: Option<u64>) -> Option<Failure> {
         let progress = self.lock();
         let offset = progress.sink.offset();

@@ -222,7 +222,7 @@ async fn verified(
     }
     match sums.difference(server) {
         Some(name) => {
-            let problem = format!("the {name} of what was received is not that of the object");
+            let problem = format!("the {name} of the received bytes is not that of the object");
             Err(downloaded.failed(Failure::new(TransferErrorKind::ChecksumMismatch, problem)))
         }
         None => Ok(Downloaded { sums, is_verified: sums.has_common(server), ..downloaded }),

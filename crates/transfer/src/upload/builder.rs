@@ -28,19 +28,21 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The state file of an upload can be written by others than its owner: the upload began anew.
-pub const STATE_FILE_IGNORED: Note =
-    Note::new(&("transfer.state_file_ignored", "others than its owner can write the state file: ignored"));
+/// Users other than its owner can write the state file of an upload, so the upload started from the beginning.
+pub const STATE_FILE_IGNORED: Note = Note::new(&(
+    "transfer.state_file_ignored",
+    "users other than its owner can write the state file: ignored",
+));
 
 /// The longest source that is sent in one request, unless said: as gsutil has it.
 const SINGLE_BELOW: u64 = 8 * 1024 * 1024;
 
 /// An upload that resumes: by Cloud Storage's protocol or by Google's universal one, over a client with the HTTP layer.
 ///
-/// All its requests are attempts of one operation, with the settings of that layer: its statuses are retried, its total timeout is
-/// that of the whole upload, its observers are notified. A reply which says that the server has more of the upload than before is
-/// progress, not a failure: back-off begins anew, and so does the number of attempts. To ask what the server has, and to start a
-/// session, is no retry.
+/// Use it for files that are too large to send again after a failure. All its requests are attempts of one operation, with the settings
+/// of that layer: its statuses are retried, its total timeout limits the whole upload, and its observers are notified. If a reply
+/// says that the server has more bytes than before, this is progress: back-off and the number of attempts start again. Starting a
+/// session and asking what the server has are not retries.
 ///
 /// # Defaults
 ///
@@ -54,13 +56,13 @@ const SINGLE_BELOW: u64 = 8 * 1024 * 1024;
 ///
 /// # Errors
 ///
-/// [`TransferError`], with the report of all requests and the session, by which the upload can [go on](Self::resume).
+/// [`TransferError`], with the report of all requests and the session, by which the upload can [continue](Self::resume).
 ///
 /// # Cancel safety
 ///
-/// Dropping the future of [`send`](Self::send) drops the request in flight. Then a task of its own asks the server to cancel the
-/// session, as far as there is one, by a request that nobody waits for; a process that ends takes that with it. Nothing is
-/// cancelled where the upload is to go on: with a [`state_file`](Self::state_file), with [`on_session`](Self::on_session), and
+/// Dropping the future of [`send`](Self::send) drops the request in flight. Then a separate task asks the server to cancel the
+/// session, as far as there is one, by a request that no caller waits for; a process that ends takes that with it. Nothing is
+/// cancelled where the upload is to continue: with a [`state_file`](Self::state_file), with [`on_session`](Self::on_session), and
 /// if it was [resumed](Self::resume).
 ///
 /// # Examples
@@ -137,13 +139,14 @@ impl<'a> Upload<'a> {
     /// An upload by Google's universal protocol (`X-Goog-Upload-*`: Photos, `YouTube`, files of Gemini) that begins with this
     /// request. It always has a session, and sends no checksums: what a server says of them is compared.
     ///
-    /// By that protocol an error without `X-Goog-Upload-Status` is final, whatever its status, once there is a session.
+    /// By that protocol an error without `X-Goog-Upload-Status` is final, regardless of its status, once there is a session.
     pub fn universal(request: http::Request<()>, source: impl Into<UploadSource>) -> Self {
         Self::of(TransferRequest::new(request, http::Method::POST), Dialect::Universal, source.into())
     }
 
-    /// An upload that somebody has begun, by its session. The server is asked what it has; a source that can't seek has to begin
-    /// at the first byte. A session that is gone (404, 410) is the end: nobody knows here how another one is started.
+    /// Continues an upload by its session, for example after a restart of the program. The server is asked what it has; a source that
+    /// can't seek has to start at the first byte. If the session has expired (404, 410), the upload fails, because a session alone
+    /// doesn't say how to start another one.
     pub fn resume(session: UploadSession, source: impl Into<UploadSource>) -> Self {
         let mut request = http::Request::new(());
         *request.uri_mut() = session.uri.clone();
@@ -152,8 +155,8 @@ impl<'a> Upload<'a> {
         Self { session: Some(session), ..upload }
     }
 
-    /// Adds a header. It goes along with every request of the upload to the same origin, conditions (`If-..`) with the first alone.
-    /// A session in another place gets no credentials. `Content-Type` is the [type of the content](Self::content_type).
+    /// Adds a header to every request of the upload to the same origin; conditions (`If-..`) are only sent with the first request.
+    /// A session at another origin gets no credentials. `Content-Type` is the [type of the content](Self::content_type).
     pub fn header(
         self,
         name: impl TryInto<HeaderName, Error: Into<http::Error>>,
@@ -176,13 +179,13 @@ impl<'a> Upload<'a> {
     pub fn content_type(mut self, content_type: &str) -> Self {
         match HeaderValue::try_from(content_type) {
             Ok(value) => self.content_type = Some(value),
-            Err(error) => self.request.invalidate("the content type is no value of a header", error),
+            Err(error) => self.request.invalidate("the content type is not a value of a header", error),
         }
         self
     }
 
-    /// Sends chunks of that many bytes, each in a request of its own, in place of one streamed request. It has to be a multiple of
-    /// 256 KiB. A chunk of a source that can't seek is in memory until the server has it.
+    /// Sends chunks of this size, each in a separate request, instead of one streamed request. It has to be a multiple of 256 KiB. A
+    /// chunk of a source that can't seek is held in memory until the server has it.
     pub fn chunk_size(self, bytes: u64) -> Self {
         Self { chunk_size: Some(bytes), ..self }
     }
@@ -198,20 +201,20 @@ impl<'a> Upload<'a> {
         Self { checksums, ..self }
     }
 
-    /// The longest that nothing may be sent or received while a request is in flight. It counts as an attempt that timed out.
+    /// The longest that nothing may be sent or received while a request is in flight. It is treated as an attempt that timed out.
     pub fn idle_timeout(self, timeout: Duration) -> Self {
         Self { idle_timeout: Some(timeout), ..self }
     }
 
-    /// Keeps the session in that file, so that the same upload goes on when this process is gone; it is removed at the end.
+    /// Keeps the session in that file, so that the same upload continues when this process is gone; it is removed at the end.
     /// The session is a secret: only the file's owner can read it. If the source has another size, a file was changed meanwhile,
-    /// or bytes in memory have another checksum, the upload begins anew, and so it does with another content type, other metadata or
+    /// or bytes in memory have another checksum, the upload starts again, and so it does with another content type, other metadata or
     /// conditions. Of other sources only the size is compared. A file that somebody but its owner can write is ignored, with the note
     /// [`STATE_FILE_IGNORED`](crate::STATE_FILE_IGNORED). It is written as `PATH.gax-new` first.
     ///
     /// A file of another request is an error ([`StateFile`](TransferErrorKind::StateFile)), and so is one that has no state of an
-    /// upload, or can't be written: then nothing of the source is sent. It stays after a failure with which the upload can go on
-    /// later. Two uploads with one file at once do no harm: each goes on with the session that it has found or started, and the
+    /// upload, or can't be written: then nothing of the source is sent. It stays after a failure with which the upload can continue
+    /// later. Two uploads with one file at once do no harm: each continues with the session that it has found or started, and the
     /// server takes each byte once. By the universal protocol the one that comes second to the end of a session is refused.
     pub fn state_file(self, path: impl Into<PathBuf>) -> Self {
         Self { state_file: Some(path.into()), ..self }
@@ -222,17 +225,17 @@ impl<'a> Upload<'a> {
         Self { on_session: Some(Box::new(on_session)), ..self }
     }
 
-    /// Calls this as bytes go out. A panic of it is the caller's.
+    /// Calls this while bytes are sent. A panic of the closure is passed to the caller.
     pub fn on_progress(self, on_progress: impl FnMut(&TransferProgress) + Send + 'a) -> Self {
         Self { on_progress: Some(Box::new(on_progress)), ..self }
     }
 
-    /// Settings of this upload alone.
+    /// Sets options for this upload only.
     pub fn options(self, options: CallOptions) -> Self {
         Self { request: self.request.extension(options), ..self }
     }
 
-    /// Sends it.
+    /// Sends the source.
     ///
     /// # Errors
     ///
@@ -336,7 +339,7 @@ impl UploadOptions {
         }
         let is_object = || serde_json::from_slice::<serde_json::Map<_, _>>(&self.metadata).is_ok();
         if !checksums.is_empty() && !self.metadata.is_empty() && !is_object() {
-            return invalid("the metadata is no object of JSON");
+            return invalid("the metadata is not a JSON object");
         }
         Ok(())
     }

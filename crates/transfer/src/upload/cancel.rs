@@ -19,9 +19,9 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 impl UploadSession {
-    /// Cancels the upload: its server forgets what it has of it. A session that is gone already counts as cancelled.
+    /// Cancels the upload: its server forgets what it has of it. A session that is gone already is treated as cancelled.
     ///
-    /// It is an operation of its own, with the retries of the client.
+    /// It is a separate operation, with the retries of the client.
     ///
     /// # Errors
     ///
@@ -92,8 +92,7 @@ impl<'a> Exchange<'a> for Cancelling {
             return Ending::Done(Box::new(response));
         }
         if is_finished {
-            let failure =
-                Failure::new(TransferErrorKind::Status, "the upload has ended: its object is there");
+            let failure = Failure::new(TransferErrorKind::Status, "the upload has ended: its object exists");
             return Ending::last(Code::FailedPrecondition, failure.with_response(response));
         }
         Ending::Failed { failure: Failure::status(response), class: Class::ByStatus, progress: false }
@@ -103,8 +102,8 @@ impl<'a> Exchange<'a> for Cancelling {
 /// The longest that cancelling may take.
 const LONGEST: Duration = Duration::from_secs(10);
 
-/// Cancels an upload's session on the server when it is dropped: in a task of its own and by one request, whose response nobody
-/// waits for. Outside of a runtime, and where the upload is to go on, it does nothing.
+/// Cancels an upload's session on the server when it is dropped: in a separate task and by one request, whose response nobody
+/// waits for. Outside of a runtime, and where the upload is to continue, it does nothing.
 pub(super) struct Abandoned<S: TransferService> {
     upload: Option<(S, Arc<UploadParts>)>,
 }

@@ -101,7 +101,7 @@ impl Completion {
         }
     }
 
-    /// The failure of an upload that ends with it, and what that counts as; `None`: the upload is whole.
+    /// The failure of an upload that ends with it, and what that is treated as; `None`: the upload is whole.
     pub(super) fn failure(self) -> Option<(Code, Failure)> {
         let malformed = |problem: &'static str| Some((Code::Internal, Failure::malformed(problem)));
         match self {

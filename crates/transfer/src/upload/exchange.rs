@@ -102,7 +102,7 @@ impl<'a> UploadExchange<'a> {
             }
             Decision::Corrupted { anew } => {
                 self.parts.set_session(None);
-                let problem = "the server refused the bytes: their checksum is not that of the source";
+                let problem = "the server rejected the bytes: their checksum is not that of the source";
                 let failure =
                     Failure::new(TransferErrorKind::ChecksumMismatch, problem).with_response(response);
                 let class = if anew { Class::Always } else { Class::Never };

@@ -38,7 +38,7 @@ pub(super) struct UploadParts {
     pub(super) state: Option<StateFile>,
     /// The place behind the last byte of the source that a connection has taken.
     sent: Arc<AtomicU64>,
-    /// Whether the last failure of the session says that it is of no use any more.
+    /// Whether the last failure of the session says that it is of no use any longer.
     is_spent: AtomicBool,
     is_verified: AtomicBool,
 }

@@ -43,7 +43,7 @@ pub(super) enum Reply {
     Finished,
     /// It is a success, and does not say that the object is made.
     Unproven,
-    /// There is no such session, or not any more.
+    /// There is no such session, or not any longer.
     Gone,
     /// The session was cancelled.
     Cancelled,
@@ -53,7 +53,7 @@ pub(super) enum Reply {
     Corrupted,
     /// It failed, and whether it is retried is the layer's to say.
     Failed,
-    /// It failed, and the session goes on.
+    /// It failed, and the session continues.
     Recoverable,
     /// It failed for good.
     Refused,
@@ -78,7 +78,7 @@ pub(super) enum Decision {
     NoWayBack,
     /// The session was cancelled.
     Cancelled,
-    /// The bytes were corrupted on their way. `anew`: they are sent once more.
+    /// The bytes were corrupted on their way. `again`: they are sent once more.
     Corrupted { anew: bool },
     /// It failed, and whether it is retried is the layer's to say.
     Failed,
@@ -128,7 +128,7 @@ enum Others {
     Possible,
     /// Such a process has.
     Some,
-    /// The one that this process goes on for.
+    /// The one that this process continues for.
     Before,
 }
 
@@ -174,7 +174,7 @@ impl Plan {
         }
     }
 
-    /// An upload that goes on by a session of another process. `can_start`: if it is gone, another one can be started.
+    /// An upload that continues by a session of another process. `can_start`: if it is gone, another one can be started.
     pub(super) fn resumed(can_start: bool) -> Self {
         let (stage, others) = (Stage::Session, Others::Before);
         Self { can_start, stage, others, is_interrupted: true, ..Self::new(false, false) }
@@ -287,9 +287,9 @@ impl Plan {
             (_, Reply::Refused) => Decision::Refused,
             (_, Reply::Malformed(problem)) => Decision::Malformed(problem),
             (Step::Single | Step::Look | Step::Start, Reply::Persisted(_)) => {
-                Decision::Malformed("the server wants more of an upload that has no session")
+                Decision::Malformed("the server asks for more of an upload that has no session")
             }
-            (_, Reply::Started) => Decision::Malformed("the server started a session that nobody asked for"),
+            (_, Reply::Started) => Decision::Malformed("the server started a session that was not requested"),
         }
     }
 
@@ -342,7 +342,7 @@ impl Plan {
 }
 
 /// How far one request goes that begins there, where the size is known. `chunk`: the most that it sends. `last_is_apart`: the last
-/// piece is a request of its own, since checksums go with it that are not known before.
+/// piece is a separate request, since checksums go with it that are not known before.
 pub(super) fn extent(from: u64, size: u64, granularity: u64, chunk: Option<u64>, last_is_apart: bool) -> u64 {
     let end = chunk.map_or(size, |chunk| from.saturating_add(chunk).min(size));
     if end < size || !last_is_apart {

@@ -86,7 +86,7 @@ impl SharedSource {
             Input::Bytes(bytes) => {
                 let length = bytes.len() as u64;
                 if size.is_some_and(|size| size != length) {
-                    return Err(changed("the source has not the size that was given"));
+                    return Err(changed("the source does not have the size that was given"));
                 }
                 size = Some(length);
                 if !checksums.md5 || bytes.len() <= HASHED_AT_ONCE {
@@ -151,7 +151,7 @@ impl SharedSource {
             if !reader.hasher.is_needed() || !reader.can_seek() || reader.sums().is_some() {
                 return Ok(());
             }
-            // The rest of the request's body is not needed any more.
+            // The rest of the request's body is not needed any longer.
             reader.lend();
             reader.hasher.bytes()
         };
@@ -240,7 +240,9 @@ impl SourceReader {
                     let reached = ready!(Pin::new(&mut *source).poll_complete(cx)).map_err(unreadable)?;
                     *position = Position::At(reached);
                     if reached != target {
-                        return Poll::Ready(Err(changed("the source does not go where it is sought")));
+                        return Poll::Ready(Err(changed(
+                            "the source did not seek to the requested position",
+                        )));
                     }
                 }
             }
@@ -249,7 +251,7 @@ impl SourceReader {
             && reached < place
         {
             if ready!(self.poll_next(place - reached, cx))?.is_empty() {
-                return Poll::Ready(Err(changed("the source is shorter than what its server has of it")));
+                return Poll::Ready(Err(changed("the source is shorter than what the server has received")));
             }
         }
         Poll::Ready(Ok(()))

@@ -58,7 +58,7 @@ impl UploadSource {
         Self::of(Input::Seekable(Box::new(source)))
     }
 
-    /// Something that can be read once, from its beginning, also where the upload is one that goes on.
+    /// Something that can be read once, from its beginning, also where the upload is one that continues.
     #[must_use]
     pub fn reader(source: impl AsyncRead + Send + Unpin + 'static) -> Self {
         Self::of(Input::Reader(Box::new(source)))

@@ -35,7 +35,7 @@ impl Uploaded {
         self.transfer.bytes
     }
 
-    /// How often the upload went on after a failure.
+    /// How often the upload continued after a failure.
     #[must_use]
     pub fn resumptions(&self) -> u32 {
         self.transfer.resumptions

@@ -74,8 +74,8 @@ impl ConnectProblem {
             }
             Self::UnsupportedScheme => &(
                 "connect.unsupported_scheme",
-                "the client's connector does not speak the URI's scheme: for https build the client with TLS \
-                 (tonic's tls_config, hyper-rustls, reqwest's rustls feature), else use a scheme that it speaks",
+                "the client's connector does not support the URI's scheme: for https build the client with TLS \
+                 (tonic's tls_config, hyper-rustls, reqwest's rustls feature), otherwise use a scheme that it supports",
             ),
             Self::PlaintextServer => &(
                 "connect.plaintext_server",
@@ -84,12 +84,12 @@ impl ConnectProblem {
             Self::IncompatibleTls => &(
                 "connect.incompatible_tls",
                 "client and server have no TLS version or cipher suite in common: enable one on either side, and \
-                 check whether the server wants a certificate of the client",
+                 check whether the server requires a client certificate",
             ),
             Self::NoCommonProtocol => &(
                 "connect.no_common_protocol",
                 "the server does not offer the version of HTTP that the client asks for (ALPN; HTTP/2 for gRPC): enable it \
-                 at the server or at the proxy before it",
+                 on the server or on the proxy in front of it",
             ),
             Self::UnknownIssuer => &(
                 "connect.unknown_issuer",
@@ -115,13 +115,13 @@ impl ConnectProblem {
             ),
             Self::ClientNotAccepted => &(
                 "connect.client_not_accepted",
-                "the server wants a certificate of the client, or another one: set the identity in the client's TLS \
+                "the server requires a client certificate, or a different one: set the identity in the client's TLS \
                  configuration",
             ),
             Self::RefusedByProxy => &(
                 "connect.refused_by_proxy",
-                "the proxy on the way refuses the connection: give it credentials that it takes, have it allow the server, or \
-                 exempt the server in no_proxy",
+                "the proxy rejects the connection: give it valid credentials, let it allow the server, or exempt the server \
+                 with no_proxy",
             ),
         })
     }

@@ -15,7 +15,7 @@ pub const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(10);
 /// After how many probes without a reply the connection ends.
 pub const KEEPALIVE_RETRIES: u32 = 3;
 
-/// Ends connections whose bytes nobody acknowledges for so long, where the system can do that; `None`: when it likes.
+/// Ends connections whose bytes are not acknowledged for so long, where the system can do that; `None`: when it likes.
 #[cfg_attr(
     not(any(target_os = "android", target_os = "fuchsia", target_os = "linux")),
     expect(unused_variables, clippy::needless_pass_by_ref_mut, reason = "this system can't")

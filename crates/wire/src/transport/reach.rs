@@ -17,7 +17,7 @@ pub enum Reach {
     Refused,
     /// It may have been carried out.
     MaybeSent,
-    /// The channel or client below is gone for good, and takes no request any more.
+    /// The channel or client below is gone for good, and takes no request any longer.
     ChannelClosed,
 }
 

@@ -32,7 +32,7 @@ fn text(value: &[u8]) -> Option<&str> {
     str::from_utf8(value).ok().map(str::trim_ascii)
 }
 
-/// The longest wait that a value asks for. A date has a comma of its own.
+/// The longest wait that a value asks for. A date has a separate comma.
 fn longest(value: &str, since: SystemTime) -> Option<Duration> {
     match http_date(value) {
         Some(date) => Some(date.duration_since(since).unwrap_or_default()),

@@ -57,7 +57,7 @@ impl FromStr for HostPattern {
         let wrong = |reason| Err(HostPatternError { text: text.to_owned(), reason });
         let (name, port) = hosts::split_port(text);
         if text.contains("://") {
-            return wrong("it is a URL; the host alone is asked for");
+            return wrong("it is a URL; give only the host");
         }
         if text.contains('/') {
             return wrong("it has a slash; paths are matched by the path's own pattern");
@@ -152,7 +152,7 @@ mod tests {
     #[test]
     fn texts_that_are_no_hosts_are_refused_with_the_reason() {
         for (text, reason) in [
-            ("https://example.com", "it is a URL; the host alone is asked for"),
+            ("https://example.com", "it is a URL; give only the host"),
             ("example.com/v1", "it has a slash; paths are matched by the path's own pattern"),
             ("a b", "a host consists of letters, digits, hyphens and dots"),
             ("*a.example.com", "a star stands at the end of a label"),

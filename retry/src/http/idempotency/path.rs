@@ -139,15 +139,15 @@ impl FromStr for PathPattern {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let wrong = |reason| PatternError { text: text.to_owned(), reason };
-        let flat = flattened(text).ok_or_else(|| wrong("a brace has no partner"))?;
+        let flat = flattened(text).ok_or_else(|| wrong("a brace has no counterpart"))?;
         if flat.contains(['?', '#']) {
-            return Err(wrong("a path ends before ? and #; the query is not looked at"));
+            return Err(wrong("a path ends before ? and #; the query is not matched"));
         }
         let path = flat.strip_prefix('/').ok_or_else(|| wrong("a path begins with a slash"))?;
         let (path, open) = match path.strip_suffix("**") {
             Some("") => (None, true),
             Some(before) => {
-                (Some(before.strip_suffix('/').ok_or_else(|| wrong("** is a segment of its own"))?), true)
+                (Some(before.strip_suffix('/').ok_or_else(|| wrong("** must be a whole segment"))?), true)
             }
             None => (Some(path), false),
         };
@@ -293,13 +293,13 @@ mod tests {
     fn what_is_no_pattern_is_refused_with_the_reason() {
         for (text, reason) in [
             ("b", "a path begins with a slash"),
-            ("/{a", "a brace has no partner"),
-            ("/a}", "a brace has no partner"),
+            ("/{a", "a brace has no counterpart"),
+            ("/a}", "a brace has no counterpart"),
             ("/**/a", "** comes last"),
-            ("/a**", "** is a segment of its own"),
+            ("/a**", "** must be a whole segment"),
             ("/{a}-{b}", "a segment holds one variable at most"),
-            ("/a?b=c", "a path ends before ? and #; the query is not looked at"),
-            ("/a#b", "a path ends before ? and #; the query is not looked at"),
+            ("/a?b=c", "a path ends before ? and #; the query is not matched"),
+            ("/a#b", "a path ends before ? and #; the query is not matched"),
         ] {
             let error = text.parse::<PathPattern>().unwrap_err();
             assert_eq!(error.to_string(), format!("{text:?} is not a pattern for paths: {reason}"));

@@ -64,7 +64,7 @@ impl FromStr for BotoConfig {
                 in_section = header.split_once(']').is_some_and(|(name, _)| name == "Boto");
                 continue;
             }
-            // An indented line goes on with the value of the option before it.
+            // An indented line continues with the value of the option before it.
             if !in_section || line.starts_with([' ', '\t']) {
                 continue;
             }

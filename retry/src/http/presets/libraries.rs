@@ -52,7 +52,7 @@ fn session_of_upload(class: OperationClass) -> IdempotencyRule {
 /// `java-storage`: 1 s, then each wait the one before it times two, and up to as much again at random,
 /// at most 32 s and at most what is left of 50 s; six attempts.
 ///
-/// The random part compounds. Restoring is always retried; HMAC keys' update never; no etag is heeded
+/// The random part compounds. Restoring is always retried; HMAC keys' update never; no etag is applied
 /// but a policy's. This is the library's default strategy.
 #[must_use]
 pub fn java_storage() -> Preset {

@@ -77,7 +77,7 @@ impl NodeRetryOptions {
         Self { retry_delay_multiplier, ..self }
     }
 
-    /// The time after which no retry is made; a wait is cut to what is left of it.
+    /// The time after which no retry is made; a wait is shortened to the rest of it.
     #[must_use]
     pub fn with_total_timeout(self, total_timeout: Duration) -> Self {
         Self { total_timeout, ..self }
@@ -118,7 +118,7 @@ impl NodeRetryOptions {
     pub fn upload_session_preset(&self) -> Preset {
         let waits = |backoff: Backoff| backoff.with_jitter(Jitter::UpToDouble);
         self.with_backoff("node-upload-session", SOURCE, waits).with_note(
-            "the library looks at the 600 s when an attempt has failed, and sorts its waits; here a wait is cut to what is left",
+            "the library checks the 600 s when an attempt has failed, and sorts its waits; here a wait is shortened to the remaining time",
         )
     }
 
@@ -197,7 +197,7 @@ const WHATEVER_THE_STRATEGY: &[&str] = &[
 ];
 
 /// The library retries changes and removals of ACLs, and watching, objects' deletion and moving with
-/// `ifGenerationMatch` only, HMAC keys' update never, and heeds no etag but a policy's.
+/// `ifGenerationMatch` only, HMAC keys' update never, and applies no etag but a policy's.
 fn table() -> IdempotencyTable {
     let if_query = |name| OperationClass::conditional([Precondition::query(name)]);
     let acls = ["bucket_acl", "default_object_acl", "object_acl"]

@@ -45,7 +45,7 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// With the six statuses, every transport failure, and Cloud Storage's own table; `Retry-After` is not heeded.
+    /// With the six statuses, every transport failure, and Cloud Storage's own table; `Retry-After` is not applied.
     pub(super) fn new(name: &'static str, source: &'static str, backoff_strategy: BackoffStrategy) -> Self {
         Self {
             name,
@@ -119,10 +119,10 @@ impl Preset {
         self.strategy
     }
 
-    /// Whether `Retry-After` is heeded: by the presets of documents it is; by those of libraries it isn't, since none
+    /// Whether `Retry-After` is applied: by the presets of documents it is; by those of libraries it isn't, since none
     /// of them reads it when it retries.
     #[must_use]
-    pub fn heeds_server_delays(&self) -> bool {
+    pub fn applies_server_delays(&self) -> bool {
         self.server_delays
     }
 
@@ -184,7 +184,7 @@ impl Preset {
         Self { strategy, ..self }
     }
 
-    /// A copy that heeds `Retry-After`, or not.
+    /// A copy that applies `Retry-After`, or not.
     #[must_use]
     pub fn with_server_delays(self, heeded: bool) -> Self {
         Self { server_delays: heeded, ..self }

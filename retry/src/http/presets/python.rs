@@ -26,7 +26,7 @@ pub fn python_doc() -> Preset {
 }
 
 /// `python`: the library as it runs. Unlike the document it retries insert, delete and patch of objects
-/// without any precondition, never retries the update of an HMAC key, and heeds no etag but a policy's.
+/// without any precondition, never retries the update of an HMAC key, and applies no etag but a policy's.
 #[must_use]
 pub fn python() -> Preset {
     let table = changed(

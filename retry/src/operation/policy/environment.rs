@@ -39,7 +39,7 @@ impl Policy {
     ///
     /// Where the program's own settings have no limit, nothing is retried, and the deadline that a cap sets must not turn
     /// retries on: one attempt is made. That is asked of the settings as the program has them, since a call that sets a
-    /// limit of its own has its retries.
+    /// separate limit has its retries.
     pub(super) fn capped(mut self) -> Self {
         if self.caps.is_empty() {
             return self;
@@ -212,7 +212,7 @@ mod tests {
             let replaced = limited.with_retry_settings(&settings(3600, 9));
             assert_eq!(attempts(&replaced), 3, "{compatibility}");
         }
-        // A limit of its own gives a call the retries that its method has not: no cap has taken them.
+        // A separate limit gives a call the retries that its method has not: no cap has taken them.
         let policy = Policy::new(&endless, Code::Unavailable)
             .with_environment(&environment(&[("GAX_TOTAL_TIMEOUT", "10s")]));
         let timed = SettingsOverrides::default().with_total_timeout(Override::Set(60 * SECOND));

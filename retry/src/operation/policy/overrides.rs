@@ -225,7 +225,7 @@ impl Policy {
 }
 
 impl Policy {
-    /// This policy for RPCs of that kind. With a stream on either side, no attempt has a timeout of its own
+    /// This policy for RPCs of that kind. With a stream on either side, no attempt has a separate timeout
     /// ([`without_rpc_timeouts`](Self::without_rpc_timeouts)).
     ///
     /// By gax-java's rules an RPC that takes a stream has no retry settings at all: neither an RPC timeout nor a total

@@ -35,7 +35,7 @@ impl State {
         policy.may_hold(result) && self.last.is_some_and(|last| self.in_flight.has_before(last.get()))
     }
 
-    /// The operation ends with the failure that is held, once no attempt from before it can have a reply any more.
+    /// The operation ends with the failure that is held, once no attempt from before it can have a reply any longer.
     pub(super) fn release(&mut self) {
         if let Some(held) = self.held
             && !self.in_flight.has_before(held.get())

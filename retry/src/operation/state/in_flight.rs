@@ -31,7 +31,7 @@ enum Stage {
     Running,
     /// Its time is up, and the protocol is asked what that amounts to.
     Expiring,
-    /// It was cancelled, or has the reply: it is known, and not in flight any more.
+    /// It was cancelled, or has the reply: it is known, and not in flight any longer.
     Gone,
 }
 

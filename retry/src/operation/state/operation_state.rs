@@ -21,7 +21,7 @@ pub(in crate::operation) struct State {
     progress: Progress,
     /// The number of the attempt that was started last.
     pub(super) started: u32,
-    /// How many of them don't count any more, since back-off began anew after them.
+    /// How many of them don't count any longer, since back-off started again after them.
     forgotten: u32,
     pub(super) in_flight: InFlight,
     due: Due,
@@ -463,7 +463,7 @@ impl State {
         Action::Send(attempt)
     }
 
-    /// An attempt in flight that can't win any more. It is reported once.
+    /// An attempt in flight that can't win any longer. It is reported once.
     fn loser(&mut self) -> Option<u32> {
         let loser = match (self.due.end(), self.committed) {
             (Some(_), _) => self.in_flight.remove_other_than(None),

@@ -28,7 +28,7 @@ impl Polls {
         &mut self.state(policy).progress
     }
 
-    /// An attempt failed, so that the next reply does not follow the last one. With progress polls begin anew.
+    /// An attempt failed, so that the next reply does not follow the last one. With progress polls start again.
     pub(super) fn failed(&mut self, has_progress: bool) {
         if has_progress {
             self.0 = None;

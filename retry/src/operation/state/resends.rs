@@ -28,7 +28,7 @@ impl Resends {
         }
     }
 
-    /// Begins the counts between two attempts anew.
+    /// Begins the counts between two attempts again.
     pub(super) fn begin_attempt(&mut self) {
         *self = Self { refused: self.refused, ..Self::default() };
     }

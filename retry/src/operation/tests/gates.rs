@@ -282,7 +282,7 @@ fn java_computes_the_attempt_and_then_looks_at_limits_time_and_attempts() {
     assert_eq!(second(351), "250 stop of 2 MAX_ATTEMPTS before 3 after 100");
 }
 
-/// By gRPC's rules: time, attempts, and then the wait, which goes on to the deadline.
+/// By gRPC's rules: time, attempts, and then the wait, which continues to the deadline.
 #[test]
 fn grpc_looks_at_time_and_then_at_attempts() {
     let grpc = |settings| after(&policy(settings, Compatibility::Grpc), unavailable());

@@ -159,7 +159,7 @@ fn by_the_documented_rules_polls_are_jittered_by_half() {
     assert_eq!(wait(0.0, unavailable()), 1);
 }
 
-/// A transfer of which a part was taken goes on at once; one that gets nowhere is asked again later.
+/// A transfer of which a part was taken continues at once; one that gets nowhere is asked again later.
 #[test]
 fn what_goes_on_at_once_is_not_counted_unless_it_gets_nowhere() {
     let now = AttemptResult::not_done(Next::Now);
@@ -178,7 +178,7 @@ fn what_goes_on_at_once_is_not_counted_unless_it_gets_nowhere() {
 }
 
 /// An upload that failed asks what its server has: a reply which is no progress is the first one after the failure, which has had a
-/// wait of its own.
+/// separate wait.
 #[test]
 fn a_failure_between_two_replies_without_progress_has_a_wait_of_its_own() {
     let now = AttemptResult::not_done(Next::Now);
@@ -192,7 +192,7 @@ fn a_failure_between_two_replies_without_progress_has_a_wait_of_its_own() {
     assert_eq!(operation.ends(now).until(400 * MS), ["400 poll 7"]);
 }
 
-/// Progress begins back-off anew, with a failure and without.
+/// Progress begins back-off again, with a failure and without.
 #[test]
 fn progress_begins_back_off_anew() {
     let failed = unavailable();

@@ -1,4 +1,4 @@
-//! Streams that another attempt goes on with.
+//! Streams that another attempt continues with.
 
 use super::{ByHand, MS, base, documented, grpc, unavailable};
 use crate::operation::{AttemptResult, CommitPoint, Seen};
@@ -92,7 +92,7 @@ fn a_hedged_stream_is_resumed_by_one_attempt_at_a_time() {
     assert_eq!(operation.ends(AttemptResult::done()).now(), ["150 reply 5"]);
 }
 
-/// A stream that has begun and delivered nothing goes on where it was committed, and back-off goes on growing.
+/// A stream that has begun and delivered nothing continues where it was committed, and back-off continues growing.
 #[test]
 fn a_stream_that_delivered_nothing_is_taken_up_without_a_new_back_off() {
     let begun = unavailable().with_seen(Seen::Begun);

@@ -190,7 +190,7 @@ impl ::prost::Name for OperationInfo {
         "type.googleapis.com/google.longrunning.OperationInfo".into()
     }
 }
-/// Settings and client of `google.longrunning.Operations`, as its retry table has them.
+/// Settings and client of `google.longrunning.Operations`, from its retry table.
 pub mod operations_gax {
     #![allow(
         dead_code,
@@ -468,7 +468,7 @@ pub mod operations_gax {
             }
         }
     }
-    /// Makes [`OperationsStubSettings`]: starts from the retry table, for one to change.
+    /// Makes [`OperationsStubSettings`]: starts from the retry table.
     #[derive(Debug, Clone)]
     #[must_use = "settings come from build()"]
     pub struct OperationsStubSettingsBuilder {
@@ -514,7 +514,7 @@ pub mod operations_gax {
             })
         }
     }
-    /// The settings of a client: those of its RPCs, and what holds for every call.
+    /// The settings of a client: those of its RPCs, and the options of all calls.
     pub type OperationsSettings = crate::settings::ClientSettings<
         OperationsStubSettings,
     >;
@@ -539,7 +539,7 @@ pub mod operations_gax {
         ///
         /// # Errors
         ///
-        /// The address is malformed, or nobody there responds in time.
+        /// The address is malformed, or no server responds in time.
         pub async fn connect<D>(
             destination: D,
         ) -> Result<Self, ::tonic::transport::Error>
@@ -553,7 +553,7 @@ pub mod operations_gax {
         ///
         /// # Errors
         ///
-        /// The address is malformed, or nobody there responds in time.
+        /// The address is malformed, or no server responds in time.
         pub async fn connect_with_settings<D>(
             destination: D,
             settings: OperationsSettings,
@@ -652,7 +652,7 @@ pub mod operations_gax {
         }
         /// Calls `ListOperations` page by page: a stream of the responses' `operations`.
         ///
-        /// Each page is a call as by [`list_operations`](Self::list_operations), with retries of its own.
+        /// Each page is a call as by [`list_operations`](Self::list_operations), with its own retries.
         ///
         /// Settings: [`OperationsStubSettings::list_operations`].
         pub fn list_operations_paged(

@@ -73,7 +73,7 @@ impl fmt::Debug for AttemptBody {
 /// Nobody waits for this attempt's response: its stream is reset, as one is whose response is dropped.
 #[cold]
 fn gone() -> Status {
-    let mut status = Status::cancelled("the operation goes on without this attempt");
+    let mut status = Status::cancelled("the operation continues without this attempt");
     status.set_source(Arc::new(h2::Error::from(h2::Reason::CANCEL)));
     status
 }

@@ -12,7 +12,7 @@ use tonic::Status;
 use tonic::body::Body;
 
 /// A stream of requests of one operation. What is sent of it is buffered until it has a reply, or a limit is passed; each
-/// attempt is sent that first, and then goes on with the rest.
+/// attempt is sent that first, and then continues with the rest.
 ///
 /// When it is dropped, what is buffered is let go of, and only an attempt that has the reply is sent the rest.
 #[derive(Debug)]

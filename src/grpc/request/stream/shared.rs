@@ -9,7 +9,7 @@ use std::task::{Context, Poll, Waker};
 use tonic::Status;
 use tonic::body::Body;
 
-/// The stream, and what has been read of it. An attempt first gets what attempts before it, or beside it, were sent, then
+/// The stream, and what has been read of it. An attempt first gets what attempts before it, or next to it, were sent, then
 /// reads on; all that it reads is there for the others.
 #[derive(Debug)]
 pub(super) struct Shared {
@@ -55,7 +55,7 @@ enum Stage {
     Buffering,
     /// This one is the last: what it has been sent is let go of.
     Committed(u64),
-    /// None is sent anything any more.
+    /// None is sent anything any longer.
     Closed,
 }
 
@@ -68,7 +68,7 @@ pub(super) enum Next {
     Read(Body),
     /// Nothing is there yet.
     Wait,
-    /// The operation goes on without this attempt.
+    /// The operation continues without this attempt.
     Gone,
 }
 
@@ -225,7 +225,7 @@ impl Shared {
         self.let_go();
     }
 
-    /// Once there is a last attempt, what it has been sent is of no use any more.
+    /// Once there is a last attempt, what it has been sent is of no use any longer.
     fn let_go(&mut self) {
         let Stage::Committed(id) = self.stage else { return };
         let next = self.reader(id).map_or(0, |reader| reader.next);
@@ -255,7 +255,7 @@ impl Shared {
         after.wakers.extend(others.filter_map(|reader| reader.waker.take()));
     }
 
-    /// An attempt that failed is sent nothing any more: what is still to come is for the next one.
+    /// An attempt that failed is sent nothing any longer: what is still to come is for the next one.
     pub(super) fn ended(&mut self, attempt: u32, after: &mut Aftermath) {
         match self.over {
             Some((last, _)) if last == attempt => self.close(after),

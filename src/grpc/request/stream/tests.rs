@@ -34,7 +34,7 @@ impl Live {
         self.put(Some(Ok(Frame::data(Bytes::from_static(text.as_bytes())))));
     }
 
-    /// Whether nobody has it any more.
+    /// Whether nobody has it any longer.
     fn is_gone(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
@@ -97,7 +97,7 @@ impl Reading {
     }
 }
 
-const GONE: &str = "!the operation goes on without this attempt";
+const GONE: &str = "!the operation continues without this attempt";
 
 fn stream(bytes: usize) -> (Live, RequestStream) {
     let limits = BufferLimits { max_replay_bytes: bytes, ..BufferLimits::default() };
@@ -191,7 +191,7 @@ fn a_frame_over_the_limit_is_sent_by_the_attempt_that_read_it() {
     assert_eq!(Reading::of(&stream, 3).read(), GONE);
     live.send("d");
     assert_eq!(first.read(), "d");
-    // It fails: nobody reads the stream any more.
+    // It fails: nobody reads the stream any longer.
     stream.ended(1);
     assert_eq!(first.read(), GONE);
     assert!(live.is_gone());

@@ -13,7 +13,7 @@ use tokio::net::TcpListener;
 use tokio_stream::StreamExt as _;
 
 /// An HTTP/1.1 server, or a proxy, that follows a script, and keeps the requests that arrived. It writes bytes itself, so that it can
-/// do what no library would: wrong lengths, duplicate replies, replies that nobody asked for.
+/// do what no library would: wrong lengths, duplicate replies, replies that were not requested.
 ///
 /// Clones share everything. It serves until its runtime ends.
 ///

@@ -26,9 +26,9 @@ impl Stop {
         Self::Reply(Box::new(Reply::error(status, message)))
     }
 
-    /// A parameter of the query is no number.
+    /// A parameter of the query is not a number.
     pub(crate) fn invalid(name: &str) -> Self {
-        Self::error(400, &format!("Invalid value for: {name} is no number."))
+        Self::error(400, &format!("Invalid value for: {name} is not a number."))
     }
 }
 
@@ -38,7 +38,7 @@ pub(crate) struct Exchange {
     pub(crate) shared: Arc<Shared>,
     pub(crate) index: usize,
     pub(crate) armed: ArmedFaults,
-    /// Whether an upload by the universal protocol goes on, so that replies say so.
+    /// Whether an upload by the universal protocol continues, so that replies say so.
     pub(crate) is_universal: bool,
 }
 

@@ -57,7 +57,7 @@ impl Exchange {
             if let Some(session) = state.sessions.get_mut(id) {
                 session.stage = match &made {
                     Ok(resource) => Stage::Finished(resource.clone()),
-                    // Nothing can be done with it any more.
+                    // Nothing can be done with it any longer.
                     Err(_) => Stage::Expired(410),
                 };
             }

@@ -22,7 +22,7 @@ fn metadata(body: &[u8]) -> Result<Value, Stop> {
     serde_json::from_slice(body)
         .ok()
         .filter(Value::is_object)
-        .ok_or_else(|| Stop::error(400, "Parse Error: the metadata is no JSON object."))
+        .ok_or_else(|| Stop::error(400, "Parse Error: the metadata is not a JSON object."))
 }
 
 /// The object's name, by the query or the metadata.
@@ -87,7 +87,7 @@ impl Exchange {
         let length = match declared("length").map(str::parse::<u64>) {
             None => None,
             Some(Ok(length)) => Some(length),
-            Some(Err(_)) => return Err(Stop::error(400, "The length of the content is no number.")),
+            Some(Err(_)) => return Err(Stop::error(400, "The length of the content is not a number.")),
         };
         let preconditions = Preconditions::of(target).map_err(Stop::invalid)?;
         let session = Session {

@@ -19,7 +19,7 @@ impl Exchange {
         let object = self.shared.change(|state| state.objects.get(bucket, name).cloned());
         let generation = target.query("generation").map(str::parse::<i64>);
         if let Some(Err(_)) = generation {
-            return Err(Stop::error(400, "The generation is no number."));
+            return Err(Stop::error(400, "The generation is not a number."));
         }
         let is_that = |object: &StorageObject| match &generation {
             Some(Ok(generation)) => object.generation() == *generation,
@@ -61,7 +61,7 @@ impl Exchange {
             for (name, object) in state.objects.of(bucket) {
                 let Some(rest) = name.strip_prefix(prefix) else { continue };
                 let folder = delimiter.and_then(|end| Some(format!("{prefix}{}{end}", rest.split_once(end)?.0)));
-                // A folder goes on the page of its first object.
+                // A folder continues the page of its first object.
                 let is_before = folder.as_ref().map_or(&**name <= after, |folder| after.starts_with(&**folder));
                 if is_before || folder.as_ref().is_some_and(|folder| &**folder <= after) {
                     continue;

@@ -32,7 +32,7 @@ impl Exchange {
                 persisted,
             )),
             (Stage::Active, None) if !is_last => Some(Reply::error(400, "X-Goog-Upload-Offset is missing.")),
-            (Stage::Active, Some(Err(_))) => Some(Reply::error(400, "X-Goog-Upload-Offset is no number.")),
+            (Stage::Active, Some(Err(_))) => Some(Reply::error(400, "X-Goog-Upload-Offset is not a number.")),
             (Stage::Active, _) => sent
                 .is_some_and(|sent| !is_last && (sent == 0 || !sent.is_multiple_of(Sessions::CHUNK)))
                 .then(|| {
@@ -90,7 +90,7 @@ impl Exchange {
     }
 }
 
-/// The reply of an upload that goes on.
+/// The reply of an upload that continues.
 fn active(reply: Reply, received: u64) -> Reply {
     reply.with("x-goog-upload-status", "active").with("x-goog-upload-size-received", received)
 }

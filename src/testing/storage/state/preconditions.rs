@@ -17,7 +17,7 @@ impl Preconditions {
     ///
     /// # Errors
     ///
-    /// The name of one that is no number.
+    /// The name of one that is not a number.
     pub(crate) fn of(target: &Target) -> Result<Self, &'static str> {
         let number = |name: &'static str| match target.query(name).map(str::parse) {
             None => Ok(None),

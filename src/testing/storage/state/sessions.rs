@@ -35,7 +35,7 @@ impl Sessions {
         self.by_id.get_mut(id)
     }
 
-    /// The uploads that go on.
+    /// The uploads that continue.
     pub(crate) fn open(&self) -> usize {
         self.by_id.values().filter(|session| matches!(session.stage, Stage::Active)).count()
     }

@@ -66,7 +66,7 @@ fn client<'a>(service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {
         } else {
             let settings = with_delays(&subject, policy.settings(), losses);
             if lacks_cap(&settings) {
-                let help = "a cap of zero is written, which Node takes for one";
+                let help = "a cap of zero is written, which Node treats as a cap";
                 losses.lose_of(&subject, "a delay without a cap", help);
             }
             let wanted = params_of(&settings);

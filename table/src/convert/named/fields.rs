@@ -28,7 +28,11 @@ pub(super) fn with_delays(
     losses: &mut Losses<'_>,
 ) -> RetrySettings {
     if settings.initial_retry_delay().is_some_and(|delay| delay.is_zero()) {
-        losses.lose_of(subject, "a retry without a delay", "read again, zero is a delay that is not set");
+        losses.lose_of(
+            subject,
+            "a retry without a delay",
+            "when it is read again, zero means an unset delay",
+        );
         return settings.clone();
     }
     let is_whole = settings.initial_retry_delay().is_some()
@@ -38,8 +42,8 @@ pub(super) fn with_delays(
         return settings.clone();
     }
     let delays = settings.retry_delays(Compatibility::Documented);
-    let help = "the form's other readers have no such defaults: zero is no delay at all for them";
-    losses.approximate(subject, "delays that nobody set are written out", help);
+    let help = "other readers of the format have no such defaults: for them, zero is no delay";
+    losses.approximate(subject, "default delays are written out", help);
     let builder = settings.to_builder().initial_retry_delay(delays.initial());
     builder.retry_delay_multiplier(delays.multiplier()).max_retry_delay(delays.max()).build_unchecked()
 }

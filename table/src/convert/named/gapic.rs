@@ -112,10 +112,10 @@ fn writable(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>
         .max_rpc_timeout(set(settings.max_rpc_timeout()));
     let written = rounded.build_unchecked();
     if written != same.build_unchecked() {
-        losses.approximate(subject, "times are rounded", "the form has whole milliseconds");
+        losses.approximate(subject, "times are rounded", "the format has whole milliseconds");
     }
     if lacks_cap(&settings) && retried {
-        let help = "a cap of zero is written, which other readers may take for one";
+        let help = "a cap of zero is written, which other readers may treat as a cap";
         losses.lose_of(subject, "a delay without a cap", help);
     }
     written

@@ -86,7 +86,7 @@ fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<
         losses.lose_of(subject, "jittered = false", "waits are drawn at random");
     }
     if !policy.settings().only_with_server_delay().is_empty() {
-        let help = "the codes are retried without a delay of the server's too";
+        let help = "the codes are retried without a server delay too";
         losses.lose_of(subject, "only_with_server_delay", help);
     }
     if policy.settings().max_server_delay().is_some() {

@@ -18,7 +18,7 @@ const SHORTEST: Duration = Duration::from_millis(1);
 /// The cluster's needs, as a comment: it is no part of the routes. As many retries as there may be requests.
 const CLUSTER: &str = "\
 # The cluster of these routes. By default its circuit breaker lets 3 retries through at once, and calls beyond that are not
-# retried; so many are as many as the requests that it lets through.
+# retried; this allows as many as requests.
 # - name: backend
 #   circuit_breakers:
 #     thresholds:
@@ -55,7 +55,7 @@ pub(in crate::convert) fn write_envoy(
     Ok(losses.into_findings())
 }
 
-/// The last route: without it Envoy would reply 404 to methods that the table has nothing for, and to
+/// The last route: without it Envoy would reply 404 to methods that the table has no entry for, and to
 /// requests that are not gRPC.
 fn pass_through<'v>() -> Value<'v> {
     let everything = object(vec![field("prefix", string(EVERYTHING))]);
@@ -92,7 +92,7 @@ fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Lo
     let per_try = attempt_timeout(settings);
     if per_try.is_some() && codes.contains(Code::DeadlineExceeded) {
         on.push("reset");
-        let help = "Envoy retries a try that ran into its timeout only as a reset";
+        let help = "Envoy retries an attempt that timed out only as a reset";
         losses.approximate(subject, "broken connections are retried as well", help);
     }
     if !others.is_empty() {
@@ -134,7 +134,7 @@ fn back_off<'v>(subject: &Subject, settings: &RetrySettings, losses: &mut Losses
     }
     let base = initial.max(SHORTEST);
     if base > initial {
-        losses.approximate(subject, "the first delay is 1 ms", "Envoy waits no shorter than that");
+        losses.approximate(subject, "the first delay is 1 ms", "Envoy has no shorter wait");
     }
     let mut fields = vec![field("base_interval", seconds(base))];
     match delays.max() {

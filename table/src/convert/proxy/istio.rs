@@ -20,7 +20,7 @@ pub(in crate::convert) fn write_istio(
     let mut losses = Losses::new("Istio", table);
     let routes = Routes::new(table);
     approximate_common(&routes, &mut losses);
-    // Without it Istio would reply 404 to methods that the table has nothing for.
+    // Without it Istio would reply 404 to methods that the table has no entry for.
     let others = routes.leave_some().then(|| http_route("prefix", EVERYTHING.to_owned(), None, no_retries()));
     let each = routes.iter().map(|route| one_route(&route, &mut losses)).chain(others);
     let config = object(vec![
@@ -74,7 +74,7 @@ fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Lo
     let (settings, codes) = (policy.settings(), policy.codes());
     let (mut on, others) = retry_on(codes);
     for code in others {
-        losses.lose_of(subject, format!("a retry on {code}"), "Istio knows no name for the code");
+        losses.lose_of(subject, format!("a retry on {code}"), "Istio has no name for the code");
     }
     if on.is_empty() {
         return no_retries();
@@ -84,7 +84,7 @@ fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Lo
     if let Some(timeout) = attempt_timeout(settings) {
         if codes.contains(Code::DeadlineExceeded) {
             on.push("reset");
-            let help = "a try that ran into its timeout is retried only as a reset";
+            let help = "an attempt that timed out is retried only as a reset";
             losses.approximate(subject, "broken connections are retried as well", help);
         }
         fields.push(field("perTryTimeout", time(subject, timeout, losses)));

@@ -100,7 +100,7 @@ pub(super) fn retries(subject: &Subject, settings: &RetrySettings, losses: &mut 
             losses.approximate(
                 subject,
                 message,
-                "as many as the timeout has room for when waits are drawn long; write maxAttempts",
+                "as many as fit into the timeout with the longest waits; write maxAttempts",
             );
             retries
         }
@@ -145,7 +145,7 @@ pub(super) fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &
         losses.lose_of(subject, "rpc_timeout_multiplier", "every attempt has the first one's timeout");
     }
     if retried && !settings.only_with_server_delay().is_empty() {
-        let help = "the codes are retried without a delay of the server's too";
+        let help = "the codes are retried without a server delay too";
         losses.lose_of(subject, "only_with_server_delay", help);
     }
     if retried && settings.max_server_delay().is_some() {
@@ -161,7 +161,7 @@ pub(super) fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &
         losses.lose_of(subject, "idempotent", "keep it in TOML for the clients");
     }
     if policy.wait_for_ready() == Some(true) {
-        losses.lose_of(subject, "wait_for_ready", "a proxy replies UNAVAILABLE when no host is there");
+        losses.lose_of(subject, "wait_for_ready", "a proxy replies UNAVAILABLE when no host is available");
     }
 }
 
@@ -175,7 +175,7 @@ pub(super) fn approximate_common(routes: &Routes<'_>, losses: &mut Losses<'_>) {
         losses.approximate(&every_call, "a timeout is reported as UNAVAILABLE", help);
     }
     if routes.policies().any(|policy| !policy.codes().is_empty() || policy.hedging().is_some()) {
-        let help = "grpc-retry-pushback-ms has no effect: the proxy goes on with its own back-off";
+        let help = "grpc-retry-pushback-ms has no effect: the proxy continues with its own back-off";
         losses.approximate(&every_call, "a server's pushback is ignored", help);
         if losses.dialect() == Dialect::Grpc {
             let help = "gRPC's waits are within a fifth of the delay";

@@ -9,16 +9,16 @@ use gax_retry::{Code, CodeSet};
 
 declare! {
     PERMANENT_CODE: "permanent-code", Warning, Table,
-        "a code that is the same however often one asks",
+        "a code that stays the same however often the request is sent",
         "Leave the code out.";
     INTERNAL_OR_UNKNOWN: "internal-or-unknown-retried", Warning, Table,
-        "INTERNAL, UNKNOWN or CANCELLED is retried, which may stand for anything",
+        "INTERNAL, UNKNOWN or CANCELLED is retried, which can have any cause",
         "Retry UNAVAILABLE only.";
     RISKY_DEFAULT: "risky-code-in-service-default", Warning, Table,
         "INTERNAL, UNKNOWN or ABORTED is retried for all methods of a service",
         "Leave the code out, or name the methods that are safe to retry.";
     ONLY_WITH_SERVER_DELAY: "only-with-server-delay-without-effect", Warning, Table,
-        "only_with_server_delay names a code that is not retried, or no delay is heeded",
+        "only_with_server_delay names a code that is not retried, or server delays are not applied",
         "Name codes that are retried, and read the table as written.";
     ABORTED_TRANSACTION: "aborted-transaction", Warning, Table,
         "a call of a transaction is retried on ABORTED, though the whole transaction has to be repeated",
@@ -45,7 +45,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let hedged = entry.policy.hedging().map(HedgingPolicy::non_fatal_codes).unwrap_or_default();
         let permanent = among(hedged, &PERMANENT);
         if !permanent.is_empty() {
-            let message = format!("a hedged call goes on after {permanent}");
+            let message = format!("a hedged call continues after {permanent}");
             let help = "leave it out: every attempt gets the same reply";
             report.add(&PERMANENT_CODE, Place::value(entry, PolicyField::Hedging), message, help);
         }
@@ -83,7 +83,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         if let (true, Some(name)) =
             (codes.contains(Code::Aborted), entry.names.iter().find(is_of_transaction))
         {
-            let message = format!("{name} is retried on ABORTED, by which its transaction is over");
+            let message = format!("{name} is retried on ABORTED, which ends its transaction");
             let help = "leave ABORTED out, and repeat the whole transaction in the program";
             report.add(&ABORTED_TRANSACTION, Place::code(entry, Code::Aborted.into()), message, help);
         }
@@ -92,7 +92,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         if let (false, Some(default)) = (risky.is_empty(), default) {
             let subject = if default.service().is_empty() { "every service" } else { default.service() };
             let message = format!("{risky} {} retried for all methods of {subject}", verb(risky));
-            let help = "name the methods that may safely be called twice";
+            let help = "name the methods that are safe to retry";
             report.add(&RISKY_DEFAULT, Place::code(entry, risky), message, help);
         }
     }
@@ -106,11 +106,10 @@ pub(super) fn only_with_server_delay(subject: &Subject<'_>, entry: &EntryView<'_
     let strays: CodeSet = only.iter().filter(|code| !retried.contains(*code)).collect();
     let place = Place::value(entry, PolicyField::OnlyWithServerDelay);
     if !strays.is_empty() {
-        let message =
-            format!("{strays} is to count only with a delay of the server's, but it is not retried");
+        let message = format!("{strays} is limited to server delays, but it is not retried at all");
         report.add(&ONLY_WITH_SERVER_DELAY, place, message, "add it to codes, or leave it out here");
     } else if !only.is_empty() && subject.table.dialect() == Dialect::GaxJava {
-        let message = format!("the dialect gax-java heeds no delay of a server, so {only} is not retried");
+        let message = format!("the dialect gax-java does not apply server delays, so {only} is not retried");
         report.add(&ONLY_WITH_SERVER_DELAY, place, message, "leave it out, or read the table as written");
     }
 }

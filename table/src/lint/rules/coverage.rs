@@ -35,7 +35,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let rpcs: Vec<&Rpc<'_>> = all.iter().filter(|rpc| !rpc.is_mixed_in()).collect();
         let Some(service) = rpcs.first().map(|rpc| rpc.service.name()) else { continue };
         if rpcs.iter().all(|rpc| rpc.policy.is_none()) {
-            let message = format!("the table has nothing for the service {service}");
+            let message = format!("the table has no entry for the service {service}");
             let help =
                 "add an entry with a timeout for it, or its calls are neither retried nor bounded in time";
             let place = Place::beside(None, service.to_owned());
@@ -68,7 +68,7 @@ fn method(first: Option<&TableName<'_>>, rpc: &Rpc<'_>, report: &mut Report) {
     let name = rpc.full_name();
     match rpc.policy {
         None => {
-            let message = format!("the table has nothing for {name}, though it names others of its service");
+            let message = format!("the table has no entry for {name}, though it names others of its service");
             let help = if may_be_retried(rpc) {
                 "add its name to an entry, or its calls are neither retried nor bounded in time"
             } else {

@@ -20,7 +20,7 @@ declare! {
         "an entry that names no service",
         "Name the services or methods that it is for, or remove it.";
     SAME_SETTINGS: "same-settings-two-entries", Note, Table,
-        "two entries that say the same",
+        "two entries with the same settings",
         "Move the names of both into one entry.";
     CATCH_ALL_NAME: "catch-all-name", Note, Table,
         "an entry for every service, which Google's generators do not apply",
@@ -46,12 +46,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
             Some(TableFormat::OpenApi) => "add paths, or remove the file",
             None => continue,
         };
-        report.add(
-            &EMPTY_TABLE,
-            Place::of(file.start.as_ref()),
-            "the table says nothing of any method",
-            help,
-        );
+        report.add(&EMPTY_TABLE, Place::of(file.start.as_ref()), "the table has no entries", help);
     }
     let mut seen: HashMap<Content, &EntryView<'_>> = HashMap::new();
     for entry in &subject.entries {
@@ -64,7 +59,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         }
         if entry.names.is_empty() {
             let help = "name the services or methods that it is for, or remove it";
-            report.add(&ENTRY_WITHOUT_NAME, Place::entry(entry), "this entry is for nothing", help);
+            report.add(&ENTRY_WITHOUT_NAME, Place::entry(entry), "this entry has no names", help);
         }
         // These forms list each method by itself.
         if matches!(entry.policy.format(), Some(TableFormat::GapicYaml | TableFormat::ClientConfig)) {
@@ -74,7 +69,7 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let content = content(entry);
         if let Some(first) = seen.get(&content) {
             let place = first.policy.origin().map_or_else(String::new, |origin| format!(" (at {origin})"));
-            let message = format!("this entry says the same as an earlier one{place}");
+            let message = format!("this entry has the same settings as an earlier one{place}");
             report.add(&SAME_SETTINGS, Place::entry(entry), message, "move its names there");
         } else {
             seen.insert(content, entry);

@@ -11,25 +11,25 @@ use gax_retry::http::{IdempotencyRule, OperationClass};
 
 declare! {
     SHADOWED: "shadowed-http-rule", Warning, Table,
-        "a rule for HTTP requests that an earlier rule matches all of",
+        "a rule whose requests are all matched by an earlier rule",
         "Move the rule before the other one, or remove it.";
     WITH_PREFIX: "http-rule-with-prefix", Warning, Table,
-        "a rule whose path begins with a prefix, which is taken off before rules are asked",
+        "a rule whose path starts with a prefix, which is removed before rules are matched",
         "Write the path without the prefix.";
     UNSAFE: "unsafe-http-retry", Warning, Table,
-        "a POST or PATCH that is retried whatever it carries",
+        "a POST or PATCH that is always retried",
         "Make it safe by an Idempotency-Key or a precondition.";
     NEVER_SAFE: "http-retry-without-effect", Note, Table,
-        "settings of retries for HTTP requests that are never safe to retry",
+        "retry settings for HTTP requests that are never safe to retry",
         "Say what makes the requests safe, or leave the settings out.";
     HEDGING_WITHOUT_EFFECT: "http-hedging-without-effect", Warning, Table,
         "hedging of HTTP requests that may not run twice at once",
         "Write hedgeable = true if they may, or leave the hedging out.";
     PERMANENT_STATUS: "permanent-status", Warning, Table,
-        "an HTTP status is retried that the same request gets again",
+        "an HTTP status is retried although the same request gets it again",
         "Leave the status out.";
     UNASSIGNED_STATUS: "unassigned-status", Note, Table,
-        "an HTTP status is retried that no standard and no well-known server has",
+        "an HTTP status is retried that no standard defines and no well-known server sends",
         "Correct the status, or leave it out.";
     LITERAL_PATTERN: "http-path-taken-literally", Warning, Table,
         "a path in the notation of another library, which matches only itself",
@@ -120,14 +120,14 @@ fn reach(
         path.strip_prefix(*prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     });
     if let Some(prefix) = prefix {
-        let message = format!("{prefix:?} is a prefix, which is taken off before rules are asked");
+        let message = format!("{prefix:?} is a prefix, which is removed before rules are matched");
         let rest = path.get(prefix.len()..).filter(|rest| !rest.is_empty()).unwrap_or("/");
         report.add(&WITH_PREFIX, at(section, "path"), message, format!("write path = {rest:?}"));
     }
     if let Some(other) = before.iter().find(|other| other.shadows(own)) {
         let place = http.own.iter().find(|section| *section.name == *other.name());
         let place = place.map_or_else(String::new, |section| format!(" (at {})", section.origin));
-        let message = format!("no request gets to this rule: {:?}{place} matches them all", other.name());
+        let message = format!("no request reaches this rule: {:?}{place} matches them all", other.name());
         report.add(&SHADOWED, at(section, "name"), message, "move it before that one, or remove it");
     }
 }
@@ -138,8 +138,8 @@ fn safety(http: &HttpTable, section: &HttpSection, own: &IdempotencyRule, report
     let is_written = |class| section.origins.iter().any(|(name, _)| *name == class);
     if own.class() == &OperationClass::Always && *own.class() != OperationClass::of_method(method) {
         let what = if method == "*" { "any request".to_owned() } else { format!("a {method}") };
-        let message = format!("{what} is retried, whatever it carries");
-        let help = "write if_any = [{ header = \"Idempotency-Key\" }] if the server carries out a key once, or allow it for \
+        let message = format!("{what} is always retried");
+        let help = "write if_any = [{ header = \"Idempotency-Key\" }] if the server carries out each key once, or allow it for \
                     requests that change nothing";
         report.add(&UNSAFE, at(section, "class"), message, help);
     }
@@ -148,7 +148,7 @@ fn safety(http: &HttpTable, section: &HttpSection, own: &IdempotencyRule, report
     let retries = policy.is_some_and(|policy| !policy.policy().codes().is_empty());
     if own.class() == &OperationClass::Never && retries && says(&OF_RETRIES) && !is_written("class") {
         let message = format!("a {method} is never safe to retry, unless no server can have carried it out");
-        let help = "write if_any = [{ header = \"Idempotency-Key\" }] if the server carries out a key once, or class = \"never\" \
+        let help = "write if_any = [{ header = \"Idempotency-Key\" }] if the server carries out each key once, or class = \"never\" \
                     if that is meant";
         report.add(&NEVER_SAFE, at(section, "method"), message, help);
     }
@@ -168,7 +168,7 @@ fn safety(http: &HttpTable, section: &HttpSection, own: &IdempotencyRule, report
     if says(&["hedging"]) && (!may_run_twice || own.class() == &OperationClass::Never) {
         let place = policy.and_then(|policy| policy.policy().origin_of(PolicyField::Hedging));
         let message = format!("nothing says that a {method} may run twice at once, so it is not hedged");
-        let help = "write hedgeable = true if the server takes two copies for one, or leave the hedging out";
+        let help = "write hedgeable = true if the server treats two copies as one, or leave the hedging out";
         report.add(&HEDGING_WITHOUT_EFFECT, Place::of(place), message, help);
     }
 }
@@ -181,7 +181,7 @@ fn notation(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
         report.add(
             &UNKNOWN_METHOD,
             at(section, "method"),
-            format!("{:?} is no method of HTTP", own.method()),
+            format!("{:?} is not an HTTP method", own.method()),
             help,
         );
     }
@@ -218,7 +218,7 @@ fn settings(subject: &Subject<'_>, http: &HttpTable, section: &HttpSection, repo
             &RETRY_AFTER_IGNORED,
             Place::of(entry.retry_after_origin.as_ref()),
             message,
-            "leave retry_after out: a busy server says when to come back",
+            "leave retry_after out: a busy server says when to retry",
         );
     }
     if let Some(policy) = section.policy() {
@@ -244,7 +244,7 @@ fn status(status: u16, origin: &SourceLocation, report: &mut Report) {
         let help = "leave it out: the same request gets the same response";
         report.add(&PERMANENT_STATUS, Place::of(Some(origin)), format!("{status} is retried"), help);
     } else if !is_assigned(status) && !CUSTOMARY.contains(&status) {
-        let message = format!("{status} is no status of any standard, nor of a well-known server");
+        let message = format!("{status} is not a status of any standard or well-known server");
         report.add(&UNASSIGNED_STATUS, Place::of(Some(origin)), message, "correct it, or leave it out");
     }
 }

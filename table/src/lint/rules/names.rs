@@ -13,16 +13,16 @@ declare! {
         "Write the service's full name, package.Service, and the method as in the proto.";
     WRONG_VERSION_NAME: "wrong-version-name", Error, Services,
         "a service's name with another version, or without a dot",
-        "Write the service's name as the protos have it.";
+        "Write the service's name as in the protos.";
     NAME_OF_ANOTHER_API: "name-of-another-api", Error, Services,
-        "a service of an API that is not here",
+        "a service of an unknown API",
         "Correct the package, or remove the name.";
     UNKNOWN_SERVICE: "unknown-service", Error, Services,
         "a service that no proto has",
         "Correct the service's name, or remove the name.";
     NEAR_MISS_METHOD: "near-miss-method", Error, Services,
-        "a method that no proto has, spelled almost as one that is there",
-        "Write the method's name as the proto has it.";
+        "a method that no proto has, spelled almost like an existing one",
+        "Write the method's name as in the proto.";
     UNKNOWN_METHOD: "unknown-method", Error, Services,
         "a method that its service does not have",
         "Remove the name, or correct it.";
@@ -143,7 +143,9 @@ fn unknown_service(services: &KnownServices<'_>, name: &TableName<'_>, report: &
         let help = "remove the name, or correct it: it has no effect";
         return report.add(&UNKNOWN_SERVICE, place, message, help);
     }
-    let help =
-        format!("no service here is of the package {:?}: remove the name, or correct it", package(wanted));
+    let help = format!(
+        "no service here belongs to the package {:?}: remove the name, or correct it",
+        package(wanted)
+    );
     report.add(&NAME_OF_ANOTHER_API, place, message, help);
 }

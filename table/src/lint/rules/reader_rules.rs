@@ -25,20 +25,20 @@ declare! {
         "a timeout that every call runs into at once",
         "Write a timeout above zero.";
     "duplicate-name", Warning,
-        "a name that comes twice",
+        "a name that occurs twice",
         "Remove the name from all entries but one.";
     "duplicate-code", Note,
-        "a code that comes twice in a list",
-        "Remove the code from the list but once.";
+        "a code that occurs twice in a list",
+        "Keep the code only once.";
     "duplicate-key", Warning,
-        "a key that comes twice in an object",
-        "Remove the key from the object but once.";
+        "a key that occurs twice in an object",
+        "Keep the key only once.";
     "merge-conflict", Warning,
-        "a name for which two tables say different things",
+        "a name that has different settings in two tables",
         "Remove the name from the earlier table.";
     "renamed-definitions", Warning,
-        "definitions that are named as those of another table, and so get other names",
-        "Put what is for one service into one table.";
+        "definitions with the names of another table's, which therefore get other names",
+        "Put all entries for one service into one table.";
     "unknown-field", Warning,
         "a field that is not known",
         "Correct the field's name, or remove it.";
@@ -46,50 +46,50 @@ declare! {
         "a field that gRPC itself does not read, spelled with underscores",
         "Write the field's name in lower camel case.";
     "lower-case-code", Warning,
-        "a code that some readers refuse, spelled in lower case",
+        "a code in lower case, which some readers reject",
         "Write the code in upper case.";
     "grpc-libraries-differ", Warning,
-        "what one of gRPC's libraries reads otherwise than A6",
-        "Write what both libraries take, as the finding says.";
+        "something that one of gRPC's libraries reads differently from A6",
+        "Write what all libraries accept, as the finding describes.";
     "null-value", Warning,
-        "a null, which gRPC itself refuses",
+        "a null, which gRPC itself rejects",
         "Remove the field.";
     "default-timeout", Note,
-        "a method without a timeout where the reader has one of its own",
+        "a method without a timeout, for which the reader has a default",
         "Write timeout_millis.";
     "incomplete-long-running", Warning,
-        "polling settings that are ignored, since one is missing",
+        "polling settings that are ignored because one is missing",
         "Write all four numbers.";
     "skipped-entry", Warning,
         "a method whose codes or settings are not defined",
         "Name codes and params that the file defines.";
     "no-effect", Note,
-        "a value that nothing acts on",
-        "Remove the value, or keep it for those that act on it and ignore the finding in gax.toml.";
+        "a value that has no effect",
+        "Remove the value, or keep it for other readers and ignore the finding in gax.toml.";
     "not-strict-json", Warning,
-        "JSON that only a lenient reader takes",
+        "JSON that only a lenient reader accepts",
         "Write strict JSON: no comments, and double quotes.";
     "dropped-file", Warning,
-        "a file that Google's Java generator drops in silence",
+        "a file that Google's Java generator drops without a message",
         "Correct what the finding names, so that the whole file is read.";
     "refused-by-gax-java", Warning,
         "a file that stops Google's Java generator or its client",
         "Correct what the finding names.";
     "unreadable-table", Error,
-        "a file that is no retry table",
+        "a file that is not a retry table",
         "Correct the file where the finding points.";
     "not-expressible", Warning,
-        "what another format can't say",
-        "Change the table, or accept that the new form does not say it.";
+        "something that another format can't express",
+        "Change the table, or accept the loss.";
     "approximated", Note,
-        "what another format can say nearly so",
-        "Write the value that the new form has, or accept it.";
+        "something that another format can only approximate",
+        "Write a value that the other format has, or accept the approximation.";
     "service-config-choice", Note,
         "a list of service configs, of which one is read",
         "Give clients the one service config that is for them.";
     "refused-by-grpc", Note,
         "a file that gRPC itself refuses as a whole",
-        "Correct what the finding names, if channels get the table.";
+        "Correct what the finding names, if channels read the table.";
     "too-many-findings", Warning,
         "more findings in a file than are listed",
         "Correct the findings that are listed, and lint again.";

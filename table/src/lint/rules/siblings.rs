@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 declare! {
     SIBLING_DRIFT: "sibling-drift", Note, Siblings,
-        "the same method has other codes or limits in another version of its API",
+        "the same method has different codes or limits in another version of its API",
         "Give both versions the same values, or ignore the finding in gax.toml with the reason.";
 }
 
@@ -25,7 +25,7 @@ declare! {
 /// let v1 = r#"{"methodConfig": [{"name": [{"service": "a.v1.B", "method": "Get"}], "timeout": "5s"}]}"#;
 /// let v2 = r#"{"methodConfig": [{"name": [{"service": "a.v2.B", "method": "Get"}], "timeout": "9s"}]}"#;
 /// let findings = sibling_drift(&[RetryTable::parse(v1)?, RetryTable::parse(v2)?]);
-/// assert_eq!(findings[0].message(), "a.v2.B/Get has other settings than a.v1.B/Get: total timeout 9s, not 5s");
+/// assert_eq!(findings[0].message(), "a.v2.B/Get has different settings from a.v1.B/Get: total timeout 9s, not 5s");
 /// # Ok::<(), gax_table::TableError>(())
 /// ```
 #[must_use]
@@ -95,7 +95,7 @@ fn drift(api: &Api<'_>, method: &str) -> Vec<Finding> {
         let differences = differences(known, policy);
         if !differences.is_empty() && other != *service {
             let message = format!(
-                "{service}/{method} has other settings than {other}/{method}: {}",
+                "{service}/{method} has different settings from {other}/{method}: {}",
                 differences.join(", ")
             );
             let own = api.places.get(&(*service, method)).copied().flatten();

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 declare! {
     UNUSED_ALLOW: "unused-allow", Warning, Table,
-        "a suppression that nothing is found for",
+        "a suppression without a finding",
         "Remove the suppression, or correct the rule's name.";
 }
 
@@ -28,7 +28,7 @@ pub(in crate::lint) fn unused_suppressions(
                 (format!("there is no rule {:?}", suppression.rule()), help)
             }
             Some(rule) if !is_applied(rule, knows_services) || used.contains(&number) => continue,
-            Some(rule) => (format!("nothing is found here by {rule}"), "remove the suppression".to_owned()),
+            Some(rule) => (format!("{rule} finds nothing here"), "remove the suppression".to_owned()),
         };
         let finding = Finding::new(UNUSED_ALLOW.id(), UNUSED_ALLOW.severity(), message);
         unused.push(finding.with_help(help).at(suppression.origin().clone()));

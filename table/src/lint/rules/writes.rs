@@ -10,10 +10,10 @@ use gax_retry::Code;
 
 declare! {
     RETRY_ON_CREATE: "retry-on-create", Warning, Services,
-        "a method that makes something is retried: it may be made twice",
+        "a method that creates something is retried: it may be created twice",
         "Give the method an entry without a retry policy.";
     AMBIGUOUS_CODE_ON_WRITE: "ambiguous-code-on-write", Warning, Services,
-        "a method that changes something is retried on a code that leaves open whether it was done",
+        "a method that changes something is retried on a code that does not tell whether it was done",
         "Retry the method on UNAVAILABLE only, or not at all.";
     RETRY_ON_LRO_START: "retry-on-lro-start", Warning, Services,
         "the start of a long-running operation is retried: two may run",
@@ -69,8 +69,8 @@ fn retried(subject: &Subject<'_>, report: &mut Report) {
         let name = rpc.full_name();
         let action = rpc.action();
         if action == Action::Create {
-            let message = format!("{name} is retried on {codes}, so that what it makes may be made twice");
-            let help = "give it an entry without a retry policy or, if its request has an id of the caller's, say so in TOML: idempotent = true";
+            let message = format!("{name} is retried on {codes}, so it may create something twice");
+            let help = "give it an entry without a retry policy or, if its request has an id from the caller, declare it in TOML: idempotent = true";
             report.add(&RETRY_ON_CREATE, place(), message, help);
         }
         let ambiguous = among(codes, &AMBIGUOUS);
@@ -107,7 +107,7 @@ fn hedged(subject: &Subject<'_>, report: &mut Report) {
                 "{} may change something and is hedged, so that it may be carried out several times at once",
                 rpc.full_name()
             );
-            let help = "retry it in place of hedging it or, if twice is the same as once, write idempotent = true in TOML";
+            let help = "retry it in place of hedging it or, if a repetition has no further effect, write idempotent = true in TOML";
             report.add(&HEDGED_WRITE, Place::method(rpc), message, help);
         }
     }
@@ -120,6 +120,6 @@ fn said(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     };
     let Some(name) = entry.names.iter().find(is_not) else { return };
     let message = format!("{name} is hedged, and the table says that it is not idempotent");
-    let help = "retry it in place of hedging it, or correct the word";
+    let help = "retry it in place of hedging it, or correct the entry";
     report.add(&HEDGED_NOT_IDEMPOTENT, Place::value(entry, PolicyField::Hedging), message, help);
 }

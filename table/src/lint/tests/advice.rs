@@ -7,7 +7,7 @@ fn unary(name: &str) -> MethodDescription {
     MethodDescription::new(name, MethodKind::Unary)
 }
 
-/// Methods that start long-running operations, as Google's protos have them, beside some that read.
+/// Methods that start long-running operations, as Google's protos have them, besides some that read.
 fn assets() -> ServiceDescription {
     [
         unary("ListAssets").with_http_verb("GET"),

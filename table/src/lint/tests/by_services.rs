@@ -50,7 +50,7 @@ fn names_that_no_proto_has() {
             "example.archive.v1.Files",
             "",
             "name-of-another-api",
-            "no service here is of the package \"example.archive.v1\": remove the name, or correct it",
+            "no service here belongs to the package \"example.archive.v1\": remove the name, or correct it",
         ),
         ("example.library.v1", "", "malformed-name", "add a dot and the service's name"),
     ] {
@@ -138,7 +138,7 @@ fn methods_without_entries() {
     assert_eq!((found[0].origin().unwrap().column(), found[1].origin()), (41, None));
     assert_eq!(
         found[0].message(),
-        "the table has nothing for a.B/Turn, though it names others of its service"
+        "the table has no entry for a.B/Turn, though it names others of its service"
     );
     let everything = timeout_only(&["{}".to_owned()], "60s");
     assert_eq!(said(&[&everything], &services), ["catch-all-name"]);

@@ -74,8 +74,8 @@ fn attempts_beyond_grpcs_five() {
     let findings = Linter::new().run(&table(&[&entry]));
     assert_eq!(
         findings[0].to_string(),
-        "line 1, column 114: warning[max-attempts-above-5]: gRPC itself makes 5 attempts at most, not 6; write a number from 2 to 5, and longer delays where they have to \
-         last as long"
+        "line 1, column 114: warning[max-attempts-above-5]: gRPC itself makes 5 attempts at most, not 6; write a number from 2 to 5, and longer delays if the retries \
+         have to last as long"
     );
 }
 
@@ -84,7 +84,10 @@ fn entries_that_say_the_same() {
     let (one, other) = (sound(&[name("a.B", "C")]), sound(&[name("a.B", "D")]));
     let findings = Linter::new().run(&table(&[&one, &other]));
     assert_eq!(rules(&findings), ["same-settings-two-entries"]);
-    assert_eq!(findings[0].message(), "this entry says the same as an earlier one (at line 1, column 19)");
+    assert_eq!(
+        findings[0].message(),
+        "this entry has the same settings as an earlier one (at line 1, column 19)"
+    );
     let faster = timeout_only(&[name("a.B", "D")], "59s");
     assert_eq!(said(&[&one, &faster]), [""; 0]);
 }

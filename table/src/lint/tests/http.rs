@@ -45,9 +45,9 @@ fn rules_that_no_request_gets_to() {
     assert_eq!(
         found(&format!("{HTTP}{}", rules.concat())),
         [
-            "11:8 shadowed-http-rule: no request gets to this rule: \"all\" (at line 6, column 8) matches them all",
-            "21:8 shadowed-http-rule: no request gets to this rule: \"other\" (at line 16, column 8) matches them all",
-            "33:8 http-rule-with-prefix: \"/api\" is a prefix, which is taken off before rules are asked",
+            "11:8 shadowed-http-rule: no request reaches this rule: \"all\" (at line 6, column 8) matches them all",
+            "21:8 shadowed-http-rule: no request reaches this rule: \"other\" (at line 16, column 8) matches them all",
+            "33:8 http-rule-with-prefix: \"/api\" is a prefix, which is removed before rules are matched",
         ]
     );
 }
@@ -63,7 +63,7 @@ fn retries_that_are_unsafe_or_never_follow() {
     assert_eq!(
         found(&format!("{HTTP}{}", rules.concat())),
         [
-            "9:9 unsafe-http-retry: a POST is retried, whatever it carries",
+            "9:9 unsafe-http-retry: a POST is always retried",
             "12:10 http-retry-without-effect: a PATCH is never safe to retry, unless no server can have carried it out",
             "19:11 http-hedging-without-effect: nothing says that a PUT may run twice at once, so it is not hedged",
         ]
@@ -77,8 +77,8 @@ fn statuses_that_are_no_use_to_retry() {
         found(&format!("{HTTP}{rules}")),
         [
             "9:13 permanent-status: 404 is retried",
-            "9:33 unassigned-status: 432 is no status of any standard, nor of a well-known server",
-            "9:48 unassigned-status: 555 is no status of any standard, nor of a well-known server",
+            "9:33 unassigned-status: 432 is not a status of any standard or well-known server",
+            "9:48 unassigned-status: 555 is not a status of any standard or well-known server",
         ]
     );
     assert_eq!(found(&format!("{HTTP}statuses = [501]\n")), ["5:13 permanent-status: 501 is retried"]);
@@ -109,5 +109,5 @@ fn a_rule_allows_its_own_findings() {
     let allow = "class = \"always\"\nallow = [{ rule = \"unsafe-http-retry\", reason = \"it only reads\" }]";
     let text =
         format!("{HTTP}{}{}", rule("a", "POST", "/a", allow), rule("b", "POST", "/b", "class = \"always\""));
-    assert_eq!(found(&text), ["15:9 unsafe-http-retry: a POST is retried, whatever it carries"]);
+    assert_eq!(found(&text), ["15:9 unsafe-http-retry: a POST is always retried"]);
 }

@@ -89,9 +89,9 @@ timeout = "2s"
         lines.collect::<Vec<_>>()
     };
     let unknown = (Some(6), "there is no rule \"cap-above-timeot\"".to_owned());
-    let of_entry = (Some(17), "nothing is found here by cap-equals-timeout".to_owned());
+    let of_entry = (Some(17), "cap-equals-timeout finds nothing here".to_owned());
     assert_eq!(said(Linter::new()), [unknown.clone(), of_entry.clone()]);
     let with_services = Linter::new().services([service("a.B", &["C", "D"])]);
-    let of_create = (Some(10), "nothing is found here by retry-on-create".to_owned());
+    let of_create = (Some(10), "retry-on-create finds nothing here".to_owned());
     assert_eq!(said(with_services), [unknown, of_create, of_entry]);
 }

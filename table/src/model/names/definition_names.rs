@@ -87,7 +87,7 @@ impl DefinitionNames {
     }
 }
 
-/// The kind of a definition: the two kinds have names of their own.
+/// The kind of a definition: the two kinds have their own names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 enum Kind {
     Codes,
@@ -148,13 +148,13 @@ impl<'a> Claims<'a> {
                 more => format!(" and {more} more"),
             };
             let message = format!(
-                "an earlier table names definitions of {service} in the same way ({}{more}): those of this table end \
+                "an earlier table has definitions of {service} with the same names ({}{more}): those of this table end \
                  with _{}",
                 listed.join(", "),
                 file + 1
             );
             Finding::new("renamed-definitions", Severity::Warning, message)
-                .with_help("put what is for one service into one table")
+                .with_help("put all entries for one service into one table")
                 .at(origin.cloned())
         })
     }

@@ -8,7 +8,7 @@ use crate::model::BatchDescriptor;
 use gax_retry::{BatchingSettings, LimitExceeded};
 use std::sync::Arc;
 
-/// The settings and the descriptor of a `batching` block; one without thresholds counts as absent.
+/// The settings and the descriptor of a `batching` block; one without thresholds is treated as absent.
 pub(super) fn read_batching(
     context: &Context<'_>,
     node: &Node,

@@ -9,7 +9,7 @@ use gax_retry::RetrySettings;
 /// Fields that are about the types of operations.
 const OTHERS: [&str; 4] = ["return_type", "metadata_type", "implements_delete", "implements_cancel"];
 
-/// The settings of a `long_running` block; one that lacks a field counts as absent.
+/// The settings of a `long_running` block; one that lacks a field is treated as absent.
 pub(super) fn read_polling(
     context: &Context<'_>,
     node: &Node,
@@ -24,7 +24,7 @@ pub(super) fn read_polling(
     let [initial, multiplier, max, total] =
         context.finder.find_among(node, "long_running", names, &OTHERS, findings)?;
     let (Some(initial), Some(multiplier), Some(max), Some(total)) = (initial, multiplier, max, total) else {
-        let message = "long_running has not all of its four numbers, so none of them counts";
+        let message = "long_running lacks some of its four numbers, so it is ignored";
         findings.push(
             Finding::new("incomplete-long-running", Severity::Warning, message)
                 .with_help(format!("write {}", names.join(", ")))

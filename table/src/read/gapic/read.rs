@@ -173,7 +173,7 @@ fn read_interface(
     }
     for node in list(params, "retry_params_def")? {
         let Kind::Object(members) = &node.kind else {
-            return Err(context.source.fault(node.span, "is no definition of params", "write an object"));
+            return Err(context.source.fault(node.span, "is not a definition of params", "write an object"));
         };
         let name = members.iter().rev().find(|member| &*member.key == "name").map(|member| &member.value);
         let name = needed_name(context, node, name, "a definition of params")?;

@@ -77,7 +77,7 @@ impl Reader<'_> {
         };
         match &version.kind {
             Kind::String(text) | Kind::Number(text) if text.starts_with("3.") => Ok(()),
-            _ => Err(self.document.source.fault(version.span, "is no version of OpenAPI that is read", HELP)),
+            _ => Err(self.document.source.fault(version.span, "is not a supported version of OpenAPI", HELP)),
         }
     }
 
@@ -97,7 +97,7 @@ impl Reader<'_> {
 
     fn path(&mut self, path: &Member, all: &Bases) -> Result<(), TableError> {
         if !path.key.starts_with('/') {
-            return Err(self.document.source.fault(path.key_span, "is no path", "begin it with a slash"));
+            return Err(self.document.source.fault(path.key_span, "is not a path", "begin it with a slash"));
         }
         let members = self.document.members(&path.value, "a path")?;
         if let Some(reference) = path.value.member("$ref") {
@@ -145,7 +145,7 @@ impl Reader<'_> {
             let rule = IdempotencyRule::new(name, method, &format!("{base}{shown}"), class.clone());
             let rule = rule.map_err(|error| {
                 let help = format!("correct it: {error}");
-                self.document.source.fault(path.key_span, "is no path that can be matched", help)
+                self.document.source.fault(path.key_span, "is not a path that can be matched", help)
             })?;
             self.operations.push(Operation {
                 rule: rule.for_hosts(hosts.iter().cloned()),
@@ -181,7 +181,7 @@ impl Reader<'_> {
         let problem = if is_of_base { "is the name of a method" } else { "comes twice" };
         let message = format!("the operation id {text:?} {problem}; this rule is called {fallback:?}");
         let finding = Finding::new("duplicate-name", Severity::Warning, message);
-        let finding = finding.with_help("give each operation an id of its own");
+        let finding = finding.with_help("give each operation its own id");
         self.document.findings.push(finding.at(self.document.source.origin(id.span)));
         self.names.insert(fallback.clone());
         Ok((fallback, id.span))

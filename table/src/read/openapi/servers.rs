@@ -23,7 +23,7 @@ pub(super) fn bases(document: &mut Document<'_>, servers: Option<&Node>) -> Resu
         let (host, base) = parts(url);
         let host = host.map(|host| with_stars(&host).parse::<HostPattern>());
         if let Some(Err(error)) = &host {
-            let message = format!("requests to any host are taken for this server's: {error}");
+            let message = format!("requests to any host are treated as this server's: {error}");
             let finding = Finding::new("approximated", Severity::Note, message);
             let finding = finding.with_help("write a host with a variable for a whole label, or at its end");
             document.findings.push(finding.at(document.source.origin(node.span)));

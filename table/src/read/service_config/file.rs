@@ -33,7 +33,7 @@ pub(crate) fn read_service_config_file(
 /// Google's generator makes nothing of a file that it can't read. It does not even say so.
 pub(crate) fn dropped_file(error: &TableError) -> TableFile {
     let message = format!(
-        "Google's Java generator drops this file in silence, so that no method has a retry or a deadline: {}",
+        "Google's Java generator drops this file without a message, so that no method has a retry or a deadline: {}",
         error.message()
     );
     let finding = Finding::new("dropped-file", Severity::Warning, message).at_error(error);

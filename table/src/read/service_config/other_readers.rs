@@ -24,7 +24,7 @@ pub(crate) fn other_readers(
         None => read_service_config_file(source, root, Dialect::Grpc, Findings::default()).err(),
     };
     let grpc = grpc.map(|error| {
-        let message = format!("gRPC itself refuses the whole file: {}", error.message());
+        let message = format!("gRPC itself rejects the whole file: {}", error.message());
         Finding::new("refused-by-grpc", Severity::Note, message).at_error(&error)
     });
     java.into_iter().chain(grpc)

@@ -68,7 +68,7 @@ impl Reader<'_> {
             return Err(self.both_policies(key_span(node, hedging)));
         }
         let wait_for_ready = wait.map(|node| self.scalars.boolean(node, "waitForReady")).transpose()?;
-        let unused = "it is kept, but nothing here acts on it";
+        let unused = "it is kept, but has no effect here";
         let connection =
             "use a Connection of tonic-gax in place of tonic's channel; over that, calls wait as it says";
         for (node, message, help) in [

@@ -15,8 +15,8 @@ impl ServiceYaml {
     ///
     /// The methods of a mixin go to the end of every other service, if the YAML names both the mixin
     /// (`apis`) and the method (`http.rules`) and no service has a method of that name; the mixin gets no
-    /// client of its own then. Where the YAML selects methods, only those are left. A service without methods
-    /// of its own has no client.
+    /// separate client then. Where the YAML selects methods, only those are left. A service without its own
+    /// methods has no client.
     #[must_use]
     pub fn mix_in(&self, services: Vec<ServiceDescription>) -> Vec<ServiceDescription> {
         let all_are_mixins = services.iter().all(|service| MIXINS.contains(&service.name()));
@@ -86,7 +86,7 @@ impl MissingMixin {
         };
         let methods: Vec<&str> = self.methods.iter().map(String::as_str).collect();
         let message = format!(
-            "the service YAML mixes in {} of {}, whose proto is not among those to compile, so that clients don't have them",
+            "the service YAML mixes in {} of {}, whose proto is not compiled, so that clients don't have them",
             methods.join(", "),
             self.service
         );

@@ -101,7 +101,7 @@ impl ServiceYaml {
     fn read(source: &Source) -> Result<Self, TableError> {
         let root = read_yaml(source)?;
         if !matches!(root.kind, Kind::Object(_)) {
-            return Err(source.fault(root.span, "is no service YAML", "write apis and http below it"));
+            return Err(source.fault(root.span, "is not a service YAML", "write apis and http below it"));
         }
         Ok(Self {
             apis: texts(&root, &["apis"], "name"),

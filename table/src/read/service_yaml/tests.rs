@@ -131,7 +131,7 @@ fn what_is_no_object_is_refused() {
     let error = ServiceYaml::parse("[1, 2]").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "line 1, column 1: [1, 2] is no service YAML; write apis and http below it"
+        "line 1, column 1: [1, 2] is not a service YAML; write apis and http below it"
     );
 }
 

@@ -10,10 +10,10 @@ use gax_retry::http::{HostPattern, IdempotencyRule, IdempotencyTable, OperationC
 use std::fmt;
 use std::ops::Range;
 
-/// The fields of `[http]` beside settings.
+/// The fields of `[http]` besides settings.
 pub(super) const HTTP: [&str; 6] = ["base", "prefixes", "hosts", "idempotency_key", "rule", "allow"];
 
-/// The fields of a rule beside settings.
+/// The fields of a rule besides settings.
 pub(super) const RULE: [&str; 8] =
     ["name", "method", "hosts", "path", "class", "if_any", "hedgeable", "allow"];
 
@@ -63,8 +63,8 @@ impl Reader<'_> {
         for node in rules {
             let RuleRead { rule, name, origins, allow } = self.rule(node)?;
             if let Some(earlier) = sections.iter().find(|section| *section.name == *rule.name()) {
-                let problem = format!("is the name of an earlier rule too (at {})", earlier.origin);
-                return Err(self.source.fault(name, &problem, "give each rule a name of its own"));
+                let problem = format!("is also the name of an earlier rule (at {})", earlier.origin);
+                return Err(self.source.fault(name, &problem, "give each rule its own name"));
             }
             let extent = blocks.extent(node.span);
             let section = self.section(rule.name(), node, &params, Some((&defaults, &extent)))?;
@@ -93,7 +93,7 @@ impl Reader<'_> {
             Some(inner) if !inner.is_empty() => format!("write {:?}", format!("/{inner}")),
             _ => "leave it out".to_owned(),
         };
-        Err(self.source.fault(node.span, "is no beginning of paths", help))
+        Err(self.source.fault(node.span, "is not the start of a path", help))
     }
 
     fn base(&self, node: &Node) -> Result<IdempotencyTable, TableError> {
@@ -103,7 +103,7 @@ impl Reader<'_> {
             "none" => Ok(IdempotencyTable::new()),
             _ => {
                 let help = "write \"http-methods\", which is the default, \"storage\" or \"none\"";
-                Err(self.source.fault(node.span, "is no table of rules", help))
+                Err(self.source.fault(node.span, "is not a table of rules", help))
             }
         }
     }
@@ -116,7 +116,7 @@ impl Reader<'_> {
         let origins = origins.map(|(field, span)| (field, self.source.origin(span))).collect();
         let required = |field: Option<&Node>, what: &str, help: &str| match field {
             Some(field) => self.scalars.string(field, what).map(|text| (field.span, text)),
-            None => Err(self.source.fault(node.span, "is no whole rule", help)),
+            None => Err(self.source.fault(node.span, "is not a complete rule", help)),
         };
         let (name_place, name) =
             required(name, "name", "write name = \"invoices.pay\", or what you call the operation")?;
@@ -138,7 +138,7 @@ impl Reader<'_> {
             (None, None) => OperationClass::of_method(&method),
             (Some(_), Some(if_any)) => {
                 let help = "keep class = \"always\" or \"never\", or if_any = [{ header = \"If-Match\" }]";
-                return Err(self.source.fault(if_any.span, "can't be beside class", help));
+                return Err(self.source.fault(if_any.span, "can't be combined with class", help));
             }
         };
         let rule = IdempotencyRule::new(name.to_string(), method.to_string(), &path, class)
@@ -159,21 +159,21 @@ impl Reader<'_> {
     fn no_pattern(&self, place: Span, what: &str, error: &dyn fmt::Display) -> TableError {
         let error = error.to_string();
         let reason = error.split_once(&format!("for {what}: ")).map_or(error.as_str(), |(_, reason)| reason);
-        self.source.fault(place, &format!("is no pattern for {what}"), reason)
+        self.source.fault(place, &format!("is not a pattern for {what}"), reason)
     }
 
     /// Methods are words of any letters, in which upper and lower case differ.
     fn check_method(&self, place: Span, method: &str) -> Result<(), TableError> {
         let upper = method.to_ascii_uppercase();
         if method != upper && KNOWN.contains(&upper.as_str()) {
-            let problem = "is no method: upper and lower case differ";
+            let problem = "is not a method: upper and lower case differ";
             return Err(self.source.fault(place, problem, format!("write {upper:?}")));
         }
         let is_part = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
         if method.is_empty() || !method.chars().all(is_part) {
             return Err(self.source.fault(
                 place,
-                "is no method",
+                "is not a method",
                 "write one such as \"POST\", or \"*\" for any",
             ));
         }
@@ -186,7 +186,7 @@ impl Reader<'_> {
             "never" => Ok(OperationClass::Never),
             _ => {
                 let help = "write \"always\" or \"never\"; for a condition, write if_any in place of class";
-                Err(self.source.fault(node.span, "is no class", help))
+                Err(self.source.fault(node.span, "is not a class", help))
             }
         }
     }
@@ -206,14 +206,14 @@ impl Reader<'_> {
             }
         }
         let help = "write { query = \"ifMatch\" }, { header = \"If-Match\" } or { body = \"etag\" }";
-        Err(self.source.fault(node.span, "is no condition", help))
+        Err(self.source.fault(node.span, "is not a condition", help))
     }
 }
 
 /// Methods that are often written in lower case.
 const KNOWN: [&str; 9] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE", "POST", "PATCH", "QUERY"];
 
-/// Where the tables of a file begin: a table's text goes on to the next one.
+/// Where the tables of a file begin: a table's text continues to the next one.
 struct Blocks(Vec<usize>);
 
 impl Blocks {

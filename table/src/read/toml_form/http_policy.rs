@@ -170,11 +170,11 @@ impl Reader<'_> {
                     Err(self.source.fault(node.span, "is a success, after which nothing is retried", HELP))
                 }
                 Ok(100..=399) => {
-                    Err(self.source.fault(node.span, "is no error, after which nothing is retried", HELP))
+                    Err(self.source.fault(node.span, "is not an error, so it is not retried", HELP))
                 }
-                _ => Err(self.source.fault(node.span, "is no status of HTTP", HELP)),
+                _ => Err(self.source.fault(node.span, "is not an HTTP status", HELP)),
             },
-            _ => Err(self.source.fault(node.span, "is no status of HTTP", HELP)),
+            _ => Err(self.source.fault(node.span, "is not an HTTP status", HELP)),
         }
     }
 
@@ -192,7 +192,7 @@ impl Reader<'_> {
             Some(close) => format!("did you mean {close:?}?"),
             None => format!("write {}", TransportFailures::ALL),
         };
-        Err(self.source.fault(node.span, "is no failure below HTTP", help))
+        Err(self.source.fault(node.span, "is not a failure below HTTP", help))
     }
 }
 
@@ -208,7 +208,7 @@ fn over(inner: &[Member], outer: &[Member]) -> Vec<Member> {
     inner.iter().chain(outer.iter().filter(is_left)).cloned().collect()
 }
 
-/// The codes that the statuses and failures count as, for all that goes by codes.
+/// The codes that the statuses and failures are treated as, for all that goes by codes.
 fn codes_of(fields: &HttpFields, span: Span) -> Located<Vec<Located<Code>>> {
     let by_failure = [
         (TransportFailure::Connect, Code::Unavailable),

@@ -26,10 +26,10 @@ pub(super) fn fill_in(
         let one_service = method.names.iter().all(|name| name.service == service && !name.method.is_empty());
         if service.is_empty() || !one_service {
             let help = "inherit only in an entry for methods of one service";
-            return Err(source.fault(*span, "inherits from more or less than one service", help));
+            return Err(source.fault(*span, "must inherit from exactly one service", help));
         }
         let Some(default) = defaults.get(&service) else {
-            let problem = format!("inherits from an entry for {service}, which is not there");
+            let problem = format!("inherits from an entry for {service}, which does not exist");
             return Err(source.fault(*span, &problem, format!("add an entry for \"{service}\"")));
         };
         complete(method, default);

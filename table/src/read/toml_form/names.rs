@@ -49,7 +49,7 @@ pub(super) fn read_name(
         }
         _ => {
             let help = "write \"package.Service/Method\", \"package.Service\", or \"*\" for everything";
-            Err(source.fault(span, "is no name", help))
+            Err(source.fault(span, "is not a name", help))
         }
     }
 }

@@ -73,7 +73,7 @@ impl Reader<'_> {
             Kind::String(text) if **text == *"throw-exception" => Ok(LimitExceeded::ThrowException),
             _ => Err(self.source.fault(
                 node.span,
-                "is no value for limit_exceeded",
+                "is not a value for limit_exceeded",
                 "write \"ignore\", \"block\" or \"throw-exception\"",
             )),
         }

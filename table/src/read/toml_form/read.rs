@@ -205,7 +205,7 @@ impl Reader<'_> {
             rest,
         };
         if let (Some(_), Some(hedging)) = (&method.retry, &method.hedging) {
-            let problem = "cannot be, since the entry retries as well";
+            let problem = "can't be used, because the entry also retries";
             return Err(self.source.fault(hedging.span, problem, "remove one of the two"));
         }
         Ok((method, inherits.filter(|inherits| inherits.value).map(|inherits| inherits.span)))
@@ -296,7 +296,7 @@ impl Reader<'_> {
         let percentile = percentile.map(|node| self.scalars.number(node, "percentile")).transpose()?;
         if let Some(percentile) = percentile.filter(|number| !(number.value > 0.0 && number.value < 1.0)) {
             let help = "write a number above 0 and below 1, such as 0.95";
-            return Err(self.source.fault(percentile.span, "is no percentile", help));
+            return Err(self.source.fault(percentile.span, "is not a percentile", help));
         }
         Ok(HedgingPolicy {
             span: node.span,
@@ -388,7 +388,7 @@ fn says_something(policy: &RetryPolicy) -> bool {
         || policy.multiplier.is_some()
 }
 
-/// Whether an entry is not about retries but about polling, batching or idempotency, so that it neither counts as one nor
+/// Whether an entry is not about retries but about polling, batching or idempotency, so that it neither is treated as one nor
 /// hides that of its service.
 fn says_nothing_of_retries(method: &MethodConfig) -> bool {
     let own = &method.own;

@@ -71,7 +71,7 @@ virtual_hosts:
       cluster: backend
       timeout: "0s"
 # The cluster of these routes. By default its circuit breaker lets 3 retries through at once, and calls beyond that are not
-# retried; so many are as many as the requests that it lets through.
+# retried; this allows as many as requests.
 # - name: backend
 #   circuit_breakers:
 #     thresholds:

@@ -67,9 +67,9 @@ fn other_forms_tell_that_it_is_lost() {
             TableFormat::ServiceConfig.into(),
             "a gRPC service config",
             vec![
-                (service, "keep it in TOML beside the file"),
-                (pay, "keep it in TOML beside the file"),
-                (beside, "keep it in TOML beside the file"),
+                (service, "keep it in TOML next to the file"),
+                (pay, "keep it in TOML next to the file"),
+                (beside, "keep it in TOML next to the file"),
             ],
         ),
         // Without protos the service's entry is lost as a whole.

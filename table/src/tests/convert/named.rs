@@ -165,10 +165,7 @@ fn an_initial_delay_by_itself_is_written_with_the_defaults_beside_it() {
         let settings = back.lookup("a.B", "C").unwrap().settings();
         let max = Some(std::time::Duration::from_secs(60));
         assert_eq!((settings.retry_delay_multiplier(), settings.max_retry_delay()), (Some(1.3), max));
-        assert_eq!(
-            messages(&conversion),
-            [format!("delays that nobody set are written out for a.B/C in {form}")]
-        );
+        assert_eq!(messages(&conversion), [format!("default delays are written out for a.B/C in {form}")]);
     }
 }
 

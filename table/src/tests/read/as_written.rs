@@ -114,7 +114,7 @@ fn the_last_of_two_equal_names_counts() {
     let total = table.lookup("a.B", "C").unwrap().settings().total_timeout();
     assert_eq!(total, Some(2000 * MS));
     let messages: Vec<_> = table.findings().iter().map(ToString::to_string).collect();
-    let help = "the last one counts; remove the other: gRPC itself refuses the whole file";
+    let help = "the last one applies; remove the other: gRPC itself rejects the whole file";
     assert_eq!(
         messages,
         [

@@ -65,11 +65,11 @@ fn what_has_no_meaning_is_an_error_with_its_place() {
         ),
         (
             r#", "retryPolicy": {"maxAttempts": 2.5}"#,
-            "96: 2.5 is no value for maxAttempts; write a whole number, such as 5",
+            "96: 2.5 is not a value for maxAttempts; write a whole number, such as 5",
         ),
         (
             r#", "retryPolicy": {"maxAttempts": -1}"#,
-            "96: -1 is no value for maxAttempts; write a whole number, such as 5",
+            "96: -1 is not a value for maxAttempts; write a whole number, such as 5",
         ),
         (
             r#", "retryPolicy": {"maxAttempts": "4"}"#,
@@ -77,7 +77,7 @@ fn what_has_no_meaning_is_an_error_with_its_place() {
         ),
         (
             r#", "retryPolicy": {"maxAttempts": 4294967296}"#,
-            "96: 4294967296 is no value for maxAttempts; write a whole number, such as 5",
+            "96: 4294967296 is not a value for maxAttempts; write a whole number, such as 5",
         ),
         (
             r#", "retryPolicy": {"backoffMultiplier": 0.9}"#,

@@ -133,7 +133,7 @@ fn what_java_does_not_take_drops_the_file() {
     let table = parse("{\"methodConfig\": [],\n}");
     assert_eq!(
         table.findings()[0].to_string(),
-        "line 1, column 20: warning[dropped-file]: Google's Java generator drops this file in silence, so that no \
+        "line 1, column 20: warning[dropped-file]: Google's Java generator drops this file without a message, so that no \
          method has a retry or a deadline: not JSON: trailing commas are not allowed; correct the text here"
     );
     assert_eq!(table.lookup("a.B", "C").unwrap().codes_key(), "no_retry_codes");

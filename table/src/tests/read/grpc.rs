@@ -139,7 +139,7 @@ fn errors_say_what_to_write() {
     let twice = r#"{"methodConfig": [{"name": [{"service": "a.B"}]}, {"name": [{"service": "a.B"}]}]}"#;
     assert_eq!(
         error(twice),
-        "line 1, column 73: a.B comes twice, first at line 1, column 41; remove one of the two"
+        "line 1, column 73: a.B occurs twice, first at line 1, column 41; remove one of the two"
     );
 }
 
@@ -151,14 +151,14 @@ fn what_a_library_reads_otherwise_is_reported() {
     assert_eq!(
         table.findings()[0].to_string(),
         "line 2, column 60: warning[lower-case-code]: \"unavailable\" is read as UNAVAILABLE; write UNAVAILABLE: \
-         Google's generators, grpc-java and grpc-go refuse the whole file"
+         Google's generators, grpc-java and grpc-go reject the whole file"
     );
     let table = parse(&one_entry(r#", "hedgingPolicy": {"maxAttempts": 3}"#));
     assert_eq!(table.lookup("a.B", "C").unwrap().hedging().unwrap().delay(), Duration::ZERO);
     assert_eq!(
         table.findings()[0].to_string(),
         "line 1, column 65: warning[grpc-libraries-differ]: without a hedgingDelay all attempts are sent at once; write \
-         \"0s\": grpc-java refuses the whole file"
+         \"0s\": grpc-java rejects the whole file"
     );
     assert_eq!(
         parse(&one_entry(r#", "hedgingPolicy": {"maxAttempts": 3, "hedgingDelay": "0s"}"#)).findings(),
@@ -184,7 +184,7 @@ fn what_a_library_reads_otherwise_is_reported() {
         ),
         (
             throttling("1001"),
-            "1001 is no maxTokens for gRPC; write a number above 0, up to 1000: grpc-java takes more, gRPC's own rules \
+            "1001 is not a valid maxTokens for gRPC; write a number above 0, up to 1000: grpc-java takes more, gRPC's own rules \
              (A6) do not",
         ),
     ] {

@@ -166,7 +166,9 @@ fn hedging_that_hedges_nothing_is_a_finding() {
     );
     assert_eq!(
         found("max_attempts = 0"),
-        ["line 4, column 28: warning[max-attempts-below-2]: max_attempts 0 counts as absent; leave it out"]
+        [
+            "line 4, column 28: warning[max-attempts-below-2]: max_attempts 0 is treated as absent; leave it out"
+        ]
     );
     assert_eq!(
         found("delay = \"1s\""),

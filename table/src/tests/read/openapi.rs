@@ -147,7 +147,7 @@ components:
     ];
     assert_eq!(shown(&table), expected);
     for (wrong, place) in [
-        (text.replace("3.1.0", "'2.0'"), "line 2, column 10: '2.0' is no version of OpenAPI that is read"),
+        (text.replace("3.1.0", "'2.0'"), "line 2, column 10: '2.0' is not a supported version of OpenAPI"),
         (
             text.replace("openapi: 3.1.0", "swagger: '2.0'"),
             "line 2, column 10: '2.0' is a version of Swagger",
@@ -225,11 +225,11 @@ fn documents_that_make_no_sense_are_refused_with_their_place() {
         ),
         (
             "{\"openapi\": \"4.0\"}".to_owned(),
-            "line 1, column 13: \"4.0\" is no version of OpenAPI that is read",
+            "line 1, column 13: \"4.0\" is not a supported version of OpenAPI",
         ),
         ("{\"openapi\": \"3.1.0\"}".to_owned(), "line 1, column 1: the document has no paths; add the paths"),
         (with("[]"), "line 2, column 10: [] is an array, but paths is an object"),
-        (with("{\"pets\": {}}"), "line 2, column 11: \"pets\" is no path; begin it with a slash"),
+        (with("{\"pets\": {}}"), "line 2, column 11: \"pets\" is not a path; begin it with a slash"),
         (with("{\"/a\": 1}"), "line 2, column 17: 1 is a number, but a path is an object"),
         (with("{\"/a\": {\"get\": 1}}"), "line 2, column 25: 1 is a number, but an operation is an object"),
         (
@@ -242,7 +242,7 @@ fn documents_that_make_no_sense_are_refused_with_their_place() {
         ),
         (
             with("{\"/{a\": {\"get\": {}}}"),
-            "line 2, column 11: \"/{a\" is no path that can be matched; correct it: ",
+            "line 2, column 11: \"/{a\" is not a path that can be matched; correct it: ",
         ),
         (
             with("{\"/a\": {\"servers\": [{}], \"get\": {}}}"),

@@ -190,7 +190,7 @@ fn mistakes_say_what_to_write() {
         ),
         (
             "inherit = true",
-            "line 3, column 11: true inherits from an entry for a.B, which is not there; add an entry for \"a.B\"",
+            "line 3, column 11: true inherits from an entry for a.B, which does not exist; add an entry for \"a.B\"",
         ),
         (
             "timeout = \"1s\"\ntimeout = \"1s\"",
@@ -198,7 +198,7 @@ fn mistakes_say_what_to_write() {
         ),
         (
             "codes = []\nhedging = { max_attempts = 2 }",
-            "line 4, column 11: { max_attempts = 2 } cannot be, since the entry retries as well; remove one of the two",
+            "line 4, column 11: { max_attempts = 2 } can't be used, because the entry also retries; remove one of the two",
         ),
         (
             "initial_rpc_timeout = \"2s\"\nmax_rpc_timeout = \"1s\"",
@@ -213,7 +213,7 @@ fn mistakes_say_what_to_write() {
     );
     for name in ["", "/C", "a.B/", "a/b/c"] {
         let message = error(&format!("[[entry]]\nfor = [\"{name}\"]"));
-        assert!(message.starts_with(&format!("line 2, column 8: \"{name}\" is no name")), "{message}");
+        assert!(message.starts_with(&format!("line 2, column 8: \"{name}\" is not a name")), "{message}");
     }
     let table = parse("[[entry]]\nfor = [\"a.B\"]\ntime_out = \"1s\"\n");
     assert_eq!(
@@ -234,7 +234,7 @@ fn findings_are_in_the_words_of_the_form() {
         found("timeout = \"5s\"\n"),
         [
             "line 1, column 1: note[no-max-attempts]: without max_attempts only the timeout ends the retries; write one from 2 \
-             to 5, and delays that last as long as the outages that it is for"
+             to 5, and delays that together last as long as an outage"
         ]
     );
     assert_eq!(

@@ -90,51 +90,51 @@ fn of_several_tables_the_last_that_has_rules_counts() {
 fn what_is_no_rule_is_refused_with_its_place() {
     let rule = |rest: &str| format!("[[http.rule]]\nname = \"n\"\nmethod = \"GET\"\npath = \"/p\"\n{rest}\n");
     for (text, problem) in [
-        ("[http]\nbase = \"s3\"".to_owned(), "line 2, column 8: \"s3\" is no table of rules"),
+        ("[http]\nbase = \"s3\"".to_owned(), "line 2, column 8: \"s3\" is not a table of rules"),
         (
             "[http]\nprefixes = \"/v1\"".to_owned(),
             "line 2, column 12: \"/v1\" is a string, but prefixes is an array",
         ),
         (
             "[http]\nprefixes = [\"v1/\"]".to_owned(),
-            "line 2, column 13: \"v1/\" is no beginning of paths; write \"/v1\"",
+            "line 2, column 13: \"v1/\" is not the start of a path; write \"/v1\"",
         ),
         (
             "[http]\nprefixes = [\"/\"]".to_owned(),
-            "line 2, column 13: \"/\" is no beginning of paths; leave it out",
+            "line 2, column 13: \"/\" is not the start of a path; leave it out",
         ),
         (rule("if_any = []"), "line 5, column 10: [] has no condition; write what makes the request safe"),
         (
             rule("").replace("/p", "/p?q=1"),
-            "line 4, column 8: \"/p?q=1\" is no pattern for paths; a path ends before ?",
+            "line 4, column 8: \"/p?q=1\" is not a pattern for paths; a path ends before ?",
         ),
-        (rule("hosts = [\"a:\"]"), "line 5, column 10: \"a:\" is no pattern for hosts; a port"),
-        ("[[http.rule]]\nname = \"n\"".to_owned(), "line 1, column 1: [[http.rule]] is no whole rule"),
-        (rule("class = \"always\"\nif_any = []"), "line 6, column 10: [] can't be beside class"),
+        (rule("hosts = [\"a:\"]"), "line 5, column 10: \"a:\" is not a pattern for hosts; a port"),
+        ("[[http.rule]]\nname = \"n\"".to_owned(), "line 1, column 1: [[http.rule]] is not a complete rule"),
+        (rule("class = \"always\"\nif_any = []"), "line 6, column 10: [] can't be combined with class"),
         (
             rule("").replace("GET", "get"),
-            "line 3, column 10: \"get\" is no method: upper and lower case differ",
+            "line 3, column 10: \"get\" is not a method: upper and lower case differ",
         ),
-        (rule("").replace("GET", "GE T"), "line 3, column 10: \"GE T\" is no method; write one such as"),
+        (rule("").replace("GET", "GE T"), "line 3, column 10: \"GE T\" is not a method; write one such as"),
         (
             rule("hosts = [\"https://a.example\"]"),
-            "line 5, column 10: \"https://a.example\" is no pattern for hosts; it is a URL",
+            "line 5, column 10: \"https://a.example\" is not a pattern for hosts; it is a URL",
         ),
         (
             rule("") + &rule(""),
-            "line 7, column 8: \"n\" is the name of an earlier rule too (at line 2, column 8); give each rule",
+            "line 7, column 8: \"n\" is also the name of an earlier rule (at line 2, column 8); give each rule",
         ),
         (
             rule("class = \"always\"\nhedgeable = 1"),
             "line 6, column 13: 1 is a number, but hedgeable is true or false",
         ),
-        (rule("class = \"sometimes\""), "line 5, column 9: \"sometimes\" is no class"),
-        (rule("if_any = [{ cookie = \"x\" }]"), "line 5, column 11: { cookie = \"x\" } is no condition"),
+        (rule("class = \"sometimes\""), "line 5, column 9: \"sometimes\" is not a class"),
+        (rule("if_any = [{ cookie = \"x\" }]"), "line 5, column 11: { cookie = \"x\" } is not a condition"),
         (
             rule("if_any = [{ query = \"x\", header = \"y\" }]"),
-            "line 5, column 11: { query = \"x\", header = \"y\" } is no condition",
+            "line 5, column 11: { query = \"x\", header = \"y\" } is not a condition",
         ),
-        (rule("class = \"always\"").replace("/p", "p"), "line 4, column 8: \"p\" is no pattern for paths"),
+        (rule("class = \"always\"").replace("/p", "p"), "line 4, column 8: \"p\" is not a pattern for paths"),
     ] {
         let error = RetryTable::parse(&text).unwrap_err().to_string();
         assert!(error.starts_with(problem), "{error}\n  not\n{problem}");
@@ -159,5 +159,5 @@ fn rules_survive_toml_and_are_missed_elsewhere() {
     assert_eq!(again.idempotency(), table.idempotency());
     let json = table.convert(crate::TableFormat::ServiceConfig);
     let [finding] = json.findings() else { panic!("{:?}", json.findings()) };
-    assert_eq!(finding.message(), "http of the file can't be said there");
+    assert_eq!(finding.message(), "http of the file can't be expressed there");
 }

@@ -80,7 +80,7 @@ fn a_rule_has_what_http_says_where_it_says_nothing_itself() {
     assert_eq!(numbers(search.settings()), (TWO, None, Some(4), Some(200)));
     assert_eq!(search.statuses(), StatusSet::EMPTY.with(429).with_range(500, 599));
     assert_eq!(search.transport_failures().to_string(), "connect, reset");
-    assert_eq!(search.heeds_retry_after(), Some(false));
+    assert_eq!(search.applies_retry_after(), Some(false));
     let hedging = search.hedging().unwrap();
     assert!(!hedging.allows_non_idempotent());
     assert!(hedging.codes().contains(Code::ResourceExhausted) && !hedging.codes().contains(Code::NotFound));
@@ -89,7 +89,7 @@ fn a_rule_has_what_http_says_where_it_says_nothing_itself() {
     let at_home = policy(http, &report.with_host("reports.example.com"));
     assert_eq!(numbers(at_home.settings()), (SIXTY, None, Some(6), Some(200)));
     assert_eq!((at_home.statuses(), at_home.transport_failures()), (StatusSet::SIX, TransportFailures::ALL));
-    assert_eq!((at_home.heeds_retry_after(), at_home.hedging()), (None, None));
+    assert_eq!((at_home.applies_retry_after(), at_home.hedging()), (None, None));
     let elsewhere = policy(http, &report.with_host("example.com"));
     assert_eq!(numbers(elsewhere.settings()), (TWENTY, TWENTY, Some(4), Some(200)));
 
@@ -142,7 +142,7 @@ fn settings_survive_toml() {
             let all = |policy: HttpPolicy<'_>| {
                 let failures = policy.transport_failures();
                 let settings = policy.settings().clone();
-                (settings, policy.statuses(), failures, policy.heeds_retry_after(), policy.hedging())
+                (settings, policy.statuses(), failures, policy.applies_retry_after(), policy.hedging())
             };
             assert_eq!(rule.policy().map(all), same.policy().map(all), "{}", toml.text());
         }
@@ -166,13 +166,13 @@ fn values_that_make_no_sense_are_refused_with_their_place() {
             rule("statuses = [200]"),
             "line 5, column 13: 200 is a success, after which nothing is retried; write a number",
         ),
-        (rule("statuses = [304]"), "line 5, column 13: 304 is no error, after which nothing is retried"),
-        (rule("statuses = [503, 600]"), "line 5, column 18: 600 is no status of HTTP"),
-        (rule("statuses = [\"3xx\"]"), "line 5, column 13: \"3xx\" is no status of HTTP"),
+        (rule("statuses = [304]"), "line 5, column 13: 304 is not an error, so it is not retried"),
+        (rule("statuses = [503, 600]"), "line 5, column 18: 600 is not an HTTP status"),
+        (rule("statuses = [\"3xx\"]"), "line 5, column 13: \"3xx\" is not an HTTP status"),
         (rule("statuses = 503"), "line 5, column 12: 503 is a number, but statuses is an array"),
         (
             rule("failures = [\"resett\"]"),
-            "line 5, column 13: \"resett\" is no failure below HTTP; did you mean \"reset\"?",
+            "line 5, column 13: \"resett\" is not a failure below HTTP; did you mean \"reset\"?",
         ),
         (rule("failures = [\"unreadable\"]"), "line 5, column 13: \"unreadable\" is never retried"),
         (
@@ -192,7 +192,7 @@ fn values_that_make_no_sense_are_refused_with_their_place() {
             "line 5, column 10: \"fast\" is not defined under [params]; add it under [params]",
         ),
         (rule("total_timeout = \"0s\""), "line 5, column 17: \"0s\" is a timeout of zero"),
-        (rule("max_attempts = 0.5"), "line 5, column 16: 0.5 is no value for max_attempts"),
+        (rule("max_attempts = 0.5"), "line 5, column 16: 0.5 is not a value for max_attempts"),
         (
             "[http]\ninitial_rpc_timeout = \"5s\"\nmax_rpc_timeout = \"1s\"\n".to_owned(),
             "line 1, column 1: [http] has no meaning: ",

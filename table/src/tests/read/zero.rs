@@ -113,7 +113,7 @@ fn delays_that_nobody_set_are_written_out_for_others() {
         config.contains(r#""initialBackoff":"0.1s","maxBackoff":"60s","backoffMultiplier":1.3"#),
         "{config}"
     );
-    assert_eq!(said, ["delays that nobody set are written out for a.B/C in a gRPC service config"]);
+    assert_eq!(said, ["default delays are written out for a.B/C in a gRPC service config"]);
     let (client, said) = findings(&table, TableFormat::ClientConfig);
     assert!(
         client.contains(
@@ -121,7 +121,7 @@ fn delays_that_nobody_set_are_written_out_for_others() {
         ),
         "{client}"
     );
-    assert_eq!(said, ["delays that nobody set are written out for a.B/C in a client config"]);
+    assert_eq!(said, ["default delays are written out for a.B/C in a client config"]);
     let (gapic, _) = findings(&table, TableFormat::GapicYaml);
     assert!(
         gapic
@@ -164,7 +164,7 @@ fn a_written_zero_is_a_finding_where_codes_are_retried() {
     assert_eq!(said(Dialect::AsWritten, &text), None);
     assert_eq!(said(Dialect::AsWritten, SHORT), None, "nothing is written");
     assert_eq!(said(Dialect::AsWritten, &zero.replace("\"UNAVAILABLE\"", "")), None, "nothing is retried");
-    let unset = "a delay of zero counts as not set: the first one is 100ms";
+    let unset = "a delay of zero is treated as unset: the first one is 100ms";
     assert_eq!(said(Dialect::AsWritten, &zero).as_deref(), Some(unset));
     let at_once = Some("retries follow each other at once");
     assert_eq!(said(Dialect::GaxJava, &zero).as_deref(), at_once);

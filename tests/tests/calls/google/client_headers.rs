@@ -211,7 +211,7 @@ async fn another_version_of_the_api_is_refused() {
     ] {
         assert_eq!(status.code(), Code::InvalidArgument);
         assert!(
-            status.message().starts_with("the call sets x-goog-api-version, but its client"),
+            status.message().starts_with("the call sets x-goog-api-version, but the client"),
             "{status:?}"
         );
         assert_eq!(OperationError::of(&status).unwrap().report().attempts().len(), 0);

@@ -244,8 +244,8 @@ async fn credentials_of_another_universe_are_not_sent() {
     assert_eq!(status.code(), Code::FailedPrecondition);
     assert_eq!(
         status.message(),
-        "the credentials are of the universe \"u.example\", but the client is of \"googleapis.com\": use credentials \
-         of that one"
+        "the credentials are for the universe \"u.example\", but the client is for \"googleapis.com\": use credentials \
+         for that universe"
     );
     assert_eq!(server.arrivals().len(), 1);
 }

@@ -54,6 +54,6 @@ async fn an_address_that_cannot_be_used_is_an_error_of_connecting() {
     let source = std::error::Error::source(&error).unwrap();
     assert_eq!(
         source.to_string(),
-        "the address is \"ftp://a\", which has another scheme than http and https"
+        "the address is \"ftp://a\", which has a scheme other than http and https"
     );
 }

@@ -58,8 +58,8 @@ async fn the_end_of_the_polling_time_is_no_error_of_the_server_s() {
     assert_eq!((polls(&server).len(), last), (10, 284_107));
     assert_eq!(
         error.to_string(),
-        "operations/7 is not done after 4 min 44 s, and no poll follows (TOTAL_TIMEOUT); it goes on, and is resumed by its \
-         name"
+        "operations/7 is not done after 4 min 44 s, and no poll follows (TOTAL_TIMEOUT); it continues on the server, and \
+         can be resumed by its name"
     );
     assert!(seen(&server).iter().all(|(method, _)| method != "CancelOperation"), "the server was notified");
 }
@@ -166,7 +166,7 @@ async fn a_result_is_given_out_once_and_once_more_by_its_type() {
             assert_eq!((&mut handle).await.unwrap(), Any::from_msg(&41_i64).unwrap());
             let error = (&mut handle).await.unwrap_err();
             assert!(matches!(&error, LongRunningError::ResultTaken(end) if end.name() == NAME), "{error}");
-            let text = "the result of operations/7 was given out before: await its handle once";
+            let text = "the result of operations/7 was returned before: await its handle only once";
             assert_eq!(error.to_string(), text);
         } else {
             while handle.progress().next().await.is_some() {}
@@ -206,7 +206,7 @@ async fn a_poll_that_fails_for_good_ends_the_polling_and_says_the_name() {
     assert_eq!(polls(&server).len(), 2);
 }
 
-/// UNAVAILABLE is none of the ends: each poll is an operation with retries of its own.
+/// UNAVAILABLE is none of the ends: each poll is an operation with its own retries.
 #[tokio::test(start_paused = true)]
 async fn polls_are_retried() {
     let refused = fails(tonic::Code::Unavailable);

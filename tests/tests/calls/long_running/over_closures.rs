@@ -65,7 +65,7 @@ async fn each_poll_is_retried_and_the_last_error_is_there_with_its_report() {
     assert_eq!(OperationError::of(end.status().unwrap()).unwrap().report().method(), "backup");
     assert_eq!(
         error.to_string(),
-        "operations/7 can't be polled: UNAVAILABLE: not now (it may go on; resume it by its name)"
+        "operations/7 can't be polled: UNAVAILABLE: not now (it may continue on the server; resume it by its name)"
     );
 }
 
@@ -139,10 +139,7 @@ async fn the_server_is_notified_by_closures() {
     let error = silent.cancel().await.unwrap_err();
     assert_eq!(
         (error.code(), error.message()),
-        (
-            tonic::Code::Unimplemented,
-            "nothing says how to notify the server: set PollingSettings::with_cancel"
-        )
+        (tonic::Code::Unimplemented, "no call for this is configured: set PollingSettings::with_cancel")
     );
 }
 

@@ -259,7 +259,7 @@ async fn what_fits_no_binding_is_not_sent() {
         ("messages/", "name is \"messages/\", which is not messages/*"),
         ("messages/a/b", "name is \"messages/a/b\", which is not messages/*"),
         ("/messages/a", "name is \"/messages/a\", which is not messages/*"),
-        ("messages/..", "name is \"messages/..\", which has a segment of dots alone"),
+        ("messages/..", "name is \"messages/..\", which has a segment of only dots"),
     ] {
         let request = GetNamedRequest { name: text(name), force: false };
         let result = refused(options(), |client| async move { client.get_named(request).await }).await;
@@ -281,10 +281,11 @@ async fn what_rest_has_no_form_for_is_unimplemented_and_not_sent() {
     let result =
         refused(options(), |client| async move { client.send(tokio_stream::iter([message("a")])).await })
             .await;
-    let stream = "rest.messaging.v1.Messaging.Send takes a stream of requests, which REST has no form for";
+    let stream = "rest.messaging.v1.Messaging.Send takes a stream of requests, which REST does not support";
     assert_eq!(result, (Code::Unimplemented, stream.to_owned(), 0));
     let result = refused(options(), |client| async move { client.hidden(message("a")).await }).await;
-    let hidden = "rest.messaging.v1.Messaging.Hidden has no google.api.http rule, so that it can't be called over REST";
+    let hidden =
+        "rest.messaging.v1.Messaging.Hidden has no google.api.http rule, so it can't be called over REST";
     assert_eq!(result, (Code::Unimplemented, hidden.to_owned(), 0));
     let compressed = |client: Client| async move {
         let client = client.send_compressed(tonic::codec::CompressionEncoding::Gzip);
@@ -367,7 +368,7 @@ fn rules_that_cannot_be_used_say_why() {
     let name = "rest.messaging.v1.Messaging.GetNamed";
     for (rule, problem) in [
         (HttpRule::get("v1"), "the path template \"v1\" does not begin with a slash (character 1)"),
-        (HttpRule::get("/v1/*"), "its path has a * without a field, which no request has a value for"),
+        (HttpRule::get("/v1/*"), "its path has a * without a field, so that requests have no value for it"),
         (
             HttpRule::get("/v1/{nome}"),
             "its path has the variable \"nome\", but rest.messaging.v1.GetNamedRequest has no field \"nome\"",
@@ -381,7 +382,7 @@ fn rules_that_cannot_be_used_say_why() {
             HttpRule::post("/v1").response_body("nome"),
             "its response_body is \"nome\", a field that rest.messaging.v1.Message has not",
         ),
-        (HttpRule::new("GE T", "/v1"), "\"GE T\" is no HTTP method"),
+        (HttpRule::new("GE T", "/v1"), "\"GE T\" is not an HTTP method"),
     ] {
         let expected = format!("the google.api.http rule of {name} can't be used: {problem}");
         assert_eq!(error("GetNamed", rule), expected);

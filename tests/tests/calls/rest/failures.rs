@@ -298,7 +298,7 @@ async fn a_response_that_cannot_be_read_is_final() {
         let client = client(&server, Compatibility::Documented);
         let options = CallOptions::new().retryable_codes([GaxCode::Internal]);
         let status = client.get_named(Request::new(request()).with_call_options(options)).await.unwrap_err();
-        let expected = format!("the response is no rest.messaging.v1.Message: {problem}");
+        let expected = format!("the response is not a rest.messaging.v1.Message: {problem}");
         assert_eq!((status.code(), status.message()), (Code::Internal, &*expected));
         let error = OperationError::of(&status).unwrap();
         assert!(error.report().notes().contains(&Note::UNREADABLE_RESPONSE));
@@ -331,7 +331,7 @@ async fn a_field_as_response_is_json_by_itself() {
         let call =
             client(&server, Compatibility::Documented).list(Request::new(request).with_call_options(options));
         let status = call.await.unwrap_err();
-        let expected = format!("the response is no rest.messaging.v1.ListReply: {problem}");
+        let expected = format!("the response is not a rest.messaging.v1.ListReply: {problem}");
         assert!(status.code() == code && status.message().starts_with(&expected), "{body}: {status:?}");
     }
 }

@@ -155,7 +155,7 @@ async fn a_stream_that_breaks_off_says_how() {
         (
             RestReply::ok(r#"[{"text":"a"}]{"x":1}"#),
             Code::Internal,
-            "an object outside of its array that is no error",
+            "an object outside of its array that is not an error",
         ),
         (
             RestReply::ok(format!(r#"[{{"text":"a"}},{{"text":"{}"#, "b".repeat(300))),

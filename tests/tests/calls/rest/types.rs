@@ -320,7 +320,10 @@ async fn what_json_cannot_express_is_refused_with_its_path() {
     let flat = Flat { name: text("things/1"), moment: Some(late), ..Flat::default() };
     let status = client(&server).query(flat).await.unwrap_err();
     assert_eq!((status.code(), server.requests().len()), (Code::InvalidArgument, 0));
-    assert!(status.message().contains("moment is unfit for JSON: timestamp out of range"), "{status:?}");
+    assert!(
+        status.message().contains("moment can't be expressed in JSON: timestamp out of range"),
+        "{status:?}"
+    );
 }
 
 async fn reply(body: impl Into<String>) -> Result<Everything, Status> {
@@ -387,7 +390,7 @@ async fn replies_that_are_wrong_say_where() {
         (r#"{"choiceText":"a","choiceNumber":1}"#, "multiple fields provided for oneof 'choice'"),
     ] {
         let status = reply(body).await.unwrap_err();
-        let start = format!("the response is no rest.everything.v1.Everything: {problem}");
+        let start = format!("the response is not a rest.everything.v1.Everything: {problem}");
         assert!(
             status.code() == Code::Internal && status.message().starts_with(&start),
             "{body}: {status:?}"

@@ -234,7 +234,7 @@ async fn tonics_own_client_stands_on_it_with_and_without_the_layer() {
 #[test]
 fn descriptors_that_are_none_are_an_error() {
     let error = RestTransport::new(RestServer::new([]), b"\xff", RestOptions::new()).unwrap_err();
-    assert!(error.to_string().starts_with("the descriptors are no FileDescriptorSet"), "{error}");
+    assert!(error.to_string().starts_with("the descriptors are not a FileDescriptorSet"), "{error}");
 }
 
 #[test]

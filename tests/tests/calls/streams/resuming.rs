@@ -471,7 +471,7 @@ async fn a_stream_that_is_left_alone_is_dropped() {
     tokio::time::sleep(ms(1001)).await;
     assert_eq!(feed.open(), 0, "the server sees it reset");
     let status = stream.message().await.unwrap_err();
-    let text = "the stream was cancelled: nobody took its messages within the idle timeout";
+    let text = "the stream was cancelled: its messages were not read within the idle timeout";
     assert_eq!((status.code(), status.message()), (tonic::Code::Aborted, text));
     assert_eq!(stream.message().await.unwrap(), None);
 }

@@ -24,7 +24,7 @@ use tonic_gax_tests::{Act, Feed, Recorder, Script, Setup, delays, line, ms};
 use Act::Hang;
 
 const WAITED: &str = "the stream was cancelled: no message came within the wait timeout";
-const LEFT_ALONE: &str = "the stream was cancelled: nobody took its messages within the idle timeout";
+const LEFT_ALONE: &str = "the stream was cancelled: its messages were not read within the idle timeout";
 
 /// 100 ms x 2, ten seconds in all.
 fn settings() -> RetrySettings {

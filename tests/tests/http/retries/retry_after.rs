@@ -63,7 +63,7 @@ async fn documents_heed_it_and_libraries_do_not() {
         )
         .await;
         assert_eq!(times[1] >= 40_000, is_document, "{}: {times:?}", preset.name());
-        assert_eq!(preset.heeds_server_delays(), is_document, "{}", preset.name());
+        assert_eq!(preset.applies_server_delays(), is_document, "{}", preset.name());
         let switched = HttpRetryLayer::preset(&preset)
             .reports(true)
             .options(OperationOptions::new().jitter_seed(1).server_delays(!is_document));

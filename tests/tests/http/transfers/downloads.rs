@@ -367,7 +367,10 @@ async fn one_download_at_a_time_writes_a_file() {
             let error = other.to_file(&client, file.path()).await.unwrap_err();
             assert_eq!(error.kind(), TransferErrorKind::Sink);
             let text = error.to_string();
-            assert!(text.ends_with("target.gax-part can't be written: another download writes it"), "{text}");
+            assert!(
+                text.ends_with("target.gax-part can't be written: another download is writing it"),
+                "{text}"
+            );
         }
         assert_eq!(storage.arrivals().len(), 1);
         storage.disconnect();

@@ -99,6 +99,6 @@ async fn credentials_are_not_sent_in_plain_text() {
     let report = error.report().unwrap();
     assert_eq!(report.attempts().len(), 1);
     let source = std::error::Error::source(&error).unwrap().to_string();
-    assert!(source.contains("credentials would be sent to storage.test in plain text: connect over TLS, or allow it by Credentials::allow_plaintext"), "{source}");
+    assert!(source.contains("credentials would be sent to storage.test in plain text: connect over TLS, or allow it with Credentials::allow_plaintext"), "{source}");
     assert!(storage.arrivals().is_empty());
 }

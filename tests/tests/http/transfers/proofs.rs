@@ -175,7 +175,7 @@ async fn a_client_that_decompresses_is_noticed() {
     let decompressing = ReqwestService::without_redirects(reqwest::Client::builder().no_proxy()).unwrap();
     let error = stored().to_bytes(&layer.clone().layer(decompressing)).await.unwrap_err();
     assert_eq!(error.kind(), TransferErrorKind::Malformed);
-    assert!(error.to_string().ends_with("turn decoding off in the HTTP client"), "{error}");
+    assert!(error.to_string().ends_with("turn off decoding in the HTTP client"), "{error}");
     let plain = layer.layer(ReqwestService::for_transfers(reqwest::Client::builder().no_proxy()).unwrap());
     let (bytes, downloaded) = stored().to_bytes(&plain).await.unwrap();
     assert_eq!(bytes, storage.object("b", "o").unwrap().content());

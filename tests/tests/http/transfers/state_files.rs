@@ -139,7 +139,7 @@ async fn a_state_file_that_can_not_be_read_or_written_is_an_error() {
     };
     let folder = state.path().parent().unwrap().to_owned();
     let error = send(folder.clone()).await;
-    assert!(error.to_string().ends_with("can't be read: it is no regular file"), "{error}");
+    assert!(error.to_string().ends_with("can't be read: it is not a regular file"), "{error}");
     for (text, problem) in [
         ("", "line 1, column 0"),
         ("{}", "line 1, column 2"),
@@ -154,7 +154,7 @@ async fn a_state_file_that_can_not_be_read_or_written_is_an_error() {
         let error = send(state.path()).await;
         assert_eq!(error.kind(), TransferErrorKind::StateFile);
         let text = error.to_string();
-        let expected = format!("is no state of a transfer: remove it, or name another one: {problem}");
+        let expected = format!("is not the state of a transfer: remove it, or name another file: {problem}");
         assert!(text.ends_with(&expected), "{text}");
         assert!(state.path().exists());
     }

@@ -298,7 +298,7 @@ async fn an_upload_goes_on_by_its_session_alone() {
     // It is too late to cancel it: the object is there.
     let error = session.cancel(&client(&storage)).await.unwrap_err();
     assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(200)));
-    assert!(error.to_string().ends_with("the upload has ended: its object is there"), "{error}");
+    assert!(error.to_string().ends_with("the upload has ended: its object exists"), "{error}");
     let started = calls(&storage).iter().filter(|(call, _)| *call == StorageCall::StartUpload).count();
     // Nobody knows how another session would be started.
     for status in [404, 410] {

@@ -49,7 +49,10 @@ fn user_and_password_of_a_target_are_printed_nowhere() {
         assert!(shown.contains("leave them out"), "{shown}");
     }
     let error = Connection::to("http://assets.test").authority("user:s3cret@a").connect_lazy().unwrap_err();
-    assert_eq!(error.to_string(), "no connection: \"..@a\" is no authority: a host, or a host and a port");
+    assert_eq!(
+        error.to_string(),
+        "no connection: \"..@a\" is not an authority: a host, or a host and a port"
+    );
     let error = Connection::to("http://assets.test").proxy("http://user:s3cret/s3cret@a:1").connect_lazy();
     assert!(!format!("{:?}", error.unwrap_err()).contains("s3cret"));
 }
@@ -104,8 +107,8 @@ async fn credentials_are_not_sent_in_plain_text_but_to_this_machine() {
     }
 }
 
-const REFUSED: &str = "credentials would be sent to assets.test in plain text: connect over TLS, or allow it by \
-                       Credentials::allow_plaintext";
+const REFUSED: &str = "credentials would be sent to assets.test in plain text: connect over TLS, or allow it \
+                       with Credentials::allow_plaintext";
 
 /// The program knows what its own connector does.
 #[tokio::test(start_paused = true)]

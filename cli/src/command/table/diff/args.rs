@@ -6,14 +6,14 @@ use crate::command::table::source::{ProtoFlags, Reading};
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 
-/// Compare two retry tables by what they do to callers and services
+/// Compare two retry tables by their effects on callers and services
 ///
 /// Compares what the tables lead to, not their lines: which codes are retried, how long a call may take, how
 /// many attempts an outage or a silent service makes and when, how operations are polled and requests batched; for HTTP requests
 /// which of them a rule is for, and whether they are safe to retry. The order of
 /// entries, names of definitions and the format make no difference.
 ///
-/// OLD and NEW are each a file, a folder (all tables in it count as one), - for standard input, or REV:path as
+/// OLD and NEW are each a file, a folder (all tables in it are treated as one), - for standard input, or REV:path as
 /// git show takes it: HEAD:tables, main:./retry.json.
 ///
 /// Each change is of one or more kinds, which --deny takes: added and removed (the method has a policy now, or

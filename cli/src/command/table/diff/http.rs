@@ -104,7 +104,7 @@ fn settings(
         MethodView::of_policy(table, policy.map(|policy| policy.policy())).estimated(impacts)
     });
     let [was, is] = &views;
-    // The statuses and failures say more than the codes that they count as.
+    // The statuses and failures say more than the codes that they are treated as.
     let others = changes(was, is).into_iter().filter(|change| !change.is_about("codes"));
     (own.chain(others).collect(), reasons(was, is))
 }
@@ -162,10 +162,10 @@ fn failures(view: Option<HttpView<'_>>) -> Fact {
 }
 
 fn retry_after(view: Option<HttpView<'_>>) -> Fact {
-    let heeded = view.and_then(|view| view.policy.heeds_retry_after());
-    let words = heeded.map(|heeded| if heeded { "heeded" } else { "not read" }.to_owned());
+    let applied = view.and_then(|view| view.policy.applies_retry_after());
+    let words = applied.map(|applied| if applied { "applied" } else { "not read" }.to_owned());
     let words = words.unwrap_or_else(|| "default".to_owned());
-    Fact::new("retry_after", "Retry-After", json!(heeded), words, None)
+    Fact::new("retry_after", "Retry-After", json!(applied), words, None)
 }
 
 fn or_none(words: Option<String>) -> String {

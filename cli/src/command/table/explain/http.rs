@@ -181,7 +181,7 @@ fn attempts(
     let ends = bounds
         .total_timeout(view.policy.settings())
         .0
-        .map(|total| format!("It is over after {:#}, whatever happens.", Human(total)));
+        .map(|total| format!("It ends after {:#} at the latest.", Human(total)));
     let worst = worst_case(impact);
     let outage = (impact.most_attempts() > 1).then(|| {
         format!(
@@ -190,7 +190,7 @@ fn attempts(
         )
     });
     let throttled = impact.throttled_load().filter(|_| outage.is_some()).map(|load| {
-        format!("With the retry throttling it gets {load:.2} times, over 100 requests from a full bucket on.")
+        format!("With the retry throttling it gets {load:.2} times, over 100 requests that start with a full bucket.")
     });
     [attempts, retried].into_iter().chain(ends).chain([worst]).chain(outage).chain(throttled)
 }

@@ -31,13 +31,13 @@ impl Reader {
     /// One that does not take the file.
     pub(super) fn refusing(dialect: Dialect, error: &TableError) -> Self {
         let place = error.origin().map_or_else(String::new, |origin| format!(" (line {})", origin.line()));
-        Self::with_problem(dialect, format!("refuses the whole file: {}{place}", error.message()))
+        Self::with_problem(dialect, format!("rejects the whole file: {}{place}", error.message()))
     }
 
     /// One that has read the table.
     pub(super) fn of_table(table: &RetryTable, dialect: Dialect, service: &str, method: &str) -> Self {
         if table.findings().iter().any(|finding| finding.rule() == "dropped-file") {
-            return Self::with_problem(dialect, "drops the file in silence");
+            return Self::with_problem(dialect, "drops the file without a message");
         }
         let view = MethodView::new(table, service, method).estimated(&mut ByPolicy::new());
         let Some(impact) = view.impact() else {

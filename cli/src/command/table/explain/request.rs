@@ -55,7 +55,7 @@ fn check(method: &str, target: &str) -> Result<(), Failure> {
     const LOWER: [&str; 9] = ["get", "head", "options", "trace", "put", "delete", "post", "patch", "query"];
     let upper = method.to_ascii_uppercase();
     if method != upper && LOWER.contains(&method.to_ascii_lowercase().as_str()) {
-        let sentence = format!("{method:?} is no method: upper and lower case differ; write {upper:?}");
+        let sentence = format!("{method:?} is not a method: upper and lower case differ; write {upper:?}");
         return Err(Failure::Usage(sentence));
     }
     let has_host =

@@ -50,8 +50,7 @@ pub(crate) struct ExplainArgs {
     #[command(flatten)]
     protos: ProtoFlags,
 
-    /// Lower the limits by the environment variables `GAX_RETRIES`, `GAX_TOTAL_TIMEOUT` and `GAX_MAX_ATTEMPTS`, as
-    /// a program that reads them does
+    /// Apply the environment variables `GAX_RETRIES`, `GAX_TOTAL_TIMEOUT` and `GAX_MAX_ATTEMPTS`, which lower limits, like a program that reads them
     #[arg(long, help_heading = "Environment")]
     env: bool,
 
@@ -67,11 +66,11 @@ JSON:
     \"idempotent\":..,
     \"dialects\":[{\"dialect\":..,\"codes\":[..],\"total_timeout_ms\":..,\"max_attempts\":..,
     \"worst_case_ms\":..,\"load\":..,\"load_capped\":..,\"problem\":..},..]}
-  PLAN is in the form of gax plan, without jitter. refused: every attempt is refused at once.
+  PLAN is in the form of gax plan, without jitter. refused: every attempt is rejected at once.
   hanging: no attempt gets a reply. polling, batching and idempotent are in the form of gax table show.
   environment: null without --env, else {\"retries\":\"off\"|\"on\",\"total_timeout_ms\":..,\"max_attempts\":..}.
   load_capped: whether a call made more than 10000 attempts, which were not counted: the load is higher.
-  dialects: the table's own one alone for TOML, which nobody else reads.
+  dialects: only the table's own dialect for TOML, which other clients do not read.
   throttled_load: the load of 100 operations, one after the other, with retry throttling.
   For an HTTP request:
   {\"request\":..,\"rule\":..,\"origin\":..,\"class\":..,\"safe_to_retry\":..,\"hedged\":..,\"environment\":..,

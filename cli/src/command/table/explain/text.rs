@@ -129,7 +129,9 @@ fn sentences(
         )
     };
     let throttled = impact.throttled_load().filter(|_| most > 1).map(|load| {
-        format!("With the retry throttling it gets {load:.2} times, over 100 calls from a full bucket on.")
+        format!(
+            "With the retry throttling it gets {load:.2} times, over 100 calls that start with a full bucket."
+        )
     });
     [attempts, ends, worst, outage].into_iter().chain(throttled).collect()
 }

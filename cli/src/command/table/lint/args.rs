@@ -13,10 +13,10 @@ use std::path::PathBuf;
 /// to retry, methods that the table leaves out. Several tables are also compared: versions of an API that
 /// drift apart.
 ///
-/// A gax.toml beside a table, or in a folder above it, can deny, allow and ignore findings.
+/// A gax.toml next to a table, or in a folder above it, can deny, allow and ignore findings.
 ///
 /// The exit status is 1 if a finding is an error, by itself or because it is denied, and 2 if a file can't
-/// be read; the other files are linted all the same.
+/// be read; the other files are still linted.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct LintArgs {
@@ -37,15 +37,15 @@ pub(crate) struct LintArgs {
     #[arg(long, value_name = "RULE,..", value_parser = rule_or_severity, value_delimiter = ',', help_heading = "Rules")]
     pub(super) deny: Vec<Target>,
 
-    /// Leave findings of these rules or severities out
+    /// Hide findings of these rules or severities
     #[arg(long, value_name = "RULE,..", value_parser = rule_or_severity, value_delimiter = ',', help_heading = "Rules")]
     pub(super) allow: Vec<Target>,
 
-    /// Make an entry an error by which an outage multiplies the load of the service by more than this
+    /// Report an error for entries that would multiply the load on the service by more than this during an outage
     #[arg(long, value_name = "NUMBER", value_parser = value::load, allow_hyphen_values = true, help_heading = "Rules")]
     pub(super) max_load: Option<f64>,
 
-    /// Leave out the findings that this file lists
+    /// Hide the findings that this file lists
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     pub(super) baseline: Option<PathBuf>,
 
@@ -76,7 +76,7 @@ gax.toml:
 
   [[lint.ignore]]
   rule = \"short-timeout\"
-  file = \"tables/*.json\"              # as seen from gax.toml; without it: in all files
+  file = \"tables/*.json\"              # relative to gax.toml; without it: in all files
   name = \"example.v1.Library/GetBook\" # a method, or a service; without it: all
   reason = \"replies come from a cache\"
 

@@ -43,7 +43,7 @@ impl Baseline {
         let text = fs::read_to_string(path)
             .map_err(|error| fault(format!("can't read {} ({error})", path.display())))?;
         serde_json::from_str(&text)
-            .map_err(|error| fault(format!("{} is no baseline ({error})", path.display())))
+            .map_err(|error| fault(format!("{} is not a baseline ({error})", path.display())))
     }
 
     /// Writes these findings as those that are known.

@@ -1,4 +1,4 @@
-//! `gax.toml`: what is denied, allowed and ignored in the tables beside it and below.
+//! `gax.toml`: what is denied, allowed and ignored in the tables next to it and below.
 
 use crate::failure::Failure;
 use crate::input::from_root;
@@ -67,7 +67,7 @@ struct Reader<'a> {
 }
 
 impl Config {
-    /// Where the `gax.toml` is that counts for a table: beside it, or in a folder above. Folders above that of a
+    /// Where the `gax.toml` is that counts for a table: next to it, or in a folder above. Folders above that of a
     /// Git repository don't count.
     pub(super) fn path_for(table: &Path) -> Option<PathBuf> {
         let absolute = from_root(table).ok()?;
@@ -163,8 +163,11 @@ impl Reader<'_> {
         }
         let file = table.file.as_ref().map(|file| {
             Pattern::new(file.get_ref()).map_err(|error| {
-                let problem =
-                    format!("{:?} is no path: {}; write one with * for any name", file.get_ref(), error.msg);
+                let problem = format!(
+                    "{:?} is not a path: {}; write one with * for any name",
+                    file.get_ref(),
+                    error.msg
+                );
                 self.fault(file.span().start, &problem)
             })
         });

@@ -130,7 +130,7 @@ fn summary(out: &mut dyn Write, report: &Report<'_>) -> io::Result<()> {
     for (count, what) in [
         (report.ignored, "ignored by gax.toml"),
         (report.known, "known by the baseline"),
-        (report.gone, "of the baseline are gone: write it anew"),
+        (report.gone, "of the baseline no longer exist: write it again"),
     ] {
         if count > 0 {
             write!(out, "; {count} {what}")?;

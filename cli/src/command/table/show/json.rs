@@ -13,7 +13,7 @@ pub(super) struct Document<'a> {
     allow: Vec<Allowed<'a>>,
     /// Which HTTP requests are safe to retry, and how they are retried.
     http: Option<Requests<'a>>,
-    /// The fields of a service config beside retries, as they stand there.
+    /// The fields of a service config besides retries, as they stand there.
     other_fields: serde_json::Value,
     methods: Rows<'a>,
 }

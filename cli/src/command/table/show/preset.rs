@@ -17,7 +17,7 @@ struct Document<'a> {
     statuses: Vec<u16>,
     transport_failures: Vec<&'static str>,
     strategy: &'static str,
-    heeds_retry_after: bool,
+    applies_retry_after: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     attempt_timeouts: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,7 +43,7 @@ fn document(preset: &Preset) -> Document<'_> {
         statuses: preset.statuses().iter().collect(),
         transport_failures: transport.map(|kind| kind.as_str()).collect(),
         strategy: preset.strategy().as_str(),
-        heeds_retry_after: preset.heeds_server_delays(),
+        applies_retry_after: preset.applies_server_delays(),
         attempt_timeouts: strategy.attempt_timeouts().map(|timeouts| timeouts.to_string()),
         note: preset.note(),
         table: Requests::from(preset.idempotency_table()),
@@ -59,7 +59,7 @@ fn text(preset: &Preset, document: &Document<'_>) -> String {
         ("statuses", nothing(preset.statuses().to_string())),
         ("failures", nothing(preset.transport_failures().to_string())),
         ("strategy", document.strategy.to_owned()),
-        ("Retry-After", if document.heeds_retry_after { "heeded" } else { "not read" }.to_owned()),
+        ("Retry-After", if document.applies_retry_after { "applied" } else { "not read" }.to_owned()),
         ("paths in", nothing(document.table.prefixes.join(", "))),
     ] {
         let _infallible = writeln!(text, "  {what:<13}{value}");

@@ -17,8 +17,8 @@ use std::process::ExitCode;
 /// Show what a retry table says, method by method
 ///
 /// Shows for each method the codes that are retried, the limits and delays, the line that each comes
-/// from, and when attempts start if the service refuses them all. With --proto these are all methods of
-/// the protos, otherwise the names in the table. If several tables name a method, the last one counts.
+/// from, and when attempts start if the service rejects all of them. With --proto these are all methods of
+/// the protos, otherwise the names in the table. If several tables name a method, the last one applies.
 #[derive(Debug, Args)]
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct ShowArgs {
@@ -26,7 +26,7 @@ pub(crate) struct ShowArgs {
     #[arg(value_name = "TABLE")]
     tables: Vec<PathBuf>,
 
-    /// Show this preset instead of tables, and which HTTP requests it calls safe to retry
+    /// Show this preset instead of tables, and which HTTP requests it treats as safe to retry
     #[arg(long, value_name = "NAME", value_parser = PossibleValuesParser::new(presets::names()), conflicts_with_all = ["tables", "method", "gapic_yaml"])]
     preset: Option<String>,
 
@@ -62,7 +62,7 @@ enum ShowFormat {
     Text,
     /// For programs
     Json,
-    /// The settings that generated clients start from, in the form stub-tables/1; needs --proto
+    /// The settings that generated clients start from, in the format stub-tables/1; needs --proto
     StubTables,
 }
 
@@ -93,17 +93,17 @@ JSON:
     \"origins\":{VALUE:\"file:line:column\"},
     \"worst_case_ms\":..,\"refused_at_ms\":[..],\"load\":..,\"load_capped\":..},..]}
   method is null in an entry for all methods of a service, service in one for all services. Other
-  values are null if they are not set, and all of them if the table has nothing for the method.
-  load: how many attempts a call makes on average if all are refused at once; null without --load.
+  values are null if they are not set, and all of them if the table has no entry for the method.
+  load: how many attempts a call makes on average if all are rejected at once; null without --load.
   load_capped: whether a call made more than 10000 of them, which were not counted: the load is higher.
-  other_fields: what a service config says beside retries, such as loadBalancingConfig.
+  other_fields: what a service config contains besides retries, such as loadBalancingConfig.
   With --preset:
   {\"preset\":..,\"source\":..,\"waits\":..,\"limits\":..,\"statuses\":[..],\"transport_failures\":[..],
-    \"strategy\":..,\"heeds_retry_after\":..,\"prefixes\":[..],\"rules\":[RULE,..]}
+    \"strategy\":..,\"applies_retry_after\":..,\"prefixes\":[..],\"rules\":[RULE,..]}
   RULE is {\"name\":..,\"method\":..,\"hosts\":[..],\"path\":..,\"class\":..,\"preconditions\":[..],
-    \"hedgeable\":..,\"origin\":..,\"settings\":REQUESTS}; what is not set is left out.
+    \"hedgeable\":..,\"origin\":..,\"settings\":REQUESTS}; values that are not set are omitted.
   REQUESTS has the settings of a method, and in place of codes \"statuses\":[..],\"failures\":[..],
-    \"retry_after\":.. (null: as the compatibility has it).";
+    \"retry_after\":.. (null: by the compatibility).";
 
 pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     if let Some(name) = &args.preset {

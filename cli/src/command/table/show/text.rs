@@ -12,7 +12,7 @@ use std::io::Write;
 /// Writes the methods, those of which the table says the same together.
 pub(super) fn render(methods: &[MethodView<'_>], out: &mut dyn Write) -> Result<(), Failure> {
     let mut groups: Vec<Vec<&MethodView<'_>>> = Vec::new();
-    // Per entry, and what stands beside it, the number of the group.
+    // Per entry, and what stands next to it, the number of the group.
     let mut numbers: HashMap<(Option<usize>, Vec<String>), usize> = HashMap::new();
     for method in methods {
         let number = *numbers.entry((method.entry(), method.sentences())).or_insert(groups.len());

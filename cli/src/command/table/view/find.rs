@@ -53,7 +53,7 @@ pub(crate) fn find<'a>(
 /// The error of a method that the table says nothing of.
 pub(crate) fn has_nothing(wanted: &str) -> Failure {
     let sentence =
-        format!("the table has nothing for {wanted:?}: calls go through as they are, without a deadline");
+        format!("the table has no entry for {wanted:?}: calls pass through unchanged, without a deadline");
     Failure::Usage(sentence)
 }
 
@@ -64,7 +64,7 @@ fn unknown(rows: &[MethodView<'_>], wanted: &str, is_known: impl Fn(&MethodView<
     let names: Vec<(String, &str)> = rows.iter().map(|row| (row.name(), row.method)).collect();
     let advice = close_method(wanted, &names)
         .map_or_else(|| "write pkg.Service/Method".to_owned(), |name| format!("did you mean {name}?"));
-    Failure::Usage(format!("the table has nothing for {wanted:?}; {advice}"))
+    Failure::Usage(format!("the table has no entry for {wanted:?}; {advice}"))
 }
 
 /// The full name of the method that somebody may have meant, among full names and the methods in them: a name

@@ -27,7 +27,7 @@ impl<'a> HttpView<'a> {
     /// The policy that requests run by which are retried.
     pub(crate) fn to_policy(self) -> Policy {
         let policy = self.policy.policy().to_policy(self.table.dialect().compatibility()).with_hedging(None);
-        match self.policy.heeds_retry_after() {
+        match self.policy.applies_retry_after() {
             Some(heeded) => policy.with_server_delays(heeded),
             None => policy,
         }
@@ -68,7 +68,7 @@ impl<'a> HttpView<'a> {
             let text = format!("up to {} attempts, {}", hedging.max_attempts(), hedging.spacing());
             rows.push(("hedging", text, line(PolicyField::Hedging)));
         }
-        if self.policy.heeds_retry_after() == Some(false) {
+        if self.policy.applies_retry_after() == Some(false) {
             rows.push(("Retry-After", "not read".to_owned(), String::new()));
         }
         let only = settings.only_with_server_delay();
@@ -96,7 +96,7 @@ impl Serialize for HttpView<'_> {
         let mut members: Vec<(&str, serde_json::Value)> = vec![
             ("statuses", json!(self.policy.statuses().iter().collect::<Vec<_>>())),
             ("failures", json!(self.failures())),
-            ("retry_after", json!(self.policy.heeds_retry_after())),
+            ("retry_after", json!(self.policy.applies_retry_after())),
         ];
         let without_codes = view.members().into_iter().filter(|(name, ..)| *name != "codes");
         members.extend(without_codes.map(|(name, _, value)| (name, value)));

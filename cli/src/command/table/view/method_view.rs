@@ -148,7 +148,7 @@ impl<'a> MethodView<'a> {
         self.polling().is_some() || self.batching().is_some() || self.idempotent().is_some()
     }
 
-    /// A sentence for each thing beside retries, without its full stop.
+    /// A sentence for each thing besides retries, without its full stop.
     pub(crate) fn sentences(&self) -> Vec<String> {
         let polled =
             self.polling().map(|settings| format!("its operations are polled {}", polling(settings)));

@@ -16,7 +16,7 @@ impl fmt::Display for MethodView<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.policy.zip(self.to_policy()) {
             None => {
-                writeln!(f, "  the table has nothing: calls go through as they are, without a deadline")?;
+                writeln!(f, "  no entry: calls pass through unchanged, without a deadline")?;
             }
             Some((policy, plan)) => {
                 let place = policy.origin().map(short_place).unwrap_or_default();
@@ -90,7 +90,7 @@ pub(super) fn refused(plan: &AttemptPlan) -> String {
     let starts: Vec<String> = starts.collect();
     let count = plan.attempts().len();
     if count == 1 {
-        return "one attempt, whatever happens".to_owned();
+        return "always one attempt".to_owned();
     }
     let more = if count > SHOWN { ", .." } else { "" };
     let count = if plan.is_truncated() { format!("more than {count}") } else { count.to_string() };

@@ -28,7 +28,7 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 /// be read half-written. Such a file, one that is empty, and any other that [`SettingsHandle::replace`] refuses leaves the
 /// settings as they are, and those who [listen](SettingsHandle::on_event) are notified why.
 ///
-/// Changes are noticed by a thread of its own, through what the operating system offers, and every five seconds the file is
+/// Changes are noticed by a separate thread, through what the operating system offers, and every five seconds the file is
 /// looked at in any case: some network file systems report no changes. If the file or its folders are away, the settings
 /// stay as they are, and the file is read as soon as it is back. [`SettingsHandle::is_watched`] says whether the watch
 /// works, and so do the event [`Watching`](SettingsEvent::Watching) and the gauge `gax.client.settings.watched`.
@@ -134,7 +134,7 @@ struct WatchedFile {
     working: Option<Working>,
 }
 
-/// Says that a file is not watched any more, however its thread ends.
+/// Says that a file is no longer watched, however its thread ends.
 struct End {
     path: PathBuf,
     handle: SettingsHandle,
@@ -147,7 +147,7 @@ impl Drop for End {
     }
 }
 
-/// Waits until the file may have changed. `false`: nobody wants to know any more.
+/// Waits until the file may have changed. `false`: no caller wants to know any longer.
 fn wait(changes: &Receiver<Change>) -> bool {
     match changes.recv_timeout(LOOK_AGAIN) {
         Ok(Change::Seen) => {}
@@ -177,7 +177,7 @@ impl WatchedFile {
         drop(end);
     }
 
-    /// Watches the folders that count now. A folder that was made anew under its old name is watched again.
+    /// Watches the folders that count now. A folder that was made again under its old name is watched again.
     fn watch_folders(&mut self) -> notify::Result<()> {
         let folders = folders(&self.path).map_err(notify::Error::io)?;
         for old in self.folders.difference(&folders) {

@@ -238,7 +238,7 @@ impl OperationObserver for OperationSpan {
     fn transparent_retry(&self, _: &OperationInfo, attempt: StartedAttempt) {
         let span = self.attempt(attempt.number());
         span.record("transparent-retry", true);
-        debug!(parent: &span, "sent again at once: no server has seen the request");
+        debug!(parent: &span, "sent again immediately: no server has processed the request");
     }
 
     fn pushback_received(&self, _: &OperationInfo, attempt: &Attempt, asked: ServerDelay) {
@@ -246,7 +246,7 @@ impl OperationObserver for OperationSpan {
     }
 
     fn retry_throttled(&self, _: &OperationInfo, attempt: &Attempt) {
-        debug!(parent: &self.attempt(attempt.number()), "not retried: the retry budget is spent");
+        debug!(parent: &self.attempt(attempt.number()), "not retried: the retry budget is exhausted");
     }
 
     fn attempt_succeeded(&self, _: &OperationInfo, attempt: &Attempt) {
@@ -284,7 +284,7 @@ fn enter(span: &Span) {
     span.with_subscriber(|(id, subscriber)| subscriber.enter(id));
 }
 
-/// Events are not within it any more.
+/// Events are not within it any longer.
 fn exit(span: &Span) {
     span.with_subscriber(|(id, subscriber)| subscriber.exit(id));
 }

@@ -60,7 +60,7 @@ impl TracingObserver {
     }
 
     /// The codes that a caller may expect: an operation that fails with one of them, without being retried, is an event at the
-    /// level DEBUG, not WARN. One whose retries did not help is a warning whatever its code. Default: `INVALID_ARGUMENT`,
+    /// level DEBUG, not WARN. One whose retries did not help is a warning regardless of its code. Default: `INVALID_ARGUMENT`,
     /// `NOT_FOUND`, `ALREADY_EXISTS`, `PERMISSION_DENIED`, `FAILED_PRECONDITION`, `ABORTED`, `OUT_OF_RANGE` and
     /// `UNAUTHENTICATED`, which by OpenTelemetry's conventions are no errors of the server.
     ///
@@ -91,8 +91,8 @@ impl TracingObserver {
         self
     }
 
-    /// Whether an operation over gRPC is called `Sent.package.Service.Method` in `otel.name`, as gRFC A72 has it and grpc-go
-    /// writes it, in place of `package.Service/Method`, as OpenTelemetry has it. Default: as OpenTelemetry has it.
+    /// Whether an operation over gRPC is called `Sent.package.Service.Method` in `otel.name`, as in gRFC A72 and grpc-go
+    /// writes it, in place of `package.Service/Method`, as in OpenTelemetry. Default: as in OpenTelemetry.
     #[must_use]
     pub fn sent_prefix(mut self, is_set: bool) -> Self {
         self.sent_prefix = is_set;

@@ -48,7 +48,7 @@ impl Drop for Entered {
 /// * Where [retries inside retries](crate::OperationOptions::nested_retries) are refused, that holds there too.
 ///
 /// A request has ended when its handler was dropped, as happens when the caller goes away, or when its response has been
-/// sent to its end: a stream of responses may be fed by tasks. What is to go on after the response is not run in the scope.
+/// sent to its end: a stream of responses may be fed by tasks. What is to continue after the response is not run in the scope.
 ///
 /// Clones are the same handle, at the price of a counter. [`Inbound::default`] is the handle of no request: it bounds
 /// nothing and never ends.
@@ -129,7 +129,7 @@ impl Inbound {
     /// Runs a closure for the request, in any thread. Operations that it runs there belong to the request, and those of
     /// [blocking closures](crate::Retryer::run_blocking) stop as it ends: a wait ends at once, a closure that is running
     /// is not interrupted, and no attempt follows. Async operations that a `block_on` in it waits for end with
-    /// [`StopReason::Cancelled`](crate::StopReason::Cancelled); what else an async block does there goes on, so that
+    /// [`StopReason::Cancelled`](crate::StopReason::Cancelled); what else an async block does there continues, so that
     /// `block_on(inbound.scope(work))` is the better choice.
     ///
     /// # Panics

@@ -1,4 +1,4 @@
-//! The end of work that nobody waits for any more.
+//! The end of work that no caller waits for any longer.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl RequestEnded {
 
 impl fmt::Display for RequestEnded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("the request that this was done for has ended")
+        f.write_str("the request that this belongs to has ended")
     }
 }
 

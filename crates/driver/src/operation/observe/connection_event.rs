@@ -29,7 +29,7 @@ pub enum ConnectionChange<'a> {
         /// How long it takes from now until the endpoint connects again.
         retry_in: Duration,
     },
-    /// It takes no calls any more. Those that it has may go on.
+    /// It takes no calls any longer. Those that it has may continue.
     Lost {
         /// Why.
         reason: &'a LostReason,
@@ -41,7 +41,7 @@ pub enum ConnectionChange<'a> {
     },
 }
 
-/// Why a connection takes no calls any more.
+/// Why a connection takes no calls any longer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum LostReason {
@@ -53,7 +53,7 @@ pub enum LostReason {
     Silent,
     /// It has reached the maximum age.
     TooOld,
-    /// The resolver doesn't name its address any more, or nobody needs the connection.
+    /// The resolver doesn't name its address any longer, or nobody needs the connection.
     Removed,
 }
 

@@ -104,7 +104,7 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// called often, for each poll.
     fn attempt_entered(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
-    /// The thread does not work on the attempt any more.
+    /// The thread does not work on the attempt any longer.
     fn attempt_exited(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
     /// An attempt's request is about to go out, transparent retries included: here is where the context of a trace
@@ -133,20 +133,20 @@ pub trait OperationObserver: Send + Sync + 'static {
     }
 
     /// The connection has begun to read an attempt's request, so long after the attempt's start: it had to be there, and to
-    /// have a free stream. Only over gRPC, where somebody [watches](Self::watches_transfers). It is called by the task of
+    /// have a free stream. Only over gRPC, if an observer [watches](Self::watches_transfers). It is called by the task of
     /// the connection, and after a transparent retry once more.
     fn request_read(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
 
-    /// The connection has read a whole message of an attempt's request. Only over gRPC, where somebody
-    /// [watches](Self::watches_transfers). It is called by the task of the connection, which may go on for a moment after
+    /// The connection has read a whole message of an attempt's request. Only over gRPC, if an observer
+    /// [watches](Self::watches_transfers). It is called by the task of the connection, which may continue for a moment after
     /// the attempt has ended.
     fn message_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, message: WireMessage) {}
 
-    /// A whole message of an attempt's response has come in. Only over gRPC, where somebody
+    /// A whole message of an attempt's response has come in. Only over gRPC, if an observer
     /// [watches](Self::watches_transfers).
     fn message_received(&self, operation: &OperationInfo, attempt: StartedAttempt, message: WireMessage) {}
 
-    /// An attempt is over, and this much has gone over the wire with it; the attempt's end follows. Where somebody
+    /// An attempt is over, and this much has gone over the wire with it; the attempt's end follows. If an observer
     /// [watches](Self::watches_transfers), but never for closures.
     fn attempt_transferred(&self, operation: &OperationInfo, attempt: &Attempt, transfer: AttemptTransfer) {}
 
@@ -167,10 +167,10 @@ pub trait OperationObserver: Send + Sync + 'static {
     fn transparent_retry(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
     /// The server of an attempt that failed asks for a delay (`grpc-retry-pushback-ms`, `Retry-After`), or for no
-    /// further attempt. Only what the operation heeds counts; the attempt's end follows.
+    /// further attempt. Only what the operation applies counts; the attempt's end follows.
     fn pushback_received(&self, operation: &OperationInfo, attempt: &Attempt, asked: ServerDelay) {}
 
-    /// An attempt that failed would be retried, but the retry budget is spent; the attempt's end follows.
+    /// An attempt that failed would be retried, but the retry budget is exhausted; the attempt's end follows.
     fn retry_throttled(&self, operation: &OperationInfo, attempt: &Attempt) {}
 
     /// An attempt has the reply.

@@ -5,7 +5,7 @@ use crate::operation::report::delivered::Delivered;
 use crate::operation::report::peer::Peer;
 
 /// The endpoints of attempts, and the messages that came from them. Few operations know of any, and those that wait for an
-/// attempt are kept small: so it is in a place of its own.
+/// attempt are kept small: so it is in a separate place.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) struct Connections {
     /// By the numbers of their attempts.

@@ -34,17 +34,15 @@ impl Note {
     /// The response was committed before its end was seen: what came after its first message was not
     /// classified.
     pub const COMMITTED: Self =
-        Self::new(&("driver.committed", "the response was committed before its end was seen"));
+        Self::new(&("driver.committed", "the response was committed before its end had arrived"));
     /// The response was larger than the buffer that responses are classified in, and was handed to the caller.
     pub const RESPONSE_TOO_LARGE_TO_BUFFER: Self = Self::new(&(
         "driver.response_too_large_to_buffer",
         "the response was larger than the response buffer: committed",
     ));
     /// No more than five attempts are made, as over any gRPC channel, although the settings allow more.
-    pub const ATTEMPTS_CAPPED: Self = Self::new(&(
-        "driver.attempts_capped",
-        "no more than five attempts are made, as gRPC's rules have it",
-    ));
+    pub const ATTEMPTS_CAPPED: Self =
+        Self::new(&("driver.attempts_capped", "at most five attempts are made by gRPC's rules"));
     /// The retry budget was used up when a hedge was due, so that it was not sent then (gRFC A6).
     pub const HEDGE_WITHHELD: Self =
         Self::new(&("driver.hedge_withheld", "a hedge was withheld: the retry budget was used up"));
@@ -58,10 +56,10 @@ impl Note {
         "attempts timed out and the server was silent: the connection was given up",
     ));
     /// The response breaks the rules of its transport, so that it can't be read: the operation ended there,
-    /// whatever codes are retryable.
+    /// regardless of which codes are retryable.
     pub const UNREADABLE_RESPONSE: Self = Self::new(&(
         "driver.unreadable_response",
-        "the response can't be read: not retried, whatever its code",
+        "the response can't be read: not retried, regardless of its code",
     ));
 
     /// A note of that name with that sentence. The name begins with the transport's, so that no two are the same.

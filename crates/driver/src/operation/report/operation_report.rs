@@ -19,15 +19,14 @@ use std::time::Duration;
 
 /// The report of one operation: its attempts, and why it ended.
 ///
-/// It keeps the first 32 and the last 32 attempts, and counts the others, so that it stays small however long an
-/// operation goes on.
+/// Use it to log or assert what happened to a call. It contains the first 32 and the last 32 attempts and counts the others, which
+/// bounds its size.
 ///
-/// A response carries it in its extensions if there is more to say than that the first attempt succeeded, or if it
-/// was asked for (see [`CallOptions::report`](crate::CallOptions::report)); an error carries it in its
-/// [`OperationError`](crate::OperationError).
+/// A response has it in its extensions if there was another attempt, a transparent retry or a note, or if it was requested (see
+/// [`CallOptions::report`](crate::CallOptions::report)). An error has it in its [`OperationError`](crate::OperationError).
 ///
-/// With the feature `serde` it can be written, for logs: its attempts are rows in milliseconds, as `gax demo --format json`
-/// has them. [`Attempt`]s can be read again.
+/// With the feature `serde` it can be serialized, for logs: attempts are rows with times in milliseconds, as in
+/// `gax demo --format json`. [`Attempt`]s can also be deserialized.
 ///
 /// # Examples
 ///
@@ -108,14 +107,14 @@ impl OperationReport {
         self
     }
 
-    /// The value of that type which the transport has added: over HTTP an `HttpReport` or a `TransferProgress`.
+    /// The value of that type which the transport added: over HTTP, an `HttpReport` or a `TransferProgress`.
     #[must_use]
     pub fn detail<T: Any>(&self) -> Option<&T> {
         self.detail.as_ref()?.get()
     }
 
-    /// The report in the extensions of a response. `None`: it comes from no operation, or there is no more to report
-    /// than that the first attempt succeeded, and nobody [asked for it](crate::CallOptions::report).
+    /// The report in the extensions of a response. `None`: the response is not from an operation, or the first attempt succeeded and
+    /// the report was not [requested](crate::CallOptions::report).
     ///
     /// # Examples
     ///
@@ -194,7 +193,7 @@ impl OperationReport {
         parts(self.attempts()).1
     }
 
-    /// How many attempts between the first and the last were made that the report does not keep.
+    /// The number of attempts between the first and the last that the report does not contain.
     #[must_use]
     pub fn attempts_left_out(&self) -> u32 {
         self.ledger.attempts.left_out()
@@ -206,7 +205,7 @@ impl OperationReport {
         self.stop_reason
     }
 
-    /// The attempt that was planned and not made, because it could only have started too late.
+    /// The attempt that was skipped because it would have started too late.
     #[must_use]
     pub fn not_attempted(&self) -> Option<NotAttempted> {
         self.not_attempted
@@ -225,10 +224,10 @@ impl OperationReport {
         self.ledger.delivery
     }
 
-    /// How often a request that never reached a server was sent again at once. That is no attempt, and costs no delay
-    /// (gRFC A6, "transparent retries"). There are at most three between two attempts, and one more in an operation
-    /// for a request that a server did not process. Over HTTP there is also one between two attempts for a request
-    /// that is safe to retry, if its connection had been used before and turns out to be closed.
+    /// How often a request that had not reached a server was sent again immediately (gRFC A6, "transparent retries"). This is not
+    /// an attempt and has no delay. There are at most three between two attempts, and one more in an operation for a request that a
+    /// server did not process. Over HTTP there is also one between two attempts for a request that is safe to retry, if its
+    /// connection had been used before and was closed.
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
         self.ledger.transparent_retries
@@ -318,7 +317,7 @@ impl OperationReport {
         table
     }
 
-    /// Notes on what else is worth knowing, in the order in which it happened.
+    /// Further information, in the order in which it was recorded.
     #[must_use]
     pub fn notes(&self) -> &[Note] {
         &self.ledger.notes

@@ -49,7 +49,7 @@ attempt |   RPC timeout | retry delay | invoked |  ended | code
       2 |           3 s |      200 ms |   1.7 s | 4.65 s | UNAVAILABLE
       3 | not attempted |      400 ms
 sent again at once: 2 times (not counted as attempts)
-note: the response can't be read: not retried, whatever its code";
+note: the response can't be read: not retried, regardless of its code";
     assert_eq!(report.to_string(), text);
 }
 

@@ -82,7 +82,7 @@ pub(super) async fn run(settings: &RetrySettings, script: Script) -> Outcome {
     finish(driver(settings, script)).await
 }
 
-/// Goes on with an operation until it has ended.
+/// Continues with an operation until it has ended.
 pub(super) async fn finish(driver: Driver<Fake>) -> Outcome {
     let began = Clock::start();
     let mut driver = pin!(driver);

@@ -8,7 +8,7 @@ use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StartedAttempt, Sto
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Starts an operation, whose caller gives it that time, and goes on with it: the attempt that was to be sent at once,
+/// Starts an operation, whose caller gives it that time, and continues with it: the attempt that was to be sent at once,
 /// and the outcome.
 async fn start(settings: &RetrySettings, script: Script) -> (Option<u32>, Outcome) {
     let bound = script.bound;
@@ -57,7 +57,7 @@ async fn an_attempt_that_is_over_as_it_starts_is_not_begun() {
     }
 }
 
-/// No server sees a request that nobody waits for, which none does by gax-java's rules if a call gives each attempt 0.9 ms.
+/// No server sees a request that no caller waits for, which none does by gax-java's rules if a call gives each attempt 0.9 ms.
 #[tokio::test(start_paused = true)]
 async fn neither_is_a_retry_that_is_over_as_it_starts() {
     let settings = RetrySettings::builder().initial_retry_delay(10 * MS).max_attempts(2).jittered(false);

@@ -86,9 +86,9 @@ pub(in crate::upload) fn reply(step: Step, request: &Uri, status: StatusCode, he
         (Some("final"), _) if status.is_success() => Reply::Finished,
         (Some("active"), _) if status.is_success() => match (text(headers, RECEIVED).map(number), step) {
             (Some(Some(bytes)), _) => Reply::Persisted(bytes),
-            (Some(None), _) => Reply::Malformed("the server's `X-Goog-Upload-Size-Received` is no number"),
+            (Some(None), _) => Reply::Malformed("the server's `X-Goog-Upload-Size-Received` is not a number"),
             (None, Step::Send { to, .. }) => Reply::Persisted(to),
-            (None, _) => Reply::Malformed("the server did not say how much it has"),
+            (None, _) => Reply::Malformed("the server did not report how much it has"),
         },
         _ if status.is_success() => Reply::Unproven,
         (Some("active"), _) | (None, 409) => Reply::Recoverable,

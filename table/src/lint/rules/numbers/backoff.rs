@@ -34,7 +34,7 @@ declare! {
         "delays that get shorter",
         "Write a multiplier above 1, such as 1.3.";
     NO_JITTER: "no-jitter", Warning, Table,
-        "clients that failed together come back together",
+        "clients that failed together retry together",
         "Leave jittered out.";
     MULTIPLIER_PRECISION: "multiplier-precision", Note, Table,
         "a multiplier that Google's Java generator rounds to one decimal",
@@ -43,7 +43,7 @@ declare! {
         "a first delay of zero is written",
         "Write a first delay such as 0.1s.";
     GENTLE_BACKOFF: "gentle-backoff-on-resource-exhausted", Warning, Table,
-        "an overloaded service is asked again soon, and nearly as often",
+        "an overloaded service is called again soon, and nearly as often",
         "Start with a delay of a second or more, or double the delays.";
 }
 
@@ -103,9 +103,9 @@ fn zero(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let message = if first.is_zero() {
         "retries follow each other at once".to_owned()
     } else {
-        format!("a delay of zero counts as not set: the first one is {first:?}")
+        format!("a delay of zero is treated as unset: the first one is {first:?}")
     };
-    let help = "write a delay such as 0.1s: clients that do not wait keep an outage going";
+    let help = "write a delay such as 0.1s: clients that do not wait prolong an outage";
     report.add(&ZERO_DELAY, Place::value(entry, PolicyField::InitialRetryDelay), message, help);
 }
 
@@ -127,12 +127,12 @@ fn short(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
 
 fn jitter(entry: &EntryView<'_>, report: &mut Report) {
     if !entry.policy.settings().jittered() {
-        let help = "leave jittered out: in an outage all clients come back at the same moments";
+        let help = "leave jittered out: in an outage all clients retry at the same moments";
         report.add(&NO_JITTER, Place::value(entry, PolicyField::Jittered), "delays have no jitter", help);
     }
 }
 
-/// Whether delays that do not grow go on until the timeout.
+/// Whether delays that do not grow continue until the timeout.
 fn is_constant(subject: &Subject<'_>, entry: &EntryView<'_>) -> bool {
     let (settings, delays) = (entry.policy.settings(), delays(subject, entry));
     let grows = delays.multiplier().to_bits() != 1.0_f64.to_bits() && delays.max() != Some(delays.initial());
@@ -156,7 +156,7 @@ fn constant(entry: &EntryView<'_>, delay: Duration, report: &mut Report) {
         (false, false) => (PolicyField::RetryDelayMultiplier, "write a multiplier such as 1.3"),
     };
     let message = format!("every delay is {delay:?}, and only the timeout ends the retries");
-    let help = format!("{remedy}: in an outage clients that do not slow down keep it going");
+    let help = format!("{remedy}: clients that do not slow down prolong an outage");
     report.add(&CONSTANT_DELAY, Place::value(entry, field), message, help);
 }
 
@@ -177,7 +177,7 @@ fn cap(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let origin = Place::value(entry, PolicyField::MaxRetryDelay);
     if cap > total {
         let message = format!("the longest delay, {cap:?}, is longer than the timeout, {total:?}");
-        let help = "no delay can get that long: write a part of the timeout, or a longer timeout";
+        let help = "no delay can get that long: write a fraction of the timeout, or a longer timeout";
         report.add(&CAP_ABOVE_TIMEOUT, origin, message, help);
         // It changes nothing where the number of attempts ends the retries before any delay is that long.
         let all = delays(subject, entry);
@@ -191,7 +191,7 @@ fn cap(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
             &CAP_EQUALS_TIMEOUT,
             origin,
             message,
-            "no delay can get that long: write a part of the timeout",
+            "no delay can get that long: write a fraction of the timeout",
         );
     }
 }
@@ -217,11 +217,11 @@ fn growth(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     }
     if multiplier < 1.0 {
         let message = format!("each delay is {multiplier} times the one before");
-        let help = "write a multiplier such as 1.3: in an outage clients that speed up keep it going";
+        let help = "write a multiplier such as 1.3: clients that speed up prolong an outage";
         report.add(&SHRINKING_DELAY, origin.clone(), message, help);
     }
     if is_written && !is_constant && multiplier.to_bits() == 1.0_f64.to_bits() {
-        let help = "write a multiplier such as 1.3: in an outage clients that do not slow down keep it going";
+        let help = "write a multiplier such as 1.3: clients that do not slow down prolong an outage";
         report.add(&MULTIPLIER_IS_1, origin.clone(), "delays do not grow", help);
     }
     let one_decimal: f64 = format!("{multiplier:.1}").parse().unwrap_or(multiplier);

@@ -12,10 +12,10 @@ declare! {
         "more attempts than gRPC itself ever makes",
         "Write a number from 2 to 5.";
     DEADLINE_RETRY_UNREACHABLE: "deadline-retry-unreachable", Warning, Table,
-        "DEADLINE_EXCEEDED is retried, though an attempt may use up all the time there is",
+        "DEADLINE_EXCEEDED is retried, although an attempt may use all of the time",
         "Leave DEADLINE_EXCEEDED out, or give attempts a shorter timeout than the operation (initial_rpc_timeout in TOML).";
     NO_TIMEOUT: "no-timeout", Warning, Table,
-        "an entry without a timeout: a call may hang for ever",
+        "an entry without a timeout: a call may hang forever",
         "Write a timeout above zero.";
     LONG_UNARY_TIMEOUT: "long-unary-timeout", Note, Table,
         "a unary call may take more than an hour",
@@ -30,11 +30,11 @@ declare! {
         "an RPC timeout that is longer than the total timeout",
         "Write a shorter RPC timeout, or a longer total timeout.";
     RPC_TIMEOUT_GROWTH: "rpc-timeout-growth-without-effect", Warning, Table,
-        "a multiplier of RPC timeouts that have nothing to grow from, or no room",
+        "a multiplier of RPC timeouts that can't grow",
         "Write an initial RPC timeout below the total timeout, or remove the multiplier.";
     SHORT_RPC_TIMEOUT: "short-rpc-timeout", Warning, Table,
         "an RPC timeout of less than 10 ms, in which hardly any server replies",
-        "Write an RPC timeout that slow replies keep.";
+        "Write an RPC timeout that covers slow replies.";
     MANY_ATTEMPTS: "many-attempts", Warning, Table,
         "more than ten attempts, less than a second apart",
         "Write three to five attempts, or a longest delay of several seconds.";
@@ -121,7 +121,7 @@ fn rpc_timeouts(entry: &EntryView<'_>, report: &mut Report) {
     }
     if let Some(initial) = initial.filter(|initial| *initial < ROUND_TRIP && is_own) {
         let message = format!("the first attempt has {initial:?} for its reply");
-        let help = "write a timeout that slow replies keep, such as 1s";
+        let help = "write a timeout that covers slow replies, such as 1s";
         report.add(&SHORT_RPC_TIMEOUT, Place::value(entry, PolicyField::InitialRpcTimeout), message, help);
     }
     let is_written = policy.origin_of(PolicyField::RpcTimeoutMultiplier).is_some();
@@ -131,7 +131,7 @@ fn rpc_timeouts(entry: &EntryView<'_>, report: &mut Report) {
         (Some(_), None) => true,
     };
     if is_written && settings.rpc_timeout_multiplier() > 1.0 && !has_room {
-        let message = "RPC timeouts are to grow, but the first one is all that is left of the total timeout";
+        let message = "RPC timeouts should grow, but the first one is the whole total timeout";
         let help = "write an initial RPC timeout below the total timeout, or remove the multiplier";
         let place = Place::value(entry, PolicyField::RpcTimeoutMultiplier);
         report.add(&RPC_TIMEOUT_GROWTH, place, message, help);
@@ -188,7 +188,7 @@ fn attempts(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     if let (Some(count), true) = (attempts, is_read_by_grpc) {
         let message = format!("gRPC itself makes {MOST_ATTEMPTS} attempts at most, not {count}");
         let origin = Place::value(entry, PolicyField::MaxAttempts);
-        let help = "write a number from 2 to 5, and longer delays where they have to last as long";
+        let help = "write a number from 2 to 5, and longer delays if the retries have to last as long";
         report.add(&MAX_ATTEMPTS_ABOVE_5, origin, message, help);
     }
 }
@@ -197,7 +197,7 @@ fn timeout(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let origin = Place::value(entry, PolicyField::TotalTimeout);
     let Some(total) = entry.policy.settings().total_timeout() else {
         if entry.policy.settings().max_rpc_timeout().is_none() && entry.is_for_something() {
-            let help = "write a timeout above zero, or a call may hang for ever";
+            let help = "write a timeout above zero, or a call may hang forever";
             report.add(&NO_TIMEOUT, origin, "this entry has no timeout", help);
         }
         return;

@@ -33,10 +33,10 @@ declare! {
         "more than four copies of a call, and no retry throttling",
         "Write two or three attempts, or retryThrottling.";
     THROTTLING_FOR_GOOD: "throttling-for-good", Warning, Table,
-        "a token ratio that is rounded to zero, so that successes give no token back",
+        "a token ratio that is rounded to zero, so that successes return no tokens",
         "Write a ratio such as 0.1.";
     THROTTLING_LIFTED: "throttling-lifted-by-one-success", Warning, Table,
-        "a token ratio by which a single success allows retries again",
+        "a token ratio with which a single success allows retries again",
         "Write a ratio below half of the tokens, such as 0.1.";
 }
 
@@ -61,7 +61,7 @@ pub(in crate::lint::rules) fn hedging(subject: &Subject<'_>, entry: &EntryView<'
     // The codes of HTTP requests stand for statuses.
     if !overloaded.is_empty() && entry.policy.entry().is_some() {
         let message = format!("after {overloaded} the next attempt follows at once");
-        let help = "leave it out: a service that has no room, or fails for an unknown reason, needs time";
+        let help = "leave it out: a service that is overloaded, or fails for an unknown reason, needs time";
         report.add(&HEDGED_ON_OVERLOAD, place(), message, help);
     }
     let most = policy.max_attempts().unwrap_or(2);
@@ -104,7 +104,7 @@ fn throttling(subject: &Subject<'_>, report: &mut Report) {
         || Place::of(subject.table.files().iter().rev().find_map(|file| file.throttling_origin.as_ref()));
     if ratio < 0.001 {
         let message = format!(
-            "a token ratio of {ratio} counts as zero: tokens that failures have taken never come back"
+            "a token ratio of {ratio} is rounded to zero: tokens that failures took are never returned"
         );
         report.add(&THROTTLING_FOR_GOOD, place(), message, "write a ratio such as 0.1");
     }

@@ -66,7 +66,7 @@ async fn an_upload_without_a_name_or_with_malformed_parts_is_refused() {
     for (query, body, message) in [
         ("uploadType=media", "hello", "Required object name."),
         ("uploadType=multipart&name=a", "hello", "Malformed multipart body."),
-        ("uploadType=resumable&name=a", "[1]", "Parse Error: the metadata is no JSON object."),
+        ("uploadType=resumable&name=a", "[1]", "Parse Error: the metadata is not a JSON object."),
         ("uploadType=resumable", "{}", "Required object name."),
         ("uploadType=other&name=a", "", "Not Found"),
     ] {

@@ -13,7 +13,7 @@ pub(super) fn of_hedging(was: Option<&HedgingPolicy>, is: Option<&HedgingPolicy>
             let load = format!("calls are hedged: a slow service gets up to {most} times its usual load");
             return reasons.add(Kind::MoreAggressive, load);
         }
-        (Some(_), None) => return reasons.add(Kind::LessAggressive, "calls are not hedged any more"),
+        (Some(_), None) => return reasons.add(Kind::LessAggressive, "calls are no longer hedged"),
         (Some(was), Some(is)) => (was, is),
     };
     let [before, now] = [was, is].map(|policy| policy.to_hedging().max_attempts());

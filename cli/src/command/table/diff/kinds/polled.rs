@@ -8,9 +8,9 @@ use std::cmp::Ordering;
 pub(super) fn of_polling(was: Option<&RetrySettings>, is: Option<&RetrySettings>, reasons: &mut Reasons) {
     let (was, is) = match (was, is) {
         (None, None) => return,
-        (None, Some(_)) => return reasons.add(Kind::Added, "the table had nothing about polling"),
+        (None, Some(_)) => return reasons.add(Kind::Added, "the table had no settings for polling"),
         (Some(_), None) => {
-            return reasons.add(Kind::Removed, "the table no longer says anything about polling");
+            return reasons.add(Kind::Removed, "the table no longer has settings for polling");
         }
         (Some(was), Some(is)) => (was, is),
     };
@@ -27,8 +27,8 @@ pub(super) fn of_polling(was: Option<&RetrySettings>, is: Option<&RetrySettings>
         reasons.add(Kind::LessAggressive, "operations are polled less often");
     }
     match limit(is.total_timeout()).cmp(&limit(was.total_timeout())) {
-        Ordering::Greater => reasons.add(Kind::Slower, "operations are waited for longer"),
-        Ordering::Less => reasons.add(Kind::Faster, "operations are waited for less long"),
+        Ordering::Greater => reasons.add(Kind::Slower, "operations are polled for longer"),
+        Ordering::Less => reasons.add(Kind::Faster, "operations are polled for a shorter time"),
         Ordering::Equal => {}
     }
 }
@@ -42,11 +42,11 @@ pub(super) fn of_batching(
     let (was, is) = match (was, is) {
         (None, None) => return,
         (None, Some(_)) => {
-            reasons.add(Kind::Added, "the table had nothing about batching");
+            reasons.add(Kind::Added, "the table had no settings for batching");
             return reasons.add(Kind::LessAggressive, "requests are sent together");
         }
         (Some(_), None) => {
-            reasons.add(Kind::Removed, "the table no longer says anything about batching");
+            reasons.add(Kind::Removed, "the table no longer has settings for batching");
             return reasons.add(Kind::MoreAggressive, "requests are sent one by one");
         }
         (Some(was), Some(is)) => (was, is),
@@ -67,10 +67,10 @@ pub(super) fn of_batching(
         reasons.add(Kind::LessAggressive, "batches are sent later or are larger");
     }
     if limits.contains(&Ordering::Greater) {
-        reasons.add(Kind::MoreAggressive, "more may be outstanding");
+        reasons.add(Kind::MoreAggressive, "more elements may be outstanding");
     }
     if limits.contains(&Ordering::Less) {
-        reasons.add(Kind::LessAggressive, "less may be outstanding");
+        reasons.add(Kind::LessAggressive, "fewer elements may be outstanding");
     }
 }
 

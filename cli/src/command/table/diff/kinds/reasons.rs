@@ -8,10 +8,10 @@ use crate::command::table::view::MethodView;
 pub(in crate::command::table::diff) fn reasons(was: &MethodView<'_>, is: &MethodView<'_>) -> Reasons {
     let mut reasons = Reasons::default();
     match (was.policy.is_some(), is.policy.is_some()) {
-        (false, true) => reasons.add(Kind::Added, "the table had nothing for it"),
+        (false, true) => reasons.add(Kind::Added, "the table had no entry for it"),
         (true, false) => {
             reasons
-                .add(Kind::Removed, "calls go through as they are, without retries and without a deadline");
+                .add(Kind::Removed, "calls pass through unchanged, without retries and without a deadline");
         }
         (true, true) => {
             retries::of_retries(was, is, &mut reasons);

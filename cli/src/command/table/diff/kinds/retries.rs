@@ -47,10 +47,8 @@ pub(super) fn of_retries(was: &MethodView<'_>, is: &MethodView<'_>, reasons: &mu
     of_silence(was, is, reasons);
     match (was.is_jittered(), is.is_jittered()) {
         (Some(true), Some(false)) => {
-            reasons.add(
-                Kind::MoreAggressive,
-                "waits have no jitter any more: clients retry at the same moments",
-            );
+            reasons
+                .add(Kind::MoreAggressive, "waits no longer have jitter: clients retry at the same moments");
         }
         (Some(false), Some(true)) => reasons.add(Kind::LessAggressive, "waits have jitter now"),
         _ => {}
