@@ -1,4 +1,4 @@
-//! Three servers behind one connection: one dies, one says goodbye, and no call fails.
+//! Three servers behind one connection: one fails, one sends a `GOAWAY`, and no call fails.
 //!
 //! ```text
 //! cargo run --example balanced --features connection
@@ -52,7 +52,7 @@ impl OperationObserver for Printed {
     }
 }
 
-/// Calls so often, and says which servers the attempts went to.
+/// Makes this number of calls, and returns the servers that the attempts went to.
 async fn call(client: &LibraryServiceClient<Connection>, calls: usize) -> Result<(), tonic::Status> {
     for _ in 0..calls {
         let book = GetBookRequest { name: "shelves/1/books/1".to_owned() };

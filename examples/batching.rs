@@ -22,7 +22,7 @@ struct LogServer {
 }
 
 impl LogServer {
-    /// The number of each line, or why it was refused.
+    /// The number of each line, or why it was rejected.
     fn write(&self, lines: &[String]) -> Result<Vec<Result<u64, Status>>, Status> {
         if self.calls.fetch_add(1, Ordering::Relaxed) == 0 {
             return Err(Status::unavailable("the log is being opened"));
@@ -49,7 +49,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         }
     });
 
-    // Up to 100 lines go together, none waits for more than 20 ms, and no more than 500 have no reply yet.
+    // A batch has up to 100 lines, no line waits for more than 20 ms, and at most 500 lines are without a reply.
     let batching = BatchingSettings::builder()
         .element_count_threshold(100)
         .request_byte_threshold(1 << 20)
@@ -79,7 +79,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         println!("the last line's batch:\n{report}");
     }
 
-    // An entry may fail although its batch doesn't.
+    // A single entry can fail although its batch succeeds.
     let refused = batcher.add(String::new()).await?;
     let totals = batcher.close().await;
     if let Err(error) = refused.await {

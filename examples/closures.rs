@@ -10,7 +10,7 @@ use std::io;
 use std::time::Duration;
 use tonic_gax::{Code, RetrySettings};
 
-/// Something that fails until its third call.
+/// A function that fails until its third call.
 struct Flaky(u32);
 
 impl Flaky {
@@ -28,7 +28,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         .total_timeout(Duration::from_secs(5))
         .build()?;
 
-    // In a task. Which errors are worth another attempt is a matter of codes, where the error has one.
+    // In a task. If the error has a code, a set of codes decides which errors are retried.
     let mut flaky = Flaky(0);
     let value = retry(&settings, [Code::Unavailable], || std::future::ready(flaky.call())).await?;
     println!("retry: {value}");
@@ -38,7 +38,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let value = retry_blocking(&settings, [Code::Unavailable], || flaky.call())?;
     println!("retry_blocking: {value}");
 
-    // With other errors, a closure decides. A `Retryer` is made once and used often, it reports, and
+    // For other errors, a closure decides. Create a `Retryer` once and use it often: it returns reports, and
     // its closures get their attempt.
     let mut failures = vec![io::ErrorKind::ConnectionReset, io::ErrorKind::TimedOut];
     let read = |_| match failures.pop() {

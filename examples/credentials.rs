@@ -1,6 +1,6 @@
 //! Credentials from a token server: fetched once, used by all calls, and fetched again if the service rejects them.
 //!
-//! Both servers are in this program: one hands out tokens as OAuth's do, and the library takes each but the first, as if that
+//! Both servers are in this program: one returns tokens like an OAuth server, and the library accepts all but the first, as if it
 //! had been revoked.
 //!
 //! ```text
@@ -49,7 +49,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let channel = tonic_gax::client::connect(url).await?;
     let client = LibraryServiceClient::new(CredentialsService::new(channel, credentials));
 
-    // The first token is refused, which a fresh one puts right. The second call uses that one.
+    // The first token is rejected and replaced. The second call uses the new token.
     for attempts in [2, 1] {
         let request = Request::new(GetBookRequest { name: "shelves/1/books/1".to_owned() });
         let request = request.with_call_options(CallOptions::new().report(true));
@@ -61,7 +61,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Serves `token-1`, `token-2` and so on, as JSON; the URL.
+/// Serves `token-1`, `token-2` and so on, as JSON; returns the URL.
 async fn serve_tokens() -> Result<String, Box<dyn Error>> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let url = format!("http://{}/token", listener.local_addr()?);
@@ -87,7 +87,7 @@ async fn serve_tokens() -> Result<String, Box<dyn Error>> {
     Ok(url)
 }
 
-/// Serves a library to everybody who does not bring the first token; the URL.
+/// Serves a library that accepts every token but the first; returns the URL.
 async fn serve_library() -> io::Result<String> {
     let check = |request: Request<()>| match request.metadata().get("authorization") {
         Some(token) if token != "Bearer token-1" => Ok(request),

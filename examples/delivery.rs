@@ -1,4 +1,4 @@
-//! Whether a call that failed may have changed something on the server.
+//! Checks whether a failed call may have changed something on the server.
 //!
 //! ```text
 //! cargo run --example delivery
@@ -15,7 +15,7 @@ use tonic::Status;
 use tonic_gax::testing::{Reply, Script, VirtualServer};
 use tonic_gax::{Code, Note, OperationError, RetrySettings};
 
-/// `REFUSED_STREAM` of HTTP/2: the server has not looked at the request.
+/// `REFUSED_STREAM` of HTTP/2: the server has not processed the request.
 const REFUSED: Reply = Reply::Reset(7);
 
 /// The status that creating a book ends with if the server replies so to its two attempts.
@@ -43,15 +43,15 @@ fn outcome(status: &Status) -> Result<&OperationError, &'static str> {
 
 #[tokio::main(flavor = "current_thread", start_paused = true)]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    // The server says that it has not looked at the request, each time: there is no book.
+    // The server reports each time that it has not processed the request: there is no book.
     let status = create(vec![REFUSED; 3]).await?;
     assert_eq!(outcome(&status)?.delivery(), Delivery::NotProcessed);
 
-    // The connection breaks under the request: there may be one.
+    // The connection breaks during the request: there may be a book.
     let status = create(vec![Reply::Close, REFUSED, Reply::unavailable()]).await?;
     assert!(outcome(&status)?.may_have_been_applied());
 
-    // The first attempt's response is lost, and the second finds the book there. It may be our own.
+    // The first attempt's response is lost, and the second attempt finds the book. It may be the one that the first attempt created.
     let there = Reply::status(Status::already_exists("there is such a book"));
     let status = create(vec![Reply::Close, there]).await?;
     assert_eq!(outcome(&status)?.report().notes(), [Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED]);

@@ -1,5 +1,5 @@
-//! A subscription to a feed that ends its streams, repeats itself and sends signs of life: each change comes once, whatever the
-//! connections do, and another task sees how the subscription is doing.
+//! A subscription to a feed that ends its streams, repeats messages and sends heartbeats: each change arrives once, whatever the
+//! connections do, and another task reads the state of the subscription.
 //!
 //! ```text
 //! cargo run --example feed
@@ -26,7 +26,7 @@ use tonic_gax::{Code, RetrySettings};
 /// The last change that there is.
 const LAST: u64 = 30;
 
-/// Continues behind the last revision, until the last change has come.
+/// Continues after the last revision, until the last change has arrived.
 struct Changes {
     revision: u64,
 }
@@ -36,7 +36,7 @@ impl StreamResumption for Changes {
     type Response = CatalogChange;
 
     fn process(&mut self, change: &mut CatalogChange) -> Processed {
-        // Signs of life have no book, and the first change of a stream may be one that has come before.
+        // Heartbeats have no book, and the first change of a stream may be a repetition.
         if change.book.is_none() || change.revision <= self.revision {
             return Processed::Skip;
         }
@@ -61,13 +61,13 @@ impl StreamResumption for Changes {
 impl SubscriptionStrategy for Changes {
     type Message = ();
 
-    /// That a stream has ended says nothing of the feed.
+    /// The end of a stream is not the end of the feed.
     fn ended(&mut self) -> Ended {
         if self.revision < LAST { Ended::Reconnect } else { Ended::End }
     }
 }
 
-/// A catalog whose streams have six changes and signs of life, and end well, or break. Before the third of them the changes up
+/// A catalog whose streams have six changes and heartbeats, and end successfully or break. Before the third stream, the changes up
 /// to 20 are forgotten.
 #[derive(Default)]
 struct Catalog {
@@ -89,7 +89,7 @@ impl CatalogService for Catalog {
         if (1..oldest).contains(&after) {
             return Err(Status::out_of_range(format!("the changes before revision {oldest} are forgotten")));
         }
-        // The last change comes once more.
+        // The last change is repeated.
         let begins_at = after.max(oldest);
         let change = |revision| {
             let book = Book { name: format!("shelves/1/books/{revision}"), title: "Middlemarch".to_owned() };

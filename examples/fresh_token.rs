@@ -1,4 +1,4 @@
-//! A token that is fresh in every attempt: the interceptor goes inside of the retries.
+//! A new token in every attempt: the interceptor is inside the retries.
 //!
 //! A token that is fetched once per call may have expired by the time of the last attempt. An interceptor that
 //! a generated client is given runs for each attempt; so does one between the layer and the channel.
@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::{Request, Status};
 
-/// Where tokens come from; a real one would ask again when its token is about to expire.
+/// The source of tokens. A real one would fetch a new token shortly before the old one expires.
 #[derive(Debug, Default)]
 struct Tokens {
     handed_out: AtomicU32,

@@ -24,13 +24,13 @@ use tonic_gax::OperationReport;
 pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let url = flaky_http::serve(2).await?; // busy for two requests
 
-    // The preset waits a second and more; an example has no time for that.
-    // Its rules are for Cloud Storage, and for the host that stands in for it here.
+    // The preset waits a second or more, which is too long for an example.
+    // The rules of the preset apply to Cloud Storage, and to the host of this example.
     let host = url.trim_start_matches("http://").to_owned();
     let preset = presets::storage().with_host(host);
     let quick = Backoff::exponential(Duration::from_millis(5), 2.0, Duration::from_millis(50));
     let strategy = preset.backoff_strategy().with_backoff(quick);
-    // Without it uploads over HTTP/2 wait for delayed acknowledgements.
+    // Without `TCP_NODELAY`, uploads over HTTP/2 wait for delayed acknowledgements.
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     let client = Client::builder(TokioExecutor::new()).build(connector);

@@ -1,4 +1,4 @@
-//! Retries under a reqwest client, with settings of your own.
+//! Retries under a reqwest client, with your own settings.
 //!
 //! ```text
 //! cargo run --example http_reqwest

@@ -1,4 +1,4 @@
-//! Retries under a client that you have already: one layer around its channel, and a retry table.
+//! Retries under a client that you already have: one layer around its channel, and a retry table.
 //!
 //! ```text
 //! cargo run --example layer

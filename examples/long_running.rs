@@ -1,4 +1,4 @@
-//! A long-running operation: it is started, its progress is drawn, and it is finished by its name.
+//! A long-running operation: the program starts it, prints its progress, and resumes it by its name.
 //!
 //! ```text
 //! cargo run --example long_running
@@ -28,7 +28,7 @@ use tonic_gax::RetrySettings;
 
 const BOOKS: i32 = 120;
 
-/// Archives thirty books from one look at it to the next, and is away at every third.
+/// Archives thirty books between two polls, and is unavailable at every third poll.
 #[derive(Debug, Clone, Default)]
 struct Archive {
     looks: Arc<AtomicI32>,
@@ -103,7 +103,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         .add_service(OperationsServer::new(archive));
     let url = library::listen(server).await?;
 
-    // Polls come quickly here: by default after 5 s, 7.5 s and so on.
+    // Polls follow quickly here. By default they follow after 5 s, 7.5 s and so on.
     let mut stub = ArchiveServiceStubSettings::builder();
     let quick = RetrySettings::builder()
         .initial_retry_delay(Duration::from_millis(20))
@@ -117,7 +117,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let name = archive.started().await?.to_owned();
     println!("{name} has started");
 
-    // The first process draws the beginning, and is gone.
+    // The first process prints the beginning, and ends.
     let mut progress = archive.progress();
     for _ in 0..2 {
         let metadata = progress.next().await.ok_or("it is not done yet")?;

@@ -102,7 +102,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Shows what an operation led to; for one that failed, what is logged after the last retry.
+/// Prints the result of an operation; for a failed one, what is logged after the last retry.
 fn show(result: Result<Retried<String>, RetryError<Failure>>) {
     let report = |report: &OperationReport| println!("{report}");
     match result {
@@ -155,8 +155,8 @@ enum Safety {
 }
 
 impl Safety {
-    /// Commands that read, and those that leave the same behind however often they are carried out. Every other is
-    /// taken for one that isn't: `INCR` and `LPUSH`, say, or a script, of which nobody knows.
+    /// Commands that read, and those that have the same effect however often they are carried out. All others are
+    /// treated as not repeatable, such as `INCR`, `LPUSH` and scripts.
     fn of(command: &str) -> Self {
         match command {
             "GET" | "MGET" | "EXISTS" | "TTL" | "PING" | "SET" | "MSET" | "HSET" => Safety::Repeatable,
@@ -176,7 +176,7 @@ impl Retryable<Failure> for Safety {
         }
     }
 
-    /// An attempt that runs into its timeout is treated as `DEADLINE_EXCEEDED`.
+    /// An attempt that times out fails with `DEADLINE_EXCEEDED`.
     fn codes(&self) -> CodeSet {
         match self {
             Safety::Repeatable => CodeSet::from([Code::Unavailable, Code::Aborted, Code::DeadlineExceeded]),
@@ -188,9 +188,9 @@ impl Retryable<Failure> for Safety {
 /// Why a command failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// No connection came about: nothing was sent.
+    /// There was no connection: nothing was sent.
     Connect(io::Error),
-    /// The connection broke after that, or brought no whole reply: the command may have been carried out.
+    /// The connection broke later, or the reply is incomplete: the command may have been carried out.
     Lost(io::Error),
     /// An error that the server sent, which begins with its kind.
     Reply(String),
@@ -262,11 +262,11 @@ async fn free_address() -> io::Result<SocketAddr> {
     TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?.local_addr()
 }
 
-/// A Redis server of ours; it ends with the program.
+/// A Redis server that ends with the program.
 struct Server(Child);
 
 impl Server {
-    /// From when on a script is treated as one that keeps the server busy.
+    /// The time after which a script keeps the server busy.
     const BUSY_AFTER: Duration = Duration::from_millis(20);
 
     fn start(address: SocketAddr) -> io::Result<Self> {
@@ -279,7 +279,7 @@ impl Server {
         Ok(Self(child))
     }
 
-    /// Sends it a signal, as `kill` does.
+    /// Sends a signal to the server, like `kill`.
     fn signal(&self, signal: &str) -> io::Result<()> {
         Command::new("kill").args([signal, &self.0.id().to_string()]).status().map(drop)
     }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use tonic_gax::StartedAttempt;
 
-/// Where the numbers go; in a program, the counters of your metrics library, with the method as a label.
+/// The counters. In a program, use those of your metrics library, with the method as a label.
 #[derive(Debug, Default)]
 struct Counters {
     attempts: AtomicU64,

@@ -17,7 +17,7 @@ use std::sync::Arc;
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let url = library::serve(2).await?; // a server that rejects the first two calls
 
-    // In production a port that Prometheus knows; here one that is free.
+    // In production, use a port that Prometheus scrapes. Here it is a free port.
     let endpoint: SocketAddr = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?.local_addr()?;
     // Durations, sizes and retries have their own buckets; without any they would be summaries. The recommended names are
     // those of the guide's dashboard.

@@ -1,4 +1,4 @@
-//! Metrics by OpenTelemetry, printed to the terminal.
+//! Metrics with OpenTelemetry, printed to the terminal.
 //!
 //! ```text
 //! cargo run --example metrics_terminal

@@ -1,4 +1,4 @@
-//! Other settings than the table's: for one RPC, for all RPCs, and for one call.
+//! Overrides the settings of the table: for one RPC, for all RPCs, and for one call.
 //!
 //! ```text
 //! cargo run --example overrides
@@ -42,7 +42,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let status = client.get_book(request()).await.err().ok_or("the library is closed")?;
     assert_eq!(show(&status), Some((4, StopReason::MaxAttempts)));
 
-    // One call: two attempts within a second; everything else stays as the client has it.
+    // One call: two attempts within a second. Everything else keeps the client's settings.
     let options = CallOptions::new().max_attempts(2).timeout(SECOND);
     let status =
         client.get_book(request().with_call_options(options)).await.err().ok_or("the library is closed")?;
@@ -50,7 +50,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints why a call failed; how many attempts it took, and why there was no other.
+/// Prints why a call failed, the number of attempts, and why there were no more.
 fn show(status: &tonic::Status) -> Option<(u32, StopReason)> {
     let error = OperationError::of(status)?;
     println!("{}: {error}", status.code());

@@ -1,4 +1,4 @@
-//! Lists that a server gives page by page: as a stream of items or of pages, up to a limit, and from where another program
+//! Lists that a server returns in pages: as a stream of items or of pages, up to a limit, and from the place where another program
 //! stopped.
 //!
 //! ```text
@@ -44,7 +44,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let rest: Vec<_> = books.collect::<Result<_, _>>().await?;
     assert_eq!(rest.iter().map(|book| &*book.title).collect::<Vec<_>>(), titles.get(4..).unwrap_or_default());
 
-    // Over any other client a closure reads the pages: here over tonic's own, which doesn't retry.
+    // With other clients, a closure reads the pages. Here it uses tonic's client, which doesn't retry.
     let tonics_own = TonicClient::new(Library::refusing(0));
     let books = paginate(String::new(), |page_token| {
         let mut client = tonics_own.clone();

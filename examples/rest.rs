@@ -1,6 +1,6 @@
 //! A generated client over HTTP and JSON instead of gRPC: the same calls, settings and reports.
 //!
-//! The library's protos have no `google.api.http` rules, so that the program brings them along. Clients of Google's APIs need none.
+//! The library's protos have no `google.api.http` rules, so the program adds them. Clients of Google's APIs don't need that.
 //!
 //! ```text
 //! cargo run --example rest --features rest
@@ -30,7 +30,7 @@ const REPLIES: [(&str, &str); 5] = [
     ("404 Not Found", r#"{"error": {"code": 404, "message": "there is no such book"}}"#),
 ];
 
-/// Serves the replies on a port of this machine; its URL.
+/// Serves the replies on a local port; returns the URL.
 async fn serve() -> io::Result<String> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
     let url = format!("http://{}", listener.local_addr()?);
@@ -78,13 +78,13 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     println!("{titles:?}");
     assert_eq!(titles, ["Middlemarch", "Romola", "Adam Bede"]);
 
-    // An error of the server's, by its HTTP status.
+    // An error of the server, by its HTTP status.
     let request = GetBookRequest { name: "shelves/1/books/9".to_owned() };
     let status = client.get_book(request).await.err().ok_or("there is no such book")?;
     println!("{status}");
     assert_eq!((status.code(), status.message()), (Code::NotFound, "there is no such book"));
 
-    // A request that has no place in the rule's path is not sent.
+    // A request that doesn't fit the rule's path is not sent.
     let request = GetBookRequest { name: "Romola".to_owned() };
     let status = client.get_book(request).await.err().ok_or("it has no path")?;
     println!("{}", status.message());

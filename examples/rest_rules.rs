@@ -1,4 +1,4 @@
-//! Retries for a REST API of your own, by the rules in `rest_rules.toml`: which requests are safe to retry, on which statuses, how
+//! Retries for your own REST API, by the rules in `rest_rules.toml`: which requests are safe to retry, for which statuses, how
 //! often and how long.
 //!
 //! ```text

@@ -1,7 +1,7 @@
-//! A server's handler that calls another service, within the time that its own caller has.
+//! A server's handler calls another service, within the deadline of its own caller.
 //!
-//! `DeadlineLayer` reads the `grpc-timeout` of each request that comes in; calls which the handler makes in
-//! its own task end with it, whatever their settings say.
+//! `DeadlineLayer` reads the `grpc-timeout` of each incoming request. Calls that the handler makes in
+//! its own task end with it, whatever their settings are.
 //!
 //! ```text
 //! cargo run --example server_deadline
@@ -21,7 +21,7 @@ use tonic::transport::{Channel, Server};
 use tonic::{IntoRequest as _, Request, Response, Status, Streaming};
 use tonic_gax::{DeadlineLayer, OperationError};
 
-/// A library without books, which asks another one.
+/// A library without books, which calls another library.
 struct Branch {
     main: LibraryServiceClient<Channel>,
 }
@@ -31,7 +31,7 @@ impl LibraryService for Branch {
     async fn get_book(&self, request: Request<GetBookRequest>) -> Result<Response<Book>, Status> {
         let result = self.main.get_book(request.into_inner()).await;
         if let Some(error) = result.as_ref().err().and_then(|status| OperationError::of(status)) {
-            // The table gives GetBook ten seconds. The caller has less, and that counts.
+            // The table gives GetBook ten seconds. The caller has less time, which limits the call.
             println!("the branch gave up: {error}");
             assert!(error.report().elapsed() < Duration::from_secs(1));
         }

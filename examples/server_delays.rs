@@ -1,4 +1,4 @@
-//! Servers ask to wait before the next attempt, or not to come back.
+//! Servers ask for a delay before the next attempt, or for no retry.
 //!
 //! ```text
 //! cargo run --example server_delays
@@ -15,7 +15,7 @@ use tonic_gax::{
     StopReason,
 };
 
-/// When a call's attempts start in milliseconds, where the server replies so, and why it ended.
+/// The starts of a call's attempts in milliseconds for these replies of the server, and why the call ended.
 async fn call(replies: Vec<Reply>) -> Result<(Vec<u128>, Option<StopReason>), Box<dyn Error>> {
     let settings = RetrySettings::builder()
         .initial_retry_delay(Duration::from_millis(100))
@@ -45,14 +45,14 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     // A pushback replaces the wait, shorter or longer.
     assert_eq!(call(vec![Reply::pushback(700)]).await?, (vec![0, 700], None));
 
-    // A negative one means: not again.
+    // A negative pushback means no retry.
     assert_eq!(call(vec![Reply::pushback(-1)]).await?, (vec![0], Some(StopReason::Pushback)));
 
     // A proxy in front of the server asks for two seconds. The back-off is added, so that not all clients return at the same time.
     let busy = Reply::http(503, &[("retry-after", "2")]);
     assert_eq!(call(vec![busy]).await?, (vec![0, 2100], None));
 
-    // Nobody waits for what there is no time for: the operation ends now, with the server's error.
+    // The delay doesn't fit into the total timeout: the operation ends immediately with the server's error.
     let later = Reply::http(503, &[("retry-after", "60")]);
     assert_eq!(call(vec![later]).await?, (vec![0], Some(StopReason::ServerDelayExceedsBudget)));
     Ok(())

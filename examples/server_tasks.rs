@@ -1,6 +1,6 @@
-//! The work that a server's handler hands to other tasks and threads ends with the request.
+//! Work that a server's handler passes to other tasks and threads ends with the request.
 //!
-//! The handler starts a task, which asks another server, and a thread, which waits before it tries something again. Its
+//! The handler starts a task, which calls another server, and a thread, which waits before it tries again. The
 //! caller goes away after a moment, and neither continues.
 //!
 //! ```text
@@ -45,13 +45,13 @@ impl LibraryService for Branch {
         let main = self.main.clone();
         let request = request.into_inner();
 
-        // Dropped with the request, wherever it is. Its calls have no more time than the request.
+        // This task is dropped with the request. Its calls have no more time than the request.
         let task = tokio::spawn(inbound.clone().scope(async move {
             let result = main.get_book(request).await;
             println!("the task got {result:?}");
         }));
 
-        // Nothing can stop a thread, but it stops waiting, and there is no other attempt.
+        // A thread can't be stopped, but it stops waiting, and there is no other attempt.
         let thread = tokio::task::spawn_blocking(move || {
             let settings =
                 RetrySettings::builder().initial_retry_delay(Duration::from_secs(600)).max_attempts(2);
@@ -61,7 +61,7 @@ impl LibraryService for Branch {
         });
 
         if let Some(started) = self.started.lock().ok().and_then(|mut started| started.take()) {
-            // Nobody may be interested any longer.
+            // The receiver may be gone.
             started.send(Started { task, thread }).ok();
         }
         std::future::pending().await

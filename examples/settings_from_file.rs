@@ -1,4 +1,4 @@
-//! Settings of a program's own file, over those of the retry table: `cargo run --example settings_from_file`
+//! Settings from a program's own file, which override those of the retry table: `cargo run --example settings_from_file`
 
 use serde::Deserialize;
 use std::collections::BTreeMap;
@@ -6,7 +6,7 @@ use std::error::Error;
 use std::time::Duration;
 use tonic_gax::{CallOptions, CallSettings, Code, RetryBudget};
 
-/// The program's file. Any format of serde will do.
+/// The program's file. Any format of serde works.
 const FILE: &str = r#"{
     "address": "http://localhost:50051",
     "budget": { "max_tokens": 10, "token_ratio": 0.1 },
@@ -46,7 +46,7 @@ pub(crate) fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(serde_json::to_string(&config.budget)?, r#"{"max_tokens":10.0,"token_ratio":0.1}"#);
     assert_eq!(config.nightly_export, CallOptions::new().no_timeout().max_attempts(10));
 
-    // Settings that can't work are refused with the reason.
+    // Invalid settings are rejected with the reason.
     let error = serde_json::from_str::<CallSettings>(r#"{"total_timeout": "30"}"#).err();
     println!("{}", error.ok_or("a duration needs a unit")?);
     Ok(())

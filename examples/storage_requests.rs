@@ -1,6 +1,6 @@
 //! Sends Cloud Storage requests, read as JSON lines, through the HTTP layer with the storage preset.
 //!
-//! It is what retry conformance cases are run with, and shows the layer on every operation of the Cloud
+//! Retry conformance cases are run with it. It uses the layer for every operation of the Cloud
 //! Storage JSON API:
 //!
 //! ```text
@@ -115,7 +115,7 @@ pub(crate) async fn run(
     input: impl BufRead,
     mut output: impl Write,
 ) -> Result<(), AnyError> {
-    // A connection for each request: one that the server has closed is then never mistaken for a fault.
+    // Each request has its own connection, so that a closed connection is not mistaken for a fault.
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     let client = Client::builder(TokioExecutor::new()).pool_max_idle_per_host(0).build(connector);

@@ -1,4 +1,4 @@
-//! A stream of requests that is sent again: it is buffered as it goes out, up to a limit.
+//! A stream of requests that is sent again: it is buffered while it is sent, up to a limit.
 //!
 //! ```text
 //! cargo run --example streaming
@@ -27,7 +27,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         .total_timeout(Duration::from_secs(10))
         .build()?;
     stub.import_books().set_retry_settings(quick).set_retryable_codes([Code::Unavailable]);
-    // An import may run twice: a book that is there already is replaced.
+    // An import may run twice: an existing book is replaced.
     let settings = LibraryServiceSettings::create(stub.build()?)
         .with_replay_streams(true)
         .with_max_replay_bytes(64 * 1024)
@@ -40,7 +40,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     println!("{report}");
     assert_eq!((report.attempt_count(), response.get_ref().count), (3, 100));
 
-    // More than may be buffered goes out all the same, but only once: from there on the call is committed.
+    // A stream above the limit is still sent, but only once: from then on the call is committed.
     let request = Request::new(tokio_stream::iter(books(10_000)));
     let request = request.with_call_options(CallOptions::new().timeout(Duration::from_secs(60)));
     let response = client.import_books(request).await?;

@@ -1,4 +1,4 @@
-//! A test of your own code: a fake server in the same process, and a clock that jumps.
+//! A test of your own code: a fake server in the same process, and a paused clock.
 //!
 //! tonic's server type is a tower service, so a client or a layer takes it where it takes a channel: no port, no
 //! connection. With tokio's clock paused, a delay passes immediately, and every time is exact.
@@ -28,7 +28,7 @@ async fn title<T: Transport>(client: &LibraryServiceClient<T>) -> Result<String,
 #[tokio::main(flavor = "current_thread", start_paused = true)]
 #[expect(clippy::disallowed_methods, reason = "the clock is paused, so the time that it shows is exact")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    // Without jitter the delays are those that are written down.
+    // Without jitter, the delays are exact.
     let exact = RetrySettings::builder()
         .initial_retry_delay(Duration::from_millis(200))
         .retry_delay_multiplier(2.0)
@@ -39,7 +39,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     stub.get_book().set_retry_settings(exact);
     let settings = LibraryServiceSettings::create(stub.build()?);
 
-    // An outage that ends in time: two refusals, and delays of 200 and 400 ms.
+    // An outage that ends in time: two rejected attempts, and delays of 200 and 400 ms.
     let client = LibraryServiceClient::with_settings(Library::refusing(2), settings.clone());
     let began = Instant::now();
     assert_eq!(title(&client).await?, "Middlemarch");

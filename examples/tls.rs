@@ -1,9 +1,9 @@
-//! TLS, and a channel that connects when it is needed.
+//! TLS, and a channel that connects with the first call.
 //!
 //! `connect_lazy` returns immediately, so that a program starts even if a server is down; the first call connects,
-//! and is retried as its settings say until there is a server. `tonic_gax::client::connect_lazy` gives a connection that
-//! stalls up, which tonic's own doesn't. Trouble that waiting doesn't cure, such as a certificate that is not
-//! trusted, ends a call with its first attempt.
+//! and is retried with its settings until there is a server. `tonic_gax::client::connect_lazy` closes a connection that
+//! stalls, which tonic's own doesn't. Problems that waiting doesn't solve, such as a certificate that is not
+//! trusted, end a call after its first attempt.
 //!
 //! ```text
 //! cargo run --example tls --features tls-ring
@@ -25,7 +25,7 @@ fn book() -> GetBookRequest {
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
-    // Only a program in which both `tls-ring` and `tls-aws-lc` are compiled has to choose. An error says that it has already.
+    // Only a program with both `tls-ring` and `tls-aws-lc` has to choose. An error means that it already has.
     rustls::crypto::ring::default_provider().install_default().ok();
 
     // A server with a certificate that it issued itself.
@@ -45,7 +45,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let client = LibraryServiceClient::new(tonic_gax::client::connect_lazy(endpoint)?);
     println!("{:?}", client.get_book(book()).await?.into_inner());
 
-    // One that doesn't: one attempt, and the reason.
+    // A client that doesn't trust it makes one attempt and reports the reason.
     let endpoint = Endpoint::from_shared(url)?.tls_config(ClientTlsConfig::new())?;
     let client = LibraryServiceClient::new(tonic_gax::client::connect_lazy(endpoint)?);
     let status = client.get_book(book()).await.err().ok_or("the certificate is not trusted")?;

@@ -8,7 +8,7 @@
 //! Without the variable it shows what it does: it copies some files to an emulator in this process whose connections break, is
 //! interrupted twice, and copies them back.
 //!
-//! How it survives: an object that is there with the checksum of the file is not copied again, and a transfer that was under way
+//! An object that has the checksum of the file is not copied again, and a transfer that was in progress
 //! continues by its state file. The state files of uploads are in a separate folder, `.gax-transfers` unless `--state FOLDER` is
 //! given: other users must not be able to read them, because the URI of a session is as powerful as a password.
 
@@ -43,7 +43,7 @@ type AnyError = Box<dyn Error + Send + Sync>;
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), AnyError> {
-    // Without the variable, arguments are those of somebody else: a test's.
+    // Without the variable, the arguments are those of a test.
     match std::env::var("STORAGE_EMULATOR_HOST") {
         Ok(url) => Copy::read(&url, std::env::args().skip(1))?.run().await.map(drop),
         Err(_) => show().await,
@@ -96,14 +96,14 @@ impl Copy {
         })
     }
 
-    /// Copies what isn't there yet, and compares the checksums of everything; returns how many files were copied.
+    /// Copies the missing files, and compares the checksums of all; returns the number of copied files.
     pub(crate) async fn run(&self) -> Result<usize, AnyError> {
         let client = self.client()?;
         let copied = if self.is_upload { self.up(&client).await? } else { self.down(&client).await? };
         let objects = self.objects(&client).await?;
         for (name, object) in &objects {
             let path = self.path(name)?;
-            // Uploads may have had company.
+            // Other uploads may have run at the same time.
             let is_ours = !self.is_upload || path.exists();
             if is_ours && crc32c_of(&path)? != object.crc32c {
                 return Err(format!("{} differs from gs://{}/{name}", path.display(), self.bucket).into());
@@ -151,7 +151,7 @@ impl Copy {
         for (length, path, name, generation) in &files {
             bar.set_message(name.clone());
             let state = self.state.join(format!("{}.json", encoded(&format!("{}/{name}", self.bucket))));
-            // The object must still be as it was when we looked: that makes the upload safe to retry.
+            // The object must be unchanged since it was listed: this condition makes the upload safe to retry.
             let upload = || {
                 Upload::to_object(&self.url, &self.bucket, name, UploadSource::file(path))
                     .query("ifGenerationMatch", &generation.to_string())
@@ -166,7 +166,7 @@ impl Copy {
                 uploaded = upload().send(client).await;
             }
             match uploaded {
-                // The condition no longer holds if a process that was killed has made the object.
+                // The condition no longer holds if a killed process has created the object.
                 Err(error) if error.status() == Some(412) && self.is_there(client, name, path).await? => {}
                 uploaded => drop(uploaded?),
             }

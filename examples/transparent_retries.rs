@@ -1,6 +1,6 @@
 //! Requests that no server has processed are sent again immediately, without a delay, and not treated as attempts.
 //!
-//! The server refuses the first stream, as one does that is just shutting down or has too many. An observer and the report
+//! The server refuses the first stream, like a server that is shutting down or has too many streams. An observer and the report
 //! show it.
 //!
 //! ```text

@@ -1,4 +1,4 @@
-//! A watch that survives its connections: it continues after the last revision that it has seen, and restarts if the server
+//! A watch that survives broken connections: it continues after the last revision that it has seen, and restarts if the server
 //! no longer has what came after that.
 //!
 //! ```text
@@ -49,7 +49,7 @@ impl StreamResumption for Watch {
     }
 }
 
-/// A catalog whose revisions come to 40. A connection breaks after seven of them, and while the client is away for the second
+/// A catalog with 40 revisions. A connection breaks after seven of them, and while the client is disconnected for the second
 /// time, those up to 20 are compacted.
 #[derive(Default)]
 struct Catalog {
@@ -88,7 +88,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     let mut stub = CatalogServiceStubSettings::builder();
     let quick = RetrySettings::builder().initial_retry_delay(Duration::from_millis(20)).build()?;
-    // No limit of time: it may run for days. Without a number of attempts it never gives up, either.
+    // There is no time limit: the watch may run for days. Without a number of attempts, it never stops.
     let resumption = Resumption::new(|_: &WatchCatalogRequest| Watch { revision: 0 }).without_total_timeout();
     stub.watch_catalog()
         .set_retry_settings(quick)

@@ -233,10 +233,10 @@ mod tests {
 
     #[test]
     fn paragraphs_and_lists_stay() {
-        let text = " Lists assets.\n More of it.\n\n * one\n   goes on\n * two\n   1. inner\n\n End.";
+        let text = " Lists assets.\n More of it.\n\n * one\n   continues\n * two\n   1. inner\n\n End.";
         assert_eq!(
             lines(text),
-            ["Lists assets.", "More of it.", "", "* one", "  goes on", "* two", "  1. inner", "", "End."]
+            ["Lists assets.", "More of it.", "", "* one", "  continues", "* two", "  1. inner", "", "End."]
         );
     }
 

@@ -127,5 +127,5 @@ fn include_file(text: &str) -> Result<String, String> {
     if is_plain && Path::new(text).extension().is_some_and(|extension| extension == "rs") {
         return Ok(text.to_owned());
     }
-    Err("is not the name of a Rust file beside the others; write a name such as mod.rs".to_owned())
+    Err("is not the name of a Rust file without a folder; write a name such as mod.rs".to_owned())
 }
