@@ -22,7 +22,7 @@ use tower_service::Service;
 ///
 /// * it notices dead connections, without a ping that servers could mind: the system ends one whose bytes nobody
 ///   acknowledges or takes (`TCP_USER_TIMEOUT`, 20 s), and after two attempts in a row that used up their RPC timeouts without a byte from
-///   the server the next one has a new connection, while the calls on the old one go on;
+///   the server the next one has a new connection, while the calls on the old one continue;
 /// * it follows a connection at once that served calls, however it ended, and waits between other attempts to connect as
 ///   [gRPC does](super::ConnectBackoff); calls fail or wait meanwhile as [they want to](super::ConnectionBuilder::wait_for_ready);
 /// * it asks the [resolver](super::Resolver) again, and follows its addresses without a lost call;

@@ -180,7 +180,7 @@ impl CallSettings {
 
     /// Hedges calls in place of retrying them (`None`: they are retried). The retryable codes have no part in it:
     /// [`Hedging::non_fatal_codes`] do. Stub settings refuse it for an RPC that neither the retry table nor the protos call
-    /// idempotent, unless it [allows that](Hedging::allow_non_idempotent). The timeouts count as before, one RPC timeout
+    /// idempotent, unless it [allows that](Hedging::allow_non_idempotent). The timeouts are treated as before, one RPC timeout
     /// for each attempt.
     pub fn set_hedging(&mut self, hedging: impl Into<Option<Hedging>>) -> &mut Self {
         self.hedging = hedging.into();

@@ -37,10 +37,11 @@ pub mod inbound {
     pub use crate::operation::{Inbound, RequestEnded, Scope};
 }
 
-/// Operations over a transport of one's own: what a [`Protocol`](protocol::Protocol) has to do, and the driver that runs it.
+/// Operations over your own transport: the trait [`Protocol`](protocol::Protocol), and the driver that runs it.
 ///
-/// A preview: it may change in any release before 0.2.0. The guide has a [whole
-/// one](https://tonic-gax.github.io/tonic-gax/closures.html#another-transport).
+/// Use it for a transport that is neither gRPC nor HTTP and for which a [closure](crate::retry) isn't enough. It is a preview and may
+/// change in any release before 0.2.0. The guide has a [complete
+/// example](https://tonic-gax.github.io/tonic-gax/closures.html#another-transport).
 pub mod protocol {
     pub use crate::operation::{
         AttemptContext, Driver, Name, Output, Protocol, Start, Step, Unsendable, Verdict,

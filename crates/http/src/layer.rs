@@ -37,10 +37,10 @@ use tower_layer::Layer;
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
 /// ([`of`](crate::OperationReport::of)), unless it is a success at the first attempt and nobody
 /// [asked](Self::reports); its [`HttpReport`](crate::HttpReport) says why the request was retried or not. The
-/// last response, whatever its status, is the response; only where none came the operation ends with an
+/// last response, regardless of its status, is the response; only where none came the operation ends with an
 /// [`HttpError`](crate::HttpError).
 ///
-/// A single request brings [`CallOptions`](crate::CallOptions), [`HttpCallOptions`](crate::HttpCallOptions), an
+/// A single request carries [`CallOptions`](crate::CallOptions), [`HttpCallOptions`](crate::HttpCallOptions), an
 /// [`IdempotencyStrategy`] or a [`Preset`] of its own in its extensions. What is under the layer finds the
 /// [`StartedAttempt`](crate::StartedAttempt) there, from the second attempt on; the first carries none, so that a
 /// request that needs no other costs nothing for it.

@@ -14,7 +14,7 @@ pub(super) enum Dialect {
     Universal,
 }
 
-/// The session of an upload on its server, by which it goes on in another process: see
+/// The session of an upload on its server, by which it continues in another process: see
 /// [`Upload::resume`](crate::Upload::resume).
 ///
 /// Whoever has its URI can write the object, without any other credentials, for a week. So it is in no report and no log, and

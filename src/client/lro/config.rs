@@ -45,7 +45,7 @@ impl Config {
         let compatibility = options.compatibility.unwrap_or_default();
         let is_java = compatibility == Compatibility::GaxJava;
         let polling = match (polling.max_attempts(), first) {
-            // The number is one of polls. By gax-java's rules the call before them counts as well.
+            // The number is one of polls. By gax-java's rules the call before them is treated as well.
             (Some(polls), First::Start) if !is_java => {
                 polling.to_builder().max_attempts(polls.saturating_add(1)).build_unchecked()
             }

@@ -51,7 +51,7 @@ impl Http2 {
     }
 
     /// Lets hyper choose the windows by what it measures. It sends pings for that while data comes in, which servers are
-    /// counted as data is flowing: none of them minds.
+    /// treated as data is flowing: none of them minds.
     #[must_use]
     pub fn adaptive_window(self, is_adaptive: bool) -> Self {
         Self { adaptive_window: Some(is_adaptive), ..self }

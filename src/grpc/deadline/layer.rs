@@ -16,7 +16,7 @@ use tower_service::Service;
 
 /// Limits the calls of a server's handlers by the deadline of the request that they serve.
 ///
-/// Without it, a handler goes on calling other services after its own caller has given up. Put it around a
+/// Without it, a handler continues calling other services after its own caller has given up. Put it around a
 /// tonic server, or any other service of HTTP requests; every operation that starts inside the handler's task, over gRPC or
 /// HTTP or of a closure, then has no more time than the request's `grpc-timeout` leaves. For tasks and threads that
 /// the handler starts there is a handle, [`Inbound`](gax_driver::inbound::Inbound).

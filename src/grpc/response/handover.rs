@@ -1,4 +1,4 @@
-//! The end of an operation whose response the caller goes on reading.
+//! The end of an operation whose response the caller continues reading.
 
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::response::body::ResponseBody;

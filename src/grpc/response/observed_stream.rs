@@ -14,7 +14,7 @@ use std::sync::Arc;
 pub(crate) struct ObservedStream {
     /// `None` once they were notified of the end, or where there are none.
     pub(super) observed: Option<Box<Observed>>,
-    /// The report so far, for the error that it may end with, and the operation's clock; `None`: nobody wants it.
+    /// The report so far, for the error that it may end with, and the operation's clock; `None`: no caller wants it.
     pub(super) report: Option<(OperationReport, Clock)>,
     /// `None`: the response is one message, which is no stream.
     pub(super) messages: Option<MessageCounter>,

@@ -11,7 +11,7 @@ impl RetryTable {
     /// and, where one is close, a suggestion.
     ///
     /// A name of a service that is mixed in is treated as known. Entries that only say how operations are polled, how requests
-    /// are batched or what is idempotent count as well.
+    /// are batched or what is idempotent are treated as well.
     ///
     /// # Examples
     ///

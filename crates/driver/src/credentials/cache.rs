@@ -25,7 +25,7 @@ pub(super) struct Fetched {
     pub(super) number: u64,
 }
 
-/// The result of a fetch; `None`: it goes on.
+/// The result of a fetch; `None`: it continues.
 pub(super) type Landing = Option<Result<Fetched, CredentialsError>>;
 
 /// A fetch that everybody who needs it waits for.

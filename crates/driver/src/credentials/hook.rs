@@ -196,7 +196,7 @@ impl Shared {
     /// Begins a fetch, in a separate task.
     fn fetch(shared: &Arc<Self>) -> Result<Flight, CredentialsError> {
         let runtime = Handle::try_current().map_err(|_| {
-            let reason = "credentials are fetched in a tokio runtime, and there is none here";
+            let reason = "credentials are fetched in a tokio runtime, and there is none";
             CredentialsError::new(Code::Internal, reason)
         })?;
         let (sender, flight) = watch::channel::<Landing>(None);

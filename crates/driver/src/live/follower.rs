@@ -14,7 +14,7 @@ pub struct CurrentTable {
     pub budget: Option<RetryBudget>,
 }
 
-/// A value that is made of a handle's table, and made anew whenever the table is replaced. Calls read it without a lock.
+/// A value that is made of a handle's table, and made again whenever the table is replaced. Calls read it without a lock.
 pub struct Follower<T> {
     current: ArcSwap<T>,
     make: Box<Make<T>>,

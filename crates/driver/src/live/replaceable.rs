@@ -1,4 +1,4 @@
-//! The configuration of calls: made once, or anew whenever a handle's table is replaced.
+//! The configuration of calls: made once, or again whenever a handle's table is replaced.
 #![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
 
 #[cfg(feature = "live")]

@@ -141,11 +141,8 @@ pub(super) static WATCHED: Metric = Metric {
 };
 
 /// How many entries a batch has.
-pub(super) static BATCH_ELEMENTS: Metric = Metric {
-    name: "gax.client.batch.elements",
-    unit: ELEMENTS,
-    description: "The entries of a batch that is sent.",
-};
+pub(super) static BATCH_ELEMENTS: Metric =
+    Metric { name: "gax.client.batch.elements", unit: ELEMENTS, description: "The entries of a batch." };
 
 /// How many bytes it has.
 pub(super) static BATCH_SIZE: Metric = Metric {
@@ -171,14 +168,14 @@ pub(super) static BATCH_THROTTLED: Metric = Metric {
 /// Those of batches; no proposal has them.
 pub(super) static BATCHES: [&Metric; 4] = [&BATCH_ELEMENTS, &BATCH_SIZE, &BATCH_WAIT, &BATCH_THROTTLED];
 
-/// Connections that were made.
+/// Connections that were established.
 pub(super) static CONNECTED: Metric = Metric {
     name: "grpc.subchannel.connection_attempts_succeeded",
     unit: "{attempt}",
     description: "Connections that were established.",
 };
 
-/// Connections that could not be made.
+/// Connections that could not be established.
 pub(super) static NOT_CONNECTED: Metric = Metric {
     name: "grpc.subchannel.connection_attempts_failed",
     unit: "{attempt}",

@@ -88,7 +88,7 @@ impl ConnectionLink {
         Some(AttemptDelay { kind, time: time.unwrap_or_else(|| since.elapsed()) })
     }
 
-    /// The call has its response, or has failed: the attempt can't expire any more.
+    /// The call has its response, or has failed: the attempt can't expire any longer.
     pub fn responded(&self) {
         let expire = self.carrier().expire.take();
         drop(expire);
@@ -147,7 +147,7 @@ impl RetryContext {
         if has_time { spread } else { Duration::ZERO }
     }
 
-    /// Whether something that happens at that moment leaves it time for a request. Without an end of its own it waits for nothing.
+    /// Whether something that happens at that moment leaves it time for a request. Without a separate end it waits for nothing.
     pub fn has_time_until(&self, moment: Instant) -> bool {
         const REQUEST: Duration = Duration::from_millis(10);
         self.deadline.is_some_and(|deadline| deadline.saturating_duration_since(moment) > REQUEST)

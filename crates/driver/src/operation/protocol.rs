@@ -40,7 +40,7 @@ use tokio::time::Instant;
 /// drop it has to stop its work at once, and must neither block nor lose what later attempts need. The protocol itself is dropped
 /// after its attempts.
 pub trait Protocol {
-    /// The settings that the operations of one method share. A protocol without settings of its own takes
+    /// The settings that the operations of one method share. A protocol without its own settings takes
     /// [`OperationConfig`](crate::protocol::OperationConfig).
     type Config: AsRef<Policy>;
 

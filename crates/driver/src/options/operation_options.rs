@@ -6,9 +6,9 @@ use gax_retry::{Compatibility, Environment, Policy, RetryBudget};
 use std::fmt;
 use std::sync::Arc;
 
-/// The options that gRPC calls, HTTP requests and closures share. `RetryLayer`,
-/// `HttpRetryLayer`, [`Retryer`](crate::Retryer) and generated clients' settings take them by
-/// `options(..)` (`with_options(..)` of settings); there the five that most programs set are methods of their own as well.
+/// The options that gRPC calls, HTTP requests and closures have in common. Pass them to `options(..)` of `RetryLayer`,
+/// `HttpRetryLayer` and [`Retryer`](crate::Retryer), or to `with_options(..)` of a generated client's settings. The five that most
+/// programs set are also methods of these types.
 ///
 /// An option that is set replaces an earlier value. An option that is not set keeps it. Observers are added.
 ///

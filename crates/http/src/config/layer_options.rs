@@ -55,7 +55,7 @@ impl LayerOptions {
         }
     }
 
-    /// The config of requests that bring nothing along, made anew for each table of a handle.
+    /// The config of requests that bring nothing along, made again for each table of a handle.
     pub(crate) fn config(&self) -> Replaceable<Arc<HttpConfig>> {
         let compatibility = self.operation.compatibility.unwrap_or_default();
         let config = match &self.source {

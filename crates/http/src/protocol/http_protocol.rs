@@ -57,7 +57,7 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         Self::of(client, request, HttpReport::new(classification, config.strategy))
     }
 
-    /// An operation over that client whose requests are made anew for each attempt, which makes them safe to retry.
+    /// An operation over that client whose requests are made again for each attempt, which makes them safe to retry.
     pub fn made_anew(client: LayeredClient<S>, config: &HttpConfig, first: http::Request<B>) -> Self {
         let http = HttpReport::new(Classification::always(), config.strategy);
         Self::of(client, ReplayableRequest::made_anew(first), http)

@@ -97,9 +97,20 @@ impl<'a> Download<'a> {
         Self { is_object: true, ..Self::of(request.query("alt", "media")) }
     }
 
-    /// A download of whatever this request gets, whose method becomes `GET`. Its extensions may have a
-    /// [`Preset`](gax_http::Preset) or [`CallOptions`], as those of any request. `Accept-Encoding` is set as it is needed; a
-    /// `Range` header is an error ([`Invalid`](TransferErrorKind::Invalid)), since the download requests the ranges that it needs.
+    /// A download of the resource that this request gets. The request has no body, and its method becomes `GET`. Its extensions may
+    /// have a [`Preset`](gax_http::Preset) or [`CallOptions`], like those of any request. `Accept-Encoding` is set by the download.
+    /// A `Range` header is an error ([`Invalid`](TransferErrorKind::Invalid)), because the download requests the ranges that it needs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_transfer::Download;
+    ///
+    /// let request = http::Request::get("https://example.com/large.iso").body(())?;
+    /// let download = Download::new(request).resumable();
+    /// # drop(download);
+    /// # Ok::<(), http::Error>(())
+    /// ```
     pub fn new(request: http::Request<()>) -> Self {
         Self::of(TransferRequest::new(request, Method::GET))
     }

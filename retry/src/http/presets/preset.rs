@@ -213,7 +213,7 @@ impl Preset {
         Self { table, strategy: IdempotencyStrategy::Conditional, ..self }
     }
 
-    /// A copy with another limit by time, counted as before; strictly, if there was none.
+    /// A copy with another limit by time, treated as before; strictly, if there was none.
     #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         let limits = self.backoff_strategy.limits();

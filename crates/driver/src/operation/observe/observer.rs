@@ -198,7 +198,7 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// is called by a task of the connection.
     fn connection_event(&self, event: &ConnectionEvent<'_>) {}
 
-    /// A batcher that this observer is installed on sends a batch, which is an operation of its own.
+    /// A batcher that this observer is installed on sends a batch, which is a separate operation.
     fn batch_sent(&self, batch: &BatchInfo<'_>) {}
 }
 

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 /// Something about an operation that the attempts alone don't show: a sentence, and a name by which programs know it.
 ///
-/// The constants here are those of every transport; each transport has others of its own (`note` for gRPC).
+/// The constants here are those of every transport; each transport has others (`note` for gRPC).
 ///
 /// # Examples
 ///

@@ -77,7 +77,7 @@ pub(super) fn parts(kept: &[Attempt]) -> (&[Attempt], &[Attempt]) {
 pub(super) const KEPT: usize = 32;
 
 /// The first and the last values of a sequence, and how many there were in between. It never takes more room
-/// than twice `KEPT` values do, however long an operation goes on.
+/// than twice `KEPT` values do, however long an operation continues.
 #[derive(Clone, PartialEq, Eq)]
 pub struct FirstAndLast<T> {
     kept: Vec<T>,

@@ -133,7 +133,7 @@ pub(in crate::upload) fn session(request: &Uri, headers: &HeaderMap) -> Option<U
     Some(UploadSession::new(Dialect::Storage, resolved(request, headers.get(LOCATION)?)?))
 }
 
-/// The meaning of a response. One that names a range does not finish an upload, whatever its status.
+/// The meaning of a response. One that names a range does not finish an upload, regardless of its status.
 pub(in crate::upload) fn reply(step: Step, request: &Uri, status: StatusCode, headers: &HeaderMap) -> Reply {
     let is_overridden = headers.get(OVERRIDE).is_some_and(|value| value.as_bytes().trim_ascii() == b"308");
     let is_incomplete = match status.as_u16() {

@@ -97,7 +97,7 @@ pub(in crate::upload) fn reply(step: Step, request: &Uri, status: StatusCode, he
     }
 }
 
-/// Whether a response says that a session goes on.
+/// Whether a response says that a session continues.
 pub(in crate::upload) fn is_active(headers: &HeaderMap) -> bool {
     text(headers, STATUS).is_some_and(|status| status.eq_ignore_ascii_case("active"))
 }
