@@ -3,13 +3,17 @@
 
 use crate::observing::lines::Lines;
 use gax_driver::observe::{FacadeMetrics, MetricNames, TracingObserver};
+use gax_driver::report::DelayType;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tonic_gax::connection::{Address, AddressList, Connection, ConnectionBuilder, Ejection};
-use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, delays, ms};
+use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
+use tonic_gax_tests::{
+    RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of,
+};
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;
 
@@ -90,5 +94,46 @@ async fn the_span_of_an_attempt_has_its_peer() {
         let peers: Vec<_> = lines.iter().filter(|line| line.contains("network.peer")).collect();
         let peer = ["attempt: network.peer.address=\"10.0.0.1\"", "attempt: network.peer.port=7i64"];
         assert_eq!(peers, [peer, peer].concat(), "{stack:?}: {lines:?}");
+    }
+}
+
+/// The wait of an attempt is an event of its span, and the report has it too.
+#[tokio::test(start_paused = true)]
+async fn the_span_of_an_attempt_says_what_it_waited_for() {
+    for stack in Stack::ALL {
+        let lines = Lines::default();
+        let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
+        let play = vec![RawFrame::Wait(ms(100)), RawFrame::Good];
+        let server = RawServer::with_stream_limit(1, [play, vec![RawFrame::Good]]);
+        let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 7)))]);
+        let pipes = server.connector();
+        let connection = Connection::to("http://server").max_connections(1).resolver(list);
+        let connection = connection.connector(move |_| {
+            let pipes = pipes.clone();
+            async move {
+                tokio::time::sleep(ms(40)).await;
+                pipes.connect().map(hyper_util::rt::TokioIo::into_inner)
+            }
+        });
+        let setup = once().reporting().observed(Arc::new(TracingObserver::new()));
+        let mut first = stack.caller(connection.connect_lazy().unwrap(), &setup);
+        let mut second = first.clone();
+        let later = async {
+            tokio::time::sleep(ms(50)).await;
+            second.list(ListAssetsRequest::default()).await
+        };
+        let (first, second) = tokio::join!(first.list(ListAssetsRequest::default()), later);
+        for (reply, kind, millis) in [(first, DelayType::Connecting, 40), (second, DelayType::Stream, 90)] {
+            let report = report_of(&reply);
+            let delay = report.attempt_delay(1).unwrap();
+            assert_eq!((delay.delay_type(), delay.time()), (kind, ms(millis)), "{stack:?}");
+        }
+        let lines = lines.take();
+        let waits: Vec<_> = lines.iter().filter(|line| line.contains("waited")).collect();
+        let expected = [
+            "DEBUG in attempt: message=waited 40 ms for a connection grpc.delay_type=\"connecting\"",
+            "DEBUG in attempt: message=waited 90 ms for a free stream grpc.delay_type=\"gax.stream\"",
+        ];
+        assert_eq!(waits, expected, "{stack:?}: {lines:?}");
     }
 }

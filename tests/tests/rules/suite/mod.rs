@@ -1,4 +1,13 @@
-//! The suite of transports, run over ours and over one that somebody else might have.
+//! The suite of transports, run over ours and over one that somebody else might have. Pages and batches are no transports: each of
+//! their calls is an operation of one of these.
 
+mod attempts;
+mod closures;
+mod grpc;
+mod http;
+mod long_running;
 mod mailbox;
-mod ours;
+mod reqwest;
+mod streams;
+mod subscriptions;
+mod transfers;

@@ -1,0 +1,117 @@
+//! Requests of reqwest, over sockets, though in virtual time: it stands still while something is on its way between the client
+//! and the server.
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
+
+use super::attempts::{Attempts, ONE_MESSAGE, Running, exempt, passes};
+use gax_driver::observe::{OperationInfo, OperationObserver};
+use gax_http::HttpRetryLayer;
+use gax_http::ReqwestService;
+use gax_retry::{Attempt, StartedAttempt, StopReason};
+use std::sync::{Arc, Mutex, mpsc};
+use std::time::Duration;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+use tonic_gax::OperationReport;
+use tonic_gax::testing::{SuitePart, TestedTransport, Trial};
+
+struct Reqwest;
+
+const EXEMPT: &[(SuitePart, &str)] = &[(SuitePart::Commit, ONE_MESSAGE)];
+
+/// Tokio's clock, which does not advance by itself while a thread is blocked.
+#[derive(Debug, Default)]
+struct Clock(Mutex<Option<mpsc::Sender<()>>>);
+
+impl Clock {
+    fn hold(&self) {
+        let (held, released) = mpsc::channel();
+        tokio::task::spawn_blocking(move || released.recv());
+        *self.0.lock().unwrap() = Some(held);
+    }
+
+    fn release(&self) {
+        *self.0.lock().unwrap() = None;
+    }
+}
+
+/// A request is on its way from an attempt's start, and a response until its end.
+impl OperationObserver for Clock {
+    fn attempt_started(&self, _: &OperationInfo, _: StartedAttempt) {
+        self.hold();
+    }
+
+    fn attempt_succeeded(&self, _: &OperationInfo, _: &Attempt) {
+        self.release();
+    }
+
+    fn attempt_failed(&self, _: &OperationInfo, _: &Attempt, _: Option<Duration>) {
+        self.release();
+    }
+
+    fn attempt_failed_retries_exhausted(&self, _: &OperationInfo, _: &Attempt, _: StopReason) {
+        self.release();
+    }
+
+    fn attempt_permanent_failure(&self, _: &OperationInfo, _: &Attempt, _: StopReason) {
+        self.release();
+    }
+
+    fn attempt_cancelled(&self, _: &OperationInfo, _: &Attempt) {
+        self.release();
+    }
+}
+
+/// Replies to one request.
+async fn serve(mut connection: TcpStream, clock: Arc<Clock>, attempts: Attempts) {
+    let mut request = Vec::new();
+    while !request.ends_with(b"\r\n\r\n") {
+        request.push(connection.read_u8().await.unwrap());
+    }
+    clock.release();
+    let status = attempts.next_http().await;
+    clock.hold();
+    let reply = format!("HTTP/1.1 {status} .\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    connection.write_all(reply.as_bytes()).await.unwrap();
+}
+
+impl TestedTransport for Reqwest {
+    fn run(&self, trial: Trial) -> Running {
+        let clock = Arc::new(Clock::default());
+        let options = trial.options().observer(Arc::clone(&clock) as Arc<dyn OperationObserver>);
+        let layer = HttpRetryLayer::new(trial.settings(), trial.codes()).options(options);
+        let layer = match trial.hedging() {
+            Some(hedging) => layer.hedging(hedging),
+            None => layer,
+        };
+        let client = ReqwestService::without_redirects(::reqwest::Client::builder().no_proxy()).unwrap();
+        let client = layer.layer(client);
+        Box::pin(async move {
+            let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+            let url = format!("http://{}/thing", listener.local_addr().unwrap());
+            let attempts = Attempts::of(&trial);
+            // It ends with the operation.
+            let mut serving = JoinSet::new();
+            serving.spawn(async move {
+                let mut connections = JoinSet::new();
+                loop {
+                    let (connection, _) = listener.accept().await.unwrap();
+                    connections.spawn(serve(connection, Arc::clone(&clock), attempts.clone()));
+                }
+            });
+            match client.get(url).send().await {
+                Ok(response) => OperationReport::of(response.extensions()).unwrap().clone(),
+                Err(error) => error.report().clone(),
+            }
+        })
+    }
+
+    fn exempts(&self, part: SuitePart) -> Option<&'static str> {
+        exempt(part, EXEMPT)
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn requests_of_reqwest_pass() {
+    passes(Reqwest, EXEMPT).await;
+}
