@@ -11,12 +11,13 @@ use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{
-    Bare, Contender, RETRYING, Raw, RawTimeout, Untimed, Visitor, each_retrying,
+    Bare, Contender, Generated, RETRYING, Raw, RawTimeout, Untimed, Visitor, each_retrying,
 };
 use tonic_gax_benches::loopback::Server;
 use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Summary, Turns, by_turns};
 use tonic_gax_benches::message;
 use tonic_gax_benches::pace::Pace;
+use tonic_gax_benches::pipe;
 use tonic_gax_benches::table::{Table, target};
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -105,10 +106,13 @@ impl Bench {
             return;
         };
         let rows: Vec<_> = names.into_iter().zip(counts).collect();
-        let (calls, retries) = rows.split_at(rows.len().min(ONE_CALL));
+        let (calls, rest) = rows.split_at(rows.len().min(ONE_CALL));
+        let (retries, connected) = rest.split_at(rest.len().saturating_sub(CONNECTED));
         print_instructions("over raw", calls, "<= +1200");
         println!(" one retry");
         print_instructions("over two raw calls", retries, "< 0");
+        println!(" over HTTP/2 to a server in this process, which counts, too");
+        print_instructions("over Channel", connected, "");
     }
 
     /// On a paused clock: a library that sleeps for a delay of zero waits for a millisecond of the real one.
@@ -318,7 +322,10 @@ fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Dura
 /// How many of the counted lanes make one attempt.
 const ONE_CALL: usize = 2 + RETRYING;
 
-/// The lanes whose instructions are counted: calls that succeed at once, then calls with one retry.
+/// How many of the counted lanes go over a connection.
+const CONNECTED: usize = 4;
+
+/// The lanes whose instructions are counted: calls that succeed at once, calls with one retry, and calls over a connection.
 fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
     let mut lanes = Lanes::new(runtime, Cost::Processor, message::SMALL);
     lanes.visit(Raw::new(Canned::new()));
@@ -326,6 +333,11 @@ fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
     each_retrying(Canned::new, Pace::AT_ONCE, &mut lanes);
     lanes.add("two raw calls", 2, Raw::new(Canned::new()));
     each_retrying(|| Canned::new().failing(1), Pace::AT_ONCE, &mut lanes);
+    let _entered = runtime.enter();
+    lanes.add("Channel", 1, Raw::new(pipe::channel()));
+    lanes.add("Connection", 1, Raw::new(pipe::connection()));
+    lanes.add("Channel, generated client", 1, Generated::new(pipe::channel(), Pace::AT_ONCE));
+    lanes.add("Connection, generated client", 1, Generated::new(pipe::connection(), Pace::AT_ONCE));
     lanes.all
 }
 

@@ -13,6 +13,7 @@ pub mod message;
 pub mod nines;
 pub mod pace;
 pub mod page;
+pub mod pipe;
 pub mod slow;
 pub mod stream;
 pub mod table;

@@ -73,7 +73,7 @@ impl Server {
             stdout.flush()?;
             tonic::transport::Server::builder()
                 .tcp_nodelay(true)
-                .add_service(AssetServiceServer::new(Assets { reply: message::response(message::SMALL) }))
+                .add_service(asset_server())
                 .add_service(StreamsServer::new(Streams))
                 .serve_with_incoming(TcpListenerStream::new(listener))
                 .await?;
@@ -87,6 +87,11 @@ impl Drop for Server {
         drop(self.stdin.take());
         let _status = self.child.wait();
     }
+}
+
+/// The service that replies with a small message.
+pub(crate) fn asset_server() -> AssetServiceServer<impl AssetService> {
+    AssetServiceServer::new(Assets { reply: message::response(message::SMALL) })
 }
 
 #[derive(Debug)]
