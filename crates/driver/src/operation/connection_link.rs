@@ -20,6 +20,8 @@ static IS_LOOKED_FOR: AtomicBool = AtomicBool::new(false);
 pub struct ConnectionLink(Arc<Link>);
 
 struct Link {
+    /// The attempt's.
+    number: u32,
     /// Whether the call waits for a connection where none can be made (gRPC's `wait_for_ready`); `None`: as the connection is set.
     waits_for_ready: Option<bool>,
     retry: Option<RetryContext>,
@@ -35,11 +37,37 @@ struct Carrier {
     wait: Option<(DelayType, Clock, Option<Duration>)>,
     /// Reports that the attempt has used up its time without a response, once. Returns whether the connection is given up by that.
     expire: Option<Box<dyn FnOnce() -> bool + Send>>,
+    /// The link of an attempt that was begun before and is still in flight.
+    earlier: Option<ConnectionLink>,
 }
 
 impl ConnectionLink {
-    pub(super) fn new(waits_for_ready: Option<bool>, retry: Option<RetryContext>) -> Self {
-        Self(Arc::new(Link { waits_for_ready, retry, carrier: Mutex::default() }))
+    pub(super) fn new(
+        number: u32,
+        waits_for_ready: Option<bool>,
+        retry: Option<RetryContext>,
+        earlier: Option<Self>,
+    ) -> Self {
+        let carrier = Mutex::new(Carrier { earlier, ..Carrier::default() });
+        Self(Arc::new(Link { number, waits_for_ready, retry, carrier }))
+    }
+
+    /// The link of that attempt, which is this one or an earlier one.
+    pub(super) fn find(&self, number: u32) -> Option<Self> {
+        if self.0.number == number {
+            return Some(self.clone());
+        }
+        self.carrier().earlier.as_ref()?.find(number)
+    }
+
+    /// Takes the link of that attempt out of the links of an operation, if it is among them.
+    pub(super) fn remove(links: &mut Option<Self>, number: u32) {
+        let Some(link) = links else { return };
+        if link.0.number != number {
+            return Self::remove(&mut link.carrier().earlier, number);
+        }
+        let earlier = link.carrier().earlier.take();
+        *links = earlier;
     }
 
     #[inline]

@@ -32,6 +32,8 @@ pub(crate) struct InProgress {
     unbroken: u8,
     /// Whether the report of a success is wanted even where one attempt was enough.
     pub(super) reports: bool,
+    /// The links of attempts in flight to their connections.
+    links: Option<ConnectionLink>,
     extras: Option<Box<Extras>>,
 }
 
@@ -44,8 +46,6 @@ struct Extras {
     observed: Option<Box<Observed>>,
     /// Resolves when the request has ended that the operation's thread works for.
     request_end: Option<Pin<Box<WaitForCancellationFutureOwned>>>,
-    /// The links of attempts in flight to their connections.
-    links: Vec<(u32, ConnectionLink)>,
 }
 
 /// The operation's time and randomness.
@@ -91,7 +91,15 @@ fn begun<'a>(operation: &'a mut Option<Operation<Ledger>>, policy: &Policy) -> &
 impl InProgress {
     #[inline]
     pub(crate) fn new() -> Self {
-        Self { operation: None, clock: None, number: 0, unbroken: 0, reports: false, extras: None }
+        Self {
+            operation: None,
+            clock: None,
+            number: 0,
+            unbroken: 0,
+            reports: false,
+            links: None,
+            extras: None,
+        }
     }
 
     /// The operation's clock starts.
@@ -220,13 +228,19 @@ impl InProgress {
         self.number == 1 && result.outcome() == Outcome::Done && !self.has_news()
     }
 
+    /// Whether nobody is notified of it, and no report has where its attempt went.
+    #[inline]
+    fn is_silent(&self) -> bool {
+        self.extras.is_none() && !(self.reports && self.links.is_some())
+    }
+
     /// An attempt has ended. It gets its row, unless it is made once more as if it had never been. Returns whether the
     /// operation is over with its reply.
     #[expect(clippy::inline_always, reason = "the result is large to pass on, and nobody looks at it")]
     #[inline(always)]
     pub(crate) fn ended(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> bool {
-        // In most cases nobody is notified either (bench `speed`, instructions).
-        if self.is_plain(result) && self.extras.is_none() {
+        // In most cases that is all (bench `speed`, instructions).
+        if self.is_plain(result) && self.is_silent() {
             let mut world = DriverWorld::new(self.clock(), &mut self.extras);
             return begun(&mut self.operation, policy).ended(policy, number, result, &mut world);
         }
@@ -291,7 +305,7 @@ impl InProgress {
     /// An attempt in flight has delivered a message. Returns whether that makes the operation its own.
     #[inline]
     pub(super) fn progressed(&mut self, policy: &Policy, number: u32) -> bool {
-        if self.extras.is_some() {
+        if self.links.is_some() {
             self.record_peer(policy, number, false);
         }
         let is_committed = begun(&mut self.operation, policy).progressed(policy, number);
@@ -447,19 +461,17 @@ impl InProgress {
             let failed = ledger.into_iter().flat_map(Ledger::peers).map(|(_, peer)| peer.clone());
             RetryContext { failed: failed.collect(), deadline, delay }
         });
-        let link = ConnectionLink::new(waits_for_ready, retry);
-        let links = &mut self.extras.get_or_insert_default().links;
-        links.retain(|(other, _)| *other != number);
-        links.push((number, link.clone()));
+        ConnectionLink::remove(&mut self.links, number);
+        let link = ConnectionLink::new(number, waits_for_ready, retry, self.links.take());
+        self.links = Some(link.clone());
         link
     }
 
     /// Writes down where that attempt went, if that is known and somebody wants to know.
     #[cold]
     fn record_peer(&mut self, policy: &Policy, number: u32, has_failed: bool) {
-        let extras = self.extras.as_ref().filter(|_| has_failed || self.is_watched());
-        let link = extras.and_then(|extras| extras.links.iter().find(|(other, _)| *other == number));
-        let Some((_, link)) = link else { return };
+        let links = self.links.as_ref().filter(|_| has_failed || self.is_watched());
+        let Some(link) = links.and_then(|link| link.find(number)) else { return };
         let (peer, delay) = (link.peer(), link.delay());
         let is_known = |ledger: &Ledger| ledger.delays().iter().any(|(other, _)| *other == number);
         let is_known = self.operation.as_ref().and_then(Operation::notes).is_some_and(is_known);
@@ -481,16 +493,14 @@ impl InProgress {
     /// That attempt has ended.
     fn unlink(&mut self, policy: &Policy, number: u32, has_failed: bool) {
         self.record_peer(policy, number, has_failed);
-        if let Some(extras) = &mut self.extras {
-            extras.links.retain(|(other, _)| *other != number);
-        }
+        ConnectionLink::remove(&mut self.links, number);
     }
 
     /// That attempt has used up its time without a response: its connection may be dead.
     #[cold]
     pub(super) fn expire_link(&mut self, policy: &Policy, number: u32) {
-        let mut links = self.extras.iter().flat_map(|extras| &extras.links);
-        if links.any(|(other, link)| *other == number && link.expire()) {
+        let link = self.links.as_ref().and_then(|link| link.find(number));
+        if link.is_some_and(|link| link.expire()) {
             self.note(policy, Note::CONNECTION_GIVEN_UP);
         }
     }
