@@ -80,7 +80,7 @@ impl Connection {
                 },
             };
             return match placement {
-                Placement::None(error) => Err(ConnectionError::unconnected(&error)),
+                Placement::None(error) => Err(ConnectionError::unmade(&error)),
                 Placement::To(_) | Placement::Later | Placement::Ready => Ok(()),
             };
         }

@@ -1,6 +1,6 @@
 //! The health of an endpoint, as far as it is known.
 
-use crate::connection::error::SharedError;
+use gax_wire::__house::NotConnected;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tonic::codegen::StdError;
@@ -20,12 +20,12 @@ pub(super) enum State {
     /// It takes no calls yet, and they wait.
     Unknown,
     Good,
-    Bad(SharedError),
+    Bad(NotConnected),
 }
 
 impl State {
     pub(super) fn bad(why: impl Into<StdError>) -> Self {
-        Self::Bad(SharedError::from(why.into()))
+        Self::Bad(NotConnected::from(why.into()))
     }
 }
 
@@ -64,7 +64,7 @@ impl Health {
     }
 
     /// Why calls may not.
-    pub(crate) fn error(&self) -> Option<SharedError> {
+    pub(crate) fn error(&self) -> Option<NotConnected> {
         match &*self.state() {
             State::Bad(error) => Some(error.clone()),
             State::Unknown | State::Good => None,

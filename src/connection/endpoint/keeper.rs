@@ -7,12 +7,12 @@ use crate::connection::endpoint::lifecycle::Step;
 use crate::connection::endpoint::owner::Owner;
 use crate::connection::endpoint::pooled_connection::{PooledConnection, is_of_server};
 use crate::connection::endpoint::subchannel::Subchannel;
-use crate::connection::error::SharedError;
 use crate::connection::wait::{before, either, moment_of};
 use gax_driver::__house::Clock;
 use gax_driver::observe::{ConnectionChange, LostReason};
 use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
+use gax_wire::__house::NotConnected;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ async fn connect<O: Owner>(owner: &Arc<O>, subchannel: &Arc<Subchannel>) {
             tokio::spawn(attend(PoolMember { owner, connection }, driving));
         }
         Err(error) => {
-            let error = SharedError::from(error);
+            let error = NotConnected::from(error);
             let retry_in = owner.failed(subchannel.number, &error, clock);
             owner.notify(&subchannel.name(), ConnectionChange::Failed { error: &error, retry_in });
             owner.settle();

@@ -1,8 +1,8 @@
 //! The life of an endpoint: facts in, the next step out.
 
-use crate::connection::error::SharedError;
 use crate::connection::settings::{ConnectBackoff, Waits};
 use gax_retry::jitter::JitterSource;
+use gax_wire::__house::NotConnected;
 use std::time::Duration;
 use tokio::time::Instant;
 
@@ -15,7 +15,7 @@ pub(crate) struct Lifecycle {
     waits: Waits,
     phase: Phase,
     /// It stays until there is a connection (gRPC's `TRANSIENT_FAILURE`).
-    failure: Option<SharedError>,
+    failure: Option<NotConnected>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +44,7 @@ pub(crate) struct Loss {
     /// Whether calls continue over it, which may get theirs yet.
     pub(crate) has_calls: bool,
     /// Why the server is to blame; `None`: we ended it.
-    pub(crate) error: Option<SharedError>,
+    pub(crate) error: Option<NotConnected>,
 }
 
 impl Loss {
@@ -75,7 +75,7 @@ impl Lifecycle {
     /// An attempt to connect that began then has failed. Returns how long it takes from now until the next one.
     pub(crate) fn failed(
         &mut self,
-        error: SharedError,
+        error: NotConnected,
         began: Instant,
         now: Instant,
         jitter: &mut dyn JitterSource,
@@ -131,7 +131,7 @@ impl Lifecycle {
         if self.phase == Phase::Connecting { Step::Connect } else { Step::Rest }
     }
 
-    pub(crate) fn failure(&self) -> Option<&SharedError> {
+    pub(crate) fn failure(&self) -> Option<&NotConnected> {
         self.failure.as_ref()
     }
 
@@ -155,8 +155,8 @@ mod tests {
         Duration::from_secs_f64(seconds)
     }
 
-    fn error(text: &str) -> SharedError {
-        SharedError::from(StdError::from(text))
+    fn error(text: &str) -> NotConnected {
+        NotConnected::from(StdError::from(text))
     }
 
     /// Connections that live so long, one after the other: how long the endpoint waits after each.

@@ -3,10 +3,10 @@
 use crate::connection::endpoint::http2_connector::Http2Connector;
 use crate::connection::endpoint::lifecycle::Step;
 use crate::connection::endpoint::pooled_connection::PooledConnection;
-use crate::connection::error::SharedError;
 use crate::connection::settings::PoolSettings;
 use gax_driver::__house::Clock;
 use gax_driver::observe::ConnectionChange;
+use gax_wire::__house::NotConnected;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -23,7 +23,7 @@ pub(crate) trait Owner: Send + Sync + 'static {
     fn connected(&self, connection: &Arc<PooledConnection>);
 
     /// No connection could be made by an attempt that began then. Returns how long it takes until the next one.
-    fn failed(&self, number: u64, error: &SharedError, began: Clock) -> Duration;
+    fn failed(&self, number: u64, error: &NotConnected, began: Clock) -> Duration;
 
     /// Calls may not use that connection any longer.
     fn lost(&self, connection: &PooledConnection);

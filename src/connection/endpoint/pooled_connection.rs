@@ -4,11 +4,11 @@ use crate::connection::endpoint::counts::Counts;
 use crate::connection::endpoint::end_signal::EndSignal;
 use crate::connection::endpoint::lifecycle::Loss;
 use crate::connection::endpoint::subchannel::Subchannel;
-use crate::connection::error::SharedError;
 use crate::connection::io::Traffic;
 use crate::connection::resolver::Address;
 use gax_driver::__house::Clock;
 use gax_driver::observe::{LostReason, Peer};
+use gax_wire::__house::NotConnected;
 use hyper::client::conn::http2::SendRequest;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -133,7 +133,7 @@ impl PooledConnection {
     /// Its end, as its endpoint counts it.
     pub(crate) fn loss(&self) -> Loss {
         let error = self.end.reason().filter(|reason| is_of_server(reason)).map(|reason| {
-            SharedError::from(StdError::from(format!(
+            NotConnected::from(StdError::from(format!(
                 "connections are lost as soon as they are made: {reason}"
             )))
         });

@@ -1,7 +1,6 @@
 //! Endpoints, the choice among them, and the calls that wait for one: facts in, decisions out.
 
 use crate::connection::endpoint::{InFlight, Lifecycle, PooledConnection, Subchannel};
-use crate::connection::error::SharedError;
 use crate::connection::pool::ejection_time::EjectionTime;
 use crate::connection::pool::waiting_calls::{CallTerms, Place, Placement, WaitingCalls};
 use crate::connection::resolver::Address;
@@ -10,6 +9,7 @@ use gax_driver::__house::{Clock, RetryContext};
 use gax_driver::report::DelayType;
 use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
+use gax_wire::__house::NotConnected;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::time::Instant;
@@ -26,7 +26,7 @@ pub(super) struct Endpoints {
     pub(super) list: Vec<Endpoint>,
     pub(super) waiting: WaitingCalls,
     /// Why there are none.
-    pub(super) failure: Option<SharedError>,
+    pub(super) failure: Option<NotConnected>,
     /// How many attempts to connect have failed.
     pub(super) failures: usize,
     /// The endpoint whose turn it is.
@@ -51,7 +51,7 @@ enum Availability {
     /// There is a connection, or one may be there soon.
     Open,
     /// There is none, for that reason; when the next attempt begins.
-    Failed(SharedError, Option<Instant>),
+    Failed(NotConnected, Option<Instant>),
 }
 
 impl Endpoints {
@@ -339,8 +339,8 @@ fn random_below(all: usize) -> usize {
 }
 
 /// Why a call doesn't wait.
-pub(super) fn overcrowded() -> SharedError {
-    SharedError::from(StdError::from(
+pub(super) fn overcrowded() -> NotConnected {
+    NotConnected::from(StdError::from(
         "too many calls are waiting for a connection: their requests exceed 64 MiB",
     ))
 }

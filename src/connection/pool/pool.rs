@@ -3,7 +3,6 @@
 use crate::connection::endpoint::{
     EndpointTask, Http2Connector, Owner, PooledConnection, Step, Subchannel, keep_connected,
 };
-use crate::connection::error::SharedError;
 use crate::connection::pool::endpoint_result::EndpointResult;
 use crate::connection::pool::endpoints::{Endpoint, Endpoints, overcrowded};
 use crate::connection::pool::waiting_calls::{CallTerms, Place, Placement};
@@ -13,6 +12,7 @@ use gax_driver::__house::{Clock, Observers};
 use gax_driver::observe::{ConnectionChange, ConnectionEvent, LostReason};
 use gax_driver::report::DelayType;
 use gax_retry::ThreadJitter;
+use gax_wire::__house::NotConnected;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -184,7 +184,7 @@ impl Pool {
     }
 
     /// There are no addresses, unless there were some before.
-    pub(super) fn unresolved(&self, error: SharedError) {
+    pub(super) fn unresolved(&self, error: NotConnected) {
         self.state().failure = Some(error);
         self.settle();
     }
@@ -215,7 +215,7 @@ impl Owner for Pool {
         self.settle();
     }
 
-    fn failed(&self, number: u64, error: &SharedError, began: Clock) -> Duration {
+    fn failed(&self, number: u64, error: &NotConnected, began: Clock) -> Duration {
         let mut state = self.state();
         state.failures = state.failures.wrapping_add(1);
         state.find(number).map_or(Duration::ZERO, |endpoint| {

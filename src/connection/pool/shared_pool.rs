@@ -1,7 +1,6 @@
 //! A pool as its clones and calls share it, and the task that follows its resolver.
 
 use crate::connection::endpoint::Owner as _;
-use crate::connection::error::SharedError;
 use crate::connection::guarded::guarded;
 use crate::connection::pool::endpoints::MAX_ABSENCE;
 use crate::connection::pool::pool::{Pick, Pool};
@@ -10,6 +9,7 @@ use crate::connection::settings::Waits;
 use crate::connection::wait::{Either, before, either, moment_of};
 use gax_driver::__house::{Clock, earlier};
 use gax_retry::ThreadJitter;
+use gax_wire::__house::NotConnected;
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,7 +35,7 @@ impl SharedPool {
         if !state.is_started {
             let Ok(runtime) = Handle::try_current() else {
                 let text = "there is no tokio runtime to run the connections";
-                return Pick::Placed(Placement::None(SharedError::from(StdError::from(text))));
+                return Pick::Placed(Placement::None(NotConnected::from(StdError::from(text))));
             };
             (state.is_started, state.failure) = (true, None);
             // A runtime that shuts down drops it at once.
@@ -69,7 +69,7 @@ impl Drop for ResolverTask {
         if !self.0.closed.is_cancelled() {
             let gone = "the runtime that the connection was used in has shut down";
             self.0.state().is_started = false;
-            self.0.unresolved(SharedError::from(StdError::from(gone)));
+            self.0.unresolved(NotConnected::from(StdError::from(gone)));
         }
     }
 }
@@ -105,7 +105,7 @@ async fn resolve(pool: &Arc<Pool>) {
         let resolved = guarded(guard, RESOLVER, || pool.resolver.resolve()).await;
         let again = match resolved.and_then(|addresses| addresses) {
             Ok(addresses) if addresses.is_empty() => {
-                pool.unresolved(SharedError::from(StdError::from("the resolver found no address")));
+                pool.unresolved(NotConnected::from(StdError::from("the resolver found no address")));
                 Some(waits.draw(&mut ThreadJitter))
             }
             Ok(addresses) => {
@@ -114,7 +114,7 @@ async fn resolve(pool: &Arc<Pool>) {
                 earlier(settings.resolve_every, misses_any.then_some(MAX_ABSENCE))
             }
             Err(error) => {
-                pool.unresolved(SharedError::from(error));
+                pool.unresolved(NotConnected::from(error));
                 Some(waits.draw(&mut ThreadJitter))
             }
         };

@@ -1,9 +1,9 @@
 //! The calls that wait for a stream, in the order in which they came.
 
 use crate::connection::endpoint::{Backlog, InFlight};
-use crate::connection::error::SharedError;
 use gax_driver::__house::RetryContext;
 use gax_driver::report::DelayType;
+use gax_wire::__house::NotConnected;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::oneshot;
@@ -32,7 +32,7 @@ pub(crate) enum Placement {
     /// There is a connection, for one who asks for that alone.
     Ready,
     /// There is no connection, for that reason.
-    None(SharedError),
+    None(NotConnected),
 }
 
 /// The place of a call that waits. Whoever drops it leaves the queue; a stream that was assigned to it goes to the next one.

@@ -44,7 +44,7 @@ impl PoolSettings {
     /// It has credentials, which could be read on their way.
     pub(crate) fn admit<B>(&self, mut request: Request<B>) -> Result<Request<B>, ConnectionError> {
         if self.is_exposed && request.extensions().get::<NoPlaintext>().is_some() {
-            return Err(ConnectionError::unusable(CredentialsError::plaintext(self.authority.host())));
+            return Err(ConnectionError::refused(CredentialsError::plaintext(self.authority.host())));
         }
         let mut parts = std::mem::take(request.uri_mut()).into_parts();
         parts.scheme = Some(self.scheme.clone());

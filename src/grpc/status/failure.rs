@@ -8,7 +8,7 @@ use gax_driver::{OperationError, OperationReport};
 use gax_retry::operation::Stop;
 use gax_retry::{Attempt, Code, ServerDelay, SettingsError, StopReason};
 use gax_text::{Escaped, Human};
-use gax_wire::__house::{FrameBuffer, chain};
+use gax_wire::__house::{FrameBuffer, text_of};
 use gax_wire::ConnectProblem;
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
@@ -320,14 +320,7 @@ fn of_error(error: StdError) -> (Status, Cause) {
 /// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it,
 /// where that is known.
 pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
-    let mut text = String::new();
-    for link in chain(error) {
-        let own = link.to_string();
-        if !text.ends_with(&own) {
-            text.push_str(if text.is_empty() { "" } else { ": " });
-            text.push_str(&own);
-        }
-    }
+    let mut text = text_of(error);
     if let Some(problem) = ConnectProblem::behind(error) {
         text.push_str(": ");
         text.push_str(&problem.to_string());

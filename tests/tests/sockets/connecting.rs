@@ -4,14 +4,20 @@
 //! how fast the machine is.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use bytes::Bytes;
+use gax_http::HttpRetryLayer;
+use http_body_util::Full;
+use std::error::Error;
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::task::AbortHandle;
+use tonic::ConnectError;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Endpoint, Server};
-use tonic_gax::client::{Connector, connect, connect_lazy};
+use tonic_gax::client::{Connection, Connector, connect, connect_lazy};
 use tonic_gax::{Code, OperationReport, RetrySettings};
+use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::{Assets, Log, NamedScripted, Reply, Script, Setup, Stack, report_of, reported};
@@ -124,4 +130,40 @@ async fn a_connection_that_stands_is_not_bounded() {
     let settings = setup(60).client().with_connect_timeout(SHORT);
     let client = AssetServiceClient::connect_with_settings(server.endpoint(), settings).await.unwrap();
     assert_second_connection(&list(&client).await);
+}
+
+/// The text of an error and of its sources, but for the wrapper by which tonic knows that there is no connection: it has the text of
+/// what it wraps.
+fn texts(error: &(dyn Error + 'static)) -> Vec<String> {
+    let chain = std::iter::successors(Some(error), |error| Error::source(*error));
+    chain.filter(|error| !error.is::<ConnectError>()).map(ToString::to_string).collect()
+}
+
+/// Each text of a chain stands in it once: a status has it as its message, and as the cause of what went wrong.
+#[tokio::test]
+async fn the_cause_of_a_refused_connection_is_said_once() {
+    let unused = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let target = format!("http://{unused}");
+    let cause = "Connection refused (os error 111)";
+    let times = |texts: &[String]| texts.iter().map(|text| text.matches(cause).count()).sum::<usize>();
+    let said = texts(&Connection::to(&target).connect().await.unwrap_err());
+    assert_eq!((said.len(), times(&said)), (1, 1), "{said:?}");
+    let connection = Connection::to(&target).connect_lazy().unwrap();
+    let plain = TonicClient::new(connection.clone()).list_assets(ListAssetsRequest::default()).await;
+    let status = plain.unwrap_err();
+    assert_eq!((status.code(), status.message().matches(cause).count()), (tonic::Code::Unavailable, 1));
+    let said = texts(status.source().unwrap());
+    assert_eq!((said[0].as_str(), times(&said)), ("no connection", 1), "{said:?}");
+    let settings = RetrySettings::builder().max_attempts(1).build().unwrap();
+    for stack in Stack::ALL {
+        let status = stack.list(connection.clone(), &Setup::new(settings.clone())).await.unwrap_err();
+        let said = texts(status.source().unwrap());
+        assert_eq!(status.message().matches(cause).count(), 1, "{stack:?} {status}");
+        assert!(times(&said) < 2, "{stack:?} {said:?}");
+    }
+    let layer = HttpRetryLayer::new(&settings, [Code::Unavailable]);
+    let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
+    let error = layer.layer(connection).send(request).await.unwrap_err();
+    let said = texts(&error);
+    assert_eq!((said[1].as_str(), times(&said)), ("no connection", 1), "{said:?}");
 }

@@ -11,13 +11,12 @@ mod reach;
 mod retry_after;
 mod shared_service;
 
-pub use chain::BoxError;
-pub use chain::chain;
+pub use chain::{BoxError, NotConnected, chain, text_of};
 pub use classified_error::{ClassifiedError, Finality};
 pub use clone_service::CloneService;
 pub use connect_problem::ConnectProblem;
 pub use connect_problem::NoTls;
 pub use h2_cause::H2Cause;
-pub use reach::{NotConnected, Reach};
+pub use reach::Reach;
 pub use retry_after::retry_after_in;
 pub use shared_service::SharedService;

@@ -1,10 +1,7 @@
 //! How far a request got before an error.
 #![allow(missing_docs, reason = "for the crates of this repository alone")]
 
-use crate::transport::chain::BoxError;
 use gax_retry::Delivery;
-use std::error::Error;
-use std::fmt;
 
 /// How far a request got before an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,27 +34,5 @@ impl Reach {
             Reach::Unconnected | Reach::NeverSent | Reach::Refused => Reach::MaybeSent,
             Reach::MaybeSent | Reach::ChannelClosed => self,
         }
-    }
-}
-
-/// There was no connection, as a connection of our own says it, whatever is above it. It prints as the error that it has.
-#[derive(Debug)]
-pub struct NotConnected(BoxError);
-
-impl NotConnected {
-    pub fn new(error: impl Into<BoxError>) -> Self {
-        Self(error.into())
-    }
-}
-
-impl fmt::Display for NotConnected {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-impl Error for NotConnected {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        self.0.source()
     }
 }

@@ -1,4 +1,4 @@
-//! What the tests of our own transports have in common.
+//! Attempts, reasons and results that the tests of our own transports share.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::Code;
@@ -40,13 +40,13 @@ impl Attempts {
         }
     }
 
-    /// The same, with a status for a code.
+    /// Like `next`, but with a status for a code.
     pub(super) fn next_status(&self) -> impl Future<Output = Result<(), Status>> + use<> {
         let end = self.next();
         async move { end.await.map_err(status) }
     }
 
-    /// The same, as HTTP has it.
+    /// Like `next`, but with a status of HTTP.
     pub(super) fn next_http(&self) -> impl Future<Output = u16> + use<> {
         let end = self.next();
         async move {
