@@ -127,11 +127,7 @@ impl<'a> Writer<'a> {
                 self.block(Event::End(end));
             }
             TagEnd::List(_) | TagEnd::Item => self.block(Event::End(end)),
-            TagEnd::Link => {
-                if self.link.take() == Some(true) {
-                    self.events.push(Event::End(end));
-                }
-            }
+            TagEnd::Link if self.link.take() == Some(true) => self.events.push(Event::End(end)),
             _ => {}
         }
     }

@@ -9,8 +9,7 @@ use http_body_util::Full;
 use std::time::Duration;
 use tonic::{Request, Response, Status};
 use tonic_gax::{
-    CallOptions, DeadlineLayer, Note, OperationError, OperationReport, RequestExt as _, RetryLayer,
-    RetryTable,
+    CallOptions, Note, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{

@@ -13,7 +13,9 @@ use tonic_gax::longrunning::LongRunningError;
 use tonic_gax::resumption::Resumption;
 use tonic_gax::testing::{Pipes, VirtualServer};
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::Flat;
-use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_service_gax::EverythingServiceClient;
+use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_service_gax::{
+    EverythingServiceClient, EverythingServiceSettings,
+};
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
@@ -136,7 +138,7 @@ async fn a_stream_that_goes_on_uncompressed() {
 /// The end of an operation whose last poll has that reply.
 async fn built(last: &'static str) -> Result<i64, LongRunningError> {
     let server = RestServer::new([RestReply::ok(r#"{"name":"builds/7"}"#), RestReply::ok(last)]);
-    let client = EverythingServiceClient::rest(server.clone(), Default::default());
+    let client = EverythingServiceClient::rest(server.clone(), EverythingServiceSettings::default());
     let built = client.build_operation(Flat { name: "things/1".to_owned(), ..Flat::default() }).await;
     assert_eq!(server.requests().len(), 2, "{last}");
     built.map(|thing| thing.an_int64)

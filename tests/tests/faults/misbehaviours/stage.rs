@@ -225,7 +225,7 @@ impl Seen {
         let mut broken = Vec::new();
         for (call, end) in &self.ends {
             let number = if client == Client::Credentials { 2 * call } else { *call };
-            let times = self.times[usize::try_from(number).unwrap()];
+            let times = *self.times.get(usize::try_from(number).unwrap()).unwrap();
             match end {
                 End::Wrong(what) => broken.push(format!("call {call} is reported wrongly: {what}")),
                 End::Done if times == 0 => broken.push(format!("call {call} was not carried out")),

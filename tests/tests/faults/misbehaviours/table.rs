@@ -249,8 +249,8 @@ fn limits() -> Section {
 }
 
 fn resolvers() -> Section {
-    let played = |behaviour, plain, name| row(behaviour, "`ScriptedResolver`", plain).test("K", name);
     const RESULTS: &str = "sockets::connections::acceptance::resolvers";
+    let played = |behaviour, plain, name| row(behaviour, "`ScriptedResolver`", plain).test("K", name);
     let result = |behaviour| played(behaviour, "knows the first result alone", RESULTS);
     Section {
         heading: "Resolvers and addresses",
@@ -298,6 +298,9 @@ fn proxies() -> Section {
     const CALLS: &str = "faults::misbehaviours::proxies::replies_to_rest_calls";
     const MIDDLE: &str = "its requests have no middle: each is answered by one reply";
     const STORAGE: &str = "transfers alone read or send that header";
+    const FIRST: &str = "any first reply";
+    const LAST: &str = "the last reply to an upload, the first one to a download";
+    const RANGE: &str = "the reply to a status query, or to a range";
     let reply = |behaviour, second| both(behaviour, second).test("H", RETRIES).test("R", CALLS);
     let middle = |behaviour, second| both(behaviour, second).no("HR", MIDDLE);
     let storage = |behaviour, second| both(behaviour, second).no("HR", STORAGE);
@@ -319,9 +322,6 @@ fn proxies() -> Section {
         "503 with Retry-After of garbage",
         "503 with Retry-After of 3,600",
     ];
-    const FIRST: &str = "any first reply";
-    const LAST: &str = "the last reply to an upload, the first one to a download";
-    const RANGE: &str = "the reply to a status query, or to a range";
     Section {
         heading: "Proxies on the way",
         about: "`http/transfers/trials/matrix` plays each row to uploads (from memory, a file and a stream, resumed, and in one request) and downloads (to \
