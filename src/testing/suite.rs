@@ -151,7 +151,7 @@ impl SuitePart {
                 "0-250 DEADLINE_EXCEEDED; TOTAL_TIMEOUT",
             )],
             Self::Hedging => vec![(
-                Trial { hedging: hedging(), ..of(&[Hangs, replies]) },
+                Trial { hedging: Some(hedging()), ..of(&[Hangs, replies]) },
                 // A reply that is there when a hedge is due wins, so that it goes out past that moment.
                 "0-61 CANCELLED, 50-61 OK",
             )],
@@ -229,7 +229,7 @@ async fn observers(transport: &impl TestedTransport) -> Result<(), String> {
         return Ok(());
     }
     let (events, trial) = observed(&[TestedAttempt::Hangs, TestedAttempt::Replies(10 * MS)]);
-    drop(transport.run(Trial { hedging: hedging(), ..trial }).await);
+    drop(transport.run(Trial { hedging: Some(hedging()), ..trial }).await);
     let expected = "operation_started, attempt_started 1, attempt_started 2, attempt_cancelled 1, attempt_succeeded 2, \
                     operation_succeeded";
     compare(SuitePart::Observers, &events.line(), expected)
@@ -259,8 +259,8 @@ async fn cancellation(transport: &impl TestedTransport) -> Result<(), String> {
 }
 
 /// A second attempt after 50 ms.
-fn hedging() -> Option<Hedging> {
-    Some(Hedging::new(2).delay(50 * MS))
+fn hedging() -> Hedging {
+    Hedging::new(2).delay(50 * MS)
 }
 
 /// An operation with those attempts, and the events that an observer hears of it.

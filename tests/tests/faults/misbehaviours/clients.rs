@@ -349,9 +349,12 @@ where
     B::Error: std::fmt::Display,
 {
     let status = response.status();
-    match http_body_util::BodyExt::collect(response.into_body()).await {
+    match http_body_util::BodyExt::collect(response.into_body())
+        .await
+        .map(http_body_util::Collected::to_bytes)
+    {
         Err(error) => End::failed(error),
-        Ok(body) if status == 200 && body.to_bytes() == super::server::reply(call) => End::Done,
+        Ok(body) if status == 200 && body == super::server::reply(call) => End::Done,
         Ok(_) => End::Wrong(status.to_string()),
     }
 }
