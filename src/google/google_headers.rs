@@ -25,7 +25,7 @@ use http::HeaderValue;
 /// let headers = GoogleHeaders::new().quota_project("billed-project")?.client_token("my-app", "1.4")?;
 /// assert!(GoogleHeaders::new().api_key("two words").is_err());
 /// # drop(headers);
-/// # Ok::<(), tonic_gax::google::HeaderError>(())
+/// # Ok::<(), gax_driver::credentials::HeaderError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct GoogleHeaders {

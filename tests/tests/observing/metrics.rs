@@ -480,7 +480,7 @@ fn the_guide_has_every_metric_and_no_other() {
             || name.contains("stops")
             || ours.iter().any(|prefix| name.starts_with(prefix))
     };
-    let (before, missing) = OBSERVING.split_once("Not implemented from the proposals:").unwrap();
+    let (before, missing) = OBSERVING.split_once("Not implemented:").unwrap();
     let mut recorded = words(before, &['.', '_'], "grpc.client.");
     recorded.extend(words(before, &['.', '_'], "rpc.client."));
     recorded.extend(words(before, &['.', '_'], "grpc.subchannel."));

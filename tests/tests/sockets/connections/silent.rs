@@ -103,7 +103,8 @@ async fn a_server_that_reads_nothing_is_given_up_by_the_system() {
             assert_eq!((result.map(drop).map_err(|status| status.code()), losses.len()), (Ok(()), 0));
         } else {
             assert_eq!(result.unwrap_err().code(), tonic::Code::Unavailable);
-            let given_up = |reason: &LostReason| reason.to_string().contains("the system gave it up");
+            let given_up =
+                |reason: &LostReason| reason.to_string().contains("the operating system closed it");
             assert!(losses.iter().any(given_up), "{losses:?}");
         }
     }
