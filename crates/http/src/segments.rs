@@ -2,6 +2,7 @@
 
 /// Whether a value that goes into a path has a segment of dots alone. Clients and proxies would take it out, and with it the segment
 /// before, also where it is encoded.
+#[must_use]
 pub fn has_dots(value: &str) -> bool {
     value.split('/').any(|segment| matches!(segment, "." | ".."))
 }

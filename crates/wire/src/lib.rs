@@ -1,13 +1,5 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
-#![allow(
-    clippy::exhaustive_enums,
-    clippy::exhaustive_structs,
-    clippy::missing_errors_doc,
-    clippy::must_use_candidate,
-    clippy::return_self_not_must_use,
-    reason = "the rules for public items concern those of `__house`, too, which are for our own crates"
-)]
 
 mod body;
 mod transport;

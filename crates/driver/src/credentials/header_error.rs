@@ -11,6 +11,7 @@ pub struct HeaderError {
 
 impl HeaderError {
     #[doc(hidden)]
+    #[must_use]
     pub const fn new(what: &'static str) -> Self {
         Self { what }
     }

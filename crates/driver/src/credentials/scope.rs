@@ -14,6 +14,7 @@ pub struct OtherOrigin;
 
 impl OtherOrigin {
     #[doc(hidden)]
+    #[must_use]
     pub fn new() -> Self {
         Self
     }
@@ -21,6 +22,7 @@ impl OtherOrigin {
 
 /// In the extensions of a request whose credentials must not be sent in plain text.
 #[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, reason = "our own crates make it")]
 pub struct NoPlaintext;
 
 /// The places that credentials are sent to.
@@ -58,6 +60,7 @@ impl Scope {
 impl CredentialsError {
     /// They would be sent to that host in plain text.
     #[doc(hidden)]
+    #[must_use]
     pub fn plaintext(host: &str) -> Self {
         let problem = format!(
             "credentials would be sent to {host} in plain text: connect over TLS, or allow it \
@@ -73,6 +76,7 @@ fn is_plaintext(uri: &Uri) -> bool {
 }
 
 /// Whether a host is this machine.
+#[must_use]
 pub fn is_loopback(host: &str) -> bool {
     let host = host.trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())

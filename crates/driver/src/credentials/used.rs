@@ -19,6 +19,7 @@ impl UsedCredentials {
     }
 
     /// Drops them, unless that was done lately. Returns whether the request is worth sending again.
+    #[must_use]
     pub fn refuse(&self) -> bool {
         self.credentials.refused(self.number)
     }

@@ -8,6 +8,7 @@ use gax_table::RetryTable;
 use std::sync::Arc;
 
 /// The table that counts, and what all who follow it share.
+#[expect(clippy::exhaustive_structs, reason = "our own crates make it")]
 pub struct CurrentTable {
     pub table: RetryTable,
     pub version: u64,

@@ -232,6 +232,7 @@ impl SettingsHandle {
 
     /// Tables are checked against these methods, for as long as somebody keeps them.
     #[doc(hidden)]
+    #[must_use]
     pub fn know(&self, known: KnownMethods) -> Arc<KnownMethods> {
         let known = Arc::new(known);
         add(&mut self.state().known, Arc::downgrade(&known));

@@ -13,11 +13,13 @@ pub struct KnownMethods {
 
 impl KnownMethods {
     /// Those of a generated client.
+    #[must_use]
     pub fn of_client(services: Vec<ServiceDescription>, denies_unknown: bool) -> Self {
         Self { owner: "the client doesn't", services, denies_unknown }
     }
 
     /// Those of a layer's descriptors.
+    #[must_use]
     pub fn of_descriptors(services: Vec<ServiceDescription>, denies_unknown: bool) -> Self {
         Self { owner: "the descriptors don't", services, denies_unknown }
     }
@@ -26,7 +28,11 @@ impl KnownMethods {
         &self.services
     }
 
-    /// An error if the table names other methods, where they are denied.
+    /// Compares the names of a table with those of the methods.
+    ///
+    /// # Errors
+    ///
+    /// The table names other methods, and they are denied.
     pub fn check(&self, table: &RetryTable) -> Result<(), UnknownMethodsError> {
         if self.denies_unknown {
             UnknownMethodsError::check(self.owner, table, &self.services)

@@ -30,6 +30,7 @@ impl<T> Replaceable<T> {
 
     /// The configuration as it is now.
     #[inline]
+    #[must_use]
     pub fn load(&self) -> Loaded<'_, T> {
         match &*self.kind {
             Kind::Fixed(fixed) => Loaded::Fixed(fixed),
@@ -46,6 +47,7 @@ impl<T> Clone for Replaceable<T> {
 }
 
 /// The configuration as it was when it was read; nothing replaces it meanwhile.
+#[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum Loaded<'a, T> {
     Fixed(&'a T),
     #[cfg(feature = "live")]

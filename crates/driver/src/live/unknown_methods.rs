@@ -49,6 +49,7 @@ impl Error for UnknownMethodsError {}
 
 /// The names of a table that none of these services has; of none where no service is known.
 #[cfg(feature = "tables")]
+#[must_use]
 pub fn unknown_names(table: &RetryTable, services: &[ServiceDescription]) -> Vec<Finding> {
     if services.is_empty() { Vec::new() } else { table.unknown_names(services) }
 }

@@ -15,22 +15,26 @@ pub struct Clock {
 impl Clock {
     /// Starts an operation's clock now.
     #[expect(clippy::disallowed_methods, reason = "the clock is read here, and nowhere else")]
+    #[must_use]
     pub fn start() -> Self {
         Self { start: Instant::now() }
     }
 
     /// The moment at which it was started.
+    #[must_use]
     pub fn began(self) -> Instant {
         self.start
     }
 
     /// How much time has passed.
+    #[must_use]
     pub fn elapsed(self) -> Duration {
         self.start.elapsed()
     }
 
     /// This moment, and the time that has passed until now.
     #[expect(clippy::disallowed_methods, reason = "the clock is read here, and nowhere else")]
+    #[must_use]
     pub fn now(self) -> (Instant, Duration) {
         let now = Instant::now();
         (now, now.saturating_duration_since(self.start))
@@ -44,17 +48,20 @@ impl Clock {
     }
 
     /// Whether that moment has come.
+    #[must_use]
     pub fn has_reached(self, moment: Instant) -> bool {
         self.now().0 >= moment
     }
 
     /// The moment that lies so far behind the start; `None` where no timer can reach it.
+    #[must_use]
     pub fn at(self, elapsed: Duration) -> Option<Instant> {
         self.start.checked_add(elapsed)
     }
 }
 
 /// The time left until a moment that another task agreed on.
+#[must_use]
 pub fn until(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Clock::start().start)
 }
@@ -70,6 +77,7 @@ pub fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
 
 /// The time of day, for dates that a server sends.
 #[expect(clippy::disallowed_methods, reason = "the clock is read here, and nowhere else")]
+#[must_use]
 pub fn time_of_day() -> std::time::SystemTime {
     std::time::SystemTime::now()
 }

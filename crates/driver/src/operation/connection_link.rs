@@ -84,11 +84,13 @@ impl ConnectionLink {
         self.0.carrier.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    #[must_use]
     pub fn waits_for_ready(&self) -> Option<bool> {
         self.0.waits_for_ready
     }
 
     /// `None`: the attempt is its operation's first.
+    #[must_use]
     pub fn retry(&self) -> Option<RetryContext> {
         self.0.retry.clone()
     }
@@ -123,6 +125,7 @@ impl ConnectionLink {
     }
 
     /// The attempt has used up its time without a response. Returns whether its connection is given up by that.
+    #[must_use]
     pub fn expire(&self) -> bool {
         let expire = self.carrier().expire.take();
         expire.is_some_and(|expire| expire())
@@ -152,16 +155,19 @@ pub struct RetryContext {
 
 impl RetryContext {
     /// An attempt that starts now, by the mark that requests have from the second one on.
+    #[must_use]
     pub fn of(attempt: &StartedAttempt) -> Self {
         let deadline = attempt.rpc_timeout().and_then(|timeout| Clock::start().at(timeout));
         Self { failed: Vec::new(), deadline, delay: attempt.delay() }
     }
 
+    #[must_use]
     pub fn has_failed_at(&self, peer: &Peer) -> bool {
         self.failed.contains(peer)
     }
 
     /// Whether it is still to be spread, where several have waited for one connection.
+    #[must_use]
     pub fn is_spread(&self) -> bool {
         !self.delay.is_zero()
     }
@@ -176,6 +182,7 @@ impl RetryContext {
     }
 
     /// Whether something that happens at that moment leaves it time for a request. Without a separate end it waits for nothing.
+    #[must_use]
     pub fn has_time_until(&self, moment: Instant) -> bool {
         const REQUEST: Duration = Duration::from_millis(10);
         self.deadline.is_some_and(|deadline| deadline.saturating_duration_since(moment) > REQUEST)

@@ -294,6 +294,7 @@ impl<P: Protocol> Driver<P> {
 
     /// The moment that the operation waits for, while no attempt is in flight.
     #[doc(hidden)]
+    #[must_use]
     pub fn waits_until(self: Pin<&mut Self>) -> Option<tokio::time::Instant> {
         let this = self.project();
         this.progress.wake_at((**this.config).as_ref(), None)

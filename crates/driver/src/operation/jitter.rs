@@ -35,6 +35,7 @@ impl JitterSource for Jitter {
 /// Hands every operation of a client its source: its own thread's, or, where a seed was set, the sequence of
 /// the seed plus the operation's number.
 #[derive(Debug, Clone, Default)]
+#[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum JitterSeeds {
     #[default]
     Threads,
@@ -43,11 +44,13 @@ pub enum JitterSeeds {
 }
 
 impl JitterSeeds {
+    #[must_use]
     pub fn from(seed: u64) -> Self {
         Self::Next(Arc::new(AtomicU64::new(seed)))
     }
 
     #[inline]
+    #[must_use]
     pub fn next(&self) -> Jitter {
         match self {
             JitterSeeds::Threads => Jitter::Thread,

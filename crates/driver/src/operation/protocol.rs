@@ -147,6 +147,7 @@ impl<'a> Start<'a> {
     /// These observers are notified of it, and its jitter is the next of these seeds.
     #[inline]
     #[doc(hidden)]
+    #[must_use]
     pub fn new(observers: Option<&'a Observers>, seeds: &JitterSeeds) -> Self {
         Self { observers, jitter: seeds.next(), bound: None }
     }
@@ -273,6 +274,7 @@ impl AttemptContext<'_> {
     }
 
     #[doc(hidden)]
+    #[must_use]
     pub fn clock(&self) -> Clock {
         self.progress.clock()
     }

@@ -48,6 +48,7 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Default, PartialEq)]
 #[must_use = "call options do nothing until they are in a request"]
+#[non_exhaustive]
 pub struct CallOptions {
     #[doc(hidden)]
     pub retry_settings: Option<RetrySettings>,
@@ -197,6 +198,7 @@ impl CallOptions {
 
     /// Whether the settings of the method are changed at all.
     #[doc(hidden)]
+    #[must_use]
     pub fn changes_settings(&self) -> bool {
         self.retry_settings.is_some()
             || self.replaces_codes()
@@ -206,18 +208,21 @@ impl CallOptions {
 
     /// Whether the call says itself what is retried.
     #[doc(hidden)]
+    #[must_use]
     pub fn replaces_codes(&self) -> bool {
         self.retryable_codes.is_some()
     }
 
     /// The time that the call gives all its attempts.
     #[doc(hidden)]
+    #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         self.overrides.total_timeout().over(None)
     }
 
     /// The policy of the call, of that of its method.
     #[doc(hidden)]
+    #[must_use]
     pub fn applied_to(&self, mut policy: Policy) -> Policy {
         if let Some(settings) = &self.retry_settings {
             policy = policy.with_retry_settings(settings);

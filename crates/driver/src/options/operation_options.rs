@@ -248,36 +248,41 @@ impl OperationOptions {
 
     /// The budget, where `own` is that of the table or the policy.
     #[doc(hidden)]
+    #[must_use]
     pub fn budget_over(&self, own: Option<RetryBudget>) -> Option<RetryBudget> {
         self.retry_budget.clone().over(own)
     }
 
     /// The policy with these options, except those that hold whatever a call brings along.
     #[doc(hidden)]
+    #[must_use]
     pub fn applied_to(&self, policy: Policy) -> Policy {
         let own = policy.budget().cloned();
         let mut policy = policy.with_budget(self.budget_over(own));
         if let Some(allowed) = self.nested_retries {
             policy = policy.with_nested_retries(allowed);
         }
-        if let Some(heeded) = self.server_delays {
-            policy = policy.with_server_delays(heeded);
+        if let Some(applied) = self.server_delays {
+            policy = policy.with_server_delays(applied);
         }
         policy
     }
 
     #[doc(hidden)]
+    #[must_use]
     pub fn retries_are_enabled(&self) -> bool {
         self.retries_enabled.unwrap_or(true)
     }
 
     #[doc(hidden)]
+    #[must_use]
     pub fn wants_reports(&self) -> bool {
         self.reports.unwrap_or_default()
     }
 
     /// The most that operators allow.
     #[doc(hidden)]
+    #[must_use]
     pub fn caps(&self) -> Environment {
         self.environment.unwrap_or_default()
     }

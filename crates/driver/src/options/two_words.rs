@@ -3,7 +3,11 @@
 use gax_retry::settings::Override;
 use serde::de::Error;
 
-/// The option, from its value and from the word that turns it off. Both at once is an error.
+/// The option, from its value and from the word that turns it off.
+///
+/// # Errors
+///
+/// Both are there.
 pub fn read_override<T, E: Error>(
     [name, off]: [&str; 2],
     value: Option<T>,

@@ -85,8 +85,8 @@ impl HttpConfig {
         let mut config = Self::new(policy.settings(), Ok(policy.policy().codes()), compatibility);
         config.statuses = Some(policy.statuses());
         config.transport = Some(policy.transport_failures());
-        if let Some(heeded) = policy.applies_retry_after() {
-            config.policy = config.policy.with_server_delays(heeded);
+        if let Some(applied) = policy.applies_retry_after() {
+            config.policy = config.policy.with_server_delays(applied);
         }
         config
     }
@@ -191,6 +191,7 @@ impl HttpConfig {
     }
 
     /// The longest that nothing happens to a transfer in flight.
+    #[must_use]
     pub fn idle_timeout_of_transfers(&self) -> Duration {
         self.limits.body_idle_timeout.unwrap_or(Duration::from_secs(60))
     }

@@ -16,6 +16,7 @@ use tower::buffer::error::{Closed, ServiceError};
 
 /// Which part of the response was awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum Part {
     /// Its head.
     Head,

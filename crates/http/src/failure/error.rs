@@ -1,5 +1,4 @@
 //! The error of an HTTP operation.
-#![allow(missing_docs, reason = "for the crates of this repository alone")]
 
 use crate::report::HttpReport;
 use gax_driver::OperationReport;
@@ -39,6 +38,7 @@ pub struct HttpError {
 
 /// Why there is no response.
 #[derive(Debug)]
+#[expect(clippy::exhaustive_enums, missing_docs, reason = "for the crates of this repository alone")]
 pub enum Broken {
     /// Our own clock ended the attempt.
     TimedOut { after: Duration },
@@ -54,6 +54,7 @@ pub enum Broken {
 
 impl Broken {
     /// Why an operation that has ended made no attempt.
+    #[must_use]
     pub fn without_attempt(policy: &Policy, stop: Stop) -> Self {
         match (stop.reason(), policy.problem()) {
             (StopReason::Cancelled, _) => Broken::RequestEnded,
@@ -72,6 +73,7 @@ impl Broken {
 }
 
 /// An error whose text has no URL, which can have a secret.
+#[must_use]
 pub fn without_url(error: BoxError) -> BoxError {
     #[cfg(feature = "reqwest")]
     let error = match error.downcast::<reqwest::Error>() {

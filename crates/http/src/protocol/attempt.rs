@@ -1,5 +1,10 @@
 //! Attempts over an HTTP service: requests go out, responses and errors become facts.
-#![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
+#![allow(
+    clippy::exhaustive_enums,
+    missing_debug_implementations,
+    missing_docs,
+    reason = "for the crates of this repository alone"
+)]
 
 use crate::config::HttpConfig;
 use crate::failure::{BodyNotOpened, NoBody, Part};
@@ -53,6 +58,7 @@ impl<F, R> HttpAttempt<F, R> {
 }
 
 /// The head of a response, and its body.
+#[expect(clippy::exhaustive_structs, reason = "our own crates make it")]
 pub struct Head<R> {
     pub response: http::Response<R>,
     /// Ends the body of the request.

@@ -1,5 +1,4 @@
 //! A request over an HTTP service, between its attempts.
-#![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
 
 use crate::client::LayeredClient;
 use crate::config::HttpConfig;
@@ -21,6 +20,7 @@ use tokio::time::Instant;
 pub const HTTP: Transport = Transport::new("http").with_wire();
 
 /// One request on its way to its response.
+#[expect(missing_debug_implementations, reason = "for the crates of this repository alone")]
 pub struct HttpProtocol<S, B, R> {
     pub(super) client: LayeredClient<S>,
     pub(super) inbound: Option<Instant>,
@@ -37,6 +37,12 @@ pub struct HttpProtocol<S, B, R> {
 }
 
 /// The outcome of an attempt that failed.
+#[expect(
+    clippy::exhaustive_enums,
+    missing_debug_implementations,
+    missing_docs,
+    reason = "for the crates of this repository alone"
+)]
 pub enum AttemptOutcome<R> {
     Response(Box<http::Response<HttpResponseBody<R>>>),
     Broken(Broken),

@@ -173,6 +173,7 @@ fn one_length(value: &HeaderValue) -> Option<u64> {
 }
 
 /// Why a body ends early.
+#[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum EndedEarly {
     /// It broke off.
     Broke(BoxError),

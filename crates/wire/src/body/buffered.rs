@@ -25,6 +25,7 @@ pub trait OpenPart {
 
 /// The part of a body that follows its buffered data.
 #[derive(Debug, Default)]
+#[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum Remainder<O, E> {
     /// Nothing.
     #[default]
@@ -38,6 +39,7 @@ pub enum Remainder<O, E> {
 
 /// A body whose beginning was buffered.
 #[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "our own crates make it")]
 pub struct BufferedBody<O, E> {
     pub frames: FrameBuffer,
     pub remainder: Remainder<O, E>,

@@ -42,6 +42,7 @@ impl FrameBuffer {
 
 /// Whether that is exactly one gRPC message.
 #[inline]
+#[must_use]
 pub fn is_one_message(data: &[u8]) -> bool {
     data.first_chunk().is_some_and(|prefix| end_after(*prefix) == data.len())
 }

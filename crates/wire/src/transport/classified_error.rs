@@ -9,6 +9,7 @@ use std::fmt;
 
 /// Whether another attempt may follow an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum Finality {
     /// The code says it.
     ByCode,
@@ -20,6 +21,7 @@ pub enum Finality {
 
 /// The classification of an error by a transport that stands in for gRPC's own, in the error's chain of sources.
 #[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "our own crates make it")]
 pub struct ClassifiedError {
     pub code: Code,
     pub reach: Reach,

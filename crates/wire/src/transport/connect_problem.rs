@@ -167,6 +167,7 @@ impl fmt::Display for ConnectProblem {
 
 /// An `https` target is to be spoken to without TLS.
 #[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "our own crates make it")]
 pub struct NoTls;
 
 impl fmt::Display for NoTls {

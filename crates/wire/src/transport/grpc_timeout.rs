@@ -55,6 +55,7 @@ const MAX_VALUE: u32 = 99_999_999;
 
 /// The header's value for a timeout: the finest unit that eight digits suffice for, cut towards zero as
 /// tonic cuts it. More than 99,999,999 hours are written as that many.
+#[must_use]
 pub fn header_value(timeout: Duration) -> HeaderValue {
     let (number, unit) = units(timeout);
     // Written from the right: the unit, and at most eight digits before it.
@@ -76,6 +77,7 @@ pub fn header_value(timeout: Duration) -> HeaderValue {
 }
 
 /// The timeout as its header has it, which may be a fraction less.
+#[must_use]
 pub fn written(timeout: Duration) -> Duration {
     let (number, unit) = units(timeout);
     unit.times(number)

@@ -2,6 +2,7 @@
 
 /// Who ended a stream or its connection, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum H2Cause {
     /// The server has not looked at the stream: `REFUSED_STREAM`, or a GOAWAY, which h2 reports only to streams above the
     /// last one that the server has taken.

@@ -5,6 +5,7 @@ use gax_retry::Delivery;
 
 /// How far a request got before an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum Reach {
     /// There was no connection to send it over.
     Unconnected,
@@ -20,6 +21,7 @@ pub enum Reach {
 
 impl Reach {
     /// The reach in the operation's terms.
+    #[must_use]
     pub fn delivery(self) -> Delivery {
         match self {
             Reach::Unconnected | Reach::NeverSent => Delivery::NotSent,
@@ -29,6 +31,7 @@ impl Reach {
     }
 
     /// The reach of a request whose response had begun: it was sent.
+    #[must_use]
     pub fn of_begun(self) -> Self {
         match self {
             Reach::Unconnected | Reach::NeverSent | Reach::Refused => Reach::MaybeSent,

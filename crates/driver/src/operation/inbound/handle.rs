@@ -201,6 +201,7 @@ pub fn time_left() -> Option<Duration> {
 /// Whether an operation by that policy may not retry here: the request that this task serves was sent before, and the
 /// policy refuses retries inside retries.
 #[inline]
+#[must_use]
 pub fn is_nested_retry(policy: &Policy) -> bool {
     policy.refuses_nested_retries()
         && INBOUND.try_with(|inbound| inbound.previous_attempts() > 0).unwrap_or_default()

@@ -13,12 +13,14 @@ pub struct Serving {
 
 impl Serving {
     /// It is served from now on, within that time.
+    #[must_use]
     pub fn begin(timeout: Option<Duration>, previous_attempts: u32) -> Self {
         let deadline = timeout.and_then(|timeout| Clock::start().at(timeout));
         Self { inbound: Inbound::begin(deadline, previous_attempts) }
     }
 
     /// The handle to it.
+    #[must_use]
     pub fn inbound(&self) -> &Inbound {
         &self.inbound
     }

@@ -15,6 +15,7 @@ pub struct BatchInfo<'a> {
 
 impl<'a> BatchInfo<'a> {
     #[doc(hidden)]
+    #[must_use]
     pub fn new(
         batcher: &'a str,
         sizes: &'a [ElementSize],

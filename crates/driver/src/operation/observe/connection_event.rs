@@ -85,6 +85,7 @@ impl fmt::Display for LostReason {
 
 impl<'a> ConnectionEvent<'a> {
     #[doc(hidden)]
+    #[must_use]
     pub fn new(target: &'a str, peer: &'a str, change: ConnectionChange<'a>) -> Self {
         Self { target, peer, change }
     }

@@ -84,6 +84,7 @@ impl Observed {
     }
 
     /// The thread works on that attempt until the result is dropped.
+    #[must_use]
     pub fn enter(&self, number: u32) -> Option<Entered> {
         self.started(number).map(|attempt| Entered::new(&self.recipients, attempt))
     }
@@ -226,6 +227,7 @@ impl Observed {
     }
 
     /// Whether somebody wants to know what comes in.
+    #[must_use]
     pub fn watches_transfers(&self) -> bool {
         self.watches_transfers
     }

@@ -34,24 +34,28 @@ impl Observers {
     }
 
     /// These observers, and then the others.
+    #[must_use]
     pub fn and(mut self, others: Self) -> Self {
         self.list.extend(others.list);
         self
     }
 
     /// The observers as operations share them; `None`: there are none.
+    #[must_use]
     pub fn shared(&self) -> Option<Arc<Self>> {
         (!self.list.is_empty()).then(|| Arc::new(self.clone()))
     }
 
     /// These observers, where only these methods are known.
     #[cfg(feature = "tables")]
+    #[must_use]
     pub fn registering<'a>(&self, methods: impl IntoIterator<Item = &'a Box<str>>) -> Self {
         let named = methods.into_iter().map(|path| Box::from(full_method(path))).collect();
         Self { registered: Some(named), ..self.clone() }
     }
 
     /// These observers, where no method is known.
+    #[must_use]
     pub fn registering_none(&self) -> Self {
         Self { registered: Some(HashSet::new()), ..self.clone() }
     }

@@ -31,6 +31,7 @@ impl Outgoing {
     }
 
     /// Follows the body.
+    #[must_use]
     pub fn outbound(self) -> Option<Arc<Outbound>> {
         self.outbound
     }

@@ -139,6 +139,7 @@ impl OperationReport {
     /// The report of this operation, whose reply broke off at that time and with that code. `may_be_repetition`: another attempt
     /// may be why, if there was one.
     #[doc(hidden)]
+    #[must_use]
     pub fn broken_off(self, code: Code, at: Duration, reason: StopReason, may_be_repetition: bool) -> Self {
         let mut report = self.ended(code, Some(at), reason);
         if may_be_repetition && report.attempt_count() > 1 {

@@ -86,6 +86,7 @@ pub struct FirstAndLast<T> {
 
 impl<T> FirstAndLast<T> {
     #[inline]
+    #[must_use]
     pub fn new(kept: Vec<T>) -> Self {
         Self { kept, left_out: 0 }
     }
@@ -107,11 +108,13 @@ impl<T> FirstAndLast<T> {
     }
 
     /// The values that are kept, in their order.
+    #[must_use]
     pub fn as_slice(&self) -> &[T] {
         &self.kept
     }
 
     /// How many values were between the first and the last that are kept.
+    #[must_use]
     pub fn left_out(&self) -> u32 {
         self.left_out
     }
