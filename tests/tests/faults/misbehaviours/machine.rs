@@ -13,7 +13,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 use tokio::io::AsyncWrite;
-use tokio::runtime::Runtime;
+use tokio::runtime::{self, Runtime};
+use tokio::task::yield_now;
 use tokio::time::timeout;
 use tonic_gax::StartedAttempt;
 use tonic_gax::testing::{
@@ -87,12 +88,18 @@ fn a_runtime_that_is_dropped_while_calls_wait() {
             let context = serving.enter();
             let (proxy, pipes, ledger, _server) = served(client);
             drop(context);
-            let first = Runtime::new().unwrap();
+            // One thread, which drops its tasks without polling the others meanwhile: no call sees the connection's task go.
+            let first = runtime::Builder::new_current_thread().enable_all().build().unwrap();
             let connector = Connector::new(pipes);
             let calls = first.block_on(async { client.calls(&connector, &ledger) });
             assert_eq!(first.block_on(calls(FIRST)), End::Done, "{client:?}");
             proxy.now(&Fault::HalfOpen(When::Start));
             let waiting = first.spawn(calls(2));
+            first.block_on(async {
+                for _ in 0..100 {
+                    yield_now().await;
+                }
+            });
             drop(first);
             let second = Runtime::new().unwrap();
             assert!(second.block_on(waiting).is_err_and(|error| error.is_cancelled()), "{client:?}");

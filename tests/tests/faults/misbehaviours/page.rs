@@ -9,7 +9,7 @@ use std::process::Command;
 const HEAD: &str = "\
 # Misbehaviours of servers and proxies
 
-<!-- written by `GAX_WRITE_PAGES=1 cargo test -p tonic-gax-tests --test end_to_end misbehaviours::page` from the table in tests/tests/faults/misbehaviours/table.rs -->
+<!-- written by `GAX_WRITE_PAGES=1 cargo test -p tonic-gax-tests --test end_to_end misbehaviours::page` from the table in tests/tests/faults/misbehaviours/table -->
 
 Servers, proxies, resolvers and machines do the following, and a client has to survive it. Use the list as a source of tests for your own
 programs: [the testing kit](../src/testing.md#faults-on-the-network) plays most of it. A new row gets a test for each client that it concerns. The
