@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// The panic hook prints each of them. With the feature `tracing`, the first one is an event as well.
 #[derive(Debug, Default)]
+#[non_exhaustive]
 pub struct PanicGuard {
     #[cfg(feature = "tracing")]
     is_recorded: AtomicBool,

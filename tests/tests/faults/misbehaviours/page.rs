@@ -82,7 +82,7 @@ fn the_page_is_that_of_the_table() {
     }
     let written = std::fs::read_to_string(path).unwrap();
     let differs = page.lines().zip(written.lines()).find(|(table, page)| table != page);
-    assert!(page == written, "write the page anew, as its second line says: {differs:?}");
+    assert!(page == written, "write the page again, as its second line says: {differs:?}");
 }
 
 #[test]

@@ -256,7 +256,7 @@ impl Seen {
 }
 
 impl Trouble {
-    /// Whether a call is lost all the same: it was made while others could not have been answered either.
+    /// Whether a call is lost all the same: it was made while others could not have had a reply either.
     fn is_lost(&self, client: Client, call: u32) -> bool {
         let is_connected = matches!(client, Client::ConnectedLayer | Client::ConnectedGenerated);
         let is_meanwhile = call * ms(100) < self.lasts();

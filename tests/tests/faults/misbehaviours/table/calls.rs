@@ -4,7 +4,7 @@ use super::http::UPLOADS;
 use crate::faults::misbehaviours::row::{ALL, Row, Section, row};
 
 pub(super) fn streams() -> Section {
-    const RESUMED: &str = "a client that begins anew reads messages twice";
+    const RESUMED: &str = "a client that starts over reads messages twice";
     let played =
         |behaviour, plain, name| row(behaviour, "`VirtualServer`, `RawServer`", plain).test("S", name);
     Section {
@@ -152,7 +152,7 @@ pub(super) fn machine() -> Section {
                 .test("T", "http::transfers::downloads::one_download_at_a_time_writes_a_file")
                 .test("T", "http::transfers::state_files::two_uploads_with_one_state_file_make_the_object")
                 .no("O", FILES),
-            files("`kill -9` at any byte, then another program at the same path", "begins anew, or goes on with other bytes")
+            files("`kill -9` at any byte, then another program at the same path", "starts over, or continues with other bytes")
                 .test("T", "http::transfers::trials::kills::a_download_survives")
                 .test("T", "http::transfers::trials::kills::an_upload_by_cloud_storage_s_protocol_survives")
                 .test("T", "http::transfers::part_files::a_part_that_somebody_replaced_is_not_written")

@@ -24,7 +24,7 @@ fn both(behaviour: &'static str, second: &'static str) -> Row {
 pub(super) fn proxies() -> Section {
     const RETRIES: &str = "faults::misbehaviours::proxies::replies_to_http_requests";
     const CALLS: &str = "faults::misbehaviours::proxies::replies_to_rest_calls";
-    const MIDDLE: &str = "its requests have no middle: each is answered by one reply";
+    const MIDDLE: &str = "its requests have no middle: each has one reply";
     const STORAGE: &str = "transfers alone read or send that header";
     const FIRST: &str = "any first reply";
     const LAST: &str = "the last reply to an upload, the first one to a download";
@@ -123,7 +123,7 @@ pub(super) fn uploads() -> Section {
     let row = transfer(UPLOADS, OVER_REQWEST[0]);
     Section {
         heading: "Upload servers",
-        about: "A client without checks takes any 200 for the end of its upload, and begins anew after anything else.",
+        about: "A client without checks takes any 200 for the end of its upload, and starts over after anything else.",
         second: "what really happened",
         clients: "T",
         rows: vec![
@@ -132,7 +132,7 @@ pub(super) fn uploads() -> Section {
             row("308 with less", "the server kept a part of what it was sent"),
             row("308 without Range", "the server kept nothing"),
             row("308 with more", "it says that it has what it was never sent"),
-            row("308 with a garbage Range", "nobody knows"),
+            row("308 with a garbage Range", "unknown"),
             row("finished too early", "the object has a part of the bytes, or does not exist"),
             row("finished that isn't", "the object does not exist"),
             row("final reply lost", "the object exists"),
@@ -148,7 +148,7 @@ pub(super) fn uploads() -> Section {
             row("wrong checksum in the reply", "the object has other bytes"),
             row("wrong size in the reply", "the object has other bytes"),
             row("no checksum in the reply", "the object exists"),
-            row("query answered finished", "the object does not exist"),
+            row("a query whose reply says finished", "the object does not exist"),
             row("claims more than it was sent", "the server kept a part of what it was sent"),
         ],
     }
@@ -158,7 +158,7 @@ pub(super) fn downloads() -> Section {
     let row = transfer(DOWNLOADS, OVER_REQWEST[1]);
     Section {
         heading: "Download servers",
-        about: "A client without checks takes whatever comes for the object, and begins anew after a connection that breaks.",
+        about: "A client without checks takes whatever arrives for the object, and starts over after a connection that breaks.",
         second: "what came",
         clients: "T",
         rows: vec![
@@ -174,7 +174,7 @@ pub(super) fn downloads() -> Section {
             row("416 in the middle", "\"that is all\", when it isn't"),
             row("416 in the middle, without total", "a refusal"),
             row("416 at the end", "a refusal, behind all bytes of a body of unknown length"),
-            row("416 at the end, without total", "the same, of which nobody knows that it is the end"),
+            row("416 at the end, without total", "the same, without knowing that it is the end"),
             row("object replaced midway", "another version"),
             row("object deleted midway", "404"),
             row("object transcoded midway", "the object compressed"),
