@@ -304,7 +304,7 @@ fn uploads() -> Vec<Row> {
             "UUUUV",
         ),
         upload(
-            "query answered finished",
+            "a query whose reply says finished",
             Fault::fixed(On::Query, status(200)).after_a_cut(),
             "VVVV- one request asks no question",
         ),
