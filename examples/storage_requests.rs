@@ -255,7 +255,7 @@ fn origin(host: &str) -> String {
     format!("{scheme}{}", host.trim_end_matches('/'))
 }
 
-/// The text percent-encoded, but for letters, digits, `-._~` and what is `kept`.
+/// The text percent-encoded, except for letters, digits, `-._~` and what is `kept`.
 fn encoded(text: &str, kept: &[u8]) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {

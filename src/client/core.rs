@@ -255,7 +255,7 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// A request of one message as it is sent, by which settings, and whether the report of a success is wanted even where one attempt
+/// A request of one message as it is sent, by which settings, and whether the report of a success is wanted even if one attempt
 /// was enough.
 #[inline]
 fn encoded<Req>(

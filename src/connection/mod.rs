@@ -1,7 +1,7 @@
-//! Connections that retries can stand on: a service in place of tonic's channel, for every gRPC client.
+//! Connections for retries: a service that replaces tonic's channel, for every gRPC client.
 //!
-//! [`Connection`] says what it does. The page [Connections](https://tonic-gax.github.io/tonic-gax/connecting.html) of the guide has the
-//! numbers that work, and what other clients can set.
+//! See [`Connection`]. The page [Connections](https://tonic-gax.github.io/tonic-gax/connecting.html) of the guide has recommended
+//! values, and the settings of other clients.
 
 mod builder;
 mod call;

@@ -32,7 +32,7 @@ impl RequestId for Option<String> {
     }
 }
 
-/// Fills a field with a new id where there is none (AIP-4235), for generated code.
+/// Fills a field with a new id if there is none (AIP-4235), for generated code.
 pub fn fill_request_id(field: &mut impl RequestId) {
     if field.is_missing() {
         field.set(uuid(&mut ThreadJitter));

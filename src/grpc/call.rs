@@ -62,8 +62,8 @@ impl<A: ServiceHandle> Call<A> {
         *self = Self::Passthrough { call: Passthrough::new(handle, service, request) };
     }
 
-    /// Begins an operation. Returns whether its request is there and `service` takes it: that is to be sent at once, and handed
-    /// over by [`sent`](Self::sent), since to move it in here would copy it (bench `speed`, instructions).
+    /// Begins an operation. Returns whether its request is there and `service` takes it: that is to be sent immediately, and
+    /// handed over by [`sent`](Self::sent), since to move it in here would copy it (bench `speed`, instructions).
     #[inline]
     pub(crate) fn begin(
         &mut self,

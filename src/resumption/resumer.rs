@@ -40,7 +40,7 @@ pub(crate) enum Taken<M> {
 /// The strategy's reply to a failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Asked<Q> {
-    /// Another attempt, with that request; `None`: with the one before.
+    /// Another attempt, with that request; `None`: with the previous one.
     Again(Option<Q>),
     /// None.
     Stop,

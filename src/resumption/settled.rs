@@ -10,7 +10,7 @@ use tonic::Status;
 
 impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M, S> {
     /// An attempt has failed. The strategy says whether the stream is taken up, unless the policy rules that out. Returns the facts
-    /// as it has them, and the request of the next attempt, if one follows; `None`: that of the one before.
+    /// as it has them, and the request of the next attempt, if one follows; `None`: that of the previous one.
     pub(crate) fn settle(
         &mut self,
         policy: &Policy,

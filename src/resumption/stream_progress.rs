@@ -91,7 +91,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         }
     }
 
-    /// The step behind a message of so many bytes. `None`: the next one is read at once.
+    /// The step behind a message of so many bytes. `None`: the next one is read immediately.
     ///
     /// # Errors
     ///

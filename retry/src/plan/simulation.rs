@@ -150,7 +150,7 @@ impl<'a> Simulation<'a> {
         (self.rows, end)
     }
 
-    /// How many attempts there are if each is refused at once.
+    /// How many attempts there are if each is refused immediately.
     pub(crate) fn count_refused(self) -> usize {
         let mut simulation = self.without_rows();
         let refused = AttemptResult::failed(simulation.policy.usual_refusal());
@@ -253,7 +253,7 @@ impl<'a> Simulation<'a> {
             if let Some(observer) = &mut self.observer {
                 Event::ended(self.policy, &self.operation, &row, result, *observer);
             }
-            // One that is made once more in silence gets its row at its end.
+            // One that is made again in silence gets its row at its end.
             if !self.operation.is_resending() {
                 self.push(row);
             }

@@ -325,7 +325,7 @@ impl<T, R, E> State<T, R, E> {
         future
     }
 
-    /// Carries out all that was decided, but for what the driver does.
+    /// Carries out all that was decided, except for what the driver does.
     fn step(&mut self, now: Duration, after: &mut Aftermath<T, R, E>) {
         loop {
             match self.decisions.next(now) {

@@ -58,7 +58,7 @@ impl Traffic {
         }
     }
 
-    /// The protocol that a server speaks in place of HTTP/2.
+    /// The protocol that a server speaks instead of HTTP/2.
     pub(crate) fn other_protocol(&self) -> Option<&'static str> {
         match self.first.get()?.as_slice() {
             b"HTTP/" => Some("the server speaks HTTP/1, not HTTP/2"),

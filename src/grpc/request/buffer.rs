@@ -101,8 +101,8 @@ impl RequestBuffer {
         Self { body, read: FrameBuffer::default(), wanted, has_ended: false }
     }
 
-    /// Reads on. The one message that an RPC takes is waited for. Where nobody knows the kind, a body is a stream unless it
-    /// is exactly one message, and all there at once.
+    /// Reads on. The one message that an RPC takes is waited for. If nobody knows the kind, a body is a stream unless it is
+    /// exactly one message, and all there at once.
     pub(crate) fn poll(
         &mut self,
         max_replay_bytes: usize,

@@ -159,7 +159,7 @@ impl CapturedRequest {
         Self::stream(request, extra, Note::REQUEST_IS_A_STREAM, config)
     }
 
-    /// A stream of requests. It is buffered as it is sent where that is asked for, and possible by the note.
+    /// A stream of requests. It is buffered as it is sent if that is asked for, and possible by the note.
     #[cold]
     fn stream(
         request: &mut http::Request<Body>,

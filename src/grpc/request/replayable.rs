@@ -24,7 +24,7 @@ pub(crate) trait ReplayableRequest {
         false
     }
 
-    /// The time that the caller gives the operation, from its start, where that is not said as it starts.
+    /// The time that the caller gives the operation, from its start, if that is not said as it starts.
     #[inline]
     fn bound(&self) -> Option<Duration> {
         None

@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Notifies observers of a response that was handed to the caller before its end. Dropped before that end, its operation was
 /// cancelled.
 pub(crate) struct ObservedStream {
-    /// `None` once they were notified of the end, or where there are none.
+    /// `None` once they were notified of the end, or if there are none.
     pub(super) observed: Option<Box<Observed>>,
     /// The report so far, for the error that it may end with, and the operation's clock; `None`: no caller wants it.
     pub(super) report: Option<(OperationReport, Clock)>,

@@ -175,7 +175,7 @@ pub(crate) fn read(
     }
 }
 
-/// Reads a response that did not come at once.
+/// Reads a response that did not come immediately.
 pub(crate) fn read_on(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,

@@ -26,7 +26,7 @@ use tonic::Status;
 pub(crate) struct GrpcConnections<A, Q, C: StreamCodec> {
     codec: C,
     resumer: Resumer<C::Request, C::Response>,
-    /// The caller has the headers of a connection: no response can be handed on as it comes in place of the stream.
+    /// The caller has the headers of a connection: no response can be handed on as it comes instead of the stream.
     has_head: bool,
     trailers: Option<HeaderMap>,
     /// A response that is handed on as it comes.

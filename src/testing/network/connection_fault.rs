@@ -68,7 +68,7 @@ pub enum ConnectionFault {
     /// an HTTP/2 client. The server gets nothing.
     Reply(Bytes),
     /// HTTP/2: the server says goodbye. With `NO_ERROR` (0) requests under way end as usual, then the connection is closed. With
-    /// any other reason, such as `ENHANCE_YOUR_CALM` (11), it is closed at once.
+    /// any other reason, such as `ENHANCE_YOUR_CALM` (11), it is closed immediately.
     GoAway {
         /// When.
         when: When,

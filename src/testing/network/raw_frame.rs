@@ -38,8 +38,8 @@ pub enum RawFrame {
     Data,
     /// The stream is reset for that reason.
     Reset(u32),
-    /// The connection ends for that reason. The last stream that was looked at is the request's own, or,
-    /// if not `taken`, the one before it.
+    /// The connection ends for that reason. The last stream that was looked at is the request's own, or, if not
+    /// `taken`, the previous one.
     GoAway {
         /// The reason.
         reason: u32,

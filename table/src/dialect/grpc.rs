@@ -97,7 +97,7 @@ impl Resolver<'_> {
         let settings = settings.build_for_grpc().map_err(|error| {
             self.source.fault(method.span, &format!("has no meaning: {error}"), "correct these values")
         })?;
-        // A timeout of zero is one: every call fails at once.
+        // A timeout of zero is one: every call fails immediately.
         entry.settings = match total {
             Some(total) => settings.bounded_by(total),
             None => settings,

@@ -23,9 +23,9 @@ const MARKS: [&str; 2] =
 pub(super) struct File {
     pub(super) name: String,
     pub(super) state: State,
-    /// The file's content; empty where there is no file.
+    /// The file's content; empty if there is no file.
     pub(super) old: Vec<u8>,
-    /// The generated content; empty where there is none.
+    /// The generated content; empty if there is none.
     pub(super) new: String,
 }
 

@@ -93,9 +93,9 @@ impl SettingsHandle {
     ///
     /// * the table was read in another dialect than the first;
     /// * a layer or client that denies unknown methods finds some;
-    /// * the table has a new name that is most likely misspelt: no generated client and no layer's descriptors have it, and it
-    ///   is close to a name that they have and the table doesn't, or a method that they have loses the retries that it had. Where there
-    ///   are no generated clients and no descriptors, names are compared with those of the table before.
+    /// * the table has a new name that is most likely misspelt: no generated client and no layer's descriptors have it, and it is close
+    ///   to a name that they have and the table doesn't, or a method that they have loses the retries that it had. If there are no
+    ///   generated clients and no descriptors, names are compared with those of the table before.
     ///
     /// Other names that no client knows are a [warning](SettingsEvent::Warning), since a table may be newer than its clients. So
     /// is a table by which nothing is retried any longer.

@@ -30,7 +30,7 @@ pub(crate) struct InProgress {
     pub(super) number: u32,
     /// Attempts without a wait since other tasks last had their turn.
     unbroken: u8,
-    /// Whether the report of a success is wanted even where one attempt was enough.
+    /// Whether the report of a success is wanted even if one attempt was enough.
     pub(super) reports: bool,
     /// The links of attempts in flight to their connections.
     links: Option<ConnectionLink>,
@@ -234,7 +234,7 @@ impl InProgress {
         self.extras.is_none() && !(self.reports && self.links.is_some())
     }
 
-    /// An attempt has ended. It gets its row, unless it is made once more as if it had never been. Returns whether the
+    /// An attempt has ended. It gets its row, unless it is made again as if it had never been. Returns whether the
     /// operation is over with its reply.
     #[expect(clippy::inline_always, reason = "the result is large to pass on, and nobody looks at it")]
     #[inline(always)]
@@ -413,8 +413,8 @@ impl InProgress {
         self.unbroken = 0;
     }
 
-    /// Whether other tasks get their turn before that attempt: before each that is made once more in silence,
-    /// and now and then where attempts follow each other without a wait.
+    /// Whether other tasks get their turn before that attempt: before each that is made again in silence, and now and
+    /// then where attempts follow each other without a wait.
     pub(super) fn yields_before(&mut self, attempt: StartedAttempt) -> bool {
         match attempt.kind() {
             AttemptKind::Resend => true,

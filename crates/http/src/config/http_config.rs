@@ -19,7 +19,7 @@ use http::request::Parts;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The configuration that all calls of a layer share; a call that brings its own options has one more.
+/// The configuration that all calls of a layer share; a call with its own options has another one.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
     pub policy: Policy,
@@ -32,7 +32,7 @@ pub struct HttpConfig {
     pub(super) table: IdempotencyTable,
     pub strategy: IdempotencyStrategy,
     pub(crate) limits: HttpLimits,
-    /// Whether the report of a success is wanted even where one attempt was enough.
+    /// Whether the report of a success is wanted even if one attempt was enough.
     pub(crate) reports: bool,
     /// The configs for requests that can be hedged.
     hedged: Option<ByRule<HttpConfig>>,

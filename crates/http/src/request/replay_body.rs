@@ -102,12 +102,12 @@ impl ReplayBody {
         Self::of(Kind::Factory { make, current: None })
     }
 
-    /// A stream that the function opens, once for each attempt, where that takes time or can fail: a file, say, or a
-    /// response that you forward.
+    /// A stream that the function opens once for each attempt. Use it if opening takes time or can fail, for example
+    /// for a file or a response that you forward.
     ///
-    /// It is opened on the attempt's time, and nothing is sent before it is open. An error ends the operation,
-    /// as a request that can't be sent; it is the source of the [`HttpError`](crate::HttpError). A body that knows its
-    /// length once it is open has it announced; of another one, set `content-length` on the request yourself if you
+    /// Opening is part of the attempt's time, and nothing is sent before the stream is open. An error ends the
+    /// operation, like a request that can't be sent, and is the source of the [`HttpError`](crate::HttpError). If the
+    /// body knows its length once it is open, `content-length` is set; otherwise set it on the request yourself if you
     /// know it.
     ///
     /// # Cancel safety
@@ -139,7 +139,7 @@ impl ReplayBody {
         Self::of(Kind::Factory { make, current: None })
     }
 
-    /// A stream that can be read once. The request is sent once then, and the report says so.
+    /// A stream that can be read once. The request is then sent once, and the report has a note.
     #[must_use]
     pub fn once<B>(stream: B) -> Self
     where

@@ -10,7 +10,7 @@ const MOST_TRIES: u32 = 16;
 /// Opens a file to read and write, and makes it if it isn't there. As long as the result is open, nobody else gets it by this function:
 /// neither in this process nor in another one. `None`: somebody else has it.
 ///
-/// Where the system or the file system has no locks, everybody gets it.
+/// If the system or the file system has no locks, everybody gets it.
 ///
 /// # Errors
 ///
@@ -51,7 +51,7 @@ fn lock(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Opens a file of which that is known once more, to read and write.
+/// Opens a file of which that is known again, to read and write.
 ///
 /// # Errors
 ///

@@ -7,11 +7,10 @@ use std::fmt;
 
 /// Why a connection can't be made, if its error says so, and what to change.
 ///
-/// Waiting helps with few of these. With the others the operation ends at once, with
-/// [`StopReason::NonRetryable`](gax_retry::StopReason::NonRetryable). A report names it in its
-/// [notes](Self::note).
+/// Few of these can recover. With the others, the operation ends immediately, with
+/// [`StopReason::NonRetryable`](gax_retry::StopReason::NonRetryable). A report names it in its [notes](Self::note).
 ///
-/// TLS errors are recognised if rustls does the TLS, with the feature `rustls`.
+/// TLS errors are recognised if rustls implements TLS, with the feature `rustls`.
 ///
 /// # Examples
 ///

@@ -130,7 +130,7 @@ impl State {
     ///
     /// When something will be; [`FOREVER`] is never.
     fn due_at(&self, world: &mut impl World) -> Result<u64, u64> {
-        // An attempt that follows at once starts when the one before it ended.
+        // An attempt that follows immediately starts when the previous one ended.
         if let Due::After { delay: 0, at, .. } = self.due {
             return Ok(at);
         }

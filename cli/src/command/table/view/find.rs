@@ -50,7 +50,7 @@ pub(crate) fn find<'a>(
     }
 }
 
-/// The error of a method that the table says nothing of.
+/// The error of a method that the table says nothing about.
 pub(crate) fn has_nothing(wanted: &str) -> Failure {
     let sentence =
         format!("the table has no entry for {wanted:?}: calls pass through unchanged, without a deadline");

@@ -10,7 +10,7 @@ pub(crate) fn codes_text(codes: CodeSet) -> String {
     if codes.is_empty() { "none".to_owned() } else { codes.to_string() }
 }
 
-/// `file:line` of a value; empty where the table does not give it.
+/// `file:line` of a value; empty if the table does not give it.
 pub(crate) fn line_of(policy: MethodPolicy<'_>, field: PolicyField) -> String {
     policy.origin_of(field).map(short_place).unwrap_or_default()
 }

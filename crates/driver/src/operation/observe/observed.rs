@@ -157,7 +157,7 @@ impl Observed {
         self.held = Some(code);
     }
 
-    /// The attempt of that number was dropped, so long after the operation's start.
+    /// The attempt with that number was dropped, at this time after the operation's start.
     pub fn attempt_cancelled(&mut self, number: u32, end: Duration) {
         if let Some(attempt) = self.started(number) {
             self.notify(Event::cancelled(attempt, end));

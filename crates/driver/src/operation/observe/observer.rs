@@ -13,32 +13,32 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Is notified of operations, as they happen.
+/// An observer, which is notified of operations while they run.
 ///
 /// Every method has an empty default. All are called synchronously, in the order of gax-java's tracers, by the task that
-/// polls the operation (`operation_started` of a call through the layer by whoever makes the call; `request_read` and
-/// `message_sent` by the task of the connection): they must not block. Observers see methods, numbers and codes, never
-/// messages, bodies or the values of metadata.
+/// polls the operation (`operation_started` of a call through the layer by the task that makes the call; `request_read`
+/// and `message_sent` by the task of the connection). They must not block. Observers see methods, numbers and codes,
+/// never messages, bodies or the values of metadata.
 ///
-/// Of one operation an observer hears, in this order:
+/// The notifications of one operation, in this order:
 ///
 /// 1. [`operation_started`](Self::operation_started), once;
 /// 2. for each attempt [`attempt_started`](Self::attempt_started), [`attempt_sent`](Self::attempt_sent) once the
 ///    transport takes the request, and exactly one end: `attempt_succeeded`, `attempt_failed` (another attempt follows,
-///    or others are in flight), `attempt_failed_retries_exhausted`, `attempt_permanent_failure` or
-///    `attempt_cancelled`. Attempts count from 1. (gax-java's tracers count them from 0.) A transparent retry is no
-///    attempt: it comes between the start and the end of one;
+///    or others are in flight), `attempt_failed_retries_exhausted`, `attempt_permanent_failure` or `attempt_cancelled`.
+///    Attempts count from 1. (gax-java's tracers count them from 0.) A transparent retry is not an attempt: it is part
+///    of one;
 /// 3. [`operation_succeeded`](Self::operation_succeeded), [`operation_failed`](Self::operation_failed) or
 ///    [`operation_cancelled`](Self::operation_cancelled), once.
 ///
 /// A stream of responses ends with its last message, or when it is dropped; so does its operation. A call whose request
-/// can't be encoded is no operation, and neither is one of a method that the layer's table doesn't know.
+/// can't be encoded is not an operation, and neither is a call of a method that the layer's table doesn't name.
 ///
 /// # Panics
 ///
-/// A panic of an observer changes nothing for the call and for other observers: it is caught, the observer is notified of
-/// what follows as before, and with the feature `tracing` its first panic is an event at the level ERROR. A program built
-/// with `panic = "abort"` ends, since nothing can be caught there.
+/// A panic of an observer doesn't affect the call or other observers: it is caught, and the observer continues to be
+/// notified. With the feature `tracing`, its first panic is an event at the level ERROR. A program that is built with
+/// `panic = "abort"` ends.
 ///
 /// # Cancel safety
 ///
@@ -77,9 +77,8 @@ use std::time::Duration;
 /// ```
 #[expect(unused_variables, reason = "the names are documentation: every default does nothing")]
 pub trait OperationObserver: Send + Sync + 'static {
-    /// An observer of this one operation, which hears everything about it in place of `self`, from
-    /// `operation_started` on: for those that keep something for each operation, such as a span. `None`, the default:
-    /// `self` hears it.
+    /// An observer of this one operation, which is notified instead of `self`, from `operation_started` on. Use it to
+    /// keep state for each operation, such as a span. `None`, the default: `self` is notified.
     fn for_operation(&self, operation: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
         None
     }
@@ -134,7 +133,7 @@ pub trait OperationObserver: Send + Sync + 'static {
 
     /// The connection has begun to read an attempt's request, so long after the attempt's start: it had to be there, and to
     /// have a free stream. Only over gRPC, if an observer [watches](Self::watches_transfers). It is called by the task of
-    /// the connection, and after a transparent retry once more.
+    /// the connection, and after a transparent retry again.
     fn request_read(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
 
     /// The connection has read a whole message of an attempt's request. Only over gRPC, if an observer
@@ -163,7 +162,7 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// The caller gets the response before its end is known, so that no other attempt can follow.
     fn committed(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
-    /// A request that no server has seen is sent again at once, as part of the same attempt (gRFC A6).
+    /// A request that no server has seen is sent again immediately, as part of the same attempt (gRFC A6).
     fn transparent_retry(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
     /// The server of an attempt that failed asks for a delay (`grpc-retry-pushback-ms`, `Retry-After`), or for no
@@ -204,7 +203,7 @@ pub trait OperationObserver: Send + Sync + 'static {
 
 /// The headers of one attempt's request, just before it goes out. An observer can add headers, but can't read any.
 ///
-/// Whoever carries the context of a trace to the server writes it here, once for each attempt (see
+/// Write the context of a trace here, once for each attempt (see
 /// [`OperationObserver::attempt_headers`](OperationObserver::attempt_headers)).
 pub struct OutgoingHeaders<'a> {
     headers: &'a mut HeaderMap,
