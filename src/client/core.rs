@@ -127,7 +127,7 @@ impl<T: Transport> Client<T> {
         self.unary_until(index, request, None)
     }
 
-    /// Calls a unary RPC, whose operation is over by that moment.
+    /// Calls a unary RPC, whose operation has ended by that moment.
     #[inline]
     pub(super) fn unary_until<Req, Res>(
         &self,

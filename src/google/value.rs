@@ -14,7 +14,7 @@ pub(super) enum Value<'a> {
     Double(f64),
 }
 
-/// A value as it stands in a message, without its type.
+/// A value as it is in a message, without its type.
 #[derive(Debug, Clone, Copy)]
 enum Encoded<'a> {
     Varint(u64),

@@ -245,7 +245,7 @@ impl Shared {
     }
 }
 
-/// The RPC of a gRPC path, and what stands before it.
+/// The RPC of a gRPC path, and what is before it.
 fn method<'a, 'b>(methods: &'a Methods, path: &'b str) -> Result<(&'b str, &'a Arc<RestMethod>), Status> {
     let slash = path.rfind('/').and_then(|last| path.get(..last)?.rfind('/'));
     let (prefix, name) = slash.and_then(|slash| path.split_at_checked(slash)).unwrap_or(("", path));

@@ -100,7 +100,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         self.withheld.pop()
     }
 
-    /// The stream is over: the caller gets all that was withheld.
+    /// The stream has ended: the caller gets all that was withheld.
     pub(crate) fn release(&mut self) {
         self.withheld.release();
     }

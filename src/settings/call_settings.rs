@@ -187,7 +187,7 @@ impl CallSettings {
         self
     }
 
-    /// Lets each stream of responses be taken up where it breaks off; `None`: a stream is final from its first message on. It is
+    /// Lets each stream of responses be resumed where it breaks off; `None`: a stream is final from its first message on. It is
     /// for RPCs that respond with a stream: stub settings refuse it for others, and for messages of other types.
     ///
     /// Without a total timeout or a number of attempts nothing is retried, unless the resumption is

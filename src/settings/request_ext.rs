@@ -9,7 +9,7 @@ pub trait RequestExt {
     #[must_use]
     fn with_call_options(self, options: CallOptions) -> Self;
 
-    /// The request with this resumption in its extensions: the stream of responses is taken up where it breaks off, instead of
+    /// The request with this resumption in its extensions: the stream of responses is resumed where it breaks off, instead of
     /// the [method's resumption](crate::CallSettings::set_resumption).
     ///
     /// It works with generated clients and with any other client over a [`RetryLayer`](crate::RetryLayer). A generated client

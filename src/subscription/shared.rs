@@ -83,7 +83,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
         self.places.notify_waiters();
     }
 
-    /// The subscription is over: nothing can be sent any longer.
+    /// The subscription has ended: nothing can be sent any longer.
     pub(super) fn finish(&self) {
         let mut outbox = self.outbox();
         outbox.half_close(true);

@@ -72,17 +72,17 @@ pub trait SubscriptionStrategy: StreamResumption {
     /// no stream.
     type Message: Send;
 
-    /// This message of a [`SubscriptionSender`](crate::subscription::SubscriptionSender) is about to go out over a connection: it is
-    /// asked when it is sent, or, if no connection is open then, when one opens or takes the message. If that connection fails the
-    /// message is gone: what must be said again is up to [`resume`](StreamResumption::resume). A message that it was not asked
-    /// about goes out over the next connection.
+    /// This message of a [`SubscriptionSender`](crate::subscription::SubscriptionSender) is about to be sent over a connection: it
+    /// is asked when it is sent, or, if no connection is open then, when one opens or takes the message. If that connection fails
+    /// the message is gone: what must be said again is up to [`resume`](StreamResumption::resume). A message that it was not asked
+    /// about is sent over the next connection.
     fn sent(&mut self, message: &Self::Message) {
         let _ = message;
     }
 
     /// A message of the strategy's own, such as an acknowledgement. It is asked until it has [nothing](Say::Nothing) to say,
-    /// when a connection has opened and behind each message. Acknowledgements go out before the subscription reads on; where the
-    /// server takes no more of them, it waits.
+    /// when a connection has opened and behind each message. Acknowledgements are sent before the subscription reads on; where
+    /// the server takes no more of them, it waits.
     fn say(&mut self) -> Say<Self::Message> {
         Say::Nothing
     }
@@ -116,7 +116,7 @@ pub enum Say<Q> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a subscription is over, or it goes on")]
 pub enum Ended {
-    /// The subscription is over.
+    /// The subscription has ended.
     End,
     /// It continues over another connection, as behind a failure with the code `UNAVAILABLE` that is always retried.
     Reconnect,

@@ -105,7 +105,7 @@ pub enum SuitePart {
     Commit,
     /// Observers are notified of each beginning and end, once and in order.
     Observers,
-    /// An operation that is dropped at any moment is over, and observers are notified of it.
+    /// An operation that is dropped at any moment has ended, and observers are notified of it.
     Cancellation,
 }
 
@@ -152,7 +152,7 @@ impl SuitePart {
             )],
             Self::Hedging => vec![(
                 Trial { hedging: Some(hedging()), ..of(&[Hangs, replies]) },
-                // A reply that is there when a hedge is due wins, so that it goes out past that moment.
+                // A reply that is there when a hedge is due wins, so that it is sent past that moment.
                 "0-61 CANCELLED, 50-61 OK",
             )],
             Self::Commit => vec![(of(&[BreaksOff(10 * MS)]), "0-10 UNAVAILABLE; COMMITTED")],

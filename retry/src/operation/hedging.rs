@@ -16,7 +16,7 @@ use std::time::Duration;
 ///
 /// # Defaults
 ///
-/// All attempts go out at once; every error ends the operation.
+/// All attempts are sent at once; every error ends the operation.
 ///
 /// # Examples
 ///

@@ -101,7 +101,7 @@ enum Stage {
     Progressed,
     /// The operation is committed to it.
     Committed,
-    /// It has the reply: the operation is over.
+    /// It has the reply: the operation has ended.
     Replied,
 }
 
@@ -155,7 +155,7 @@ impl<N> Operation<N> {
         Self::begin_full(policy, bound, ready)
     }
 
-    /// Something stands in the way of the first attempt, or it may not be the only one in flight.
+    /// Something is in the way of the first attempt, or it may not be the only one in flight.
     #[cold]
     fn begin_full(policy: &Policy, bound: u64, ready: Ready) -> (Self, Action) {
         let now = if let Ready::Late(now) = ready { now } else { Duration::ZERO };
@@ -409,7 +409,7 @@ impl World for Beginning {
     }
 }
 
-/// The first attempt as it goes out, or went out, without delay; `None`: there is no time for it.
+/// The first attempt as it is sent, or was sent, without delay; `None`: there is no time for it.
 #[inline]
 fn first(policy: &Policy, bound: u64) -> Option<StartedAttempt> {
     let first = policy.first.ok()?;

@@ -417,7 +417,7 @@ impl Policy {
         bounded(self.rules.time_limit().min(nanos_or_forever(bound)))
     }
 
-    /// Whether an operation is over with that attempt, if our clock ends it. `bound` is the caller's deadline.
+    /// Whether an operation has ended with that attempt, if our clock ends it. `bound` is the caller's deadline.
     pub(super) fn ends_with(&self, attempt: StartedAttempt, bound: u64) -> bool {
         attempt.lasts_until(self.rules.clock_limit().min(bound))
     }

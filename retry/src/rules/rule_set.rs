@@ -82,7 +82,7 @@ pub(crate) struct Ask {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wait(pub(crate) u64);
 
-/// A limit stands in the way of an attempt.
+/// A limit is in the way of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) reason: StopReason,

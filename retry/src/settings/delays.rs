@@ -4,11 +4,11 @@ use super::RetrySettings;
 use crate::Compatibility;
 use std::time::Duration;
 
-/// The delay before the second attempt if nobody has set one.
+/// The delay before the second attempt if none is set.
 const INITIAL: Duration = Duration::from_millis(100);
-/// How delays grow if nobody has set that.
+/// How delays grow if that isn't set.
 const MULTIPLIER: f64 = 1.3;
-/// The longest delay if nobody has set one, unless the first one is longer.
+/// The longest delay if none is set, unless the first one is longer.
 const MAX: Duration = Duration::from_secs(60);
 
 /// The delays between attempts, with the defaults for fields that [`RetrySettings`] leave unset.

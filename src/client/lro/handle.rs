@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio_stream::Stream;
 use tonic::Status;
 
-/// The most time that it takes to cancel an operation whose polling time is over, and to poll it again.
+/// The most time that it takes to cancel an operation whose polling time has passed, and to poll it again.
 const LAST_CALLS: Duration = Duration::from_secs(60);
 
 /// A long-running operation. Awaiting it starts the operation, polls until it is done, and returns the response.
@@ -91,7 +91,7 @@ struct PollingEnd {
 /// How far the handle has come.
 enum Stage {
     Polling,
-    /// The polling time is over, and the server is asked to cancel, then for the last time.
+    /// The polling time has passed, and the server is asked to cancel, then for the last time.
     Cancelling {
         stop: Stop,
         last: BoxCall<Operation>,

@@ -10,7 +10,7 @@ pub trait PageSource {
     type Token: PageToken;
     /// An item.
     type Item;
-    /// The response that a page comes in.
+    /// The response that contains a page.
     type Response;
     /// The good end of a call.
     type Reply;

@@ -8,7 +8,7 @@ use std::task::{Context, Waker};
 /// The traffic of one connection.
 #[derive(Debug)]
 pub(crate) struct Traffic {
-    /// How often bytes have come in.
+    /// How often bytes have arrived.
     received: AtomicU64,
     /// The first ones.
     first: OnceLock<Vec<u8>>,
@@ -47,7 +47,7 @@ fn set_waker(place: &Mutex<Option<Waker>>, cx: &Context<'_>) {
 }
 
 impl Traffic {
-    /// How often bytes have come in. A silent server leaves it as it is.
+    /// How often bytes have arrived. A silent server leaves it as it is.
     pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }

@@ -22,7 +22,7 @@ pub(crate) struct MethodConfig {
     pub(crate) policy: Policy,
     /// Made with the time of a first attempt that nothing but the policy bounds.
     pub(crate) headers: AttemptHeaders,
-    /// The time that a call brings along for all its attempts, or that operators allow it.
+    /// The time that a call has for all its attempts, or that operators allow it.
     pub(crate) timeout: Option<Duration>,
     /// The most bytes of a response that are buffered until the status is known.
     pub(crate) max_response_buffer: usize,

@@ -1,4 +1,4 @@
-//! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
+//! Attempts over a gRPC service: requests are sent, responses, statuses and errors become facts.
 
 use super::failed::Failing;
 use super::grpc_protocol::GrpcProtocol;
@@ -28,7 +28,7 @@ pin_project! {
     /// An attempt in flight.
     #[project = AttemptProj]
     pub(crate) enum GrpcAttempt<F> {
-        // It waits until the service is ready. It is late if time has passed since it began, so that its request goes out with
+        // It waits until the service is ready. It is late if time has passed since it began, so that its request is sent with
         // less than `time`.
         Ready { time: Option<Duration>, is_late: bool },
         // The request was sent, and the response's headers are awaited.

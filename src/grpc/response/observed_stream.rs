@@ -31,7 +31,7 @@ impl ObservedStream {
         }
     }
 
-    /// These bytes have come in, and the caller is about to get them.
+    /// These bytes have arrived, and the caller is about to get them.
     pub(super) fn arrived(&mut self, data: &[u8]) {
         if let Some(observed) = &mut self.observed {
             observed.stream_received(data);
@@ -39,7 +39,7 @@ impl ObservedStream {
         self.data(data);
     }
 
-    /// The stream has ended with that code, which our own clock did if it `timed_out`. The report of a failure, if somebody wants it.
+    /// The stream has ended with that code, which our own clock did if it `timed_out`. The report of a failure, if it is requested.
     pub(super) fn ended(&mut self, code: Code, timed_out: bool) -> Option<OperationReport> {
         let reason = self.config.policy.reason_after_commit(code, timed_out && self.has_all_the_time);
         if let Some(observed) = self.observed.take() {

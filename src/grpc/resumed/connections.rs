@@ -82,7 +82,7 @@ pub(crate) trait Connections {
         context: &mut AttemptContext<'_>,
     ) -> Result<Ending, Status>;
 
-    /// An attempt has failed. The strategy says whether the stream is taken up, and `base` sends its next request.
+    /// An attempt has failed. The strategy says whether the stream is resumed, and `base` sends its next request.
     fn settle(
         &mut self,
         base: &mut Self::Base,

@@ -39,7 +39,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> GrpcConnections<A, 
         Self { codec, resumer, has_head: false, trailers: None, passed: None, base: PhantomData }
     }
 
-    /// The response is handed on as it comes: the stream can't be taken up any longer.
+    /// The response is handed on as it comes: the stream can't be resumed any longer.
     fn pass(
         &mut self,
         mut response: http::Response<ResponseBody>,

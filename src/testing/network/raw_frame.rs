@@ -25,7 +25,7 @@ pub enum RawFrame {
         code: u8,
         /// The values of `grpc-retry-pushback-ms`.
         pushbacks: &'static [&'static str],
-        /// Whether it comes in headers, without anything before it, or in trailers.
+        /// Whether it arrives in headers, without anything before it, or in trailers.
         alone: bool,
     },
     /// A status in trailers.

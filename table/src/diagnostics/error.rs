@@ -35,7 +35,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct TableError(Box<Inner>);
 
-/// The most of a line that is shown, in characters, and how much of it stands before what is meant.
+/// The most of a line that is shown, in characters, and how much of it is before what is meant.
 const SHOWN: usize = 100;
 const BEFORE: usize = 60;
 

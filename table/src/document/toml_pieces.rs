@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Piece<'t> {
     pub(super) start: usize,
     pub(super) text: &'t str,
-    /// `None`: it is what stands before the first header.
+    /// `None`: it is what is before the first header.
     pub(super) header: Option<Header<'t>>,
 }
 

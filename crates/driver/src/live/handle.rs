@@ -239,7 +239,7 @@ impl SettingsHandle {
         known
     }
 
-    /// Makes something of this table and of those that replace it, for somebody who knows these methods. The closure gets as
+    /// Makes something of this table and of those that replace it, for users who know these methods. The closure gets as
     /// well what it has made of the table before.
     #[doc(hidden)]
     pub fn follow<T: Send + Sync + 'static>(

@@ -104,14 +104,14 @@ pub(super) static RPC_DURATION: Metric = Metric {
     description: "The time of a call as its caller sees it: all attempts and delays.",
 };
 
-/// The size of what goes out with an attempt.
+/// The size of what is sent with an attempt.
 pub(super) static SENT: Metric = Metric {
     name: "grpc.client.attempt.sent_total_compressed_message_size",
     unit: BYTES,
     description: "The bytes of all request messages that were sent with an attempt, compressed, without framing.",
 };
 
-/// The size of what comes in.
+/// The size of what arrives.
 pub(super) static RECEIVED: Metric = Metric {
     name: "grpc.client.attempt.rcvd_total_compressed_message_size",
     unit: BYTES,

@@ -491,7 +491,7 @@ fn start<P: Protocol>(
     }
 }
 
-/// That attempt goes out. No hedge does while it is in flight, if the request can't be sent a second time then.
+/// That attempt is sent. No hedge does while it is in flight, if the request can't be sent a second time then.
 #[inline]
 fn sends<P: Protocol>(progress: &mut InProgress, protocol: &P, config: &P::Config, attempt: StartedAttempt) {
     if config.as_ref().hedging().is_some() && !protocol.is_hedgeable(config) {
@@ -500,7 +500,7 @@ fn sends<P: Protocol>(progress: &mut InProgress, protocol: &P, config: &P::Confi
     progress.sends(attempt);
 }
 
-/// An attempt has ended. Returns whether the operation is over with its reply.
+/// An attempt has ended. Returns whether the operation has ended with its reply.
 #[expect(clippy::inline_always, reason = "the result is large to pass on (bench `speed`, instructions)")]
 #[inline(always)]
 fn ended<P: Protocol>(

@@ -213,7 +213,7 @@ impl InProgress {
         action
     }
 
-    /// That attempt goes out.
+    /// That attempt is sent.
     #[inline]
     pub(super) fn sends(&mut self, attempt: StartedAttempt) {
         self.number = attempt.number();
@@ -235,7 +235,7 @@ impl InProgress {
     }
 
     /// An attempt has ended. It gets its row, unless it is made again as if it had never been. Returns whether the
-    /// operation is over with its reply.
+    /// operation has ended with its reply.
     #[expect(clippy::inline_always, reason = "the result is large to pass on, and nobody looks at it")]
     #[inline(always)]
     pub(crate) fn ended(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> bool {
@@ -332,13 +332,13 @@ impl InProgress {
         self.operation.as_ref()?.attempt(policy, number)
     }
 
-    /// The wishes of observers for the request of that attempt, which is about to go out.
+    /// The wishes of observers for the request of that attempt, which is about to be sent.
     #[inline]
     pub(super) fn sending(&mut self, number: u32) -> Option<Box<Outgoing>> {
         self.observed()?.sending(number)
     }
 
-    /// These bytes of that attempt's response have come in.
+    /// These bytes of that attempt's response have arrived.
     #[inline]
     pub(super) fn received(&mut self, number: u32, data: &[u8]) {
         if let Some(observed) = self.observed() {
@@ -353,7 +353,7 @@ impl InProgress {
         }
     }
 
-    /// Whether observers want to know what comes in.
+    /// Whether observers want to know what arrives.
     pub(super) fn watches_transfers(&mut self) -> bool {
         self.observed().is_some_and(|observed| observed.watches_transfers())
     }
@@ -375,7 +375,7 @@ impl InProgress {
         begun(&mut self.operation, policy).notes_mut(policy).delivered(number, messages);
     }
 
-    /// A hedge that was due and did not go out is worth a note, even if the first attempt succeeds.
+    /// A hedge that was due and was not sent is worth a note, even if the first attempt succeeds.
     pub(super) fn note_withheld_hedges(&mut self, policy: &Policy) {
         if self.operation.as_ref().is_some_and(Operation::has_withheld_hedges) {
             self.note(policy, Note::HEDGE_WITHHELD);
@@ -413,7 +413,7 @@ impl InProgress {
         self.unbroken = 0;
     }
 
-    /// Whether other tasks get their turn before that attempt: before each that is made again in silence, and now and
+    /// Whether other tasks get their turn before that attempt: before each that is made again silently, and now and
     /// then where attempts follow each other without a wait.
     pub(super) fn yields_before(&mut self, attempt: StartedAttempt) -> bool {
         match attempt.kind() {
@@ -437,7 +437,7 @@ impl InProgress {
         earlier(wake, due)
     }
 
-    /// The moment at which the whole operation is over, to which its caller gives so much time.
+    /// The moment at which the whole operation has ended, to which its caller gives so much time.
     pub(super) fn time_limit(&self, policy: &Policy, bound: Option<Duration>) -> Option<Instant> {
         self.clock().at(policy.time_limit(bound)?)
     }

@@ -172,7 +172,7 @@ pub enum Step {
     /// A message of a stream is in the slot, and more may follow.
     Yielded,
     /// The attempt has come to that point. It is said once, and only if the attempt would be pending otherwise: what comes in
-    /// the same poll as the end stands in the result.
+    /// the same poll as the end is in the result.
     Committed(CommitPoint),
     /// It has ended.
     Ended(AttemptResult),
@@ -279,20 +279,20 @@ impl AttemptContext<'_> {
         self.progress.clock()
     }
 
-    /// Its request is about to go out: the wishes of observers, if they have any.
+    /// Its request is about to be sent: the wishes of observers, if they have any.
     #[inline]
     #[doc(hidden)]
     pub fn sending(&mut self) -> Option<Box<Outgoing>> {
         self.progress.sending(self.number)
     }
 
-    /// Whether observers want to know what comes in.
+    /// Whether observers want to know what arrives.
     #[doc(hidden)]
     pub fn watches_transfers(&mut self) -> bool {
         self.progress.watches_transfers()
     }
 
-    /// These bytes of its response have come in.
+    /// These bytes of its response have arrived.
     #[inline]
     #[doc(hidden)]
     pub fn received(&mut self, data: &[u8]) {

@@ -23,7 +23,7 @@ use std::time::Duration;
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
     pub policy: Policy,
-    /// The time that a call brings along for all its attempts.
+    /// The time that a call has for all its attempts.
     pub(crate) timeout: Option<Duration>,
     /// In place of the codes of responses.
     pub(super) statuses: Option<StatusSet>,
@@ -165,7 +165,7 @@ impl HttpConfig {
         }
     }
 
-    /// Takes in what one call brings along.
+    /// Takes in what one call has.
     pub(crate) fn apply(&mut self, options: &CallOptions) {
         if let Some(hedged) = &mut self.hedged {
             hedged.change(|config| config.apply(options));

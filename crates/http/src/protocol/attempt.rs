@@ -1,4 +1,4 @@
-//! Attempts over an HTTP service: requests go out, responses and errors become facts.
+//! Attempts over an HTTP service: requests are sent, responses and errors become facts.
 #![allow(
     clippy::exhaustive_enums,
     missing_debug_implementations,

@@ -20,7 +20,8 @@ type Factory = Arc<dyn Fn() -> Stream + Send + Sync>;
 
 /// The longest frame of a request's body. HTTP/1 clients look whether a call was given up between frames.
 const SLICE: usize = 64 * 1024;
-/// Frames that are shorter go out together with the next ones, if these are there. That is the longest frame of HTTP/2.
+/// Frames that are shorter are sent together with the next ones, if these are there. That is the longest frame of
+/// HTTP/2.
 const SMALL: usize = 16 * 1024;
 /// The frames of bytes that are longer are copies. A client queues frames until a server takes them, forever perhaps, and
 /// each would keep all of the bytes.
@@ -52,7 +53,7 @@ pub struct ReplayBody {
     rest: Bytes,
     /// Whether that frame was so long that others are copied from it.
     is_long: bool,
-    /// The frame behind small ones that go out as one.
+    /// The frame behind small ones that are sent as one.
     behind: Option<Next>,
 }
 
@@ -231,8 +232,8 @@ impl ReplayBody {
         }
     }
 
-    /// Small frames that are there already go out as one: each would be a separate packet, and over HTTP/2 may wait for an
-    /// acknowledgement.
+    /// Small frames that are there already are sent as one: each would be a separate packet, and over HTTP/2 may wait for
+    /// an acknowledgement.
     fn join(&mut self, cx: &mut Context<'_>) {
         let mut joined = BytesMut::new();
         while self.behind.is_none() && self.rest.len() + joined.len() < SMALL {

@@ -21,7 +21,7 @@ impl<B> HttpResponseBody<B> {
         Self(BufferedBody { frames, remainder })
     }
 
-    /// Looks at what has come in, without taking it.
+    /// Looks at what has arrived, without taking it.
     pub(crate) fn with_bytes<T>(&self, look: impl FnOnce(&[u8]) -> T) -> T {
         let frames = &self.0.frames;
         match (frames.first(), frames.len()) {
@@ -30,7 +30,7 @@ impl<B> HttpResponseBody<B> {
         }
     }
 
-    /// Lets go of the connection; what has not come in by now never will.
+    /// Lets go of the connection; what has not arrived by now never will.
     pub(crate) fn cut(&mut self) {
         if matches!(self.0.remainder, Remainder::Open(_)) {
             self.0.remainder = Remainder::Failed(Box::new(EndedEarly::Cut.into_error()));

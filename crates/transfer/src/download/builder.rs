@@ -198,7 +198,7 @@ impl<'a> Download<'a> {
         Self { max_bytes: bytes, ..self }
     }
 
-    /// Calls this as bytes come in. A panic of it is the caller's.
+    /// Calls this as bytes arrive. A panic of it is the caller's.
     pub fn on_progress(self, on_progress: impl FnMut(&TransferProgress) + Send + 'a) -> Self {
         Self { on_progress: Some(Box::new(on_progress)), ..self }
     }

@@ -292,7 +292,7 @@ impl<'a> Upload<'a> {
                 Err(failure) => is_spent || failure.kind == TransferErrorKind::SourceChanged,
             };
             if is_over && let Some(state) = &parts.state {
-                // The server knows of a session that its upload is over, should the file stay.
+                // The server knows of a session that its upload has ended, should the file stay.
                 drop(state.remove().await);
             }
             match result {

@@ -328,8 +328,8 @@ pub mod operations_gax {
         )] {
             &RETRY_PARAM_DEFINITIONS
         }
-        /// The service's RPCs in the order of its proto, then those that are mixed in, with the values of the retry
-        /// table for each.
+        /// The service's RPCs in the order of its proto, then those that are mixed in, with the values of the
+        /// retry table for each.
         #[must_use]
         pub fn methods() -> &'static [crate::MethodInfo] {
             &METHODS

@@ -25,7 +25,7 @@ impl Transport {
         Self { name, has_wire: false, names_rpcs: false, counts_messages: false }
     }
 
-    /// Its attempts are requests that go out: observers are notified of their headers, and of when they are taken.
+    /// Its attempts are requests that are sent: observers are notified of their headers, and of when they are taken.
     #[must_use]
     pub const fn with_wire(self) -> Self {
         Self { has_wire: true, ..self }
@@ -49,7 +49,7 @@ impl Transport {
         self.name
     }
 
-    /// Whether its attempts are requests that go out.
+    /// Whether its attempts are requests that are sent.
     #[must_use]
     pub const fn has_wire(&self) -> bool {
         self.has_wire

@@ -164,7 +164,7 @@ impl Observed {
         }
     }
 
-    /// The request of an attempt goes out, with the headers that observers add, if they want anything of it.
+    /// The request of an attempt is sent, with the headers that observers add, if they want anything of it.
     pub fn sending(&mut self, number: u32) -> Option<Box<Outgoing>> {
         let attempt = self.started(number)?;
         let waited = self.clock.elapsed().saturating_sub(attempt.start());
@@ -181,7 +181,7 @@ impl Observed {
         (!headers.is_empty() || outbound.is_some()).then(|| Box::new(Outgoing { headers, outbound }))
     }
 
-    /// These bytes of an attempt's response have come in.
+    /// These bytes of an attempt's response have arrived.
     pub fn received(&mut self, number: u32, data: &[u8]) {
         if !self.watches_transfers {
             return;
@@ -202,7 +202,7 @@ impl Observed {
         }
     }
 
-    /// These bytes have come in of the response that the caller has already.
+    /// These bytes have arrived of the response that the caller has already.
     pub fn stream_received(&mut self, data: &[u8]) {
         if let Some(attempt) = self.started_with_reply() {
             self.received(attempt.number(), data);
@@ -226,7 +226,7 @@ impl Observed {
         }
     }
 
-    /// Whether somebody wants to know what comes in.
+    /// Whether somebody wants to know what arrives.
     #[must_use]
     pub fn watches_transfers(&self) -> bool {
         self.watches_transfers

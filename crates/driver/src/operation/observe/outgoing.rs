@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The headers that observers add to a request that is about to go out, and who watches its body.
+/// The headers that observers add to a request that is about to be sent, and who watches its body.
 #[derive(Debug)]
 pub struct Outgoing {
     pub(super) headers: HeaderMap,

@@ -21,7 +21,7 @@ impl AttemptTransfer {
         self.sent
     }
 
-    /// The bytes of all messages of the response that have come in, whether the caller took them or not.
+    /// The bytes of all messages of the response that have arrived, whether the caller took them or not.
     #[must_use]
     pub fn received(&self) -> Option<u64> {
         self.received
