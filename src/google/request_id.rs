@@ -21,7 +21,7 @@ impl RequestId for String {
     }
 }
 
-/// With `optional`, an empty id that somebody has set is one.
+/// With `optional`, an empty id that was set explicitly is kept.
 impl RequestId for Option<String> {
     fn is_missing(&self) -> bool {
         self.is_none()

@@ -37,7 +37,7 @@ enum Closed {
 /// A message that no connection has taken.
 pub(super) struct Outgoing<M> {
     pub(super) message: M,
-    /// The strategy was notified of it, or said it: it says again what the next connection has to hear.
+    /// The strategy was notified of it, or said it: it repeats the messages that the next connection needs.
     pub(super) is_known: bool,
 }
 

@@ -195,7 +195,7 @@ impl Watch {
         self.replied = true;
     }
 
-    /// Changes the request; returns it if somebody listens.
+    /// Changes the request; returns it if there is a listener.
     fn change(&self, change: impl FnOnce(&mut Arrival)) -> Option<Arrival> {
         self.log.change(|arrivals| {
             let arrival = arrivals.get_mut(self.index)?;

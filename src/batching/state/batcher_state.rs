@@ -189,7 +189,7 @@ impl<T, R, E> State<T, R, E> {
         }
     }
 
-    /// Sends what is open. The receiver hears when every element that was taken until now has ended.
+    /// Sends what is open. The receiver is notified when every element that was accepted until now has ended.
     pub(crate) fn flush(&mut self, now: Duration, after: &mut Aftermath<T, R, E>) -> oneshot::Receiver<()> {
         self.decisions.flush(now);
         let (sender, receiver) = oneshot::channel();

@@ -111,7 +111,7 @@ pub(in crate::client) fn start(
     LongRunning::new(Polling::starting(server, first), LastState::default(), config)
 }
 
-/// An operation that somebody has started.
+/// An operation that was started before.
 pub(in crate::client) fn resume(
     server: Box<dyn OperationsServer>,
     name: String,

@@ -32,7 +32,7 @@ pub(super) struct LastState {
     /// Empty until the first call has replied.
     pub(super) name: String,
     pub(super) operation: Option<Operation>,
-    /// Whether nobody has been notified yet of what is known.
+    /// Whether the known state has not been reported yet.
     is_news: bool,
 }
 

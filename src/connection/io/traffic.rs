@@ -95,7 +95,7 @@ impl Traffic {
         self.is_watched.load(Ordering::Relaxed)
     }
 
-    /// Ends the connection: whoever reads or writes gets an error from now on.
+    /// Ends the connection: reads and writes return an error from now on.
     pub(crate) fn cut(&self) {
         self.is_cut.store(true, Ordering::Release);
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -223,7 +223,7 @@ impl Endpoints {
         self.list.iter().any(|endpoint| endpoint.absence.is_some() && !endpoint.is_draining)
     }
 
-    /// The endpoints that nobody needs any longer.
+    /// The endpoints that are no longer needed.
     pub(super) fn retire(&mut self) -> Vec<Endpoint> {
         if !self.list.iter().any(|endpoint| endpoint.is_draining) {
             return Vec::new();

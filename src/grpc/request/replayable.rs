@@ -99,7 +99,7 @@ pub(crate) trait ReplayableRequest {
         None
     }
 
-    /// Whether it has anything in its extensions that somebody on the way may look at.
+    /// Whether it has anything in its extensions that a layer on the way may read.
     fn is_watched(&self, _config: &MethodConfig) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! A stream of responses that somebody observes, until its end.
+//! A stream of responses that is observed until its end.
 
 use crate::grpc::methods::MethodConfig;
 use gax_driver::__house::{Clock, MessageCounter, Observed};

@@ -74,7 +74,7 @@ impl OpenPart for Incoming {
     }
 }
 
-/// The part of a response that nobody has classified, and the attempt's deadline, which continues.
+/// The part of a response that is not classified, and the attempt's deadline, which continues.
 #[derive(Debug)]
 pub(crate) struct OpenBody {
     body: Body,

@@ -1,4 +1,4 @@
-//! An attempt that failed, kept as it came until somebody needs its status.
+//! An attempt that failed, kept unchanged until its status is needed.
 
 use crate::grpc::status::code_ext::CodeExt as _;
 use crate::grpc::status::headers::StatusHeaders;

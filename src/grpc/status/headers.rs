@@ -1,4 +1,4 @@
-//! Headers of a response, kept until somebody needs them.
+//! Headers of a response, kept until they are needed.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 

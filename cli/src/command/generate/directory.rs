@@ -80,7 +80,7 @@ pub(super) fn compare(directory: &Path, generated: &[GeneratedFile]) -> Result<V
     }
     for name in listed.iter().filter(|name| generated.iter().all(|file| file.name() != name.as_str())) {
         let old = read(&directory.join(name), 0)?;
-        // A file that somebody has written under that name since is theirs.
+        // A file that was written under that name since belongs to the user.
         if let Some(old) = old.filter(|old| MARKS.iter().any(|mark| old.starts_with(mark.as_bytes()))) {
             files.push(File::new(name, Some(old), None));
         }

@@ -6,7 +6,7 @@ use gax_retry::{Environment, RetrySettings};
 use serde::Serialize;
 use std::time::Duration;
 
-/// The limits of a policy that environment variables lower, if somebody asks for them.
+/// The limits of a policy that environment variables lower, if requested.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     environment: Option<Environment>,

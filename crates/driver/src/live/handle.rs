@@ -230,7 +230,7 @@ impl SettingsHandle {
         versions.wait_for(|now| *now > version).await.map_or(version, |now| *now)
     }
 
-    /// Tables are checked against these methods, for as long as somebody keeps them.
+    /// Tables are checked against these methods, as long as they are kept.
     #[doc(hidden)]
     #[must_use]
     pub fn know(&self, known: KnownMethods) -> Arc<KnownMethods> {

@@ -110,8 +110,8 @@ impl<'a> Replacement<'a> {
         })
     }
 
-    /// The warnings once the table has taken its place. `all_know`: all who follow the handle know their methods,
-    /// so that a service which none of them has is nobody's.
+    /// The warnings once the table has taken its place. `all_know`: all who follow the handle know their methods, so
+    /// that a service which none of them has is unknown.
     pub(super) fn warnings(self, all_know: bool) -> Vec<SettingsWarning> {
         let mut warnings = Vec::new();
         let retries =

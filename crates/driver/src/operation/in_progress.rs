@@ -1,4 +1,4 @@
-//! An operation on its way, whoever drives it: the pure operation, its clock, its observers and its report.
+//! An operation in progress, independent of its driver: the pure operation, its clock, its observers and its report.
 
 use super::clock::{Clock, earlier};
 use super::connection_link::{ConnectionLink, RetryContext};
@@ -131,8 +131,8 @@ impl InProgress {
         action
     }
 
-    /// The operation's thread works for that request, and nobody drops the operation as it ends. Returns whether it has ended
-    /// already.
+    /// The operation's thread works for that request, and the operation isn't dropped when the request ends. Returns whether
+    /// it has ended already.
     #[cold]
     pub(super) fn work_for(&mut self, inbound: &Inbound) -> bool {
         self.extras.get_or_insert_default().request_end = inbound.end().map(Box::pin);
@@ -174,7 +174,7 @@ impl InProgress {
         self.observed()?.enter(number)
     }
 
-    /// The operation as its observers know it, from now on in other hands: whoever takes it closes it.
+    /// The operation as its observers see it, handed over: the new owner closes it.
     #[inline]
     pub(crate) fn take_observed(&mut self) -> Option<Box<Observed>> {
         self.extras.as_mut()?.observed.take()
@@ -228,7 +228,7 @@ impl InProgress {
         self.number == 1 && result.outcome() == Outcome::Done && !self.has_news()
     }
 
-    /// Whether nobody is notified of it, and no report has where its attempt went.
+    /// Whether it has no observers, and no report needs the endpoint of its attempt.
     #[inline]
     fn is_silent(&self) -> bool {
         self.extras.is_none() && !(self.reports && self.links.is_some())
@@ -467,7 +467,7 @@ impl InProgress {
         link
     }
 
-    /// Writes down where that attempt went, if that is known and somebody wants to know.
+    /// Records the endpoint of that attempt, if it is known and needed.
     #[cold]
     fn record_peer(&mut self, policy: &Policy, number: u32, has_failed: bool) {
         let links = self.links.as_ref().filter(|_| has_failed || self.is_watched());

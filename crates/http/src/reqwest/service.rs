@@ -161,7 +161,7 @@ fn with_url(response: ::reqwest::Response, asked: Option<Url>) -> http::Response
     response
 }
 
-/// A body that may be shared between threads, since nobody reaches it but by a unique reference.
+/// A body that may be shared between threads, because it is only reached by a unique reference.
 struct Shared<B> {
     body: Mutex<B>,
     /// Notified when a connection takes the request. That looks first whether there is a body.

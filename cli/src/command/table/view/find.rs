@@ -67,8 +67,8 @@ fn unknown(rows: &[MethodView<'_>], wanted: &str, is_known: impl Fn(&MethodView<
     Failure::Usage(format!("the table has no entry for {wanted:?}; {advice}"))
 }
 
-/// The full name of the method that somebody may have meant, among full names and the methods in them: a name
-/// without a service is one of a method.
+/// The full name of the method that may have been meant, among full names and the methods in them: a name without a
+/// service is one of a method.
 pub(in crate::command) fn close_method<'n>(wanted: &str, names: &'n [(String, &str)]) -> Option<&'n str> {
     let is_full = wanted.contains(['/', '.']);
     let part = |name: &'n (String, &'n str)| if is_full { name.0.as_str() } else { name.1 };

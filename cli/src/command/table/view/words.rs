@@ -51,7 +51,7 @@ pub(crate) fn hedging(policy: &HedgingPolicy) -> String {
     format!("up to {most} attempts, {}; non-fatal codes: {codes}", hedging.spacing())
 }
 
-/// `after 5 s x 1.5 up to 45 s, for 5 min in all`, or `without a delay, ..`. Delays that nobody set are there too.
+/// `after 5 s x 1.5 up to 45 s, for 5 min in all`, or `without a delay, ..`. Delays that aren't set are included.
 pub(crate) fn polling(settings: &RetrySettings) -> String {
     let delays = settings.retry_delays(Compatibility::Documented);
     let total = settings.total_timeout();

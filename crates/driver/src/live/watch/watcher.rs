@@ -62,7 +62,7 @@ pub fn watch(path: impl AsRef<Path>, handle: &SettingsHandle) -> Result<Watch, R
         if event.is_ok_and(|event| is_reading(event.kind)) {
             return;
         }
-        // The thread has ended if nobody receives it.
+        // If it isn't received, the thread has ended.
         of_watcher.send(Change::Seen).ok();
     });
     let path = std::path::absolute(path).map_err(|error| cannot(error.into()))?;
@@ -84,7 +84,7 @@ pub fn watch(path: impl AsRef<Path>, handle: &SettingsHandle) -> Result<Watch, R
     Ok(Watch { path: shown, stop: Some(sender) })
 }
 
-/// Whether somebody has looked at a file, as we do, and changed nothing.
+/// Whether a file was only read, as by this thread, and not changed.
 fn is_reading(kind: EventKind) -> bool {
     matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }
@@ -106,7 +106,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         if let Some(stop) = &self.stop {
-            // The thread has ended if nobody receives it.
+            // If it isn't received, the thread has ended.
             stop.send(Change::Stop).ok();
         }
     }

@@ -13,7 +13,7 @@ type Propagator = dyn Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync;
 pub(super) struct SpanOptions {
     pub(super) propagator: Option<Arc<Propagator>>,
     pub(super) attempt_delays: bool,
-    /// The codes of which nobody has to be warned.
+    /// The codes without a warning.
     pub(super) expected: CodeSet,
 }
 

@@ -82,7 +82,7 @@ impl Drop for Entered {
 #[derive(Clone, Default)]
 pub struct Inbound {
     served: Option<Served>,
-    /// Whether a thread has entered it, so that nobody drops what is done there.
+    /// Whether a thread has entered it, so that its work can't be dropped.
     is_entered: bool,
 }
 
@@ -144,7 +144,7 @@ impl Inbound {
         INBOUND.sync_scope(Self { is_entered: true, ..self.clone() }, work)
     }
 
-    /// Runs a future for the request that somebody else polls.
+    /// Runs a future for a request that another task polls.
     pub(super) fn around<F: Future>(self, work: F) -> TaskLocalFuture<Self, F> {
         INBOUND.scope(Self { is_entered: false, ..self }, work)
     }

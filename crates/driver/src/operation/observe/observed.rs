@@ -1,4 +1,4 @@
-//! One operation that somebody observes.
+//! One operation that is observed.
 #![allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
 
 use crate::operation::clock::Clock;
@@ -25,7 +25,7 @@ pub struct Observed {
     clock: Clock,
     budget: Option<RetryBudget>,
     in_flight: Vec<InFlight>,
-    /// The attempt with the reply, of which nobody is notified until it is known that the caller can use it.
+    /// The attempt with the reply; observers are notified when it is known that the caller can use it.
     replied: Option<Attempt>,
     last: Option<Code>,
     /// The code that the operation ends with, unless an attempt in flight has a reply.
@@ -226,7 +226,7 @@ impl Observed {
         }
     }
 
-    /// Whether somebody wants to know what arrives.
+    /// Whether observers watch the bytes that arrive.
     #[must_use]
     pub fn watches_transfers(&self) -> bool {
         self.watches_transfers

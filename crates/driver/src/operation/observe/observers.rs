@@ -143,7 +143,7 @@ impl Recipients {
         &self.info
     }
 
-    /// Whether somebody wants to know what goes over the wire.
+    /// Whether an observer watches transfers.
     pub(super) fn watches_transfers(&self) -> bool {
         let watches =
             |observer: &Installed| observer.notify(|observer| observer.watches_transfers(&self.info));

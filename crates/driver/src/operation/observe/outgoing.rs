@@ -14,7 +14,7 @@ use std::time::Duration;
 #[derive(Debug)]
 pub struct Outgoing {
     pub(super) headers: HeaderMap,
-    /// Follows its body, if somebody watches transfers.
+    /// Follows its body, if transfers are watched.
     pub(super) outbound: Option<Arc<Outbound>>,
 }
 
