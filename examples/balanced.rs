@@ -1,11 +1,12 @@
 //! Three servers behind one connection: one fails, one sends a `GOAWAY`, and no call fails.
 //!
 //! ```text
-//! cargo run --example balanced --features connection
+//! cargo run --example balanced
 //! ```
 
 mod library;
 
+use gax_connection::{Address, AddressList, Connection, Picker};
 use gax_driver::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
 use library::v1::{GetBookRequest, LibraryServiceClient};
 use std::error::Error;
@@ -16,8 +17,6 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::oneshot;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
-use tonic_gax::client::Connection;
-use tonic_gax::connection::{Address, AddressList, Picker};
 use tonic_gax::{CallOptions, OperationReport, RequestExt as _};
 
 /// A server with its own threads, so that it can stop with all its connections.

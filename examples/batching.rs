@@ -4,13 +4,13 @@
 //! cargo run --example batching
 //! ```
 
+use gax_batching::{BatchCall, Batcher};
 use gax_driver::Retryer;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::batching::{BatchCall, Batcher};
 use tonic_gax::settings::{BatchingSettings, LimitExceeded};
 use tonic_gax::{Code, RetrySettings};
 

@@ -41,11 +41,7 @@
 //! The [page on features](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/features.md) lists what each feature adds.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-#[cfg(feature = "batching")]
-pub mod batching;
 pub mod client;
-#[cfg(feature = "connection")]
-pub mod connection;
 mod generated_methods;
 pub mod google;
 pub mod grpc;
@@ -80,8 +76,8 @@ pub mod deadline {
 /// Long-running operations, of generated clients and over any other: polling until they are done.
 ///
 /// The messages are those of `google.longrunning` and `google.rpc`. A generator that is configured with
-/// `extern_path(".google.longrunning", "::tonic_gax::longrunning")` and
-/// `extern_path(".google.rpc", "::tonic_gax::longrunning::rpc")` uses them instead of its own.
+/// `extern_path(".google.longrunning", "::tonic_gax::longrunning")` and `extern_path(".google.rpc",
+/// "::tonic_gax::longrunning::rpc")` uses them in place of its own.
 #[cfg(feature = "longrunning")]
 pub mod longrunning {
     pub use crate::client::lro::google::longrunning::{
@@ -118,24 +114,6 @@ pub mod table {
         Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryTableBuilder,
         RetryThrottling, Severity, SourceLocation, TableFormat, TableReader,
     };
-}
-
-/// For generated code alone: it is compiled where the feature `batching` is on.
-#[cfg(feature = "batching")]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_batching {
-    ($($code:tt)*) => {
-        $($code)*
-    };
-}
-
-/// For generated code alone: it is compiled where the feature `batching` is on.
-#[cfg(not(feature = "batching"))]
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __if_batching {
-    ($($code:tt)*) => {};
 }
 
 /// For generated code alone: it changes with the generator, without notice.

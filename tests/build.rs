@@ -21,6 +21,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         .btree_map([".google.cloud.compute.test.v1.ListBoxesResponse.boxes"])
         .retry_table("proto/instances.toml")
         .gapic_yaml("proto/instances_gapic.yaml")
+        .build_batching(true)
         .file_descriptor_set_path(out.join("descriptors.bin"))
         .out_dir(&services)
         .include_file("mod.rs")

@@ -1,11 +1,10 @@
 //! Calls over a `Connection`, beside tonic's channel in the same run: time, and instructions where valgrind is installed.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
+use gax_connection::{Address, AddressList, Connection, Picker};
 use std::error::Error;
 use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
-use tonic_gax::client::Connection;
-use tonic_gax::connection::{Address, AddressList, Picker};
 use tonic_gax_benches::contender::Raw;
 use tonic_gax_benches::loopback::Server;
 use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Summary, Turns, by_turns};

@@ -1,13 +1,12 @@
 //! A server at the other end of a pipe in this process: the same instructions in every run, its own included.
 
 use crate::loopback::asset_server;
+use gax_connection::{Address, AddressList, Connection};
 use hyper_util::rt::TokioIo;
 use std::io;
 use std::net::SocketAddr;
 use tokio::io::DuplexStream;
 use tonic::transport::{Channel, Endpoint, Server};
-use tonic_gax::client::Connection;
-use tonic_gax::connection::{Address, AddressList};
 
 /// tonic's channel to a server of its own. It needs the runtime that calls it.
 #[must_use]

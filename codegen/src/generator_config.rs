@@ -54,6 +54,8 @@ pub(crate) struct GeneratorOptions<'a> {
     pub(crate) tonic: TonicCode,
     /// Whether tonic's client has `connect`.
     pub(crate) transport: bool,
+    /// Whether clients batch requests.
+    pub(crate) batching: bool,
     /// Which methods of other services are mixed into those that were asked for.
     pub(crate) service_yaml: Option<&'a ServiceYaml>,
 }
@@ -105,7 +107,8 @@ impl GeneratorConfig {
             .filter_map(|service| Some((service, gets_gax.get(&service.full_name)?.clone())))
             .unzip();
         let mut joined = join(table, &described_with_gax);
-        let unfit = joined.iter_mut().flat_map(|service| unfit_descriptors(descriptors, service)).collect();
+        let unfit =
+            joined.iter_mut().flat_map(|service| batch_descriptors(descriptors, service, options)).collect();
         let mixed_in: HashSet<&str> = described_with_gax
             .iter()
             .flat_map(ServiceDescription::methods)
@@ -184,12 +187,20 @@ impl GeneratorConfig {
     }
 }
 
-/// Batch descriptors whose fields the messages don't have: these RPCs get no batching in their client.
-fn unfit_descriptors(descriptors: &Descriptors, service: &mut JoinedService) -> Vec<Finding> {
+/// Which RPCs get batching in their client: none without the option, and none whose messages don't have the descriptor's fields, which
+/// are findings.
+fn batch_descriptors(
+    descriptors: &Descriptors,
+    service: &mut JoinedService,
+    options: &GeneratorOptions<'_>,
+) -> Vec<Finding> {
     let own = service.name().to_owned();
     let mut found = Vec::new();
     for method in &mut service.methods {
-        let Some(descriptor) = &method.batch_descriptor else { continue };
+        let Some(descriptor) = method.batch_descriptor.as_ref().filter(|_| options.batching) else {
+            method.batch_descriptor = None;
+            continue;
+        };
         let of_service = descriptors.services.iter().find(|service| service.full_name == method.service);
         let rpc = of_service.and_then(|service| service.methods.iter().find(|rpc| rpc.name == method.name));
         let unfit = rpc.and_then(|rpc| unfit_field(descriptor, &rpc.request_fields, &rpc.response_fields));
@@ -326,6 +337,7 @@ mod tests {
             extern_paths: &extern_paths,
             tonic: TonicCode { client: true, server: true },
             transport: true,
+            batching: false,
             service_yaml: None,
         };
         let table = RetryTable::parse(table).unwrap();

@@ -197,11 +197,12 @@ fn over_existing_messages_mixed_in_rpcs_have_theirs() {
 
 #[test]
 fn requests_are_batched_as_the_descriptor_says() {
-    let generated = generate(library());
-    let library = module(content(&generated, "mixed.v1.rs"), "library_gax");
+    let [without, with] = [false, true].map(|batching| generate(library().build_batching(batching)));
+    assert!(!content(&without, "mixed.v1.rs").contains("gax_batching"));
+    let library = module(content(&with, "mixed.v1.rs"), "library_gax");
     for part in [
-        "::tonic_gax::__if_batching!{impl<T:::tonic_gax::client::Transport>LibraryClient<T>",
-        "pubfnpublish_batching(&self,)->::tonic_gax::batching::Batching<super::PublishRequest,super::PublishResponse,::tonic::Status,>",
+        "impl<T:::tonic_gax::client::Transport>LibraryClient<T>whereT::Future:'static,",
+        "pubfnpublish_batching(&self,)->::gax_batching::Batching<super::PublishRequest,super::PublishResponse,::tonic::Status,>",
         "merged.messages.append(&mutrequest.messages)",
         "(request.topic.clone(),request.r#type.clone(),request.labels.clone(),)",
         ".settings(BATCHING_SETTINGS[0].clone())",
@@ -230,6 +231,7 @@ fn a_descriptor_whose_fields_are_not_there_is_a_warning() {
         let builder = configure()
             .retry_table(data("library_grpc_service_config.json"))
             .gapic_yaml_text("a.yaml", yaml.replace(field, unfit))
+            .build_batching(true)
             .service_yaml(data("library_v1.yaml"));
         let generated = generate(builder);
         let warning = format!("the batch_descriptor of Publish of mixed.v1.Library names {reason}");

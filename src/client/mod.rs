@@ -16,8 +16,6 @@ pub mod paging;
 mod streaming;
 mod unary;
 
-#[cfg(feature = "connection")]
-pub use crate::connection::{Connection, ConnectionBuilder};
 pub use crate::grpc::Transport;
 #[doc(hidden)]
 pub use connect::connect_for;

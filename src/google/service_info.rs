@@ -16,7 +16,7 @@ impl ServiceInfo {
         Self { default_host, gapic }
     }
 
-    /// Its default address.
+    /// Where it is, unless somebody says otherwise.
     #[must_use]
     pub fn endpoint(&self) -> ServiceEndpoint {
         ServiceEndpoint::new(self.default_host)

@@ -59,7 +59,6 @@ pub use network::{
     ConnectionFault, Direction, FaultProxy, HttpArrival, HttpChange, HttpPeer, HttpReply, HttpScript, Pipe,
     Pipes, RawFrame, RawRequest, RawServer, TEST_ID, TokenEndpoint, TokenReply, When, pipes,
 };
-#[cfg(feature = "connection")]
 pub use network::{Resolution, ScriptedResolver};
 pub use recording::{ParseRecordingError, Recording};
 pub use reply::{Beat, Reply};

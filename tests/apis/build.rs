@@ -42,6 +42,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     generator("mixed")?
         .retry_table(data.join("library_grpc_service_config.json"))
         .gapic_yaml(data.join("library_gapic.yaml"))
+        .build_batching(true)
         .service_yaml(data.join("library_v1.yaml"))
         .compile_protos(&["mixed/v1/library.proto", LOCATIONS, OPERATIONS, POLICIES], &[&data])?;
 

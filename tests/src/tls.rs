@@ -2,6 +2,7 @@
 
 use crate::Assets;
 use crate::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
+use gax_connection::{AddressList, ClientTls, Connection};
 use http::Uri;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -21,7 +22,6 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedP
 use tokio_rustls::{TlsAcceptor, client, server};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Server};
-use tonic_gax::connection::{AddressList, ClientTls, Connection};
 use tonic_gax::testing::Pipe;
 use tower_service::Service;
 

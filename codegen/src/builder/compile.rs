@@ -23,9 +23,6 @@ use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-/// Macros of the runtime's, whose contents are formatted as those of modules.
-const MACROS: [&str; 2] = ["__if_batching", "__long_running"];
-
 /// Protos after compilation.
 struct Compiled {
     set: FileDescriptorSet,
@@ -41,9 +38,9 @@ impl Builder {
     /// Compiles protos and writes the code, for a build script. Cargo gets the warnings and the files that
     /// were read.
     ///
-    /// Imports are looked for below `includes`; no `protoc` is needed. Messages and tonic's own code are also
-    /// generated for imported files, settings and clients only for the protos named here and for services that a
-    /// retry table names.
+    /// Imports are looked for below `includes`; no `protoc` is needed. Messages and tonic's own code come
+    /// out for imported files too, settings and client only for the protos named here and for services
+    /// that a retry table names.
     ///
     /// # Errors
     ///
@@ -58,10 +55,10 @@ impl Builder {
         self.compile(&loaded, compiled)
     }
 
-    /// Writes the code for compiled protos, which must include their imports, for a build script. The same as
-    /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors lack the options for long-running
-    /// operations, so there are no settings for these, and for the headers and ids that Google's servers expect.
-    /// [`compile_encoded_fds`](Self::compile_encoded_fds) reads these options.
+    /// Writes the code for compiled protos, which must include their imports, for a build script. As
+    /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors don't say which RPCs start
+    /// long-running operations, so that there are no settings for these, nor which headers and ids Google's servers expect:
+    /// [`compile_encoded_fds`](Self::compile_encoded_fds) sees that.
     ///
     /// # Errors
     ///
@@ -91,8 +88,9 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// A retry table can't be read or has no meaning, the protos don't compile, an option is not a Rust path, or a
-    /// table names unknown methods and [`deny_unknown_methods`](Self::deny_unknown_methods) is on.
+    /// A retry table can't be read or has no meaning, the protos don't compile, an option is no Rust path,
+    /// or a table names unknown methods and
+    /// [`deny_unknown_methods`](Self::deny_unknown_methods) is on.
     pub fn generate(
         self,
         protos: &[impl AsRef<Path>],
@@ -168,6 +166,7 @@ impl Builder {
             extern_paths: &extern_paths,
             tonic: TonicCode { client: self.build_client, server: self.build_server },
             transport: self.build_transport,
+            batching: self.build_batching,
             service_yaml: loaded.service_yaml.as_ref(),
         };
         let table = &loaded.table;
@@ -230,10 +229,8 @@ impl Builder {
             prost.extern_path(proto, rust);
         }
         let path = runtime.to_string().replace(' ', "");
-        let macros = MACROS.map(|name| (format!("mod {name} {{"), format!("{path}::{name}! {{")));
-        let with_macros = |content: String| {
-            macros.iter().fold(content, |content, (module, call)| content.replace(module, call))
-        };
+        // A macro of the runtime's, whose contents are formatted as those of a module.
+        let long_running = format!("{path}::__long_running! {{");
         let emitter = Emitter {
             compatibility: match self.dialect {
                 Dialect::Grpc => Compatibility::Grpc,
@@ -269,7 +266,7 @@ impl Builder {
             .zip(modules)
             .map(|((_, name), (_, content))| GeneratedFile {
                 name: name.clone(),
-                content: with_macros(content),
+                content: content.replace("mod __long_running {", &long_running),
             })
             .collect();
         if let Some((name, include)) = include {

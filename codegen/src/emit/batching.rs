@@ -5,25 +5,22 @@ use heck::ToSnakeCase as _;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
-/// The functions of a client that batch requests. They are compiled where the runtime has the feature `batching`: the module becomes a
-/// macro of the runtime's once its code is formatted.
+/// The functions of a client that batch requests, by `gax-batching`.
 pub(super) fn batchings(runtime: &TokenStream, client: &Ident, rpcs: &[Rpc<'_>]) -> Option<TokenStream> {
-    let functions: Vec<_> = rpcs.iter().filter_map(|rpc| batching(runtime, rpc)).collect();
+    let functions: Vec<_> = rpcs.iter().filter_map(batching).collect();
     (!functions.is_empty()).then(|| {
         quote! {
-            mod __if_batching {
-                impl<T: #runtime::client::Transport> #client<T>
-                where
-                    T::Future: 'static,
-                {
-                    #(#functions)*
-                }
+            impl<T: #runtime::client::Transport> #client<T>
+            where
+                T::Future: 'static,
+            {
+                #(#functions)*
             }
         }
     })
 }
 
-fn batching(runtime: &TokenStream, rpc: &Rpc<'_>) -> Option<TokenStream> {
+fn batching(rpc: &Rpc<'_>) -> Option<TokenStream> {
     let Rpc { ident: call, name, request, response, deprecated, .. } = rpc;
     let RpcBatching { index, ident, full_name, descriptor } = rpc.batching.as_ref()?;
     let batched = field(descriptor.batched_field());
@@ -40,25 +37,22 @@ fn batching(runtime: &TokenStream, rpc: &Rpc<'_>) -> Option<TokenStream> {
         quote!(.split(|_: #response, sizes| sizes.iter().map(|_| Default::default()).map(Ok).collect()))
     };
     let docs = format!(
-        "Batches requests of `{name}`, as the retry table says: the start of a [`Batcher`](#runtime::batching::Batcher)."
+        "Batches requests of `{name}`, as the retry table says: the start of a [`Batcher`](::gax_batching::Batcher)."
     );
-    let docs = docs.replace("#runtime", &runtime.to_string().replace(' ', ""));
     let rule = format!(
         "The `{}` of several requests are sent as one request. It uses the table's settings, not the client's; \
-         [`settings`](Batching::settings) replaces them.",
+         [`settings`](::gax_batching::Batching::settings) replaces them.",
         descriptor.batched_field()
     );
-    let rule = rule
-        .replace("(Batching::", &format!("({}::batching::Batching::", runtime.to_string().replace(' ', "")));
     Some(quote! {
         #[doc = #docs]
         #[doc = ""]
         #[doc = #rule]
         #deprecated
         #[must_use]
-        pub fn #ident(&self) -> #runtime::batching::Batching<#request, #response, ::tonic::Status> {
+        pub fn #ident(&self) -> ::gax_batching::Batching<#request, #response, ::tonic::Status> {
             let client = self.clone();
-            #runtime::batching::BatchCall::rpc(move |requests: ::std::vec::Vec<#request>| {
+            ::gax_batching::BatchCall::rpc(move |requests: ::std::vec::Vec<#request>| {
                 let mut requests = requests.into_iter();
                 let mut merged = requests.next().unwrap_or_default();
                 requests.for_each(|mut request| merged.#batched.append(&mut request.#batched));
@@ -71,7 +65,7 @@ fn batching(runtime: &TokenStream, rpc: &Rpc<'_>) -> Option<TokenStream> {
             })
             .discriminator_eq(|request: &#request| (#(request.#discriminators.clone(),)*))
             .settings(BATCHING_SETTINGS[#index].clone())
-            .rules(#runtime::batching::BatchingRules::Reached)
+            .rules(::gax_batching::BatchingRules::Reached)
             .named(#full_name)
         }
     })

@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(crate) struct MethodMatch {
     pub(crate) config: Arc<MethodConfig>,
-    /// `None`: it is unknown.
+    /// `None`: nobody knows.
     pub(crate) kind: Option<MethodKind>,
 }
 

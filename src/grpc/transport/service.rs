@@ -1,6 +1,7 @@
 //! The services that an operation can run over.
 
 use bytes::Bytes;
+use gax_wire::__house::is_bare;
 use http_body::Body as HttpBody;
 use std::any::TypeId;
 use tonic::body::Body;
@@ -49,11 +50,7 @@ impl<S> Transport for S where
 /// [`GrpcMethod`](tonic::GrpcMethod) in a request's extensions, and to put one there takes three allocations.
 #[inline]
 pub(crate) fn is_bare_channel<S: 'static>() -> bool {
-    #[cfg(feature = "connection")]
-    if TypeId::of::<S>() == TypeId::of::<crate::connection::Connection>() {
-        return true;
-    }
-    is_channel::<S>()
+    is_channel::<S>() || is_bare::<S>()
 }
 
 /// Whether a service is tonic's bare channel.

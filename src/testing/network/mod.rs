@@ -10,7 +10,6 @@ mod pipe;
 mod pipes;
 mod raw_frame;
 mod raw_server;
-#[cfg(feature = "connection")]
 mod resolver;
 mod token_endpoint;
 
@@ -22,6 +21,5 @@ pub(in crate::testing) use pipes::wait;
 pub use pipes::{Pipes, pipes};
 pub use raw_frame::RawFrame;
 pub use raw_server::{RawRequest, RawServer};
-#[cfg(feature = "connection")]
 pub use resolver::{Resolution, ScriptedResolver};
 pub use token_endpoint::{TokenEndpoint, TokenReply};

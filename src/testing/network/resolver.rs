@@ -1,6 +1,6 @@
 //! A resolver that follows a script.
 
-use crate::connection::{Address, ResolveFuture, Resolver};
+use gax_connection::{Address, ResolveFuture, Resolver};
 use std::collections::VecDeque;
 use std::future::{pending, ready};
 use std::net::SocketAddr;
@@ -55,7 +55,7 @@ impl ScriptedResolver {
         Self { state: Arc::new(Mutex::new(state)), changes: false }
     }
 
-    /// Says immediately that its addresses have changed, whenever it is asked.
+    /// Says at once that its addresses have changed, whenever it is asked.
     #[must_use]
     pub fn changing(self) -> Self {
         Self { changes: true, ..self }

@@ -1,4 +1,4 @@
-//! A place in a file.
+//! Where in a file something stands.
 
 use gax_text::Escaped;
 use std::fmt;
@@ -45,7 +45,7 @@ impl SourceLocation {
         widened(self.column)
     }
 
-    /// The bytes of the text that are meant. A byte order mark at the start of the text is not included.
+    /// The bytes of the text that are meant. A byte order mark at the text's start does not count.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         widened(self.start)..widened(self.end)

@@ -81,7 +81,8 @@ impl<'a> KnownServices<'a> {
         self.closest(name, service.methods.len(), candidates)
     }
 
-    /// If many names are wrong among many, only the first of them are compared: the work would grow with the square.
+    /// Where many names are wrong among many, only the first of them are compared: the work would grow with the
+    /// square.
     fn closest<I: Iterator<Item = &'a str>>(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! Findings that a table's authors allow.
+//! Findings that a table's authors know of and allow.
 
 use crate::SourceLocation;
 use std::ops::Range;

@@ -2,6 +2,9 @@
 //! a random moment. Each element ends exactly once, with the result of the batch that carried it.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
+use gax_batching::{
+    AddRefusal, BatchCall, Batcher, BatcherTotals, BatchingRules, ElementFailure, ElementSize,
+};
 use gax_driver::Retryer;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -10,9 +13,6 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
 use tonic::Status;
-use tonic_gax::batching::{
-    AddRefusal, BatchCall, Batcher, BatcherTotals, BatchingRules, ElementFailure, ElementSize,
-};
 use tonic_gax::settings::{BatchingSettings, LimitExceeded};
 use tonic_gax::{Code, RetrySettings};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_connection::{Address, AddressList, Connection};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -11,7 +12,6 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::connection::{Address, AddressList, Connection};
 use tonic_gax::testing::{ConnectionFault, Direction, FaultProxy, Pipes, Script, VirtualServer, When};
 use tonic_gax::{Code, CodeSet, RetryLayer, RetrySettings, RetryTable};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_connection::Resolver as _;
 use gax_driver::credentials::CredentialsService;
 use http::Request;
 use http_body_util::{BodyExt as _, Full};
@@ -11,7 +12,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_stream::StreamExt as _;
 use tonic::Code;
-use tonic_gax::connection::Resolver as _;
 use tonic_gax::testing::{
     Direction, HttpChange, HttpPeer, HttpReply, Pipes, Reply, Resolution, Script, ScriptedResolver,
     StorageEmulator, TokenEndpoint, TokenReply, VirtualServer,

@@ -32,13 +32,15 @@ fn repository() -> PathBuf {
 }
 
 /// The modules of the crates, the roots first.
-fn crates() -> [(&'static str, Vec<Module>); 9] {
+fn crates() -> [(&'static str, Vec<Module>); 11] {
     [
         "src/",
         "crates/driver/src/",
         "crates/wire/src/",
         "crates/http/src/",
         "crates/transfer/src/",
+        "crates/connection/src/",
+        "crates/batching/src/",
         "retry/src/",
         "codegen/src/",
         "cli/src/",

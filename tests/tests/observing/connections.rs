@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use crate::observing::lines::Lines;
+use gax_connection::{Address, AddressList, Connection, ConnectionBuilder, Ejection};
 use gax_driver::observe::{FacadeMetrics, MetricNames, TracingObserver};
 use gax_driver::report::DelayType;
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
@@ -9,7 +10,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use tonic_gax::connection::{Address, AddressList, Connection, ConnectionBuilder, Ejection};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
     RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of,

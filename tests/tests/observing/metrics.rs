@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_connection::{Address, AddressList, Connection};
 use gax_driver::Retryer;
 use gax_driver::live::SettingsHandle;
 use gax_driver::observe::{
@@ -21,7 +22,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 use tonic::Status;
 use tonic_gax::RetryLayer;
-use tonic_gax::connection::{Address, AddressList, Connection};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{

@@ -1,11 +1,11 @@
 //! A real Envoy, where there is one.
 
+use gax_connection::Connection;
 use std::ffi::OsString;
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 use tokio::task::JoinSet;
-use tonic_gax::connection::Connection;
 use tonic_gax_optional_data::skipped;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{Assets, Setup, SocketServer, Stack, lasting, ms};

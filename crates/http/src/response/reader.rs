@@ -1,4 +1,4 @@
-//! A response that arrives.
+//! A response that comes in.
 #![allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
 
 use crate::request::CutOff;

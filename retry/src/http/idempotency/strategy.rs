@@ -1,4 +1,4 @@
-//! How far the table applies.
+//! How far the table counts.
 
 use super::classification::Hedges;
 use super::{Classification, Idempotency};

@@ -10,12 +10,12 @@ const IDEMPOTENCY_KEY: Precondition = Precondition::Header(Cow::Borrowed("Idempo
 
 /// Rules that say which requests of an API are safe to retry. Cheap to clone.
 ///
-/// The first rule that matches a request decides. A path may start with one of the table's prefixes, which is removed
-/// before rules are checked.
+/// The first rule that matches a request decides. A path may begin with one of the table's prefixes, which is taken
+/// off before rules are asked.
 ///
 /// # Examples
 ///
-/// This overrides a row of the Cloud Storage table and adds a rule for another API:
+/// A row of the Cloud Storage table overridden, and a rule for another API:
 ///
 /// ```
 /// use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, RequestFacts};
@@ -34,7 +34,7 @@ const IDEMPOTENCY_KEY: Precondition = Precondition::Header(Cow::Borrowed("Idempo
 pub struct IdempotencyTable {
     rules: Arc<[IdempotencyRule]>,
     prefixes: Arc<[Cow<'static, str>]>,
-    /// Hosts in addition to Cloud Storage's own to which its rules apply.
+    /// Beside Cloud Storage's own, where its rules count.
     hosts: Arc<[Cow<'static, str>]>,
 }
 
@@ -55,17 +55,18 @@ impl IdempotencyTable {
         Self::default()
     }
 
-    /// The complete table of the JSON API in Cloud Storage's documentation. Restoring and moving objects, which were
-    /// added later, are treated as conditional.
+    /// The Cloud Storage documentation's table of the JSON API, whole; restoring and moving objects,
+    /// which came later, are taken as conditional.
     ///
-    /// The paths include those of uploads and downloads, and may lack `/storage/v1`, which clients omit for an
-    /// emulator. The chunks of a resumable upload are safe by the id of their session, which ends once.
+    /// The paths are those of uploads and downloads too, and may lack `/storage/v1`, as clients leave
+    /// it out when they speak to an emulator. The chunks of a resumable upload are safe by the id of
+    /// their session, which ends once.
     ///
-    /// These rules apply to the hosts of the JSON API (`storage.googleapis.com`, `www.googleapis.com`, those of Private Service
-    /// Connect, of regions, of mTLS and of other universes) and to those that [`with_host`](Self::with_host) names, such as an
-    /// emulator. For any other host, including a bucket's own, the rules of [`http_methods`](Self::http_methods) apply. A request of
-    /// the XML API that no rule matches is safe with `x-goog-if-generation-match` or `x-goog-if-metageneration-match`, as is one for
-    /// which a rule requires the corresponding parameter.
+    /// These rules count under the hosts of the JSON API (`storage.googleapis.com`, `www.googleapis.com`, those of Private Service
+    /// Connect, of regions, of mTLS and of other universes) and under those [given](Self::with_host): an emulator's, say. Under
+    /// any other host, a bucket's own too, the rules of [`http_methods`](Self::http_methods) hold. A request of the XML API that no
+    /// rule speaks of is safe with `x-goog-if-generation-match` or `x-goog-if-metageneration-match`, and so is one that a rule wants
+    /// the same of as a parameter.
     #[must_use]
     pub fn storage() -> Self {
         static STORAGE: LazyLock<IdempotencyTable> = LazyLock::new(|| IdempotencyTable {
@@ -89,7 +90,7 @@ impl IdempotencyTable {
     }
 
     /// The table by which a request with an `Idempotency-Key` header is safe to retry, whatever its rule says: for servers that
-    /// promise to carry out one request with a key once. It changes the rules that the table has now.
+    /// promise to carry out one request with a key once. It changes the rules that are there now.
     ///
     /// # Examples
     ///
@@ -112,7 +113,7 @@ impl IdempotencyTable {
         Self { rules: rules.into(), ..self }
     }
 
-    /// The table with one more rule. It replaces the rule of the same name, if there is one; otherwise it is checked
+    /// The table with one more rule. It replaces the rule of the same name, if there is one; otherwise it comes
     /// before all others.
     #[must_use]
     pub fn with_rule(self, rule: IdempotencyRule) -> Self {
@@ -124,8 +125,8 @@ impl IdempotencyTable {
         Self { rules: rules.into(), ..self }
     }
 
-    /// The table with more rules. They are checked before all others, in this order. A rule with the name of an existing rule
-    /// replaces it.
+    /// The table with more rules. They come before all others, in this order; one with the name of a rule that is there replaces
+    /// that.
     ///
     /// # Examples
     ///
@@ -153,7 +154,7 @@ impl IdempotencyTable {
         self.with_all_rules(first)
     }
 
-    /// The table with these rules instead of all that it has. Prefixes and hosts stay.
+    /// The table with these rules in place of all that it has. Prefixes and hosts stay.
     #[must_use]
     pub fn with_all_rules(self, rules: impl IntoIterator<Item = IdempotencyRule>) -> Self {
         Self { rules: rules.into_iter().collect(), ..self }
@@ -190,8 +191,8 @@ impl IdempotencyTable {
         Self { prefixes, ..self }
     }
 
-    /// The table whose rules of Cloud Storage also apply to that host, such as an emulator: with its port, or without one for any
-    /// port.
+    /// The table whose rules of Cloud Storage count under that host too, such as that of an emulator: with a port for that one, or
+    /// for any.
     ///
     /// # Examples
     ///
@@ -215,7 +216,7 @@ impl IdempotencyTable {
         self.hosts.iter().map(|host| &**host)
     }
 
-    /// Whether it has rules of Cloud Storage, which only apply to its hosts.
+    /// Whether it has rules of Cloud Storage, which count under its hosts alone.
     #[must_use]
     pub fn is_of_storage(&self) -> bool {
         self.rules.iter().any(IdempotencyRule::is_of_storage)

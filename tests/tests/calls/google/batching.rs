@@ -1,9 +1,9 @@
 //! Batches of generated clients, as GAPIC YAML describes them.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+use gax_batching::{Batcher, ElementFailure};
 use std::sync::{Arc, Mutex};
 use tonic::{Request, Response, Status};
-use tonic_gax::batching::{Batcher, ElementFailure};
 use tonic_gax_tests::generated::test::instances::v1::topics_gax::{TopicsClient, TopicsSettings};
 use tonic_gax_tests::generated::test::instances::v1::topics_server::{Topics, TopicsServer};
 use tonic_gax_tests::generated::test::instances::v1::{PublishRequest, PublishResponse};

@@ -1,11 +1,11 @@
 //! All that generated clients do, over REST: pages, operations, hedging, resumed streams, observers; and other clients.
 
+use gax_batching::{BatchCall, Batcher};
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsService};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic::{Code, Request};
-use tonic_gax::batching::{BatchCall, Batcher};
 use tonic_gax::longrunning::{ListOperationsRequest, OperationsClient};
 use tonic_gax::rest::{HttpRule, RestOptions, RestTransport};
 use tonic_gax::resumption::Resumption;

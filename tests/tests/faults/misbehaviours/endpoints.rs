@@ -3,13 +3,13 @@
 use super::clients::{Calls, End, resumed, subscribed};
 use super::server::{Ledger, Server};
 use bytes::Bytes;
+use gax_connection::{Address, AddressList, Connection, Picker};
 use std::future::pending;
 use std::net::SocketAddr;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::transport::Server as TonicServer;
 use tonic_gax::OperationOptions;
-use tonic_gax::connection::{Address, AddressList, Connection, Picker};
 use tonic_gax::testing::{ConnectionFault as Fault, FaultProxy, Script, VirtualServer, When};
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};

@@ -2,10 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::network::Network;
+use gax_connection::{Connection, Ejection, Picker};
 use gax_driver::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tonic_gax::connection::{Connection, Ejection, Picker};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{Beat, RawFrame, RawServer, Reply, Script, VirtualServer, ms};

@@ -2,11 +2,11 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "what fails here fails a test")]
 
 use super::network::{Host, Network, address, list};
+use gax_connection::{Address, Connection, Http2, Picker, ResolveFuture, Resolver};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use tonic::Code;
-use tonic_gax::connection::{Address, Connection, Http2, Picker, ResolveFuture, Resolver};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{

@@ -3,11 +3,11 @@
 
 use super::network::{Host, Network};
 use bytes::Bytes;
+use gax_connection::{Connection, Picker};
 use gax_driver::observe::{Event, OperationInfo, OperationObserver, Peer};
 use gax_http::{HttpError, HttpRetryLayer, HttpRetryService, ReplayBody, presets};
 use gax_transfer::Download;
 use std::sync::{Arc, Mutex};
-use tonic_gax::connection::{Connection, Picker};
 use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::{Code, Note, OperationReport, RetrySettings, StartedAttempt};
 use tonic_gax_tests::{Reply, Script, VirtualServer, codes, ms};

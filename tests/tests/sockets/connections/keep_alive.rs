@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::network::Network;
+use gax_connection::{Connection, Http2};
 use std::time::Duration;
-use tonic_gax::connection::{Connection, Http2};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{RawFrame, RawServer};

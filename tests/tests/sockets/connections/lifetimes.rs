@@ -1,8 +1,8 @@
 //! How long connections live, and that they leave nothing behind, in virtual time.
 
 use super::network::{Host, Network};
+use gax_connection::{Connection, Picker};
 use std::time::Duration;
-use tonic_gax::connection::{Connection, Picker};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{RawFrame, RawServer, Reply, Script, VirtualServer, ms};

@@ -1,13 +1,13 @@
 //! A network in memory: hosts at made-up addresses, which serve, refuse, stall or hang up.
 #![expect(clippy::panic, reason = "what fails here fails a test, or is to be caught")]
 
+use gax_connection::{Address, AddressList, Connection, ConnectionBuilder};
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
-use tonic_gax::connection::{Address, AddressList, Connection, ConnectionBuilder};
 use tonic_gax::testing::{Pipe, Pipes, StorageEmulator};
 use tonic_gax_tests::{RawServer, VirtualClock, VirtualServer};
 

@@ -3,13 +3,13 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::network::{Host, Network, address, list};
+use gax_connection::{Address, Connection, Picker, ResolveFuture, Resolver};
 use gax_driver::credentials::{AuthHeaders, Credentials};
 use gax_driver::report::DelayType;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
-use tonic_gax::connection::{Address, Connection, Picker, ResolveFuture, Resolver};
 use tonic_gax_tests::{
     Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, delays, lasting, ms,
     report_of,

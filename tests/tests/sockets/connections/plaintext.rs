@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::waiting::to;
+use gax_connection::{Address, AddressList, Connection, ConnectionBuilder};
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsService};
 use tonic::Code;
-use tonic_gax::connection::{Address, AddressList, Connection, ConnectionBuilder};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;

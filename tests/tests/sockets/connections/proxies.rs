@@ -1,12 +1,12 @@
 //! Connections through HTTP proxies, by the method CONNECT, over real sockets.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_connection::{Address, AddressList, Connection};
 use gax_wire::ConnectProblem;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
-use tonic_gax::connection::{Address, AddressList, Connection};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
@@ -110,7 +110,7 @@ async fn a_proxy_that_refuses_says_why() {
     for (reply, expected) in [
         (
             "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
-            "407 Proxy Authentication Required to CONNECT a:1: it requires credentials",
+            "407 Proxy Authentication Required to CONNECT a:1: it wants credentials",
         ),
         (
             "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n",

@@ -1,10 +1,10 @@
-//! Connections that die silently, over real sockets: a proxy swallows what it gets.
+//! Connections that die in silence, over real sockets: a proxy swallows what it gets.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_connection::Connection;
 use gax_driver::observe::{ConnectionChange, ConnectionEvent, LostReason, OperationObserver};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use tonic_gax::connection::Connection;
 use tonic_gax::testing::Direction;
 use tonic_gax::{Code, Note, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;

@@ -2,12 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::network::{Host, Network};
+use gax_connection::{Connection, ConnectionBuilder, Ejection};
 use gax_driver::report::DelayType;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic::Status;
 use tonic_gax::RetrySettings;
-use tonic_gax::connection::{Connection, ConnectionBuilder, Ejection};
 use tonic_gax::resumption::Resumption;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;

@@ -1,6 +1,7 @@
 //! Connections that can't be made, in virtual time.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_connection::{Address, AddressList, ConnectBackoff, Connection, ConnectionBuilder};
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,7 +9,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::Code;
 use tonic_gax::RetrySettings;
-use tonic_gax::connection::{Address, AddressList, ConnectBackoff, Connection, ConnectionBuilder};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, codes, ms, report_of};

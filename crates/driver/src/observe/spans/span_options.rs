@@ -1,4 +1,4 @@
-//! Options that apply while an operation runs.
+//! Options that count while an operation runs.
 
 use crate::observe::OutgoingHeaders;
 use gax_retry::{Code, CodeSet};
@@ -8,12 +8,12 @@ use tracing::Span;
 /// Writes the context of a span into the headers of a request.
 type Propagator = dyn Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync;
 
-/// Options that apply while an operation runs.
+/// Options that count while an operation runs.
 #[derive(Clone)]
 pub(super) struct SpanOptions {
     pub(super) propagator: Option<Arc<Propagator>>,
     pub(super) attempt_delays: bool,
-    /// The codes without a warning.
+    /// The codes of which nobody has to be warned.
     pub(super) expected: CodeSet,
 }
 

@@ -3,9 +3,9 @@
 use crate::faults::misbehaviours::clients::client::{Calls, End};
 use crate::faults::misbehaviours::clients::connector::Connector;
 use crate::faults::misbehaviours::clients::settings::{TOTAL, layer};
+use gax_batching::{BatchCall, Batcher, ElementSize};
 use gax_driver::Retryer;
 use std::sync::Arc;
-use tonic_gax::batching::{BatchCall, Batcher, ElementSize};
 use tonic_gax::settings::BatchingSettings;
 use tonic_gax::{CodeSet, RetrySettings};
 use tonic_gax_tests::generated::test::talk::v1::Line;

@@ -1,6 +1,7 @@
 //! How clients connect to the server of a trial.
 
 use crate::faults::misbehaviours::clients::settings::{CONNECT, PING};
+use gax_connection::{Address, AddressList, Connection, ConnectionBuilder};
 use gax_driver::observe::OperationObserver;
 use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
@@ -14,7 +15,6 @@ use std::time::Duration;
 use tokio::time::sleep;
 use tonic::transport::Endpoint;
 use tonic_gax::OperationOptions;
-use tonic_gax::connection::{Address, AddressList, Connection, ConnectionBuilder};
 use tonic_gax::testing::Pipes;
 use tower_service::Service;
 

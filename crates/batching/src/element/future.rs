@@ -1,0 +1,85 @@
+//! An element's future, and its reply.
+
+use crate::element::detail::BatchDetail;
+use crate::element::error::{ElementError, ElementFailure};
+use gax_driver::OperationReport;
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tokio::sync::oneshot;
+
+/// How an element ends.
+pub(crate) type ElementResult<R, E> = Result<Batched<R>, ElementError<E>>;
+
+/// The reply to an element, and what its batch took.
+#[derive(Debug, Clone)]
+pub struct Batched<R> {
+    value: R,
+    batch: Arc<BatchDetail>,
+}
+
+impl<R> Batched<R> {
+    pub(crate) fn new(value: R, batch: Arc<BatchDetail>) -> Self {
+        Self { value, batch }
+    }
+
+    /// The reply.
+    #[must_use]
+    pub fn value(&self) -> &R {
+        &self.value
+    }
+
+    /// The reply, by value.
+    #[must_use]
+    pub fn into_value(self) -> R {
+        self.value
+    }
+
+    /// How many elements its batch had.
+    #[must_use]
+    pub fn batch_elements(&self) -> usize {
+        self.batch.elements
+    }
+
+    /// The report of the batch's operation. Over an RPC: where there is more to report than that the first attempt succeeded,
+    /// or where it was [asked for](gax_driver::CallOptions::report).
+    #[must_use]
+    pub fn report(&self) -> Option<&OperationReport> {
+        self.batch.report()
+    }
+}
+
+/// Waits for the reply to an element that a batcher has taken.
+///
+/// # Cancel safety
+///
+/// The element is in a batch, and is sent whether this is polled or not: dropping it loses the reply alone.
+#[must_use = "the element's error is here"]
+pub struct ElementFuture<R, E> {
+    receiver: oneshot::Receiver<ElementResult<R, E>>,
+}
+
+impl<R, E> ElementFuture<R, E> {
+    /// The future, and where its result is put.
+    pub(crate) fn pair() -> (oneshot::Sender<ElementResult<R, E>>, Self) {
+        let (sender, receiver) = oneshot::channel();
+        (sender, Self { receiver })
+    }
+}
+
+impl<R, E> Future for ElementFuture<R, E> {
+    type Output = Result<Batched<R>, ElementError<E>>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let gone = |_| Err(ElementError::without_cause(ElementFailure::TaskGone));
+        Pin::new(&mut self.receiver).poll(cx).map(|result| result.unwrap_or_else(gone))
+    }
+}
+
+impl<R, E> fmt::Debug for ElementFuture<R, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ElementFuture").finish_non_exhaustive()
+    }
+}

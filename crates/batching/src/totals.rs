@@ -1,0 +1,54 @@
+//! Counts of a batcher.
+
+/// Counts of what a batcher has done so far.
+///
+/// Counts elements as they were added, whatever number of entries each has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct BatcherTotals {
+    pub(crate) batches: u64,
+    pub(crate) failed_batches: u64,
+    pub(crate) elements: u64,
+    pub(crate) failed_elements: u64,
+}
+
+impl BatcherTotals {
+    /// How many batches were sent and have ended.
+    #[must_use]
+    pub fn batches(&self) -> u64 {
+        self.batches
+    }
+
+    /// How many of them failed as a whole.
+    #[must_use]
+    pub fn failed_batches(&self) -> u64 {
+        self.failed_batches
+    }
+
+    /// How many elements have ended, with a reply or an error. Those that were refused are not counted.
+    #[must_use]
+    pub fn elements(&self) -> u64 {
+        self.elements
+    }
+
+    /// How many of them ended with an error, or were given back.
+    #[must_use]
+    pub fn failed_elements(&self) -> u64 {
+        self.failed_elements
+    }
+
+    /// Counts elements that end without a reply.
+    pub(crate) fn lost(&mut self, elements: usize) {
+        let elements = u64::try_from(elements).unwrap_or(u64::MAX);
+        self.elements = self.elements.saturating_add(elements);
+        self.failed_elements = self.failed_elements.saturating_add(elements);
+    }
+
+    /// Counts a batch that was sent, and its elements.
+    pub(crate) fn ended(&mut self, has_failed: bool, elements: usize, failed: usize) {
+        let count = |number| u64::try_from(number).unwrap_or(u64::MAX);
+        self.batches += 1;
+        self.failed_batches += u64::from(has_failed);
+        self.elements = self.elements.saturating_add(count(elements));
+        self.failed_elements = self.failed_elements.saturating_add(count(failed));
+    }
+}

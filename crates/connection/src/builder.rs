@@ -1,0 +1,424 @@
+//! Connections, configured.
+
+use crate::endpoint::Http2Connector;
+use crate::error::ConnectionError;
+#[cfg(feature = "_tls")]
+use crate::io::{ClientTls, Encryption};
+use crate::io::{Custom, Dialer, ProxyChoice, ProxyRule, SocketOptions, Tunnel};
+use crate::pool::Pool;
+use crate::resolver::{Address, AddressList, Dns, Place, Resolver, Target, without_user_info};
+use crate::service::Connection;
+use crate::settings::{ConnectBackoff, Ejection, Http2, Picker, PoolSettings};
+use gax_driver::__house::{Observers, PanicGuard};
+use gax_driver::credentials::Credentials;
+use gax_driver::observe::OperationObserver;
+use gax_wire::__house::NoTls;
+use gax_wire::__house::dead_peers::{KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
+use http::HeaderValue;
+use http::uri::{Authority, Scheme};
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
+
+/// The value of `user-agent`, behind what a program sets.
+const USER_AGENT: &str = concat!("tonic-gax/", env!("CARGO_PKG_VERSION"));
+
+impl Connection {
+    /// A connection to that target, to be configured: `https://host:port`, `http://host:port`, `dns:///host:port`,
+    /// `ipv4:address:port,..`, `ipv6:[address]:port,..` or `unix:path`, as gRPC
+    /// [spells them](https://github.com/grpc/grpc/blob/master/doc/naming.md). `dns`, `ipv4`, `ipv6` and `unix` are without TLS
+    /// unless it is [configured](ConnectionBuilder::tls). A port that isn't named is 443, of `http` 80. Port 443 without TLS is an error,
+    /// unless `http` is written, or connections are made by a resolver or connector of your own.
+    pub fn to(target: impl Into<String>) -> ConnectionBuilder {
+        ConnectionBuilder::new(target.into())
+    }
+}
+
+/// Configures a [`Connection`]. Each setting says its default.
+#[must_use = "it connects to nothing until it is asked to"]
+pub struct ConnectionBuilder {
+    target: String,
+    authority: Option<String>,
+    user_agent: Option<String>,
+    connect_timeout: Duration,
+    backoff: ConnectBackoff,
+    wait_for_ready: bool,
+    picker: Picker,
+    ejection: Option<Ejection>,
+    resolve_every: Option<Duration>,
+    max_age: Option<Duration>,
+    max_connections: usize,
+    silent_attempts: Option<u32>,
+    sockets: SocketOptions,
+    proxy: ProxyChoice,
+    http2: Http2,
+    #[cfg(feature = "_tls")]
+    tls: Option<ClientTls>,
+    health: Option<String>,
+    health_credentials: Option<Credentials>,
+    custom: Option<Custom>,
+    resolver: Option<Box<dyn Resolver>>,
+    observers: Observers,
+}
+
+impl ConnectionBuilder {
+    fn new(target: String) -> Self {
+        Self {
+            target,
+            authority: None,
+            user_agent: None,
+            connect_timeout: Duration::from_secs(20),
+            backoff: ConnectBackoff::default(),
+            wait_for_ready: false,
+            picker: Picker::default(),
+            ejection: None,
+            resolve_every: Some(Duration::from_secs(60)),
+            max_age: None,
+            max_connections: 4,
+            silent_attempts: Some(2),
+            sockets: SocketOptions {
+                user_timeout: Some(USER_TIMEOUT),
+                keepalive: Some(KEEPALIVE),
+                keepalive_interval: Some(KEEPALIVE_INTERVAL),
+                keepalive_retries: Some(KEEPALIVE_RETRIES),
+                nodelay: true,
+                local_address: None,
+            },
+            proxy: ProxyChoice::Environment,
+            http2: Http2::default(),
+            #[cfg(feature = "_tls")]
+            tls: None,
+            health: None,
+            health_credentials: None,
+            custom: None,
+            resolver: None,
+            observers: Observers::default(),
+        }
+    }
+
+    /// How long it may take until the server's SETTINGS of HTTP/2 have come, names aside: TCP, TLS, and a server that accepts
+    /// connections and says nothing. Of an endpoint's addresses, the next one is tried after 250 ms or as soon as one fails, three at a
+    /// time, and the first over which SETTINGS come has won (RFC 8305). 20 s, unless set.
+    pub fn connect_timeout(self, timeout: Duration) -> Self {
+        Self { connect_timeout: timeout, ..self }
+    }
+
+    /// The back-off between attempts to connect. gRPC's, unless set.
+    pub fn connect_backoff(self, backoff: ConnectBackoff) -> Self {
+        Self { backoff, ..self }
+    }
+
+    /// Whether calls wait where no connection can be made, until one can or their time is up. Otherwise they fail with
+    /// `UNAVAILABLE` until one is made. No, unless set; a table's `waitForReady` says it for its methods.
+    ///
+    /// In any case calls wait while the first connection is being made, and retries (attempts that are not the first of their operation)
+    /// wait for the endpoint's next attempt to connect if it begins before their time is up.
+    pub fn wait_for_ready(self, waits: bool) -> Self {
+        Self { wait_for_ready: waits, ..self }
+    }
+
+    /// Which endpoint a call goes to. The first that takes a connection, unless set.
+    pub fn picker(self, picker: Picker) -> Self {
+        Self { picker, ..self }
+    }
+
+    /// Has calls avoid endpoints that they fail at, for a while. They don't, unless set.
+    pub fn eject(self, ejection: Ejection) -> Self {
+        Self { ejection: Some(ejection), ..self }
+    }
+
+    /// Sends calls only to endpoints whose server says that this service is up, by the method `Watch` of `grpc.health.v1.Health`;
+    /// an empty name asks for the whole server. A server that doesn't know the method is taken for healthy. The check takes a stream of
+    /// the endpoint's first connection. If it ends after a response, it is repeated, and calls wait for that for a second at most. Not
+    /// asked, unless set.
+    pub fn health_check(self, service: impl Into<String>) -> Self {
+        Self { health: Some(service.into()), ..self }
+    }
+
+    /// Sends these credentials with the [health check](Self::health_check). A check that is refused is repeated after the
+    /// [back-off](Self::connect_backoff). None, unless set.
+    pub fn health_credentials(self, credentials: Credentials) -> Self {
+        Self { health_credentials: Some(credentials), ..self }
+    }
+
+    /// Finds the addresses of endpoints. The system's resolver (`getaddrinfo`), unless set: it knows `/etc/hosts`, search domains
+    /// and a VPN's names. The target then gives the scheme and the `:authority` alone.
+    pub fn resolver(self, resolver: impl Resolver) -> Self {
+        Self { resolver: Some(Box::new(resolver)), ..self }
+    }
+
+    /// After how much time the resolver is asked again although no connection has failed; `None`: never. 60 s, unless set.
+    pub fn resolve_every(self, interval: impl Into<Option<Duration>>) -> Self {
+        Self { resolve_every: interval.into(), ..self }
+    }
+
+    /// After how much time a connection is exchanged for a new one, give or take a tenth: behind balancers that spread connections,
+    /// not calls. Calls on the old one continue. Never, unless set.
+    pub fn max_age(self, age: impl Into<Option<Duration>>) -> Self {
+        Self { max_age: age.into(), ..self }
+    }
+
+    /// How many connections an endpoint may have at most. One more is made when calls wait because all streams of those that it has
+    /// are taken (the server's `MAX_CONCURRENT_STREAMS`; gRFC A105). Calls wait in order, for whichever stream is free first; those whose
+    /// requests would take more than 64 MiB together fail with `UNAVAILABLE`. 4, unless set; 0 is treated as 1.
+    pub fn max_connections(self, connections: usize) -> Self {
+        Self { max_connections: connections.max(1), ..self }
+    }
+
+    /// After how many attempts in a row that used up their RPC timeouts, without a byte from the server since before the first of
+    /// them, its next call has a new connection; `None`: never. 2, unless set. A server that is only slow costs one more
+    /// connection by that, which is made again no sooner than the [back-off](Self::connect_backoff) allows.
+    pub fn silent_attempts(self, attempts: impl Into<Option<u32>>) -> Self {
+        Self { silent_attempts: attempts.into().map(|attempts| attempts.max(1)), ..self }
+    }
+
+    /// For how long sent bytes may stay without an acknowledgement until the system ends the connection (`TCP_USER_TIMEOUT`, on
+    /// Linux and Android); `None`: the system's own time, of some 15 minutes. 20 s, unless set.
+    ///
+    /// The system also ends a connection by it whose other end is alive, but has read nothing for so long while its buffers are full. For
+    /// a server that pauses longer than 20 s while you send to it (backpressure, a debugger, a suspended machine), set a longer time.
+    pub fn tcp_user_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.sockets.user_timeout = timeout.into();
+        self
+    }
+
+    /// After how much quiet time the system asks the other end whether it is there (TCP keep-alive); `None`: never. 60 s, unless
+    /// set.
+    pub fn tcp_keepalive(mut self, time: impl Into<Option<Duration>>) -> Self {
+        self.sockets.keepalive = time.into();
+        self
+    }
+
+    /// How long it waits until it asks again; `None`: the system's own time. 10 s, unless set.
+    pub fn tcp_keepalive_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
+        self.sockets.keepalive_interval = interval.into();
+        self
+    }
+
+    /// How often it asks until it ends the connection; `None`: as often as the system does. 3 times, unless set.
+    pub fn tcp_keepalive_retries(mut self, retries: impl Into<Option<u32>>) -> Self {
+        self.sockets.keepalive_retries = retries.into();
+        self
+    }
+
+    /// Whether small packets are sent at once (`TCP_NODELAY`). They are, unless set.
+    pub fn tcp_nodelay(mut self, is_on: bool) -> Self {
+        self.sockets.nodelay = is_on;
+        self
+    }
+
+    /// The address that connections are made from. The system's choice, unless set.
+    pub fn local_address(mut self, address: impl Into<Option<IpAddr>>) -> Self {
+        self.sockets.local_address = address.into();
+        self
+    }
+
+    /// Makes connections through a proxy, by HTTP's method `CONNECT`: `http://host:port` or `http://user:password@host:port`; `None`:
+    /// without one, whatever the environment says.
+    ///
+    /// Unless set, it is the proxy that the environment names, as for
+    /// [gRPC](https://github.com/grpc/grpc/blob/master/doc/environment_variables.md): the first of `grpc_proxy`, `https_proxy`, `HTTPS_PROXY` and
+    /// `http_proxy` that is there, for targets with TLS and without, but not for hosts in `no_grpc_proxy`, `no_proxy` or `NO_PROXY` (names with all below them,
+    /// addresses, networks as `10.0.0.0/8`, or `*`), and not for `localhost` and other loopback addresses.
+    ///
+    /// The proxy looks the target's name up, and its own address is that of the endpoint; addresses of a target (`ipv4:`), or of a
+    /// [resolver](Self::resolver), it connects to one by one.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_connection::Connection;
+    ///
+    /// let through = Connection::to("https://pubsub.googleapis.com").proxy("http://user:password@proxy.internal:3128");
+    /// let direct = Connection::to("https://pubsub.googleapis.com").proxy(None);
+    /// # drop((through, direct));
+    /// ```
+    pub fn proxy<'a>(self, uri: impl Into<Option<&'a str>>) -> Self {
+        let proxy = uri.into().map_or(ProxyChoice::None, |uri| ProxyChoice::Of(uri.to_owned()));
+        Self { proxy, ..self }
+    }
+
+    /// The settings of HTTP/2.
+    pub fn http2(self, http2: Http2) -> Self {
+        Self { http2, ..self }
+    }
+
+    /// The settings of TLS. For `https` those of the features, unless set; for other targets none.
+    #[cfg(feature = "_tls")]
+    pub fn tls(self, tls: ClientTls) -> Self {
+        Self { tls: Some(tls), ..self }
+    }
+
+    /// The `:authority` of requests. The target's host and port, unless set.
+    pub fn authority(self, authority: impl Into<String>) -> Self {
+        Self { authority: Some(authority.into()), ..self }
+    }
+
+    /// The program, for the header `user-agent` of requests that have none: our own name follows it.
+    pub fn user_agent(self, program: impl Into<String>) -> Self {
+        Self { user_agent: Some(program.into()), ..self }
+    }
+
+    /// Makes connections by that function instead of sockets: over memory in tests, through a proxy of another kind. The options of
+    /// sockets and the [proxy](Self::proxy) don't apply; TLS is put on top of it.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_connection::Connection;
+    ///
+    /// let connection = Connection::to("http://in.memory").resolver(gax_connection::AddressList::new([]));
+    /// let connection = connection.connector(|address| async move {
+    ///     let (client, server) = tokio::io::duplex(1 << 16);
+    ///     drop((address, server));
+    ///     Ok(client)
+    /// });
+    /// # drop(connection);
+    /// ```
+    pub fn connector<F, T>(self, connect: impl Fn(Address) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = io::Result<T>> + Send + 'static,
+        T: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    {
+        Self { custom: Some(Custom::new(connect)), ..self }
+    }
+
+    /// Notifies an observer of what happens to connections. Those of operations are installed on the client or the layer.
+    pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
+        self.observers.push(observer);
+        self
+    }
+
+    /// A connection that is made when the first call wants it.
+    ///
+    /// # Errors
+    ///
+    /// The target, the authority, the user agent, the proxy, or the settings of TLS or HTTP/2 can't be used. The error says why.
+    pub fn connect_lazy(self) -> Result<Connection, ConnectionError> {
+        self.pool().map(Connection::new)
+    }
+
+    /// Connects now.
+    ///
+    /// # Errors
+    ///
+    /// As for [`connect_lazy`](Self::connect_lazy), or no connection can be made. One that [waits](Self::wait_for_ready) continues
+    /// trying.
+    ///
+    /// # Cancel safety
+    ///
+    /// Dropping it leaves nothing behind.
+    pub async fn connect(self) -> Result<Connection, ConnectionError> {
+        let connection = self.connect_lazy()?;
+        connection.ready().await?;
+        Ok(connection)
+    }
+
+    fn pool(self) -> Result<Pool, ConnectionError> {
+        let target: Target = self.target.parse().map_err(ConnectionError::unusable)?;
+        let authority = self.authority.as_deref().unwrap_or(&target.authority);
+        let authority: Authority =
+            authority.parse().ok().filter(|_| !authority.contains('@')).ok_or_else(|| {
+                let authority = without_user_info(authority);
+                ConnectionError::unusable(format!(
+                    "{authority:?} is not an authority: a host, or a host and a port"
+                ))
+            })?;
+        self.http2.check().map_err(ConnectionError::unusable)?;
+        let user_agent = match &self.user_agent {
+            None => HeaderValue::from_static(USER_AGENT),
+            Some(program) => HeaderValue::from_str(&format!("{program} {USER_AGENT}")).map_err(|_| {
+                ConnectionError::unusable(format!("the user agent {program:?} can't be a header's value"))
+            })?,
+        };
+        #[cfg(feature = "_tls")]
+        let tls = self.encryption(&target, &authority)?;
+        #[cfg(feature = "_tls")]
+        let is_encrypted = tls.is_some();
+        #[cfg(not(feature = "_tls"))]
+        let is_encrypted = false;
+        if target.wants_tls == Some(true) && !is_encrypted {
+            return Err(ConnectionError::unusable(NoTls));
+        }
+        let is_own = self.custom.is_some() || self.resolver.is_some();
+        if target.is_for_tls() && !is_encrypted && !is_own {
+            let text = format!(
+                "port 443 is for TLS, and {:?} says neither https nor http: write the scheme that is meant",
+                self.target
+            );
+            return Err(ConnectionError::unusable(text));
+        }
+        let tunnel = match (&self.custom, &self.resolver, &target.place) {
+            (Some(_), _, _) => Ok(None),
+            (None, None, Place::Host { name, port }) => self.proxy.tunnel(name, *port, true),
+            _ => self.proxy.tunnel(authority.host(), 0, false),
+        };
+        let tunnel = tunnel.map_err(ConnectionError::unusable)?;
+        let is_local =
+            self.custom.is_some() || self.resolver.is_none() && tunnel.is_none() && target.is_local();
+        let resolver = self.resolver.unwrap_or_else(|| match (&tunnel, &target.place) {
+            (Some(Tunnel { rule: ProxyRule { proxy, .. }, host: Some(_) }), _) => {
+                Box::new(Dns::new(proxy.host.clone(), proxy.port))
+            }
+            (_, Place::Host { name, port }) => Box::new(Dns::new(name.clone(), *port)),
+            (_, Place::Addresses(addresses)) => Box::new(AddressList::new(addresses.clone())),
+        });
+        let connector = Http2Connector {
+            dialer: match self.custom {
+                Some(custom) => Dialer::Custom(custom),
+                None => Dialer::Sockets { options: self.sockets, tunnel: tunnel.map(Box::new) },
+            },
+            #[cfg(feature = "_tls")]
+            tls,
+            timeout: self.connect_timeout,
+            guard: PanicGuard::default(),
+        };
+        let settings = PoolSettings {
+            scheme: if is_encrypted { Scheme::HTTPS } else { Scheme::HTTP },
+            authority,
+            is_exposed: !is_encrypted && !is_local,
+            user_agent,
+            backoff: self.backoff,
+            wait_for_ready: self.wait_for_ready,
+            picker: self.picker,
+            ejection: self.ejection,
+            resolve_every: self.resolve_every,
+            max_age: self.max_age,
+            max_connections: self.max_connections,
+            silent_attempts: self.silent_attempts,
+            http2: self.http2,
+            health: self.health,
+            health_credentials: self.health_credentials,
+        };
+        Ok(Pool::new(self.target, settings, connector, resolver, self.observers))
+    }
+
+    #[cfg(feature = "_tls")]
+    fn encryption(
+        &self,
+        target: &Target,
+        authority: &Authority,
+    ) -> Result<Option<Encryption>, ConnectionError> {
+        let tls = match (&self.tls, target.wants_tls) {
+            (Some(_), Some(false)) => {
+                return Err(ConnectionError::unusable("http is without TLS, but tls is set: write https"));
+            }
+            (Some(tls), _) => tls.clone(),
+            (None, Some(true)) => ClientTls::new().with_enabled_roots(),
+            (None, _) => return Ok(None),
+        };
+        let host = authority.host().trim_start_matches('[').trim_end_matches(']');
+        tls.connector(host).map(Some).map_err(ConnectionError::unusable)
+    }
+}
+
+impl fmt::Debug for ConnectionBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let target = without_user_info(&self.target);
+        f.debug_struct("ConnectionBuilder").field("target", &target).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,70 @@
+//! The counts of an endpoint, across its connections.
+
+use crate::endpoint::end_signal::EndSignal;
+use gax_wire::__house::chain;
+use std::error::Error;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// The counts of an endpoint, across its connections.
+#[derive(Debug, Default)]
+pub(crate) struct Counts {
+    /// Calls in a row that failed.
+    failures: AtomicU32,
+    /// Connections in a row that were given up because the server was silent.
+    renewals: AtomicU32,
+    /// How often the keep-alive interval was doubled.
+    doublings: AtomicU32,
+}
+
+impl Counts {
+    /// A call has failed. Returns how many have in a row.
+    pub(crate) fn fail(&self) -> u32 {
+        self.failures.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+    }
+
+    /// A call has succeeded, or an endpoint was ejected for those that had failed.
+    pub(crate) fn reset(&self) {
+        if self.failures.load(Ordering::Relaxed) > 0 {
+            self.failures.store(0, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn renewals(&self) -> u32 {
+        self.renewals.load(Ordering::Relaxed)
+    }
+
+    /// A connection is given up because the server is silent: the first in a long time, or one more.
+    pub(crate) fn renew(&self, is_first: bool) {
+        let before = if is_first { 0 } else { self.renewals() };
+        self.renewals.store(before.saturating_add(1).min(64), Ordering::Relaxed);
+    }
+
+    /// Looks at the error of a connection or of a call over it, for a server that finds too many pings. It is counted once a
+    /// connection: all its calls hear of it.
+    pub(crate) fn learn_from(&self, error: &hyper::Error, end: &EndSignal) {
+        let is_too_many_pings =
+            chain(error).filter_map(<dyn Error>::downcast_ref::<h2::Error>).any(|error| {
+                error.is_go_away()
+                    && error.is_remote()
+                    && error.reason() == Some(h2::Reason::ENHANCE_YOUR_CALM)
+                    && is_of_pings(&error.to_string())
+            });
+        if is_too_many_pings && end.hear_of_pings() {
+            self.doublings.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// By what the keep-alive interval is multiplied.
+    pub(crate) fn keep_alive_factor(&self) -> u32 {
+        1_u32
+            .checked_shl(self.doublings.load(Ordering::Relaxed))
+            .filter(|factor| *factor > 0)
+            .unwrap_or(u32::MAX)
+    }
+}
+
+/// Whether the text of a `GOAWAY` speaks of pings, or of nothing: clients have to be calm about other things too. Only the text has the
+/// frame's data, in parentheses.
+fn is_of_pings(text: &str) -> bool {
+    text.contains("too_many_pings") || !text.ends_with(')')
+}

@@ -1,0 +1,44 @@
+//! The end of a connection.
+
+use gax_driver::observe::LostReason;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tokio_util::sync::CancellationToken;
+
+/// Whether a connection takes calls, and why it doesn't.
+#[derive(Debug, Default)]
+pub(crate) struct EndSignal {
+    reason: OnceLock<LostReason>,
+    has_ended: AtomicBool,
+    /// Whether the server has said that there were too many pings.
+    had_too_many_pings: AtomicBool,
+    ended: CancellationToken,
+}
+
+impl EndSignal {
+    /// It takes no calls from now on. The first reason counts.
+    pub(crate) fn end(&self, reason: LostReason) {
+        if self.reason.set(reason).is_ok() {
+            self.has_ended.store(true, Ordering::Release);
+            self.ended.cancel();
+        }
+    }
+
+    /// The server has said that there were too many pings. Returns whether that is news: all its calls hear of it.
+    pub(super) fn hear_of_pings(&self) -> bool {
+        !self.had_too_many_pings.swap(true, Ordering::Relaxed)
+    }
+
+    pub(crate) fn has_ended(&self) -> bool {
+        self.has_ended.load(Ordering::Acquire)
+    }
+
+    /// Waits until it takes no calls.
+    pub(super) async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+
+    pub(super) fn reason(&self) -> Option<&LostReason> {
+        self.reason.get()
+    }
+}

@@ -1,0 +1,199 @@
+//! A connection that takes calls.
+
+use crate::endpoint::counts::Counts;
+use crate::endpoint::end_signal::EndSignal;
+use crate::endpoint::lifecycle::Loss;
+use crate::endpoint::subchannel::Subchannel;
+use crate::io::Traffic;
+use crate::resolver::Address;
+use gax_driver::__house::Clock;
+use gax_driver::observe::{LostReason, Peer};
+use gax_wire::__house::NotConnected;
+use hyper::client::conn::http2::SendRequest;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+use tonic::body::Body;
+use tonic::codegen::StdError;
+
+/// A connection that takes calls.
+pub(crate) struct PooledConnection {
+    sender: SendRequest<Body>,
+    peer: Peer,
+    address: Address,
+    subchannel: Arc<Subchannel>,
+    traffic: Arc<Traffic>,
+    end: Arc<EndSignal>,
+    in_flight: AtomicUsize,
+    /// Whether it brought a call its response headers.
+    has_served: AtomicBool,
+    silence: Mutex<Silence>,
+    made: Clock,
+}
+
+/// Attempts that used up their time without a byte from the server.
+#[derive(Debug, Default)]
+struct Silence {
+    /// How often bytes had come in before the first of them.
+    received: u64,
+    attempts: u32,
+}
+
+impl PooledConnection {
+    pub(super) fn new(
+        sender: SendRequest<Body>,
+        address: Address,
+        subchannel: Arc<Subchannel>,
+        traffic: Arc<Traffic>,
+    ) -> Self {
+        Self {
+            sender,
+            peer: Peer::new(&address),
+            address,
+            subchannel,
+            traffic,
+            end: Arc::default(),
+            in_flight: AtomicUsize::new(0),
+            has_served: AtomicBool::new(false),
+            silence: Mutex::default(),
+            made: Clock::start(),
+        }
+    }
+
+    pub(crate) fn sender(&self) -> SendRequest<Body> {
+        self.sender.clone()
+    }
+
+    pub(crate) fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    pub(crate) fn subchannel(&self) -> &Arc<Subchannel> {
+        &self.subchannel
+    }
+
+    pub(crate) fn end(&self) -> &Arc<EndSignal> {
+        &self.end
+    }
+
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.subchannel.counts
+    }
+
+    pub(crate) fn traffic(&self) -> &Arc<Traffic> {
+        &self.traffic
+    }
+
+    /// The time since it was made.
+    pub(crate) fn age(&self) -> Duration {
+        self.made.elapsed()
+    }
+
+    /// How many calls it carries.
+    pub(crate) fn in_flight(&self) -> usize {
+        self.in_flight.load(Ordering::SeqCst)
+    }
+
+    /// Whether another call would have to wait for a stream.
+    pub(crate) fn is_full(&self) -> bool {
+        self.in_flight() >= self.traffic.max_streams()
+    }
+
+    /// A call has its response headers. Returns whether that is news of a connection that takes no calls any longer.
+    pub(crate) fn serve(&self) -> bool {
+        let is_first = !self.has_served();
+        if is_first {
+            self.has_served.store(true, Ordering::Relaxed);
+        }
+        is_first && self.end.has_ended()
+    }
+
+    /// Whether it brought a call its response headers.
+    pub(crate) fn has_served(&self) -> bool {
+        self.has_served.load(Ordering::Relaxed)
+    }
+
+    /// Whether it takes calls. A connection that the server has closed or drains is found out here.
+    pub(crate) fn is_usable(&self) -> bool {
+        if self.end.has_ended() || !self.subchannel.health.is_good() {
+            return false;
+        }
+        if self.sender.is_closed() {
+            self.end.end(LostReason::Closed);
+            return false;
+        }
+        true
+    }
+
+    /// Its end, as its endpoint counts it.
+    pub(crate) fn loss(&self) -> Loss {
+        let error = self.end.reason().filter(|reason| is_of_server(reason)).map(|reason| {
+            NotConnected::from(StdError::from(format!(
+                "connections are lost as soon as they are made: {reason}"
+            )))
+        });
+        let has_calls = self.in_flight() > 0 && !self.traffic.is_closed();
+        Loss { made: self.made.began(), has_served: self.has_served(), has_calls, error }
+    }
+
+    /// Looks at the error of a call: a server that finds too many pings gets fewer of them over the next connection (gRFC A8).
+    pub(crate) fn learn_from(&self, error: &hyper::Error) {
+        self.counts().learn_from(error, &self.end);
+    }
+
+    /// An attempt that began when bytes had come in so often has used up its time. Returns how many have in a row, without a
+    /// byte since before the first of them.
+    pub(crate) fn timed_out(&self, received: u64) -> u32 {
+        let mut silence = self.silence.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.traffic.received() != received {
+            silence.attempts = 0;
+        } else if silence.attempts > 0 && silence.received == received {
+            silence.attempts = silence.attempts.saturating_add(1);
+        } else {
+            *silence = Silence { received, attempts: 1 };
+        }
+        silence.attempts
+    }
+}
+
+/// Whether the server ended a connection, or the network.
+pub(super) fn is_of_server(reason: &LostReason) -> bool {
+    matches!(reason, LostReason::Closed | LostReason::Broken(_))
+}
+
+impl fmt::Debug for PooledConnection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PooledConnection").field("peer", &self.peer).finish_non_exhaustive()
+    }
+}
+
+/// A call that a connection carries, until its response has ended: it has a stream.
+#[derive(Debug)]
+pub(crate) struct InFlight(Arc<PooledConnection>);
+
+impl InFlight {
+    pub(crate) fn new(connection: Arc<PooledConnection>) -> Self {
+        connection.in_flight.fetch_add(1, Ordering::SeqCst);
+        Self(connection)
+    }
+
+    pub(crate) fn connection(&self) -> &Arc<PooledConnection> {
+        &self.0
+    }
+}
+
+impl Drop for InFlight {
+    fn drop(&mut self) {
+        let was_last = self.0.in_flight.fetch_sub(1, Ordering::SeqCst) == 1;
+        self.0.subchannel.backlog.free();
+        // Nobody waits for a goodbye that a dead server can't read.
+        if was_last && matches!(self.0.end.reason(), Some(LostReason::Silent)) {
+            self.0.traffic.cut();
+        }
+    }
+}

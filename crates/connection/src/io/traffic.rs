@@ -1,0 +1,135 @@
+//! A connection's bytes as they are seen, and the switch that ends it.
+
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+use std::task::{Context, Waker};
+
+/// The traffic of one connection.
+#[derive(Debug)]
+pub(crate) struct Traffic {
+    /// How often bytes have come in.
+    received: AtomicU64,
+    /// The first ones.
+    first: OnceLock<Vec<u8>>,
+    is_cut: AtomicBool,
+    is_closed: AtomicBool,
+    /// How many streams the server allows at a time.
+    max_streams: AtomicUsize,
+    /// Who waits for the next ones.
+    reader: Mutex<Option<Waker>>,
+    /// Whether the connection's task wants to know that bytes have been read: its limit of streams may have changed.
+    is_watched: AtomicBool,
+    watcher: Mutex<Option<Waker>>,
+}
+
+impl Default for Traffic {
+    fn default() -> Self {
+        Self {
+            received: AtomicU64::new(0),
+            first: OnceLock::new(),
+            is_cut: AtomicBool::new(false),
+            is_closed: AtomicBool::new(false),
+            max_streams: AtomicUsize::new(usize::MAX),
+            reader: Mutex::default(),
+            is_watched: AtomicBool::new(false),
+            watcher: Mutex::default(),
+        }
+    }
+}
+
+fn set_waker(place: &Mutex<Option<Waker>>, cx: &Context<'_>) {
+    let mut waker = place.lock().unwrap_or_else(PoisonError::into_inner);
+    match &mut *waker {
+        Some(waker) => waker.clone_from(cx.waker()),
+        None => *waker = Some(cx.waker().clone()),
+    }
+}
+
+impl Traffic {
+    /// How often bytes have come in. A silent server leaves it as it is.
+    pub(crate) fn received(&self) -> u64 {
+        self.received.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn receive(&self, bytes: &[u8]) {
+        if self.received.fetch_add(1, Ordering::Relaxed) == 0 {
+            drop(self.first.set(bytes.iter().take(5).copied().collect()));
+        }
+    }
+
+    /// The protocol that a server speaks in place of HTTP/2.
+    pub(crate) fn other_protocol(&self) -> Option<&'static str> {
+        match self.first.get()?.as_slice() {
+            b"HTTP/" => Some("the server speaks HTTP/1, not HTTP/2"),
+            [0x15 | 0x16, 3, ..] => Some("the server speaks TLS: write https, or set tls"),
+            _ => None,
+        }
+    }
+
+    /// How many streams the server allows at a time.
+    pub(crate) fn max_streams(&self) -> usize {
+        self.max_streams.load(Ordering::Relaxed)
+    }
+
+    /// Returns whether that is news.
+    pub(crate) fn set_max_streams(&self, streams: usize) -> bool {
+        let has_changed = self.max_streams() != streams;
+        if has_changed {
+            self.max_streams.store(streams, Ordering::Relaxed);
+        }
+        has_changed
+    }
+
+    /// Wakes the connection's task whenever bytes have been read.
+    pub(crate) fn watch(&self, cx: &Context<'_>) {
+        set_waker(&self.watcher, cx);
+        self.keep_watching(true);
+    }
+
+    pub(crate) fn keep_watching(&self, is_watched: bool) {
+        self.is_watched.store(is_watched, Ordering::Relaxed);
+    }
+
+    pub(crate) fn is_watched(&self) -> bool {
+        self.is_watched.load(Ordering::Relaxed)
+    }
+
+    /// Ends the connection: whoever reads or writes gets an error from now on.
+    pub(crate) fn cut(&self) {
+        self.is_cut.store(true, Ordering::Release);
+        let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if let Some(reader) = reader {
+            reader.wake();
+        }
+    }
+
+    /// Nobody reads or writes any longer.
+    pub(super) fn close(&self) {
+        self.is_closed.store(true, Ordering::Release);
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.is_closed.load(Ordering::Acquire)
+    }
+
+    /// The error of a connection that was cut.
+    pub(super) fn check(&self) -> io::Result<()> {
+        if self.is_cut.load(Ordering::Acquire) {
+            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the connection was given up"));
+        }
+        Ok(())
+    }
+
+    /// Somebody waits for bytes: those before have been understood.
+    pub(super) fn park(&self, cx: &Context<'_>) -> io::Result<()> {
+        set_waker(&self.reader, cx);
+        if self.is_watched() && self.received() > 0 {
+            let watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner).clone();
+            if let Some(watcher) = watcher {
+                watcher.wake();
+            }
+        }
+        self.check()
+    }
+}

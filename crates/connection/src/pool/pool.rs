@@ -1,0 +1,276 @@
+//! The endpoints of a connection, and which of them a call goes to.
+
+use crate::endpoint::{
+    EndpointTask, Http2Connector, Owner, PooledConnection, Step, Subchannel, keep_connected,
+};
+use crate::pool::endpoint_result::EndpointResult;
+use crate::pool::endpoints::{Endpoint, Endpoints, overcrowded};
+use crate::pool::waiting_calls::{CallTerms, Place, Placement};
+use crate::resolver::{Address, Resolver};
+use crate::settings::{Picker, PoolSettings};
+use gax_driver::__house::{Clock, Observers};
+use gax_driver::observe::{ConnectionChange, ConnectionEvent, LostReason};
+use gax_driver::report::DelayType;
+use gax_retry::ThreadJitter;
+use gax_wire::__house::NotConnected;
+use std::collections::HashSet;
+use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use tokio::sync::Notify;
+use tokio_util::sync::CancellationToken;
+
+/// All that the clones of a connection share.
+///
+/// Every decision is made by [`Endpoints`] under one lock. Whoever has a fact (a connection that was made or lost, an attempt that
+/// failed, a list of the resolver, a stream that is free) writes it down there, and the calls that wait are looked at again.
+pub(crate) struct Pool {
+    target: String,
+    settings: Arc<PoolSettings>,
+    connector: Http2Connector,
+    pub(super) resolver: Box<dyn Resolver>,
+    observers: Observers,
+    state: Mutex<Endpoints>,
+    last_number: AtomicU64,
+    /// A connection failed or was lost: its address may be wrong.
+    pub(super) asked: Notify,
+    /// Nobody needs the connection any longer.
+    pub(super) closed: CancellationToken,
+}
+
+/// Where a call goes, or where it waits for that.
+pub(crate) enum Pick {
+    Placed(Placement),
+    Wait(DelayType, Place),
+}
+
+impl Pool {
+    pub(crate) fn new(
+        target: String,
+        settings: PoolSettings,
+        connector: Http2Connector,
+        resolver: Box<dyn Resolver>,
+        observers: Observers,
+    ) -> Self {
+        Self {
+            target,
+            settings: Arc::new(settings),
+            connector,
+            resolver,
+            observers,
+            state: Mutex::default(),
+            last_number: AtomicU64::new(0),
+            asked: Notify::new(),
+            closed: CancellationToken::new(),
+        }
+    }
+
+    pub(crate) fn target(&self) -> &str {
+        &self.target
+    }
+
+    pub(super) fn state(&self) -> MutexGuard<'_, Endpoints> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Where a call goes. The task that follows the resolver is there.
+    pub(super) fn pick(
+        &self,
+        mut state: MutexGuard<'_, Endpoints>,
+        terms: &CallTerms,
+        bytes: impl FnOnce() -> u64,
+    ) -> Pick {
+        match state.place_now(terms, &self.settings) {
+            Some(placement) => Pick::Placed(placement),
+            None => match state.join(terms.clone(), bytes(), &self.settings) {
+                Some((waits_for, place)) => Pick::Wait(waits_for, place),
+                None => Pick::Placed(Placement::None(overcrowded())),
+            },
+        }
+    }
+
+    /// Waits until a stream may be free for a call that waits.
+    pub(super) async fn freed(&self) {
+        let backlog = Arc::clone(self.state().waiting.backlog());
+        backlog.freed().await;
+    }
+
+    /// A call to that endpoint has failed it.
+    fn fail(&self, connection: &PooledConnection) {
+        let Some(ejection) = self.settings.ejection else { return };
+        if connection.counts().fail() < ejection.after {
+            return;
+        }
+        let mut state = self.state();
+        let now = Clock::start();
+        let moment = now.now().0;
+        let is_out = |endpoint: &Endpoint| endpoint.is_ejected(moment);
+        let (all, out) = (state.list.len(), state.list.iter().filter(|endpoint| is_out(endpoint)).count());
+        let Some(endpoint) =
+            state.list.iter_mut().find(|one| one.subchannel.number == connection.subchannel().number)
+        else {
+            return;
+        };
+        let percent = (out + 1).saturating_mul(100) / all.max(1);
+        if is_out(endpoint) || percent > ejection.max_percent as usize {
+            return;
+        }
+        connection.counts().reset();
+        let time = endpoint.ejection.begin(ejection.time, moment);
+        drop(state);
+        self.notify(connection.peer().as_str(), ConnectionChange::Ejected { time });
+    }
+
+    /// A call to that endpoint was good for it, or was not.
+    pub(crate) fn count(&self, connection: &PooledConnection, result: EndpointResult) {
+        match result {
+            EndpointResult::Good if self.settings.ejection.is_some() => connection.counts().reset(),
+            EndpointResult::Bad => self.fail(connection),
+            EndpointResult::Good | EndpointResult::Open => {}
+        }
+    }
+
+    /// A connection that takes no calls any more was of use after all.
+    pub(crate) fn served(&self, connection: &PooledConnection) {
+        if let Some(endpoint) = self.state().find(connection.subchannel().number) {
+            endpoint.life.served();
+        }
+        self.settle();
+    }
+
+    /// A call to it has used up its time, and began when bytes had come in so often.
+    /// Returns whether its connection is given up by that.
+    pub(crate) fn timed_out(&self, connection: &PooledConnection, received: u64) -> bool {
+        self.fail(connection);
+        let attempts = connection.timed_out(received);
+        let pause = self.settings.backoff.nth(connection.counts().renewals());
+        let is_dead = self.settings.silent_attempts.is_some_and(|most| attempts >= most);
+        if !is_dead || connection.end().has_ended() || connection.age() < pause {
+            return false;
+        }
+        let is_first = connection.has_served() || connection.age() > self.settings.backoff.longest();
+        connection.counts().renew(is_first);
+        connection.end().end(LostReason::Silent);
+        true
+    }
+
+    /// These are the addresses from now on. Returns whether an endpoint that is used is not among them.
+    pub(super) fn update(self: &Arc<Self>, mut addresses: Vec<Address>, is_announced: bool) -> bool {
+        let mut known = HashSet::new();
+        addresses.retain(|address| known.insert(address.clone()));
+        let groups: Vec<Vec<Address>> = match self.settings.picker {
+            Picker::First => vec![addresses],
+            Picker::RoundRobin | Picker::LeastInFlight => {
+                addresses.into_iter().map(|address| vec![address]).collect()
+            }
+        };
+        let mut state = self.state();
+        let (backlog, is_checked) = (Arc::clone(state.waiting.backlog()), self.settings.health.is_some());
+        let make = |addresses| {
+            let number = self.last_number.fetch_add(1, Ordering::Relaxed);
+            let stopped = self.closed.child_token();
+            Arc::new(Subchannel::new(number, addresses, stopped, Arc::clone(&backlog), is_checked))
+        };
+        let new = state.follow(groups, &self.settings, is_announced, Clock::start().began(), make);
+        let misses_any = state.misses_any();
+        // A runtime that shuts down drops tasks at once, and each looks into the state then.
+        drop(state);
+        for subchannel in new {
+            tokio::spawn(keep_connected(EndpointTask::new(Arc::clone(self), subchannel)));
+        }
+        self.settle();
+        misses_any
+    }
+
+    /// There are no addresses, unless there were some before.
+    pub(super) fn unresolved(&self, error: NotConnected) {
+        self.state().failure = Some(error);
+        self.settle();
+    }
+}
+
+impl Owner for Pool {
+    fn settings(&self) -> &Arc<PoolSettings> {
+        &self.settings
+    }
+
+    fn connector(&self) -> &Http2Connector {
+        &self.connector
+    }
+
+    fn step(&self, number: u64) -> Step {
+        let now = Clock::start().began();
+        self.state().find(number).map_or(Step::Rest, |endpoint| {
+            let is_connected = endpoint.is_connected();
+            endpoint.life.step(now, is_connected)
+        })
+    }
+
+    fn connected(&self, connection: &Arc<PooledConnection>) {
+        if let Some(endpoint) = self.state().find(connection.subchannel().number) {
+            endpoint.connections.push(Arc::clone(connection));
+            endpoint.life.connected();
+        }
+        self.settle();
+    }
+
+    fn failed(&self, number: u64, error: &NotConnected, began: Clock) -> Duration {
+        let mut state = self.state();
+        state.failures = state.failures.wrapping_add(1);
+        state.find(number).map_or(Duration::ZERO, |endpoint| {
+            endpoint.life.failed(error.clone(), began.began(), began.now().0, &mut ThreadJitter)
+        })
+    }
+
+    fn lost(&self, connection: &PooledConnection) {
+        let mut gone = Vec::new();
+        if let Some(endpoint) = self.state().find(connection.subchannel().number) {
+            let is_gone = |one: &mut Arc<PooledConnection>| std::ptr::eq(&raw const **one, connection);
+            gone.extend(endpoint.connections.extract_if(.., is_gone));
+            endpoint.life.lost(connection.loss(), Clock::start().began(), &mut ThreadJitter);
+            endpoint.subchannel.wanted.notify_one();
+        }
+        drop(gone);
+        self.settle();
+    }
+
+    fn forget(&self, number: u64) {
+        let gone = {
+            let mut state = self.state();
+            let place = state.list.iter().position(|endpoint| endpoint.subchannel.number == number);
+            place.map(|place| state.list.remove(place))
+        };
+        if gone.is_some() && !self.closed.is_cancelled() {
+            // Its task has ended with the runtime, and the addresses are still there.
+            self.resolve_again();
+        }
+        drop(gone);
+        self.settle();
+    }
+
+    fn settle(&self) {
+        let mut state = self.state();
+        let retired = state.retire();
+        state.dispatch(&self.settings);
+        drop(state);
+        for endpoint in retired {
+            endpoint.subchannel.stopped.cancel();
+        }
+    }
+
+    fn resolve_again(&self) {
+        self.asked.notify_one();
+    }
+
+    fn notify(&self, peer: &str, change: ConnectionChange<'_>) {
+        let event = ConnectionEvent::new(&self.target, peer, change);
+        self.observers.each(|observer| observer.connection_event(&event));
+    }
+}
+
+impl fmt::Debug for Pool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Pool").field("target", &self.target).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,121 @@
+//! The calls that wait for a stream, in the order in which they came.
+
+use crate::endpoint::{Backlog, InFlight};
+use gax_driver::__house::RetryContext;
+use gax_driver::report::DelayType;
+use gax_wire::__house::NotConnected;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// The most bytes of requests that wait, and what one counts for next to its body.
+const MAX_BYTES: u64 = 64 << 20;
+const REQUEST_BYTES: u64 = 1 << 10;
+
+/// The terms on which a call waits.
+#[derive(Debug, Clone)]
+pub(crate) struct CallTerms {
+    /// Whether it waits whatever has failed.
+    pub(crate) waits_for_ready: bool,
+    /// Of an attempt that is not the operation's first.
+    pub(crate) retry: Option<RetryContext>,
+    /// Whether it needs a stream. Otherwise it asks for a connection alone.
+    pub(crate) needs_stream: bool,
+}
+
+/// Where a call goes.
+#[derive(Debug)]
+pub(crate) enum Placement {
+    To(InFlight),
+    /// There is a connection, and the call may ask again after its spread.
+    Later,
+    /// There is a connection, for one who asks for that alone.
+    Ready,
+    /// There is no connection, for that reason.
+    None(NotConnected),
+}
+
+/// The place of a call that waits. Whoever drops it leaves the queue; a stream that was assigned to it goes to the next one.
+pub(crate) type Place = oneshot::Receiver<Placement>;
+
+/// A call that waits.
+#[derive(Debug)]
+pub(super) struct WaitingCall {
+    pub(super) terms: CallTerms,
+    /// How many attempts to connect had failed before.
+    pub(super) failures: usize,
+    pub(super) waits_for: DelayType,
+    /// How much memory its request takes, about.
+    bytes: u64,
+    reply: oneshot::Sender<Placement>,
+}
+
+/// The queue of calls.
+#[derive(Debug, Default)]
+pub(super) struct WaitingCalls {
+    calls: VecDeque<WaitingCall>,
+    bytes: u64,
+    backlog: Arc<Backlog>,
+}
+
+impl WaitingCall {
+    /// Says where it goes; if nobody waits any longer, the stream is free again.
+    pub(super) fn place(self, placement: Placement) {
+        drop(self.reply.send(placement));
+    }
+}
+
+impl WaitingCalls {
+    pub(super) fn backlog(&self) -> &Arc<Backlog> {
+        &self.backlog
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.calls.is_empty()
+    }
+
+    /// One more call waits, with a body of so many bytes. `None`: those that wait take too much memory.
+    pub(super) fn join(
+        &mut self,
+        terms: CallTerms,
+        bytes: u64,
+        failures: usize,
+        waits_for: DelayType,
+    ) -> Option<Place> {
+        if self.calls.len() == self.calls.capacity() || self.bytes > MAX_BYTES {
+            self.calls.retain(|call| !call.reply.is_closed());
+            self.bytes = self.calls.iter().map(|call| call.bytes).sum();
+        }
+        let bytes = bytes.saturating_add(REQUEST_BYTES);
+        // One that is larger than that waits alone.
+        if self.bytes.saturating_add(bytes) > MAX_BYTES && !self.calls.is_empty() {
+            return None;
+        }
+        let (reply, place) = oneshot::channel();
+        self.bytes = self.bytes.saturating_add(bytes);
+        self.calls.push_back(WaitingCall { terms, failures, waits_for, bytes, reply });
+        self.backlog.set(self.calls.len());
+        Some(place)
+    }
+
+    /// The call whose turn it is. It counts in the backlog until the others are [put back](Self::put_back): a stream that is freed meanwhile
+    /// rings the bell.
+    pub(super) fn first(&mut self) -> Option<WaitingCall> {
+        loop {
+            let call = self.calls.pop_front();
+            self.bytes = self.bytes.saturating_sub(call.as_ref().map_or(0, |call| call.bytes));
+            if call.as_ref().is_none_or(|call| !call.reply.is_closed()) {
+                return call;
+            }
+        }
+    }
+
+    /// These continue waiting, before all others.
+    pub(super) fn put_back(&mut self, calls: Vec<WaitingCall>) {
+        for call in calls.into_iter().rev() {
+            self.bytes = self.bytes.saturating_add(call.bytes);
+            self.calls.push_front(call);
+        }
+        self.backlog.set(self.calls.len());
+    }
+}

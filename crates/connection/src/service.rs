@@ -1,0 +1,126 @@
+//! A connection that retries can stand on.
+
+use crate::call::ConnectionFuture;
+use crate::endpoint::Owner as _;
+use crate::error::ConnectionError;
+use crate::pool::{CallTerms, Pick, Placement, Pool, SharedPool};
+use bytes::Bytes;
+use gax_driver::__house::{ConnectionLink, RetryContext};
+use gax_wire::__house::{grpc_timeout, set_bare};
+use http::{Request, Response};
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use tonic::body::Body;
+use tonic::codegen::StdError;
+use tower_service::Service;
+
+/// A connection to a service, for generated clients, tonic's own clients and the layer. Use it in place of tonic's
+/// [`Channel`](tonic::transport::Channel). Clones share everything.
+///
+/// In addition to what a `Channel` does, it
+///
+/// * it notices dead connections, without a ping that servers could mind: the system ends one whose bytes nobody
+///   acknowledges or takes (`TCP_USER_TIMEOUT`, 20 s), and after two attempts in a row that used up their RPC timeouts without a byte from
+///   the server the next one has a new connection, while the calls on the old one continue;
+/// * it follows a connection at once that served calls, however it ended, and waits between other attempts to connect as
+///   [gRPC does](super::ConnectBackoff); calls fail or wait meanwhile as [they want to](super::ConnectionBuilder::wait_for_ready);
+/// * it asks the [resolver](super::Resolver) again, and follows its addresses without a lost call;
+/// * it spreads calls over [several endpoints](super::Picker), and a retry or hedge avoids those that failed its operation;
+/// * a request that a closing connection did not send goes to another one, without an error;
+/// * it goes through the [proxy](super::ConnectionBuilder::proxy) that the environment names;
+/// * where a server's `MAX_CONCURRENT_STREAMS` is reached, it opens another connection, and calls wait for whichever stream is free first;
+/// * its [events](gax_driver::observe::ConnectionEvent) go to observers.
+///
+/// A connection is established when a call needs it. If it can't be established, it is tried again after the back-off. Connections
+/// are closed when the last clone is dropped and their calls have ended.
+///
+/// # Cancel safety
+///
+/// Dropping a call's future resets its stream. Other calls on the connection continue.
+///
+/// # Examples
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use gax_connection::{Connection, Picker};
+///
+/// let connection = Connection::to("dns:///library:50051").picker(Picker::RoundRobin).connect().await?;
+/// # drop(connection);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Clone)]
+pub struct Connection {
+    pool: Arc<SharedPool>,
+}
+
+impl Connection {
+    pub(crate) fn new(pool: Pool) -> Self {
+        ConnectionLink::look_for();
+        set_bare::<Self>();
+        Self { pool: Arc::new(SharedPool::new(pool)) }
+    }
+
+    /// The target, as it was given.
+    #[must_use]
+    pub fn target(&self) -> &str {
+        self.pool.target()
+    }
+
+    /// Waits until there is a connection, or none can be made.
+    pub(crate) async fn ready(&self) -> Result<(), ConnectionError> {
+        let waits_for_ready = self.pool.settings().wait_for_ready;
+        let terms = CallTerms { waits_for_ready, retry: None, needs_stream: false };
+        loop {
+            let placement = match self.pool.pick(&terms, || 0) {
+                Pick::Placed(placement) => placement,
+                Pick::Wait(_, place) => match place.await {
+                    Ok(placement) => placement,
+                    Err(_) => continue,
+                },
+            };
+            return match placement {
+                Placement::None(error) => Err(ConnectionError::unmade(&error)),
+                Placement::To(_) | Placement::Later | Placement::Ready => Ok(()),
+            };
+        }
+    }
+}
+
+/// For requests of any body: those of gRPC, and those of HTTP that are sent over HTTP/2 alone.
+impl<B> Service<Request<B>> for Connection
+where
+    B: http_body::Body<Data = Bytes> + Send + 'static,
+    B::Error: Into<StdError>,
+{
+    type Response = Response<Body>;
+    type Error = ConnectionError;
+    type Future = ConnectionFuture;
+
+    /// Always ready: whether there is a connection belongs to each call, under its clock.
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), ConnectionError>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: Request<B>) -> ConnectionFuture {
+        let mut request = request.map(Body::new);
+        let settings = self.pool.settings();
+        let link = request.extensions_mut().remove::<ConnectionLink>();
+        let retry = link.as_ref().and_then(ConnectionLink::retry);
+        let retry = retry.or_else(|| request.extensions().get().map(RetryContext::of));
+        let waits_for_ready = link.as_ref().and_then(ConnectionLink::waits_for_ready);
+        let waits_for_ready = waits_for_ready.unwrap_or(settings.wait_for_ready);
+        let timeout = request.headers().get(grpc_timeout::GRPC_TIMEOUT);
+        let timeout = timeout.and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()));
+        let request = settings.admit(request);
+        let terms = CallTerms { waits_for_ready, retry, needs_stream: true };
+        ConnectionFuture::new(Arc::clone(&self.pool), request, terms, timeout, link)
+    }
+}
+
+impl fmt::Debug for Connection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Connection").field("target", &self.target()).finish_non_exhaustive()
+    }
+}

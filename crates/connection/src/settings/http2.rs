@@ -1,0 +1,172 @@
+//! The settings of HTTP/2.
+
+use gax_driver::__house::Clock;
+use hyper::client::conn::http2::Builder;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
+use std::time::Duration;
+
+/// The settings of HTTP/2 of a connection, by the names that tonic's [`Endpoint`](tonic::transport::Endpoint) has for them.
+///
+/// # Defaults
+///
+/// Those of hyper, and no keep-alive: see [`keep_alive_interval`](Self::keep_alive_interval).
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gax_connection::{Connection, Http2};
+///
+/// let http2 = Http2::default().keep_alive_interval(Duration::from_secs(330)).initial_stream_window_size(1 << 20);
+/// let connection = Connection::to("http://localhost:50051").http2(http2);
+/// # drop(connection);
+/// ```
+#[derive(Debug, Clone, Default)]
+pub struct Http2 {
+    stream_window: Option<u32>,
+    connection_window: Option<u32>,
+    adaptive_window: Option<bool>,
+    max_frame_size: Option<u32>,
+    header_table_size: Option<u32>,
+    max_header_list_size: Option<u32>,
+    max_concurrent_reset_streams: Option<usize>,
+    reset_stream_duration: Option<Duration>,
+    max_local_error_reset_streams: Option<usize>,
+    pub(crate) keep_alive_interval: Option<Duration>,
+    keep_alive_timeout: Option<Duration>,
+    keep_alive_while_idle: bool,
+}
+
+impl Http2 {
+    /// How many bytes a server may send in a stream before we have read them.
+    #[must_use]
+    pub fn initial_stream_window_size(self, bytes: u32) -> Self {
+        Self { stream_window: Some(bytes), ..self }
+    }
+
+    /// How many bytes a server may send in all streams together before we have read them.
+    #[must_use]
+    pub fn initial_connection_window_size(self, bytes: u32) -> Self {
+        Self { connection_window: Some(bytes), ..self }
+    }
+
+    /// Lets hyper choose the windows by what it measures. It sends pings for that while data comes in, which servers are
+    /// treated as data is flowing: none of them minds.
+    #[must_use]
+    pub fn adaptive_window(self, is_adaptive: bool) -> Self {
+        Self { adaptive_window: Some(is_adaptive), ..self }
+    }
+
+    /// The largest frame that a server may send, in bytes.
+    #[must_use]
+    pub fn max_frame_size(self, bytes: u32) -> Self {
+        Self { max_frame_size: Some(bytes), ..self }
+    }
+
+    /// The size of the table that headers are compressed with, in bytes.
+    #[must_use]
+    pub fn header_table_size(self, bytes: u32) -> Self {
+        Self { header_table_size: Some(bytes), ..self }
+    }
+
+    /// The most bytes of headers that are accepted of a response.
+    #[must_use]
+    pub fn max_header_list_size(self, bytes: u32) -> Self {
+        Self { max_header_list_size: Some(bytes), ..self }
+    }
+
+    /// How many streams that we have reset are remembered.
+    #[must_use]
+    pub fn max_concurrent_reset_streams(self, streams: usize) -> Self {
+        Self { max_concurrent_reset_streams: Some(streams), ..self }
+    }
+
+    /// For how long they are.
+    #[must_use]
+    pub fn reset_stream_duration(self, duration: Duration) -> Self {
+        Self { reset_stream_duration: Some(duration), ..self }
+    }
+
+    /// How many streams may be reset for errors that a server makes before the connection is closed.
+    #[must_use]
+    pub fn max_local_error_reset_streams(self, streams: usize) -> Self {
+        Self { max_local_error_reset_streams: Some(streams), ..self }
+    }
+
+    /// Sends a ping after so much time without a byte from the server while calls are in flight. None, unless set.
+    ///
+    /// Servers count pings. By default those in Go, Java and C++ allow one in five minutes while they send nothing, so that
+    /// 330 s are safe everywhere and 10 s only where you run the server and have it allow that. If a server ends a
+    /// connection with `too_many_pings` all the same, the interval of the endpoint's next connection is doubled (gRFC A8).
+    ///
+    /// A connection that is dead is noticed without pings: see [`Connection`](crate::Connection).
+    #[must_use]
+    pub fn keep_alive_interval(self, interval: Duration) -> Self {
+        Self { keep_alive_interval: Some(interval), ..self }
+    }
+
+    /// How long a ping's reply may take before the connection is closed. 20 s, unless set.
+    #[must_use]
+    pub fn keep_alive_timeout(self, timeout: Duration) -> Self {
+        Self { keep_alive_timeout: Some(timeout), ..self }
+    }
+
+    /// Pings connections without a call in flight too. By default servers in Go, Java and C++ allow none: set it only where
+    /// you run the server and have it allow that.
+    #[must_use]
+    pub fn keep_alive_while_idle(self, is_on: bool) -> Self {
+        Self { keep_alive_while_idle: is_on, ..self }
+    }
+
+    /// Looks for values that HTTP/2 doesn't have.
+    ///
+    /// # Errors
+    ///
+    /// The first of them.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        const LARGEST_WINDOW: u32 = (1 << 31) - 1;
+        const FRAMES: std::ops::RangeInclusive<u32> = 1 << 14..=(1 << 24) - 1;
+        let windows = [
+            ("initial_stream_window_size", self.stream_window),
+            ("initial_connection_window_size", self.connection_window),
+        ];
+        for (name, bytes) in windows {
+            if let Some(bytes) = bytes.filter(|bytes| *bytes > LARGEST_WINDOW) {
+                return Err(format!("{name} is {bytes}, but HTTP/2 allows {LARGEST_WINDOW} bytes at most"));
+            }
+        }
+        if let Some(bytes) = self.max_frame_size.filter(|bytes| !FRAMES.contains(bytes)) {
+            let (least, most) = FRAMES.into_inner();
+            return Err(format!("max_frame_size is {bytes}, but HTTP/2 allows {least} to {most} bytes"));
+        }
+        if self.keep_alive_interval.is_some_and(|interval| interval.is_zero()) {
+            return Err("keep_alive_interval is zero: leave it out to send no pings".to_owned());
+        }
+        Ok(())
+    }
+
+    /// The maker of a connection with these settings, but for that keep-alive interval.
+    pub(crate) fn builder(&self, keep_alive_interval: Option<Duration>) -> Builder<TokioExecutor> {
+        // Longer times than the clock can count are none.
+        let countable = |time: &Duration| Clock::start().at(*time).is_some();
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder
+            .timer(TokioTimer::new())
+            .initial_stream_window_size(self.stream_window)
+            .initial_connection_window_size(self.connection_window)
+            .max_frame_size(self.max_frame_size)
+            .header_table_size(self.header_table_size)
+            .keep_alive_interval(keep_alive_interval.filter(|interval| {
+                self.keep_alive_timeout.is_none_or(|timeout| countable(&interval.saturating_add(timeout)))
+                    && countable(interval)
+            }))
+            .keep_alive_while_idle(self.keep_alive_while_idle);
+        self.adaptive_window.map(|is_adaptive| builder.adaptive_window(is_adaptive));
+        self.keep_alive_timeout.filter(countable).map(|timeout| builder.keep_alive_timeout(timeout));
+        self.max_header_list_size.map(|bytes| builder.max_header_list_size(bytes));
+        self.max_concurrent_reset_streams.map(|streams| builder.max_concurrent_reset_streams(streams));
+        self.reset_stream_duration.map(|duration| builder.reset_stream_duration(duration));
+        self.max_local_error_reset_streams.map(|streams| builder.max_local_error_reset_streams(streams));
+        builder
+    }
+}

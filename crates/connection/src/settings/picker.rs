@@ -1,0 +1,74 @@
+//! Which endpoint a call goes to.
+
+/// How a [`Connection`](crate::Connection) chooses the endpoint of a call, of those that have a connection.
+///
+/// An attempt avoids endpoints that earlier attempts of its operation failed at while others are ready, and every call those
+/// that are [ejected](super::Ejection).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub enum Picker {
+    /// One connection, to the first address that takes one (gRPC's `pick_first`). Addresses whose connection was lost without use are
+    /// behind the others for as long as the longest [back-off](super::ConnectBackoff). The default.
+    #[default]
+    First,
+    /// One connection to each address, in turn (gRPC's `round_robin`).
+    RoundRobin,
+    /// One connection to each address; of two at random the one with fewer calls in flight.
+    LeastInFlight,
+}
+
+/// When calls avoid an endpoint: after so many in a row that failed there, for a while.
+///
+/// A call fails an endpoint if its connection breaks, if it uses up its RPC timeout, or if the server responds with
+/// `UNAVAILABLE`, `INTERNAL`, `UNKNOWN`, `DATA_LOSS` or `DEADLINE_EXCEEDED`, or over HTTP with a status of 500 and above but 501. One
+/// that ends otherwise resets the count. An endpoint that is ejected again, before it was good for as long as it had been out, is
+/// out for longer, up to ten times as long.
+///
+/// # Defaults
+///
+/// None is ejected unless this is [set](crate::ConnectionBuilder::eject). Then: after 5 failures, for 30 s, no more than half of
+/// the endpoints at a time.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use gax_connection::{Connection, Ejection, Picker};
+///
+/// let connection = Connection::to("dns:///library:50051")
+///     .picker(Picker::RoundRobin)
+///     .eject(Ejection::default().after(3).time(Duration::from_secs(10)));
+/// # drop(connection);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ejection {
+    pub(crate) after: u32,
+    pub(crate) time: std::time::Duration,
+    pub(crate) max_percent: u32,
+}
+
+impl Default for Ejection {
+    fn default() -> Self {
+        Self { after: 5, time: std::time::Duration::from_secs(30), max_percent: 50 }
+    }
+}
+
+impl Ejection {
+    /// After how many failures in a row; 0 is treated as 1.
+    #[must_use]
+    pub fn after(self, failures: u32) -> Self {
+        Self { after: failures.max(1), ..self }
+    }
+
+    /// For how long at first.
+    #[must_use]
+    pub fn time(self, time: std::time::Duration) -> Self {
+        Self { time, ..self }
+    }
+
+    /// How many of the endpoints may be ejected at a time, in percent.
+    #[must_use]
+    pub fn max_percent(self, percent: u32) -> Self {
+        Self { max_percent: percent.min(100), ..self }
+    }
+}
