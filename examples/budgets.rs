@@ -1,7 +1,7 @@
 //! The attempts of an outage with a retry budget, and without.
 //!
-//! Two clients call the same server, each over its own layer. With a registry of budgets they share the server's, so
-//! that one need not find out what the other knows.
+//! Two clients call the same server, each over its own layer. With a registry of budgets, they share the server's
+//! budget, so that one need not find out what the other knows.
 //!
 //! ```text
 //! cargo run --example budgets

@@ -7,7 +7,7 @@
 //!     .compile_protos(&["library/v1/library.proto"], &["proto"])?;
 //! ```
 //!
-//! The program includes what comes out, with `include!(concat!(env!("OUT_DIR"), "/library.rs"));`, as
+//! The program includes the output with `include!(concat!(env!("OUT_DIR"), "/library.rs"));`, as
 //! `examples/library/generated.rs` does.
 //!
 //! ```text

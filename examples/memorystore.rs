@@ -4,10 +4,10 @@
 //! cargo run --example memorystore
 //! ```
 //!
-//! It starts Debian's `redis-server` on a loopback port, makes it fail in the ways that are worth another attempt
-//! (no server there, the server is loading its data, a script keeps it busy, it is frozen), and shows each wait:
-//! min(2^n + random milliseconds, maximum back-off), for a maximum number of retries. Seconds are shortened to
-//! 50 ms, so that all of it takes a moment. Where `redis-server` is not installed it says so and ends.
+//! It starts Debian's `redis-server` on a loopback port, makes it fail in the ways that are worth another attempt (no
+//! server there, the server is loading its data, a script keeps it busy, it is frozen), and shows each wait: min(2^n
+//! + random milliseconds, maximum back-off), for a maximum number of retries. Seconds are shortened to 50 ms, so that
+//! all of it takes a moment. If `redis-server` is not installed, it prints that and ends.
 //!
 //! Two things are easily forgotten and matter most:
 //!
@@ -74,7 +74,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     };
     let (get, killed) = tokio::join!(redis.call(&["GET", "colour"]), kill);
     killed?;
-    // The script was killed, and its reply says so.
+    // The reply reports that the script was killed.
     drop(busy.await?);
     show(get);
 

@@ -1,4 +1,4 @@
-//! A server's handler calls another service, within the deadline of its own caller.
+//! A server's handler calls another service within the deadline of its caller.
 //!
 //! `DeadlineLayer` reads the `grpc-timeout` of each incoming request. Calls that the handler makes in
 //! its own task end with it, whatever their settings are.

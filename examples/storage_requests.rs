@@ -34,9 +34,9 @@
 //! one of the `attempts`.
 //!
 //! `status` is null when no response came. `ok` is true for a 2xx whose body came whole. A body that ended early is
-//! no success: `ok` is false, `body` is what came of it, and `error`, which is there only then, says why. In
-//! `body`, bytes that are not UTF-8 are replaced by U+FFFD. A line that is no such request gets an error that names
-//! the line, and the program continues.
+//! no success: `ok` is false, `body` is what came of it, and `error`, which is there only then, says why. In `body`,
+//! bytes that are not UTF-8 are replaced by U+FFFD. A line that is not such a request gets an error that names the
+//! line, and the program continues.
 
 use bytes::Bytes;
 use gax_driver::strategy::{Backoff, TimeRule};
@@ -255,7 +255,7 @@ fn origin(host: &str) -> String {
     format!("{scheme}{}", host.trim_end_matches('/'))
 }
 
-/// The text percent-encoded, but for letters, digits, `-._~` and what is `kept`.
+/// The text percent-encoded, except for letters, digits, `-._~` and what is `kept`.
 fn encoded(text: &str, kept: &[u8]) -> String {
     let mut encoded = String::with_capacity(text.len());
     for byte in text.bytes() {
@@ -288,7 +288,7 @@ async fn send(sender: &Sender, id: String, request: http::Request<ReplayBody>) -
     reply
 }
 
-/// A line that says what became of a task.
+/// A line with the result of a task.
 fn reply(id: &str, ok: bool, status: Option<u16>, report: Option<&OperationReport>, body: &[u8]) -> Value {
     json!({
         "id": id,
@@ -351,7 +351,7 @@ fn with_transfer(mut line: Value, bytes: u64, content: Result<&[u8], &TransferEr
 }
 
 /// Reads a body to its end; what came of it, and the error if it ended early. A response that was too long to be
-/// buffered has its status before its body has ended, so that a 2xx alone is no proof of a whole body.
+/// buffered has its status before its body has ended, so a 2xx alone doesn't prove that the body is complete.
 async fn read(mut body: impl Body<Data = Bytes, Error: fmt::Display> + Unpin) -> (Vec<u8>, Option<String>) {
     let mut bytes = Vec::new();
     while let Some(frame) = body.frame().await {

@@ -76,8 +76,8 @@ pub mod deadline {
 /// Long-running operations, of generated clients and over any other: polling until they are done.
 ///
 /// The messages are those of `google.longrunning` and `google.rpc`. A generator that is configured with
-/// `extern_path(".google.longrunning", "::tonic_gax::longrunning")` and `extern_path(".google.rpc",
-/// "::tonic_gax::longrunning::rpc")` uses them in place of its own.
+/// `extern_path(".google.longrunning", "::tonic_gax::longrunning")` and
+/// `extern_path(".google.rpc", "::tonic_gax::longrunning::rpc")` uses them instead of its own.
 #[cfg(feature = "longrunning")]
 pub mod longrunning {
     pub use crate::client::lro::google::longrunning::{

@@ -41,8 +41,8 @@ pub const WITHHELD_TOO_MUCH: Note = Note::new(&(
     "grpc.withheld_too_much",
     "more of the stream was withheld than its resumption allows: not resumed",
 ));
-/// A resumption, or a wait or an idle timeout, could not be used over a layer: the request is no single message of the
-/// resumption's type, or the response is compressed. The stream went to the caller as it came.
+/// A resumption, or a wait or an idle timeout, could not be used over a layer: the request is not a single message of
+/// the resumption's type, or the response is compressed. The stream went to the caller as it came.
 pub const RESUMPTION_UNUSED: Note = Note::new(&(
     "grpc.resumption_unused",
     "the stream was passed through unchanged: it can't be resumed, and its timeouts don't apply",

@@ -30,7 +30,7 @@ pub(crate) struct JoinedMethod {
     pub(crate) params: Definition<RetrySettings>,
     /// How requests are batched; `None`: not at all.
     pub(crate) batching: Option<BatchingSettings>,
-    /// How requests are merged into one, where they are batched and the messages have the fields.
+    /// How requests are merged into one, if they are batched and the messages have the fields.
     pub(crate) batch_descriptor: Option<BatchDescriptor>,
     /// How the operations that it starts are polled; `None`: it starts none.
     pub(crate) polling: Option<RetrySettings>,

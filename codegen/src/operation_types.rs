@@ -36,7 +36,7 @@ pub(crate) fn add(
             for method in &service.method {
                 let Some(types) = types(&full_name, method.name()) else { continue };
                 let found = |name: &str| resolve(&known, &package, name);
-                // An operation may say nothing of how far it is.
+                // An operation may say nothing about how far it is.
                 let metadata = if types.metadata.is_empty() { EMPTY } else { &types.metadata };
                 match (found(&types.response), found(metadata)) {
                     (Some(response), Some(metadata)) => beside.push(MethodDescriptorProto {

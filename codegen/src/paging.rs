@@ -19,7 +19,7 @@ const WRAPPERS: [&str; 4] = [
 /// The fields of a paged RPC's messages that its pages are about.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PageShape {
-    /// The request's field for the size of a page, where it is a number.
+    /// The request's field for the size of a page, if it is a number.
     pub(crate) size: Option<SizeField>,
     /// The response's field with the items, as its proto has it.
     pub(crate) items: String,
@@ -101,7 +101,7 @@ fn single<'a>(message: Option<&'a DescriptorProto>, name: &str) -> Option<&'a Fi
     message?.field.iter().find(|field| field.name() == name && field.label() != Label::Repeated)
 }
 
-/// The shape of a paged RPC; `None` if it is not paged, if its response has no list, or if a token is no text.
+/// The shape of a paged RPC; `None` if it is not paged, if its response has no list, or if a token is not text.
 ///
 /// The items are the first map of the response or, if it has none, its first repeated field, in the order in which the proto
 /// declares them.

@@ -6,7 +6,8 @@ use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
-/// Limits for all operations that an operator sets by environment variables, for a night in which nobody can deploy.
+/// Limits for all operations that an operator sets with environment variables, for emergencies in which no new
+/// version can be deployed.
 ///
 /// | variable | value | effect |
 /// | --- | --- | --- |
@@ -14,9 +15,10 @@ use std::time::Duration;
 /// | `GAX_TOTAL_TIMEOUT` | a duration, such as `30s` or `1500ms` | no operation takes longer. It lengthens none |
 /// | `GAX_MAX_ATTEMPTS` | a whole number, at least 1 | no operation makes more attempts. It allows none more |
 ///
-/// A variable that is not set, or empty, has no effect. No variable is read unless a program reads them, and they count
-/// only where it passes them on: to `OperationOptions::environment` of tonic-gax, or to
-/// [`Policy::with_environment`](crate::Policy::with_environment). They go before everything else, call options included.
+/// A variable that is not set, or empty, has no effect. The variables only apply if the program reads them and passes
+/// them on: to `OperationOptions::environment` of tonic-gax, or to
+/// [`Policy::with_environment`](crate::Policy::with_environment). They take precedence over everything else, including
+/// call options.
 ///
 /// # Examples
 ///
@@ -50,12 +52,12 @@ impl Environment {
     ///
     /// # Errors
     ///
-    /// A value has no meaning. The error names all of them; none is left out in silence.
+    /// A value is invalid. The error names all invalid values.
     pub fn read() -> Result<Self, EnvironmentError> {
         Self::from_variables(std::env::var_os)
     }
 
-    /// Reads variables from elsewhere: for tests, and for programs with a configuration of their own.
+    /// Reads variables from another source: for tests, and for programs with their own configuration.
     ///
     /// # Errors
     ///

@@ -2,17 +2,17 @@
 
 use crate::{Code, CodeSet, ParseCodeError};
 
-/// A value that can be given where codes are asked for: one code, several of them, or a [`CodeSet`].
+/// A value for a parameter that takes codes: one code, several codes, or a [`CodeSet`].
 ///
 /// A code is a [`Code`], the code of another crate (`tonic::Code`), or its number: anything that is `Into<i32>`.
-/// Several of them are an array, a vector or any other iterator. For none write [`CodeSet::EMPTY`]: an empty array
-/// does not say what it has nothing of.
+/// Several of them are an array, a vector or any other iterator. For no codes, write [`CodeSet::EMPTY`], because the
+/// type of an empty array can't be inferred.
 ///
-/// A number that isn't a code is an error of what takes it: of its `build()` or, where there is none, of each
-/// operation, which ends with [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions) before anything is
-/// sent.
+/// A number that isn't a code is an error of the function that uses it: of its `build()` or, if there is none, of
+/// each operation, which ends with [`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions) before anything
+/// is sent.
 ///
-/// The parameter `Kind` tells these forms apart. It is always inferred.
+/// The parameter `Kind` distinguishes these forms. It is always inferred.
 ///
 /// # Examples
 ///

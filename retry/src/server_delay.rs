@@ -9,11 +9,11 @@ pub enum ServerDelay {
     /// Nothing.
     #[default]
     None,
-    /// So long at least: `Retry-After`, `google.rpc.RetryInfo`. A draw comes on top of it, up to the back-off or half of that, so that
-    /// clients which are given the same moment don't come back together; where the operation has no time for both,
-    /// back-off is cut. Without a total timeout, `max_server_delay` is the limit.
+    /// At least this long: `Retry-After`, `google.rpc.RetryInfo`. A random time is added, up to the back-off or half of the delay, so
+    /// that clients which get the same delay don't return together. If the operation has no time for both, the random time is
+    /// shortened. Without a total timeout, `max_server_delay` is the limit.
     AtLeast(Duration),
-    /// Exactly so long: `grpc-retry-pushback-ms`.
+    /// Exactly this long: `grpc-retry-pushback-ms`.
     Exactly(Duration),
     /// Not at all: a pushback that is negative or unreadable.
     Never,

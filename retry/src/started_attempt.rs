@@ -11,12 +11,12 @@ pub enum AttemptKind {
     Original,
     /// The one before failed in a way that is retried.
     Retry,
-    /// An attempt made once more, since no server has seen it: a transparent retry (gRFC A6). It keeps its
-    /// number, its start and its RPC timeout.
+    /// An attempt made again, since no server has seen it: a transparent retry (gRFC A6). It keeps its number, its
+    /// start and its RPC timeout.
     Resend,
     /// The ones before have got no reply in time (gRFC A6, hedging).
     Hedge,
-    /// It continues with a stream where the one before broke off.
+    /// It continues with a stream where the previous one broke off.
     Resume,
     /// It asks again whether a long-running operation is done.
     Poll,
@@ -28,8 +28,8 @@ pub enum AttemptKind {
 pub enum Next {
     /// After the delay of the settings.
     Later,
-    /// At once. Such an attempt is not counted; but a second one in a row without
-    /// [progress](crate::operation::AttemptResult::with_progress) comes later.
+    /// Immediately. Such an attempt is not counted, but a second consecutive one without
+    /// [progress](crate::operation::AttemptResult::with_progress) waits.
     Now,
 }
 
@@ -107,8 +107,8 @@ impl StartedAttempt {
         bounded(self.rpc_timeout)
     }
 
-    /// How long after its start it is cut off: its RPC timeout. By gax-java's rules the deadline is what
-    /// the timeout has of whole milliseconds, so that a timeout of 0.9 ms fails at once.
+    /// How long after its start it is cut off: its RPC timeout. By gax-java's rules the deadline is what the timeout
+    /// has of whole milliseconds, so that a timeout of 0.9 ms fails immediately.
     #[inline]
     #[must_use]
     pub fn deadline(self) -> Option<Duration> {
@@ -118,7 +118,7 @@ impl StartedAttempt {
         }
     }
 
-    /// Whether it is over as it starts, which only gax-java's rules lead to: they cut its timeout to whole
+    /// Whether it has no time at all, which only happens by gax-java's rules: they truncate its timeout to whole
     /// milliseconds. Such an attempt is not sent. It fails with `DEADLINE_EXCEEDED`.
     #[inline]
     #[must_use]
@@ -155,7 +155,7 @@ impl StartedAttempt {
         limit != FOREVER && after(self.start, self.rpc_timeout) >= limit
     }
 
-    /// The attempt, sent once more.
+    /// The attempt, sent again.
     pub(crate) fn resent(self) -> Self {
         let transparent_retries = self.transparent_retries.saturating_add(1);
         Self { kind: AttemptKind::Resend, transparent_retries, ..self }

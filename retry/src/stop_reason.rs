@@ -36,7 +36,7 @@ pub enum StopReason {
     NestedRetry,
     /// The channel under the client is closed for good.
     ChannelClosed,
-    /// The settings that the call brings along, or the codes that it is to retry, can't be used: nothing was sent.
+    /// The call's own settings or retryable codes are invalid: nothing was sent.
     InvalidOptions,
     /// The caller cancelled the operation.
     Cancelled,
@@ -65,8 +65,8 @@ impl StopReason {
 }
 
 impl StopReason {
-    /// Whether the last attempt would have been retried, but for a limit, the budget or the server: what gax's tracers
-    /// call exhausted retries.
+    /// Whether the last attempt would have been retried, except for a limit, the budget or the server: what gax's
+    /// tracers call exhausted retries.
     #[must_use]
     pub const fn is_of_retries(self) -> bool {
         match self {

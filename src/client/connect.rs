@@ -72,7 +72,7 @@ async fn connect_within(endpoint: Endpoint, timeout: Duration) -> Result<Channel
     endpoint.connect_with_connector(Connector::new(&endpoint)).await
 }
 
-/// The endpoint with that connect timeout, if it has none. tonic makes it cover TLS too, where it is given a connector.
+/// The endpoint with that connect timeout, if it has none. tonic makes it cover TLS too, if it is given a connector.
 fn bounded(endpoint: Endpoint, timeout: Duration) -> Endpoint {
     match endpoint.get_connect_timeout() {
         Some(_) => endpoint,
@@ -109,7 +109,7 @@ mod tests {
         assert!(reason(&error).contains("No such file"), "{error:?}");
     }
 
-    /// Where tonic has no TLS, it would speak to the port in plain text.
+    /// If tonic has no TLS, it would speak to the port in plain text.
     #[tokio::test]
     async fn https_without_tls_sends_nothing() {
         use tokio::io::AsyncReadExt as _;
@@ -138,7 +138,7 @@ mod tests {
 
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
-        // The first connection stalls at once, the second within the handshake.
+        // The first connection stalls immediately, the second within the handshake.
         let stalling = tokio::spawn(async move {
             let silent = listener.accept().await.unwrap();
             let (mut begun, _) = listener.accept().await.unwrap();

@@ -19,10 +19,10 @@ use tonic::codegen::StdError;
 use tonic::transport::Endpoint;
 use tower_service::Service;
 
-/// The most time that connecting may take, where nothing says otherwise.
+/// The most time that connecting may take, if nothing says otherwise.
 pub(super) const LONGEST: Duration = Duration::from_secs(20);
 
-/// Makes the TCP connections of a channel, and gives up those that stall.
+/// Makes the TCP connections of a channel, and closes those that stall.
 ///
 /// The name has to be resolved, the connection made, and the server's first byte read, all within the connect
 /// timeout. The first byte is that of the TLS handshake or, without TLS, of HTTP/2's. tonic's own connector waits for
@@ -34,10 +34,10 @@ pub(super) const LONGEST: Duration = Duration::from_secs(20);
 ///
 /// # Defaults
 ///
-/// The connect timeout is the endpoint's own, or else 20 s. A connection whose bytes are not acknowledged for 20 s is ended by the
-/// system, and one that is quiet for 60 s is probed, three times in 30 s; the endpoint's own options of TCP keep-alive come
-/// first. A proxy that acknowledges everything and forwards nothing is not noticed by that: a
-/// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) of our own notices it.
+/// The connect timeout is the endpoint's own, or else 20 s. The system closes a connection whose bytes are not acknowledged for 20
+/// s, and probes one that is quiet for 60 s, three times in 30 s; the endpoint's own TCP keep-alive options take precedence. This
+/// doesn't detect a proxy that acknowledges everything and forwards nothing; a
+/// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) does.
 ///
 /// # Examples
 ///
@@ -60,7 +60,7 @@ pub struct Connector {
 }
 
 impl Connector {
-    /// A connector with an endpoint's options for TCP, but for its local address, which tonic keeps to itself.
+    /// A connector with an endpoint's TCP options, except for its local address, which tonic doesn't expose.
     #[must_use]
     pub fn new(endpoint: &Endpoint) -> Self {
         let mut tcp = HttpConnector::new();

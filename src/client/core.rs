@@ -127,7 +127,7 @@ impl<T: Transport> Client<T> {
         self.unary_until(index, request, None)
     }
 
-    /// Calls a unary RPC, whose operation is over by that moment.
+    /// Calls a unary RPC, whose operation has ended by that moment.
     #[inline]
     pub(super) fn unary_until<Req, Res>(
         &self,
@@ -255,7 +255,7 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// A request of one message as it is sent, by which settings, and whether the report of a success is wanted even where one attempt
+/// A request of one message as it is sent, by which settings, and whether the report of a success is wanted even if one attempt
 /// was enough.
 #[inline]
 fn encoded<Req>(

@@ -49,7 +49,7 @@ impl<T: Transport> Client<T> {
         start(Box::new(server), Box::new(call), config).typed_as(response, metadata)
     }
 
-    /// Takes up an operation by its name, also one that another process started. The index is that of the method among those that start
+    /// Resumes an operation by its name, also one that another process started. The index is that of the method among those that start
     /// operations.
     pub fn resume_long_running<R, M>(
         &self,
@@ -77,7 +77,7 @@ impl<T: Transport> Client<T> {
     }
 }
 
-/// The metadata of polls: that of the call, but for what is said of that call alone.
+/// The metadata of polls: that of the call, except for what is said of that call alone.
 fn polling_metadata(call: &MetadataMap) -> MetadataMap {
     let mut headers = call.clone().into_headers();
     headers.remove(GRPC_TIMEOUT);

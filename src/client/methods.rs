@@ -11,7 +11,7 @@ use std::ops::Deref;
 use std::sync::Arc;
 use tonic::GrpcMethod;
 
-/// The methods of a client, by their index. Where its settings follow a handle, they are made again for each table.
+/// The methods of a client, by their index. If its settings follow a handle, they are made again for each table.
 #[derive(Clone)]
 pub(super) struct Methods {
     list: Replaceable<List>,
@@ -19,7 +19,7 @@ pub(super) struct Methods {
 
 pub(super) struct List {
     methods: Box<[Method]>,
-    /// Where a handle's table replaces the settings.
+    /// If a handle's table replaces the settings.
     #[cfg(feature = "live")]
     configs: Option<Arc<Configs>>,
 }

@@ -34,12 +34,12 @@ pin_project! {
     /// The response's metadata is what the server sent in its headers and trailers, without `grpc-status`.
     ///
     /// An error has the [`OperationError`](crate::OperationError) as its source. The response has the
-    /// [`OperationReport`](crate::OperationReport) in its extensions where there is more to report than that the first
-    /// attempt succeeded, or where it was [asked for](crate::CallOptions::report).
+    /// [`OperationReport`](crate::OperationReport) in its extensions if there is more to report than that the first
+    /// attempt succeeded, or if it was [asked for](crate::CallOptions::report).
     ///
     /// # Cancel safety
     ///
-    /// Dropping it stops the operation at once; the server sees the stream reset.
+    /// Dropping it stops the operation immediately; the server sees the stream reset.
     #[must_use = "futures do nothing unless polled"]
     pub struct UnaryCall<T: Transport, M> {
         #[pin]

@@ -13,9 +13,9 @@ use http::HeaderValue;
 /// | `x-goog-user-project` | the [quota project](Self::quota_project) | not sent |
 /// | `x-goog-api-key` | the [API key](Self::api_key) | not sent |
 ///
-/// The caller's own metadata goes over all of these, but for two: its `x-goog-api-client` is put behind ours, in one header, and
-/// its `x-goog-api-version` is refused with `INVALID_ARGUMENT` where the service has one, since the client was made for that
-/// version.
+/// The caller's metadata takes precedence over all of these, with two exceptions: its `x-goog-api-client` is appended to the
+/// client's, in one header, and its `x-goog-api-version` ends the call with `INVALID_ARGUMENT` if the service has a version,
+/// because the client was made for that version.
 ///
 /// # Examples
 ///
@@ -64,7 +64,7 @@ impl GoogleHeaders {
         Self { api_client: Some(is_sent), ..self }
     }
 
-    /// Adds the name and the version of a program or library to `x-goog-api-client`, behind those that are there.
+    /// Appends the name and the version of a program or library to `x-goog-api-client`.
     ///
     /// # Errors
     ///
@@ -79,8 +79,8 @@ impl GoogleHeaders {
         Ok(self)
     }
 
-    /// The project that pays for the calls and whose quota they use: `x-goog-user-project`. It goes over that of the
-    /// credentials.
+    /// The project that pays for the calls and whose quota they use: `x-goog-user-project`. It takes precedence over
+    /// that of the credentials.
     ///
     /// # Errors
     ///
@@ -90,7 +90,7 @@ impl GoogleHeaders {
         Ok(Self { quota_project: Some(value), ..self })
     }
 
-    /// The API key that says which project calls: `x-goog-api-key`. It is never printed.
+    /// The API key that identifies the calling project: `x-goog-api-key`. It is never printed.
     ///
     /// # Errors
     ///

@@ -1,7 +1,7 @@
 //! Headers that Google's servers expect of every call: where a request is routed to, who sends it, and who pays for it.
 //!
-//! Clients that are generated from protos with Google's annotations send them by themselves; the layer sends them
-//! [if it is asked to](crate::RetryLayer::google_headers). The page *Google APIs* of the guide has the rules.
+//! Clients that are generated from protos with Google's annotations always send them; the layer sends them [on
+//! request](crate::RetryLayer::google_headers). The page *Google APIs* of the guide has the rules.
 
 mod endpoint_error;
 mod google_headers;

@@ -1,8 +1,8 @@
 //! Values compared with the segments of a path template.
 
-/// The part of a value that stands between `before` and `after`, if all three have the form of those segments. Each is a text
-/// such as `projects/*`: `*` stands for a segment that is not empty, and `**` for any number of segments, also none. If there are
-/// several ways, the first `**` has as many as it can.
+/// The part of a value that is between `before` and `after`, if all three have the form of those segments. Each is a text such as
+/// `projects/*`: `*` stands for a segment that is not empty, and `**` for any number of segments, also none. If there are several
+/// ways, the first `**` has as many as it can.
 pub(super) fn taken<'a>(value: &'a str, parts: [&str; 3]) -> Option<&'a str> {
     let template = Template { parts: parts.map(|part| Some(part).filter(|part| !part.is_empty())), part: 2 };
     let mut marks = Marks { start: 0, end: 0 };
@@ -62,7 +62,7 @@ fn compare(mut template: Template<'_>, mut value: Option<&str>, marks: &mut Mark
     }
 }
 
-/// Compares what stands before a `**`, which takes as few segments as it can.
+/// Compares what is before a `**`, which takes as few segments as it can.
 fn compare_after_many(template: Template<'_>, mut value: Option<&str>, marks: &mut Marks) -> Outcome {
     loop {
         match compare(template, value, marks) {

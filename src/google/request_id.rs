@@ -21,7 +21,7 @@ impl RequestId for String {
     }
 }
 
-/// With `optional`, an empty id that somebody has set is one.
+/// With `optional`, an empty id that was set explicitly is kept.
 impl RequestId for Option<String> {
     fn is_missing(&self) -> bool {
         self.is_none()
@@ -32,7 +32,7 @@ impl RequestId for Option<String> {
     }
 }
 
-/// Fills a field with a new id where there is none (AIP-4235), for generated code.
+/// Fills a field with a new id if there is none (AIP-4235), for generated code.
 pub fn fill_request_id(field: &mut impl RequestId) {
     if field.is_missing() {
         field.set(uuid(&mut ThreadJitter));

@@ -70,9 +70,9 @@ impl ServiceEndpoint {
         Self { address: Some(address.to_owned()), ..self }
     }
 
-    /// Lets operators say the address, by the environment variable of that name, and the universe domain, by
-    /// [`GOOGLE_CLOUD_UNIVERSE_DOMAIN`](Self::UNIVERSE_DOMAIN). What the program says goes over both; a variable that is
-    /// not set, or empty, has no effect.
+    /// Lets operators set the address, with the environment variable of that name, and the universe domain, with
+    /// [`GOOGLE_CLOUD_UNIVERSE_DOMAIN`](Self::UNIVERSE_DOMAIN). The program's values take precedence over both. A
+    /// variable that is empty or not set has no effect.
     #[must_use]
     pub fn environment(self, address: &str) -> Self {
         self.variables(address, |name| {

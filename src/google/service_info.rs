@@ -16,7 +16,7 @@ impl ServiceInfo {
         Self { default_host, gapic }
     }
 
-    /// Where it is, unless somebody says otherwise.
+    /// Its default address.
     #[must_use]
     pub fn endpoint(&self) -> ServiceEndpoint {
         ServiceEndpoint::new(self.default_host)

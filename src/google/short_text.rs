@@ -33,7 +33,7 @@ impl ShortText {
         self.len = end;
     }
 
-    /// Writes bytes as they may stand in a URL: all but `[A-Za-z0-9._~-]` are escaped.
+    /// Writes bytes as they may be in a URL: all but `[A-Za-z0-9._~-]` are escaped.
     pub(super) fn push_escaped(&mut self, bytes: &[u8]) {
         const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'.').remove(b'_').remove(b'~').remove(b'-');
         for piece in percent_encode(bytes, ESCAPED) {

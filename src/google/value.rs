@@ -14,7 +14,7 @@ pub(super) enum Value<'a> {
     Double(f64),
 }
 
-/// A value as it stands in a message, without its type.
+/// A value as it is in a message, without its type.
 #[derive(Debug, Clone, Copy)]
 enum Encoded<'a> {
     Varint(u64),
@@ -25,7 +25,7 @@ enum Encoded<'a> {
 
 impl<'a> Value<'a> {
     /// The value of the field that the numbers lead to, of a type by the number that `google.protobuf.FieldDescriptorProto.Type`
-    /// gives it. Of several the last one applies, as protobuf has it; `None`: there is none.
+    /// gives it. Of several the last one applies, as in protobuf; `None`: there is none.
     pub(super) fn find(message: &'a [u8], path: &[u32], kind: i32) -> Option<Self> {
         let (number, inner) = path.split_first()?;
         let mut found = None;

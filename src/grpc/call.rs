@@ -62,8 +62,8 @@ impl<A: ServiceHandle> Call<A> {
         *self = Self::Passthrough { call: Passthrough::new(handle, service, request) };
     }
 
-    /// Begins an operation. Returns whether its request is there and `service` takes it: that is to be sent at once, and handed
-    /// over by [`sent`](Self::sent), since to move it in here would copy it (bench `speed`, instructions).
+    /// Begins an operation. Returns whether its request is there and `service` takes it: that is to be sent immediately, and
+    /// handed over by [`sent`](Self::sent), since to move it in here would copy it (bench `speed`, instructions).
     #[inline]
     pub(crate) fn begin(
         &mut self,
@@ -160,7 +160,7 @@ impl<A: ServiceHandle> Call<A> {
 }
 
 /// The strategy of a call whose response is a stream that resumes, or is watched. `None`: the request is no message that the
-/// resumption is for, or nobody knows that the response is a stream, and the call continues without it.
+/// resumption is for, or it isn't known that the response is a stream, and the call continues without it.
 #[cold]
 fn resumer(
     resumption: Option<&Resumption>,

@@ -31,10 +31,10 @@ use tower_layer::Layer;
 /// A call whose request is one message is retried until its response is complete or, if the RPC returns a stream, until the
 /// first message has arrived. A stream of requests is sent once, under the settings' total timeout.
 ///
-/// tonic's client does not say which RPCs return streams; [descriptors](Self::with_descriptors) do. Without them, a
-/// request is sent again only if it is exactly one message that is complete when the layer is called. Anything else
-/// is treated as a stream of requests. (A stream of requests of one message that is complete at once can't be distinguished
-/// from a unary call.) A response is buffered until its first message is complete. If its trailers follow immediately, they
+/// tonic's client does not say which RPCs return streams; [descriptors](Self::with_descriptors) do. Without them, a request
+/// is sent again only if it is exactly one message that is complete when the layer is called. Anything else is treated as a
+/// stream of requests. (A stream of requests of one message that is complete immediately can't be distinguished from a
+/// unary call.) A response is buffered until its first message is complete. If its trailers follow immediately, they
 /// decide; otherwise the response is handed to the caller.
 ///
 /// # Interceptors
@@ -132,10 +132,11 @@ impl RetryLayer {
 
     /// Sends the headers that Google's servers expect with every attempt: what requests are routed by, and the version of the
     /// API, as far as [descriptors](Self::with_descriptors) have Google's annotations, and the headers that the options ask for.
-    /// By default none is sent. Generated clients send them by themselves.
+    /// By default, no such header is sent. Generated clients always send them.
     ///
-    /// A method that the table does not know is an operation then too, of one attempt without limits, so that its requests get
-    /// their headers. What a request that tonic has compressed is routed by can't be read: compress nothing then.
+    /// A method that the table doesn't name is then also an operation, with one attempt and no limits, so that its requests
+    /// get their headers. The routing header can't be derived from a request that tonic has compressed, so don't compress
+    /// requests.
     ///
     /// # Examples
     ///
@@ -157,15 +158,15 @@ impl RetryLayer {
     }
 
     /// The services and methods that the table names and the descriptors don't have, each with its place in the table
-    /// and, where one is close, a suggestion: typos, as a rule. Without descriptors there are none.
+    /// and, if one is close, a suggestion: typos, as a rule. Without descriptors there are none.
     #[must_use]
     pub fn unknown_methods(&self) -> Vec<Finding> {
         unknown_names(&self.table, &self.options.described)
     }
 
     /// Makes [`unknown_methods`](Self::unknown_methods) an error, if there are any. Call it after
-    /// [`with_descriptors`](Self::with_descriptors): only the descriptors that the layer has by then count. A layer that
-    /// follows a handle refuses each replacement that has any, from now on, whether it is in use or not.
+    /// [`with_descriptors`](Self::with_descriptors): only descriptors that were given before are checked. A layer that
+    /// follows a handle rejects each later replacement with unknown methods, even if the layer is no longer in use.
     ///
     /// # Errors
     ///
@@ -222,7 +223,7 @@ impl RetryLayer {
     }
 
     /// The longest request, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and the
-    /// report says so. With zero, no request is retried.
+    /// report has a note. With zero, no request is retried.
     ///
     /// For a [stream of requests that is replayed](Self::replay_streams) it is the most that is buffered of it. Once
     /// more has been sent, the call is committed to the attempt that has sent it: it continues, without retries, and
@@ -240,17 +241,18 @@ impl RetryLayer {
     }
 
     /// Whether streams of requests, of client-streaming and bidirectional RPCs, are buffered as they are sent, so that
-    /// another attempt can be sent the same messages and then the rest (gRFC A6). Unless this says otherwise, they
-    /// are with [`Compatibility::Grpc`]; elsewhere such a call is one attempt, since the messages may not be safe to
-    /// repeat.
+    /// another attempt can be sent the same messages and then the rest (gRFC A6). Default: yes with
+    /// [`Compatibility::Grpc`], otherwise no, because the messages may not be safe to repeat. A call that is not
+    /// buffered makes one attempt.
     ///
-    /// The buffer holds references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a
-    /// call and [`max_total_replay_bytes`](Self::max_total_replay_bytes) for all calls; a short frame counts for 32
-    /// bytes. A call that passes either limit is committed: it continues without retries, and never waits. The buffer
-    /// is let go of when the call is committed, by a limit or by its response, and when it ends.
+    /// The buffer holds references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a call
+    /// and [`max_total_replay_bytes`](Self::max_total_replay_bytes) for all calls; a short frame counts for 32 bytes.
+    /// A call that passes either limit is committed: it continues without retries, and never waits. The buffer is
+    /// released when the call is committed, by a limit or by its response, and when it ends.
     ///
-    /// The response commits by its headers where it is a stream as well: from then on it is a conversation. A single
-    /// response commits by its headers with [`Compatibility::Grpc`], else when its trailers have come without an error.
+    /// If the response is a stream as well, its headers commit the call, because either side may then wait for the
+    /// other. A single response commits the call with its headers by [`Compatibility::Grpc`], and otherwise when its
+    /// trailers have arrived without an error.
     ///
     /// # Examples
     ///
@@ -281,8 +283,8 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// The most bytes of a response that are buffered until its status is known. A longer response is
-    /// handed to the caller, without a retry should it fail later, and the report says so.
+    /// The most bytes of a response that are buffered until its status is known. A longer response is handed to the
+    /// caller and isn't retried if it fails later; the report has a note.
     #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
         self.options.limits.max_response_buffer = bytes;
@@ -297,8 +299,8 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Hedges the methods that are known to be idempotent, in place of retrying them: see [`Hedging`]. A method is known to
-    /// be idempotent by [the table's word](RetryTable::idempotent) or, where that has none, by what
+    /// Hedges the methods that are known to be idempotent, instead of retrying them: see [`Hedging`]. A method is known to
+    /// be idempotent by [the table's word](RetryTable::idempotent) or, if that has none, by what
     /// [descriptors](Self::with_descriptors) say: its `idempotency_level`, or a `GET`, `PUT` or `DELETE` in
     /// `google.api.http`. [`allow_non_idempotent`](Hedging::allow_non_idempotent) hedges the others too.
     ///
@@ -327,10 +329,10 @@ impl RetryLayer {
         self.changed()
     }
 
-    /// Shares one budget with everything that calls this server, through `budgets`. The first layer or client to come
-    /// provides the server's budget, usually its table's `retryThrottling`; all others then use that one, whatever
-    /// theirs is. So gRFC A6 has it: one bucket for each server, whatever client, method or layer a call comes from.
-    /// If you also call [`retry_budget`](Self::retry_budget), call it first.
+    /// Shares one budget with everything that calls this server, through `budgets`. The first layer or client
+    /// provides the server's budget, usually its table's `retryThrottling`. All others use that one instead of their
+    /// own. This follows gRFC A6: one bucket for each server, whatever client, method or layer a call comes from. If
+    /// you also call [`retry_budget`](Self::retry_budget), call it first.
     ///
     /// # Examples
     ///
@@ -352,10 +354,10 @@ impl RetryLayer {
         self.retry_budget(budgets.share(server, own))
     }
 
-    /// Whether attempts after the first carry the header `grpc-previous-rpc-attempts`, as in gRFC A6: how many
-    /// came before, "1", "2" and so on. Transparent retries don't count, hedges do. What a caller sets under that
-    /// name is removed. By default it is sent, except with [`Compatibility::GaxJava`], since gax-java sends no such
-    /// header.
+    /// Whether attempts after the first have the header `grpc-previous-rpc-attempts`, as in gRFC A6: the number of
+    /// earlier attempts, "1", "2" and so on, including hedges and without transparent retries. A value that the
+    /// caller sets is removed. Default: yes, except with [`Compatibility::GaxJava`], because gax-java doesn't send
+    /// it.
     #[must_use]
     pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {
         self.options.limits.previous_attempts_header = Some(is_sent);

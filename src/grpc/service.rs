@@ -20,7 +20,7 @@ use tower_service::Service;
 ///
 /// # Cancel safety
 ///
-/// Dropping a call's future stops it at once: no attempt, wait or timer outlives it. The server sees the stream
+/// Dropping a call's future stops it immediately: no attempt, wait or timer outlives it. The server sees the stream
 /// reset.
 #[derive(Clone)]
 pub struct RetryService<S> {

@@ -63,7 +63,7 @@ fn remove(headers: &mut HeaderMap, names: &[HeaderName]) {
     }
 }
 
-/// The value of `x-goog-api-client` with `rest/` in place of `grpc/`.
+/// The value of `x-goog-api-client` with `rest/` instead of `grpc/`.
 fn rest_client(value: &HeaderValue) -> Option<HeaderValue> {
     const REST: &str = concat!("rest/", env!("CARGO_PKG_VERSION"));
     let tokens = value.to_str().ok()?.split(' ');

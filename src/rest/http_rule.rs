@@ -2,8 +2,8 @@
 
 use gax_table::descriptors;
 
-/// How an RPC is reached over HTTP: `google.api.HttpRule`, for RPCs whose proto says nothing of it, or something else than the
-/// server at hand expects.
+/// How an RPC is reached over HTTP: `google.api.HttpRule`, for RPCs whose proto says nothing about it, or something else than
+/// the server at hand expects.
 ///
 /// # Examples
 ///
@@ -77,8 +77,8 @@ impl HttpRule {
         Self { response_body: field.into(), ..self }
     }
 
-    /// Another rule, for requests that don't fit this one: `additional_bindings`. The first that fits counts. The other rules of
-    /// that one come behind it.
+    /// Another rule, for requests that don't fit this one (`additional_bindings`). The first that fits is used. The other rules
+    /// of that rule follow it.
     #[must_use]
     pub fn or(mut self, mut rule: Self) -> Self {
         let others = std::mem::take(&mut rule.additional);

@@ -80,7 +80,7 @@ impl Methods {
         self.by_path.get(path)
     }
 
-    /// Puts these rules in place of those that the protos have.
+    /// Puts these rules instead of those that the protos have.
     pub(super) fn with_rules(mut self, rules: &[(String, HttpRule)]) -> Result<Self, RestError> {
         if rules.is_empty() {
             return Ok(self);

@@ -1,8 +1,8 @@
 //! Generated clients over HTTP and JSON.
 //!
-//! A [`RestTransport`] stands under a generated client where a channel would stand, and makes an HTTP request of each attempt, by
-//! the `google.api.http` rule of its RPC. Settings, reports, observers, paging and long-running operations are those of the client,
-//! and know nothing of it. The page *REST* of the guide has the rules.
+//! A [`RestTransport`] replaces the channel of a generated client, and makes an HTTP request for each attempt, by the
+//! `google.api.http` rule of its RPC. Settings, reports, observers, paging and long-running operations are those of the client, and
+//! know nothing about it. The page *REST* of the guide has the rules.
 
 mod error;
 mod headers;

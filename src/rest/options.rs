@@ -26,11 +26,11 @@ use std::sync::Arc;
 pub struct RestOptions {
     pub(super) origin: Option<Uri>,
     pub(super) patch_by_override: bool,
-    /// `None`: as the service has it.
+    /// `None`: that of the service.
     pub(super) numeric_enums: Option<bool>,
     pub(super) gzip: bool,
     pub(super) max_response_bytes: usize,
-    /// `None`: as the client has it.
+    /// `None`: that of the client.
     pub(super) compatibility: Option<Compatibility>,
     pub(super) rules: Vec<(String, HttpRule)>,
     pub(super) descriptors: Vec<Encoded>,
@@ -69,7 +69,8 @@ impl RestOptions {
     }
 
     /// Where requests go: scheme, host and, if it has one, a path before that of the rules. An origin that the client
-    /// itself puts into requests (`with_origin`) goes over it. Without a scheme or a host no transport is made.
+    /// itself puts into requests (`with_origin`) takes precedence. Without a scheme or a host, creating the transport
+    /// fails.
     pub fn origin(self, origin: Uri) -> Self {
         Self { origin: Some(origin), ..self }
     }
@@ -91,20 +92,20 @@ impl RestOptions {
         Self { gzip: is_accepted, ..self }
     }
 
-    /// The longest JSON that is read, in bytes as they are after decompression: of a response or, where it is a stream, of each
-    /// of its messages. A longer one ends the call with `OUT_OF_RANGE`, and is not retried. The client's own
-    /// `max_decoding_message_size` bounds the message that comes of it.
+    /// The longest JSON that is read, in bytes as they are after decompression: of a response or, if it is a stream, of each of
+    /// its messages. A longer one ends the call with `OUT_OF_RANGE`, and is not retried. The client's
+    /// `max_decoding_message_size` limits the resulting message.
     pub fn max_response_bytes(self, bytes: usize) -> Self {
         Self { max_response_bytes: bytes, ..self }
     }
 
-    /// Whose rules count for errors below HTTP: in [`Compatibility::GaxJava`] a broken connection is `UNKNOWN`, and not
+    /// The rules for errors below HTTP: with [`Compatibility::GaxJava`], a broken connection is `UNKNOWN`, and not
     /// retried, an undecodable response `CANCELLED`, and a request that fits no binding is sent by the first.
     pub fn compatibility(self, compatibility: Compatibility) -> Self {
         Self { compatibility: Some(compatibility), ..self }
     }
 
-    /// The rule of an RPC, such as `google.longrunning.Operations.GetOperation`, in place of its proto's.
+    /// The rule of an RPC, such as `google.longrunning.Operations.GetOperation`, instead of its proto's.
     pub fn rule(mut self, method: impl Into<String>, rule: HttpRule) -> Self {
         self.rules.push((method.into(), rule));
         self

@@ -66,7 +66,7 @@ impl RestService {
         methods: Result<Methods, RestError>,
     ) -> (RestTransport<H>, ClientSettings<S>) {
         options.compatibility = options.compatibility.or(settings.config.options.compatibility);
-        // Services that are mixed in have their own hosts in their protos, where nobody serves them for others.
+        // Services that are mixed in have their own hosts in their protos, if no other service mixes them in.
         let own = || format!("https://{}", self.default_host?).parse().ok();
         options.origin = options.origin.or_else(own);
         options.numeric_enums = options.numeric_enums.or(Some(self.default_host.is_some()));

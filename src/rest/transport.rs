@@ -22,20 +22,22 @@ use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
 
-/// A transport of generated clients that makes an HTTP request with JSON of each attempt, by the `google.api.http` rule of its RPC.
+/// A transport for generated clients that makes an HTTP request with JSON for each attempt, by the `google.api.http` rule of its
+/// RPC.
 ///
-/// It stands where a channel would stand: under a generated client, whose `rest` function makes one, or under any tonic client and
-/// [`RetryLayer`](crate::RetryLayer). It retries nothing by itself.
+/// It replaces a channel: under a generated client, whose `rest` function creates one, or under any tonic client and a
+/// [`RetryLayer`](crate::RetryLayer). The transport itself makes no retries.
 ///
 /// * The path has the fields that its template names, the body those that the rule says, the query all others that are set. JSON
 ///   has lower camel names, enums by name.
-/// * Any 2xx is success. Else code, message and details are those of a `google.rpc.Status` in the body; without a code there it is
-///   that of the HTTP status ([`Code::from_http_status`]). `Retry-After` becomes a `google.rpc.RetryInfo`.
-/// * A stream of responses is a JSON array, or one object after the other, which are handed on as they come. An error may follow.
+/// * Any 2xx is success. Otherwise code, message and details come from a `google.rpc.Status` in the body; without a code there,
+///   the HTTP status decides ([`Code::from_http_status`]). `Retry-After` becomes a `google.rpc.RetryInfo`.
+/// * A stream of responses is a JSON array, or one object after the other, which are passed on as they arrive. An error may
+///   follow.
 /// * A connection that fails is `UNAVAILABLE`, a response that can't be read `INTERNAL`, and final; see
 ///   [`RestOptions::compatibility`].
-/// * What can't be sent ends the call before anything is: RPCs with a stream of requests and those without a rule
-///   `UNIMPLEMENTED`, a request that fits none of the bindings `INVALID_ARGUMENT`.
+/// * A call that REST can't express ends before anything is sent: RPCs with a stream of requests or without a rule
+///   with `UNIMPLEMENTED`, a request that fits none of the bindings with `INVALID_ARGUMENT`.
 ///
 /// # Cancel safety
 ///
@@ -243,7 +245,7 @@ impl Shared {
     }
 }
 
-/// The RPC of a gRPC path, and what stands before it.
+/// The RPC of a gRPC path, and what is before it.
 fn method<'a, 'b>(methods: &'a Methods, path: &'b str) -> Result<(&'b str, &'a Arc<RestMethod>), Status> {
     let slash = path.rfind('/').and_then(|last| path.get(..last)?.rfind('/'));
     let (prefix, name) = slash.and_then(|slash| path.split_at_checked(slash)).unwrap_or(("", path));

@@ -105,10 +105,11 @@ impl Resumption {
         Self { factory: Arc::new(Typed(make)), limits: WithheldLimits::default(), is_endless: false }
     }
 
-    /// Takes a stream up behind the position of its last message.
+    /// Resumes a stream after the position of its last message.
     ///
-    /// Positions grow from message to message. `request` makes of the first request and the last position the one that continues from there. Before the first message it is the first one. A message whose position is not greater than the last is
-    /// skipped, so that it makes no difference whether the server begins with the position that it is given or behind it.
+    /// Positions must increase from message to message. `request` gets the first request and the last position, and returns the request
+    /// that continues from there. Before the first message, the first request is sent again. A message whose position is not greater than
+    /// the last one is skipped, so the server may start with the given position or after it.
     pub fn by_position<Q, M, K>(
         position: impl Fn(&M) -> K + Send + Sync + 'static,
         request: impl Fn(&Q, K) -> Q + Send + Sync + 'static,
@@ -136,8 +137,8 @@ impl Resumption {
         self
     }
 
-    /// For streams that outlive any timeout, such as watches: the settings' total timeout does not count. No limit is needed
-    /// then; `max_attempts`, if it is set, is the number of attempts in a row that deliver nothing.
+    /// For streams that last longer than any timeout, such as watches: the settings' total timeout doesn't apply. No limit
+    /// is needed then; `max_attempts`, if set, limits the consecutive attempts that deliver nothing.
     #[must_use]
     pub fn without_total_timeout(self) -> Self {
         Self { is_endless: true, ..self }

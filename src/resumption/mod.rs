@@ -1,6 +1,6 @@
-//! Streams that another attempt takes up where they broke off.
+//! Streams that another attempt resumes where they broke.
 //!
-//! A [`StreamResumption`] says what is to be done with each message, and how a stream that broke is asked for again. It is
+//! A [`StreamResumption`] decides what happens to each message, and how a broken stream is requested again. It is
 //! installed with a [`Resumption`], for all calls of a method
 //! ([`CallSettings::set_resumption`](crate::CallSettings::set_resumption)) or for one
 //! ([`RequestExt::with_resumption`](crate::RequestExt::with_resumption)).

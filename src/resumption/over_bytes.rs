@@ -1,4 +1,4 @@
-//! Strategies over messages whose types nobody on the way knows.
+//! Strategies over messages whose types the layer doesn't know.
 
 use crate::resumption::strategy::{BoxResumption, Processed, Resume, StreamResumption};
 use bytes::Bytes;

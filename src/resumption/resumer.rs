@@ -40,7 +40,7 @@ pub(crate) enum Taken<M> {
 /// The strategy's reply to a failure.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Asked<Q> {
-    /// Another attempt, with that request; `None`: with the one before.
+    /// Another attempt, with that request; `None`: with the previous one.
     Again(Option<Q>),
     /// None.
     Stop,
@@ -100,7 +100,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         self.withheld.pop()
     }
 
-    /// The stream is over: the caller gets all that was withheld.
+    /// The stream has ended: the caller gets all that was withheld.
     pub(crate) fn release(&mut self) {
         self.withheld.release();
     }

@@ -9,8 +9,8 @@ use gax_retry::{Policy, StopReason};
 use tonic::Status;
 
 impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M, S> {
-    /// An attempt has failed. The strategy says whether the stream is taken up, unless the policy rules that out. Returns the facts
-    /// as it has them, and the request of the next attempt, if one follows; `None`: that of the one before.
+    /// An attempt has failed. The strategy says whether the stream is resumed, unless the policy rules that out. Returns the facts
+    /// as it has them, and the request of the next attempt, if one follows; `None`: that of the previous one.
     pub(crate) fn settle(
         &mut self,
         policy: &Policy,
@@ -24,7 +24,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
             let not = RetryFact::No(StopReason::NonRetryable);
             result = result.with_retry(if is_retryable { RetryFact::Yes } else { not });
         }
-        // A request that was provably not sent goes out again as it is.
+        // A request that was provably not sent is sent again as it is.
         if result.resends() || !policy.permits(result) {
             return (result, None);
         }

@@ -49,24 +49,24 @@ use tonic::Status;
 /// # assert_eq!(feed.request.topic, "books");
 /// ```
 pub trait StreamResumption: Send {
-    /// The request that begins the stream.
+    /// The request that starts the stream.
     type Request;
 
     /// A message of the stream.
     type Response;
 
-    /// A message has come, of whichever attempt. The strategy may change it.
+    /// A message of any attempt has arrived. The strategy may change it.
     fn process(&mut self, message: &mut Self::Response) -> Processed;
 
-    /// An attempt has failed, in a way that is retried; also one that has delivered nothing. The request is sent with the
-    /// next attempt, if limits and the retry budget allow one.
+    /// An attempt has failed with a retryable failure, even if it has delivered nothing. The returned request is sent
+    /// with the next attempt, if limits and the retry budget allow one.
     fn resume(&mut self, failure: &Status) -> Resume<Self::Request>;
 
-    /// Whether that failure is retried: `None`, as the method's retryable codes say. Failures that no other attempt could
-    /// change, such as a message above the client's own limit, are not asked about.
+    /// Whether that failure is retried. `None`: the method's retryable codes decide. It is not called for failures that
+    /// another attempt can't change, such as a message above the client's limit.
     ///
-    /// The streams of Bigtable, for example, end with `INTERNAL` "`RST_STREAM`" where their connection is reset, which its
-    /// clients retry although `INTERNAL` is none of the codes.
+    /// The streams of Bigtable, for example, end with `INTERNAL` "`RST_STREAM`" if their connection is reset. Its clients
+    /// retry that, although `INTERNAL` is not among the codes.
     fn is_retryable(&self, failure: &Status) -> Option<bool> {
         let _ = failure;
         None
@@ -80,16 +80,16 @@ pub(crate) type BoxResumption<Q, M> = Box<dyn StreamResumption<Request = Q, Resp
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a message is delivered, is not, or is not yet")]
 pub enum Processed {
-    /// It goes to the caller. Behind messages that are withheld it waits for their release.
+    /// The caller gets it. After withheld messages, it waits until they are released.
     Deliver,
-    /// It goes to the caller, and the strategy has changed it.
+    /// The caller gets it, and the strategy has changed it.
     Replaced,
-    /// The caller does not get it: it is one that it has already, or one that says how far the stream has come.
+    /// The caller does not get it, because it already has it, or because it only reports the position of the stream.
     Skip,
-    /// It waits, since the stream can't be taken up behind it: until a later message is released, the stream ends, or another
-    /// attempt [starts again](Resume::Anew).
+    /// It waits, because the stream can't be resumed after it, until a later message is released, the stream ends, or another
+    /// attempt [restarts](Resume::Anew) the stream.
     Withhold,
-    /// It goes to the caller, behind all that was withheld.
+    /// The caller gets it, after all withheld messages.
     Release,
 }
 
@@ -97,9 +97,10 @@ pub enum Processed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a stream goes on, begins anew, or ends")]
 pub enum Resume<Q> {
-    /// Another attempt continues after the last message. What is withheld still counts.
+    /// Another attempt continues after the last message. Withheld messages are kept.
     Again(Q),
-    /// Another attempt starts again. What is withheld is dropped, and the caller can see that the stream was restarted.
+    /// Another attempt restarts the stream. Withheld messages are dropped, and the caller can see that the stream was
+    /// restarted.
     Anew(Q),
     /// No other attempt: the caller gets the failure.
     Stop,

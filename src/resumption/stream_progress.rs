@@ -60,7 +60,7 @@ impl StreamProgress {
         Step::Yielded
     }
 
-    /// As much as its response counts by those rules, of a stream that can be taken up.
+    /// As much as its response counts by those rules, of a stream that can be resumed.
     pub(crate) fn seen(&self, compatibility: Compatibility) -> Seen {
         match self.brought {
             Brought::Nothing => Seen::Nothing,
@@ -91,7 +91,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         }
     }
 
-    /// The step behind a message of so many bytes. `None`: the next one is read at once.
+    /// The step behind a message of so many bytes. `None`: the next one is read immediately.
     ///
     /// # Errors
     ///

@@ -142,7 +142,7 @@ fn strategies_run_over_bytes() {
     assert!(resumption.over_bytes(&Bytes::from_static(b"\xff")).is_err());
 }
 
-/// However many messages nobody gets: so that a server which sends nothing else keeps no task from its turn.
+/// Skipped messages, however many: so that a server which sends nothing else keeps no task from its turn.
 #[test]
 fn other_tasks_have_their_turn_after_32_messages_that_nobody_gets() {
     let mut resumer = resumer();

@@ -121,9 +121,9 @@ impl CallSettings {
         Self { wait_for_ready: waits, ..self }
     }
 
-    /// Whether calls wait where no connection can be made, until one can or their time is up; `None`: as the connection says.
-    /// Over a `Connection` of ours (`gax-connection`); tonic's channel always waits for an attempt to connect, and fails
-    /// with it.
+    /// Whether calls wait if no connection can be made, until one can or their time is up; `None`: the connection decides.
+    /// It applies over a `Connection` of `gax-connection`. tonic's channel always waits for one attempt to connect, and
+    /// fails if that fails.
     #[must_use]
     pub fn wait_for_ready(&self) -> Option<bool> {
         self.wait_for_ready
@@ -135,7 +135,7 @@ impl CallSettings {
         self
     }
 
-    /// These settings over others, where they are not what they were at first.
+    /// These settings over others, if they are not what they were at first.
     pub(crate) fn over(&self, first: &Self, mut others: Self) -> Self {
         if self.retry_settings != first.retry_settings {
             others.retry_settings = self.retry_settings.clone();
@@ -172,13 +172,13 @@ impl CallSettings {
         self
     }
 
-    /// How calls are hedged, in place of being retried; `None`: they aren't.
+    /// How calls are hedged, instead of being retried; `None`: they aren't.
     #[must_use]
     pub fn hedging(&self) -> Option<&Hedging> {
         self.hedging.as_ref()
     }
 
-    /// Hedges calls in place of retrying them (`None`: they are retried). The retryable codes have no part in it:
+    /// Hedges calls instead of retrying them (`None`: they are retried). The retryable codes have no part in it:
     /// [`Hedging::non_fatal_codes`] do. Stub settings refuse it for an RPC that neither the retry table nor the protos call
     /// idempotent, unless it [allows that](Hedging::allow_non_idempotent). The timeouts are treated as before, one RPC timeout
     /// for each attempt.
@@ -187,7 +187,7 @@ impl CallSettings {
         self
     }
 
-    /// Lets each stream of responses be taken up where it breaks off; `None`: a stream is final from its first message on. It is
+    /// Lets each stream of responses be resumed where it breaks off; `None`: a stream is final from its first message on. It is
     /// for RPCs that respond with a stream: stub settings refuse it for others, and for messages of other types.
     ///
     /// Without a total timeout or a number of attempts nothing is retried, unless the resumption is
@@ -197,12 +197,13 @@ impl CallSettings {
         self
     }
 
-    /// The longest that a stream may let its caller wait for a message: gax-java's `setWaitTimeout`. `None`, as at first: no
+    /// The longest time that a caller waits for a message of a stream, like gax-java's `setWaitTimeout`. Default: `None`, no
     /// limit.
     ///
     /// It runs while the caller waits, from the moment at which the stream is polled without success, and starts again with each
-    /// message and each attempt. The attempt ends with `ABORTED` then, which is retried whatever the retryable codes are, if the
-    /// stream can be resumed or has brought no message yet. A message that is there at its end is in time.
+    /// message and each attempt. When it has passed, the attempt ends with `ABORTED`, which is retried whatever the retryable
+    /// codes are, if the stream can be resumed or has delivered no message yet. A message that arrives at that moment is in
+    /// time.
     pub fn set_wait_timeout(&mut self, timeout: impl Into<Option<Duration>>) -> &mut Self {
         self.stream.wait_timeout = timeout.into();
         self
@@ -245,16 +246,16 @@ impl CallSettings {
         self.wrong_code.as_ref()
     }
 
-    /// One attempt that may take the whole timeout (see [`RetrySettings::logical_timeout`]); the delays and
-    /// codes stay as they are. With a timeout of zero there is no time left: every call ends at once, and nothing
-    /// is sent.
+    /// One attempt that may take the whole timeout (see [`RetrySettings::logical_timeout`]); the delays and codes
+    /// stay as they are. With a timeout of zero there is no time left: every call ends immediately, and nothing is
+    /// sent.
     pub fn set_logical_timeout(&mut self, timeout: Duration) -> &mut Self {
         self.retry_settings = self.retry_settings.clone().with_logical_timeout(timeout);
         self
     }
 
-    /// One attempt with that timeout, and nothing is retried: gax-java's `setSimpleTimeoutNoRetries`.
-    /// With a timeout of zero there is no time left: every call ends at once, and nothing is sent.
+    /// One attempt with that timeout, and nothing is retried: gax-java's `setSimpleTimeoutNoRetries`. With a timeout
+    /// of zero there is no time left: every call ends immediately, and nothing is sent.
     pub fn set_simple_timeout_no_retries(&mut self, timeout: Duration) -> &mut Self {
         self.retry_settings = RetrySettings::no_retry(timeout);
         self.hedging = None;

@@ -98,13 +98,13 @@ pub(crate) struct BufferLimits {
     pub(crate) max_replay_bytes: usize,
     /// The most that all streams of requests together may have buffered for other attempts.
     pub(crate) max_total_replay_bytes: usize,
-    /// Whether streams of requests are buffered to be replayed; `None`: as the compatibility has it.
+    /// Whether streams of requests are buffered to be replayed; `None`: that of the compatibility.
     pub(crate) replays_streams: Option<bool>,
     /// The most bytes of a response that are buffered until the status is known.
     pub(crate) max_response_buffer: usize,
     /// Whether a server's "Timeout expired", once the attempt's time is up, is treated as our own timeout.
     pub(crate) server_timeouts_are_ours: bool,
-    /// Whether `grpc-previous-rpc-attempts` is sent; `None`: as the compatibility has it.
+    /// Whether `grpc-previous-rpc-attempts` is sent; `None`: that of the compatibility.
     pub(crate) previous_attempts_header: Option<bool>,
 }
 

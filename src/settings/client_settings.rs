@@ -104,8 +104,8 @@ impl<S> ClientSettings<S> {
         self.with_options(OperationOptions::new().compatibility(compatibility))
     }
 
-    /// The retry budget that all RPCs share; `None` is no budget. Default: the retry table's throttling, if it has any. Clones of
-    /// these settings share it, and so do the clients made of them: see [`OperationOptions::retry_budget`].
+    /// The retry budget that all RPCs share; `None`: no budget. Default: the retry table's throttling, if it has any. Clones of
+    /// these settings and the clients made from them share it: see [`OperationOptions::retry_budget`].
     #[must_use]
     pub fn with_retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
         self.with_options(OperationOptions::new().retry_budget(budget))
@@ -173,8 +173,8 @@ impl<S> ClientSettings<S> {
     }
 
     /// The most time that connecting may take, if the client connects by itself and the endpoint has no
-    /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout) of its own. Default: a third of the shortest RPC
-    /// timeout, but at least 1 s and at most 20 s.
+    /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout). Default: a third of the shortest RPC timeout,
+    /// but at least 1 s and at most 20 s.
     #[must_use]
     pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
         self.config.connect_timeout = Some(timeout);
@@ -216,10 +216,10 @@ impl<S> ClientSettings<S> {
         Ok(self)
     }
 
-    /// Whether tonic's [`GrpcMethod`](tonic::GrpcMethod) goes with every request, in its extensions, for interceptors and layers
-    /// between the client and the connection. Default: true, but not directly over a
-    /// [`Channel`](tonic::transport::Channel), where nothing could read it. It takes three allocations a request. Without it,
-    /// the [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts is left out as well.
+    /// Whether every request has tonic's [`GrpcMethod`](tonic::GrpcMethod) in its extensions, for interceptors and layers
+    /// between the client and the connection. Default: true, but not directly over a [`Channel`](tonic::transport::Channel), if
+    /// nothing could read it. It needs three allocations per request. Without it, the
+    /// [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts is left out as well.
     #[must_use]
     pub fn with_method_extension(mut self, is_sent: bool) -> Self {
         self.config.method_extension = is_sent;

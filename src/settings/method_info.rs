@@ -190,7 +190,8 @@ impl MethodInfo {
         self.hedging
     }
 
-    /// Whether its calls wait for a connection, as the retry table says (`waitForReady`); `None`: it says nothing.
+    /// Whether its calls wait for a connection, as in the retry table (`waitForReady`); `None`: the table doesn't
+    /// say.
     #[must_use]
     pub fn wait_for_ready(&self) -> Option<bool> {
         self.wait_for_ready
@@ -211,22 +212,22 @@ impl MethodInfo {
     }
 
     /// Whether the RPC is known to be idempotent: by the word of the retry table or, if that has none, by the protos: by its
-    /// `idempotency_level`, or by `google.api.http`, where it is a `GET`, `PUT` or `DELETE`.
+    /// `idempotency_level`, or by `google.api.http`, if it is a `GET`, `PUT` or `DELETE`.
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         self.is_idempotent
     }
 
-    /// Whether the RPC is known to change nothing, by the protos: by its `idempotency_level`, or by `google.api.http`, where it
-    /// is a `GET`. What a hedge of such a call is refused with ends the call at once; of other calls it may be held, since an
-    /// attempt before it may have been carried out.
+    /// Whether the RPC is known to change nothing, by the protos: by its `idempotency_level`, or by `google.api.http`, if it is
+    /// a `GET`. If a hedge of such a call is rejected, the call ends immediately. The rejection of another call's hedge may be
+    /// kept, because an earlier attempt may have been carried out.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.is_read_only
     }
 
     /// The service's full name, such as `google.cloud.asset.v1.AssetService`. For an RPC that is mixed into another
-    /// service's client it is that of its own service, such as `google.cloud.location.Locations`.
+    /// service's client, it is the service that defines the RPC, such as `google.cloud.location.Locations`.
     #[must_use]
     pub fn service(&self) -> &'static str {
         self.service

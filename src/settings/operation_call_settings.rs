@@ -5,9 +5,9 @@ use gax_retry::RetrySettings;
 
 /// How an RPC's long-running operations are started, and how they are polled until they are done.
 ///
-/// Generated `StubSettings` builders hand out one of these for each RPC that starts operations, next to the
-/// [`CallSettings`] of the RPC itself. What it starts with is what GAPIC YAML says or, where that says nothing,
-/// what Google's generators take: polls after 5 s, 7.5 s, .. up to 45 s, for 5 min in all.
+/// Generated `StubSettings` builders have one of these for each RPC that starts operations, in addition to the
+/// [`CallSettings`] of the RPC itself. Its initial values come from GAPIC YAML or, if that has none, are the defaults
+/// of Google's generators: polls after 5 s, 7.5 s, .. up to 45 s, for 5 min in all.
 ///
 /// # Examples
 ///
@@ -46,9 +46,9 @@ impl OperationCallSettings {
         Self { initial_call, is_own: false, polling, server_waits: false, cancels_on_timeout: false }
     }
 
-    /// The settings of the call that starts an operation: those of the RPC, as far as they are set by its name, unless they
-    /// were [changed](Self::initial_call_settings_mut) here. What is applied to all unary RPCs of a service is for plain calls
-    /// alone (gax-java's operations have such settings of their own).
+    /// The settings of the call that starts an operation: those that were set for the RPC by name, unless they were
+    /// [changed](Self::initial_call_settings_mut) here. Settings that are applied to all unary RPCs of a service only affect
+    /// plain calls. (In gax-java, operations always have separate settings.)
     #[must_use]
     pub fn initial_call_settings(&self) -> &CallSettings {
         &self.initial_call
@@ -79,8 +79,8 @@ impl OperationCallSettings {
         &self.polling
     }
 
-    /// Replaces the delays between polls and the limits of all of them: the total timeout, which counts from the first
-    /// call on, and the number of polls. The RPC timeout, if one is set, is that of one poll with all its retries.
+    /// Replaces the delays between polls and the limits of all of them: the total timeout, which starts with the first
+    /// call, and the number of polls. The RPC timeout, if set, limits one poll with all its retries.
     ///
     /// By gax-java's rules the number of attempts counts the first call too, and RPC timeouts grow from poll to poll.
     pub fn set_polling_settings(&mut self, settings: RetrySettings) -> &mut Self {
@@ -94,22 +94,22 @@ impl OperationCallSettings {
         self.server_waits
     }
 
-    /// Polls with `WaitOperation`, which replies once the operation is done or a minute is over, in place of `GetOperation`. A
-    /// server that has waited for a second or more is asked again at once; one that does not wait is asked after the polling
-    /// delay, and such polls alone count towards a number of them. Not every server has it. Default: no.
+    /// Polls with `WaitOperation`, which replies once the operation is done or a minute is over, instead of `GetOperation`.
+    /// If the server waited for a second or more, the next poll follows immediately. Otherwise it follows after the polling
+    /// delay, and only such polls count towards the number of polls. Not every server implements it. Default: no.
     pub fn set_server_waits(&mut self, waits: bool) -> &mut Self {
         self.server_waits = waits;
         self
     }
 
-    /// Whether an operation is cancelled when its polling time is over.
+    /// Whether an operation is cancelled when its polling time has passed.
     #[must_use]
     pub fn cancels_on_timeout(&self) -> bool {
         self.cancels_on_timeout
     }
 
-    /// Asks the server to cancel an operation that is not done when the polling time is over, and then polls it once more,
-    /// which may take a minute in all. It may be done by then, with an error or with a response. Default: no, the operation continues.
+    /// Asks the server to cancel an operation that is not done when the polling time has passed, and then polls it again, for at most
+    /// a minute. By then it may have ended with an error or with a response. Default: no, the operation continues.
     pub fn set_cancels_on_timeout(&mut self, cancels: bool) -> &mut Self {
         self.cancels_on_timeout = cancels;
         self

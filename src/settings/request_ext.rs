@@ -9,12 +9,12 @@ pub trait RequestExt {
     #[must_use]
     fn with_call_options(self, options: CallOptions) -> Self;
 
-    /// The request with this resumption in its extensions: the stream of responses is taken up where it breaks off, in place of
+    /// The request with this resumption in its extensions: the stream of responses is resumed where it breaks off, instead of
     /// the [method's resumption](crate::CallSettings::set_resumption).
     ///
     /// It works with generated clients and with any other client over a [`RetryLayer`](crate::RetryLayer). A generated client
     /// ends the call with `INVALID_ARGUMENT` if it is for messages of other types. The layer knows no types: it reads the
-    /// request as the resumption's, and passes the stream on as it comes where that can't be done, or where the response is
+    /// request as the resumption's, and passes the stream on as it comes if that can't be done, or if the response is
     /// compressed ([`RESUMPTION_UNUSED`](crate::note::RESUMPTION_UNUSED)).
     #[must_use]
     fn with_resumption(self, resumption: Resumption) -> Self;

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// One [`RetryBudget`] for each server, by the server's name: what gRFC A6 means by throttling "per server name".
 ///
 /// With it, clients of one server share the server's budget even if they are made in different places with different
-/// settings: what one learns about the server counts for all. Names are compared as they are written; the program
-/// chooses them. Clones are the same registry.
+/// settings. Names are compared as they are written; the program chooses them. Clones are the same registry.
 ///
-/// It is only used when a client or layer is made; calls don't touch it.
+/// It is only used when a client or layer is created, not by calls.
 ///
 /// # Examples
 ///
@@ -45,7 +44,7 @@ impl RetryBudgets {
 
     /// The budget of that server; `new` makes it if the server has none yet.
     ///
-    /// Where clients of one server bring different numbers, those of the first count.
+    /// If clients of one server have different budgets, the first client's budget applies.
     #[must_use]
     pub fn of(&self, server: &str, new: impl FnOnce() -> RetryBudget) -> RetryBudget {
         self.with(|servers| servers.entry(server.into()).or_insert_with(new).clone())

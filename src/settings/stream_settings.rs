@@ -24,7 +24,7 @@ impl StreamSettings {
         self.wait_timeout.is_some() || self.idle_timeout.is_some()
     }
 
-    /// These over others, where they are not what they were at first. No table has a resumption.
+    /// These over others, if they are not what they were at first. No table has a resumption.
     pub(crate) fn over(&self, first: &Self, others: &Self) -> Self {
         let changed = |own, first, other| if own == first { other } else { own };
         Self {

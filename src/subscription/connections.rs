@@ -16,7 +16,7 @@ use std::task::{Context, Poll};
 use tokio::time::Instant;
 use tonic::{Response, Status};
 
-/// The connections of a subscription. Once it is dropped, its senders see that the subscription is over.
+/// The connections of a subscription. Once it is dropped, its senders see that the subscription has ended.
 pub(super) struct OwnConnections<S: SubscriptionStrategy>(pub(super) Arc<Shared<S>>);
 
 /// A connection that is open.

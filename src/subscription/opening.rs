@@ -14,12 +14,13 @@ use crate::settings::RequestExt as _;
 use crate::subscription::shared::Messages;
 use gax_driver::CallOptions;
 
-/// All that a subscription's closure needs to open a connection: the request, and the messages that are sent after it.
+/// The input of the closure that opens a subscription's connection: the request, and the messages that are sent after
+/// it.
 ///
 /// [`into_request`](Self::into_request) makes of it the request of an RPC that takes one message, and
 /// [`into_streaming_request`](Self::into_streaming_request) that of one that takes a stream. Both have the attempt's deadline,
 /// if it has one, and mark the call as an attempt of the subscription: a generated client or a [`RetryLayer`](crate::RetryLayer)
-/// makes it once, adds its headers, and leaves retries, limits, reports and observers to the subscription.
+/// makes it once and adds its headers. Retries, limits, reports and observers are those of the subscription.
 pub struct Opening<Q, M> {
     request: Q,
     messages: Connected<M>,
@@ -36,7 +37,7 @@ impl<Q, M> Opening<Q, M> {
         Self { request, messages: Connected { messages, connection }, started }
     }
 
-    /// The request by itself: what the strategy wants to be said first.
+    /// The request itself, which the strategy sends first.
     #[must_use]
     pub fn request(&self) -> &Q {
         &self.request

@@ -1,4 +1,4 @@
-//! The messages that go out over connections.
+//! The messages that are sent over connections.
 
 use std::collections::VecDeque;
 use std::task::{Context, Poll, Waker};
@@ -37,7 +37,7 @@ enum Closed {
 /// A message that no connection has taken.
 pub(super) struct Outgoing<M> {
     pub(super) message: M,
-    /// The strategy was notified of it, or said it: it says again what the next connection has to hear.
+    /// The strategy was notified of it, or said it: it repeats the messages that the next connection needs.
     pub(super) is_known: bool,
 }
 
@@ -73,7 +73,7 @@ impl<M> Outbox<M> {
         }
     }
 
-    /// Nothing more goes out behind what was sent, over this connection or, if it `is_over`, over any.
+    /// Nothing more is sent behind what was sent, over this connection or, if it `is_over`, over any.
     pub(super) fn half_close(&mut self, is_over: bool) {
         let closed = if is_over { Closed::Everything } else { Closed::Connection };
         self.closed = self.closed.max(closed);

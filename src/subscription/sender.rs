@@ -14,7 +14,7 @@ pub struct SubscriptionSender<S: SubscriptionStrategy> {
     shared: Arc<Shared<S>>,
 }
 
-/// The message can't be sent any longer: the subscription is over, or its stream of requests was half-closed.
+/// The message can no longer be sent: the subscription has ended, or its stream of requests was half-closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct SubscriptionClosed<M> {
@@ -35,19 +35,19 @@ impl<S: SubscriptionStrategy> SubscriptionSender<S> {
         Self { shared }
     }
 
-    /// Sends a message over the connection that is open, or over the next one if none is: also where that can't be opened, and
-    /// another one follows. The strategy is [notified](SubscriptionStrategy::sent) of it before it goes out.
+    /// Sends a message over the open connection. If no connection is open, it is sent over the next one that can be opened.
+    /// The strategy is [notified](SubscriptionStrategy::sent) before it is sent.
     ///
-    /// Up to 16 messages wait for the connection to take them; with more it waits for a place. A connection is opened while the
-    /// subscription is polled: who sends more than that from the same task has to poll it first.
+    /// Up to 16 messages wait for the connection to accept them; above that, `send` waits. A connection is only opened while
+    /// the subscription is polled, so a task that sends more than 16 messages has to poll the subscription meanwhile.
     ///
     /// # Errors
     ///
-    /// The subscription is over, or its stream of requests was half-closed.
+    /// The subscription has ended, or its stream of requests was half-closed.
     ///
     /// # Cancel safety
     ///
-    /// A future that is dropped before it is done has sent nothing.
+    /// If the future is dropped before it completes, nothing is sent.
     pub async fn send(&self, message: S::Message) -> Result<(), SubscriptionClosed<S::Message>> {
         let mut message = message;
         loop {

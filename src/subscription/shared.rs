@@ -49,7 +49,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
         }
     }
 
-    /// The strategy, which nobody else asks meanwhile.
+    /// The strategy, which is not called by another task meanwhile.
     #[inline]
     pub(super) fn lock(&self) -> Result<MutexGuard<'_, Strategy<S>>, Panicked> {
         self.strategy.lock().map_err(|_| Panicked)
@@ -83,7 +83,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
         self.places.notify_waiters();
     }
 
-    /// The subscription is over: nothing can be sent any longer.
+    /// The subscription has ended: nothing can be sent any longer.
     pub(super) fn finish(&self) {
         let mut outbox = self.outbox();
         outbox.half_close(true);
@@ -112,7 +112,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
         Ok(())
     }
 
-    /// Sends a message. The strategy is notified of it now if a connection is open and nobody asks it meanwhile, it itself included;
+    /// Sends a message. The strategy is notified of it now if a connection is open and it isn't being called, not even by itself;
     /// otherwise when the connection opens, or takes the message.
     pub(super) fn send(&self, message: S::Message) -> Result<(), TrySendError<S::Message>> {
         let strategy = match self.strategy.try_lock() {

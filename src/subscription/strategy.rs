@@ -2,18 +2,18 @@
 
 use crate::resumption::StreamResumption;
 
-/// Says how a subscription continues over its next connection: a [`StreamResumption`] whose stream has no separate end, and that
-/// may send messages.
+/// Decides how a subscription continues over its next connection: a [`StreamResumption`] that may also reconnect after a stream
+/// that ended successfully, and send messages.
 ///
 /// Its request is all that opens a connection: one message for an RPC that responds with a stream, and the opening messages, in a
 /// `Vec` for example, for one that takes a stream as well.
 ///
-/// [`resume`](StreamResumption::resume) is asked behind each connection that has failed, and behind one that has ended well if
-/// [`ended`](Self::ended) wants another: then with a status whose code is `OK`.
+/// [`resume`](StreamResumption::resume) is called after each connection that failed. After a connection that ended
+/// successfully, it is called with a status `OK` if [`ended`](Self::ended) returns `Reconnect`.
 ///
-/// It is asked one call at a time, by the task that polls the subscription; [`sent`](Self::sent) also by the one that sends, or that
-/// takes messages for a connection. It may use a separate sender subscription. If it panics, the panic is that task's, and the
-/// subscription ends; where a connection takes messages, the panic goes no further.
+/// Its methods are called one at a time, by the task that polls the subscription; [`sent`](Self::sent) also by the task that sends,
+/// or by the connection's task. It may use a sender of its subscription. If it panics, the panic reaches that task, and the
+/// subscription ends; a panic in the connection's task is caught.
 ///
 /// # Examples
 ///
@@ -72,17 +72,17 @@ pub trait SubscriptionStrategy: StreamResumption {
     /// no stream.
     type Message: Send;
 
-    /// This message of a [`SubscriptionSender`](crate::subscription::SubscriptionSender) is about to go out over a connection: it is
-    /// asked when it is sent, or, if no connection is open then, when one opens or takes the message. If that connection fails the
-    /// message is gone: what must be said again is up to [`resume`](StreamResumption::resume). A message that it was not asked
-    /// about goes out over the next connection.
+    /// This message of a [`SubscriptionSender`](crate::subscription::SubscriptionSender) is about to be sent over a connection: it
+    /// is asked when it is sent, or, if no connection is open then, when one opens or takes the message. If that connection fails
+    /// the message is gone: what must be said again is up to [`resume`](StreamResumption::resume). A message that it was not asked
+    /// about is sent over the next connection.
     fn sent(&mut self, message: &Self::Message) {
         let _ = message;
     }
 
     /// A message of the strategy's own, such as an acknowledgement. It is asked until it has [nothing](Say::Nothing) to say,
-    /// when a connection has opened and behind each message. Acknowledgements go out before the subscription reads on; where the
-    /// server takes no more of them, it waits.
+    /// when a connection has opened and behind each message. Acknowledgements are sent before the subscription reads on; where
+    /// the server takes no more of them, it waits.
     fn say(&mut self) -> Say<Self::Message> {
         Say::Nothing
     }
@@ -116,7 +116,7 @@ pub enum Say<Q> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a subscription is over, or it goes on")]
 pub enum Ended {
-    /// The subscription is over.
+    /// The subscription has ended.
     End,
     /// It continues over another connection, as behind a failure with the code `UNAVAILABLE` that is always retried.
     Reconnect,

@@ -38,7 +38,7 @@ pub enum Update<M> {
     /// The next message.
     Message(M),
     /// The strategy has [restarted](crate::resumption::Resume::Anew), and a connection is open: what was known of the server
-    /// may be out of date, and messages may come once more.
+    /// may be out of date, and messages may come again.
     Restarted,
 }
 
@@ -78,11 +78,11 @@ impl<S: SubscriptionStrategy> Subscription<S> {
 }
 
 impl<S: SubscriptionStrategy<Response: Send + 'static>> Subscription<S> {
-    /// The next update; `None` once it is over.
+    /// The next update; `None` after the subscription has ended.
     ///
     /// # Errors
     ///
-    /// The subscription has failed, and is over: the status has the report of all its connections, as that of any operation.
+    /// The subscription has failed and ended: the status has the report of all its connections, like that of any operation.
     pub async fn update(&mut self) -> Result<Option<Update<S::Response>>, Status> {
         poll_fn(|cx| Pin::new(&mut *self).poll_next(cx)).await.transpose()
     }
@@ -99,7 +99,7 @@ impl<S: SubscriptionStrategy<Response: Send + 'static>> Subscription<S> {
         self.source.look(MessageSource::restarts)
     }
 
-    /// The report, with a row for each connection, once it is over.
+    /// The report, with a row for each connection, after the subscription has ended.
     #[must_use]
     pub fn report(&self) -> Option<OperationReport> {
         self.source.look(MessageSource::report)

@@ -119,8 +119,8 @@ impl Subscriber {
         self
     }
 
-    /// For subscriptions that outlive any timeout: the settings' total timeout does not count. No limit is needed then;
-    /// `max_attempts`, if it is set, is the number of connections in a row that deliver nothing.
+    /// For subscriptions that last longer than any timeout: the settings' total timeout doesn't apply. No limit is
+    /// needed then; `max_attempts`, if set, limits the consecutive connections that deliver nothing.
     #[must_use]
     pub fn without_total_timeout(self) -> Self {
         Self { is_endless: true, ..self }
@@ -140,11 +140,12 @@ impl Subscriber {
         self
     }
 
-    /// Opens a subscription, when it is first polled. The first connection begins with `request`, each other with the one that
-    /// the strategy [resumes](crate::resumption::StreamResumption::resume) with; `connect` opens it.
+    /// Returns a subscription, which opens its first connection when it is first polled. The first connection starts with
+    /// `request`, and each later one with the request that the strategy [resumes](crate::resumption::StreamResumption::resume)
+    /// with. `connect` opens them.
     ///
-    /// In a server's handler it has no more time than the request ([`DeadlineLayer`](crate::DeadlineLayer)): that of the task that
-    /// polls it first.
+    /// In a server's handler, it has no more time than the request of the task that polls it first
+    /// ([`DeadlineLayer`](crate::DeadlineLayer)).
     pub fn subscribe<S, F, Fut, T>(&self, request: S::Request, strategy: S, mut connect: F) -> Subscription<S>
     where
         S: SubscriptionStrategy<Request: Send, Response: Send> + 'static,

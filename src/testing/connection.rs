@@ -185,7 +185,7 @@ impl HttpBody for Received {
 struct Wire {
     io: DuplexStream,
     control: Control,
-    /// All that the library has written of a frame has gone out.
+    /// All that the library has written of a frame has been sent.
     is_between_frames: bool,
 }
 

@@ -52,12 +52,12 @@ impl Fault {
         Self { kind, share: u64::MAX, method: None }
     }
 
-    /// A gRPC status of that code, in place of the service's response; the service sees nothing of the request.
+    /// A gRPC status of that code, instead of the service's response; the service sees nothing of the request.
     pub fn code(code: Code) -> Self {
         Self::of(Kind::Code(code))
     }
 
-    /// An empty HTTP response of that status, in place of the service's own; a number that is no status is treated as 500.
+    /// An empty HTTP response of that status, instead of the service's own; a number that is no status is treated as 500.
     pub fn http(status: u16) -> Self {
         Self::of(Kind::Http(StatusCode::from_u16(status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)))
     }

@@ -52,7 +52,7 @@ impl Arrival {
     ///
     /// # Panics
     ///
-    /// It is no whole number of milliseconds: virtual time counts exactly.
+    /// It is not a whole number of milliseconds: virtual time counts exactly.
     #[must_use]
     pub fn timeout(&self) -> Option<u64> {
         timeout_in(&self.headers).map(milliseconds)
@@ -90,8 +90,8 @@ impl Default for Log {
 }
 
 impl Log {
-    /// A log that shows each request to the closure, at once: when it comes, and when it has been replied to in full or given
-    /// up.
+    /// A log that shows each request to the closure, immediately: when it comes, and when it has been replied to in full or
+    /// given up.
     ///
     /// # Examples
     ///
@@ -195,7 +195,7 @@ impl Watch {
         self.replied = true;
     }
 
-    /// Changes the request; returns it if somebody listens.
+    /// Changes the request; returns it if there is a listener.
     fn change(&self, change: impl FnOnce(&mut Arrival)) -> Option<Arrival> {
         self.log.change(|arrivals| {
             let arrival = arrivals.get_mut(self.index)?;

@@ -64,7 +64,7 @@ impl Recording {
         &self.method
     }
 
-    /// A server that does the same once more, and then whatever its handlers do.
+    /// A server that does the same again, and then whatever its handlers do.
     #[must_use]
     pub fn script(&self) -> Script {
         let step = |recorded: &Recorded| -> Step {
@@ -93,7 +93,7 @@ impl fmt::Display for Recording {
     }
 }
 
-/// A text that is no recording: which line, and what a line has to be.
+/// A text that is not a recording: which line, and what a line has to be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseRecordingError {
     line: String,

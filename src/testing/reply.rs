@@ -24,14 +24,14 @@ pub enum Reply {
     Status(Box<Status>),
     /// Headers, and then these things one after another.
     Play(HeaderMap, Vec<Beat>),
-    /// A reply that is no gRPC: an HTTP status, and headers.
+    /// A reply that is not gRPC: an HTTP status, and headers.
     Http(u16, HeaderMap),
     /// Nothing.
     Hang,
     /// The stream is reset for that reason, a number of HTTP/2 such as 7 for `REFUSED_STREAM`.
     Reset(u32),
     /// The connection is to end, for that reason. The last stream that was looked at is the request's own, or, if not
-    /// `taken`, the one before it.
+    /// `taken`, the previous one.
     GoAway {
         /// The reason, a number of HTTP/2 such as 0 for `NO_ERROR`.
         reason: u32,
@@ -42,7 +42,7 @@ pub enum Reply {
     Close,
 }
 
-/// The end of a stream or connection in place of a response.
+/// The end of a stream or connection instead of a response.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Break {
     Reset(u32),
@@ -186,7 +186,7 @@ impl Reply {
         Self::play(messages.iter().map(Beat::message).chain(then).collect::<Vec<_>>())
     }
 
-    /// A reply that is no gRPC. What is no header is left out.
+    /// A reply that is not gRPC. What is no header is left out.
     #[must_use]
     pub fn http(status: u16, pairs: &[(&'static str, &str)]) -> Self {
         Reply::Http(status, headers(pairs))

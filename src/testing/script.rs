@@ -133,7 +133,7 @@ impl Script {
         self
     }
 
-    /// With that reply from then on, in place of the real handler's.
+    /// With that reply from then on, instead of the real handler's.
     #[must_use]
     pub fn then_always(self, after: Duration, reply: Reply) -> Self {
         self.change(|queues| queues.last = Step { after, reply });

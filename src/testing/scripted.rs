@@ -96,7 +96,7 @@ where
     }
 }
 
-/// No response: whoever serves the connection sees what becomes of it.
+/// No response: the code that serves the connection sees the result.
 fn broken(how: Break, mut watch: Watch) -> http::Response<Body> {
     watch.replied();
     let mut response = http::Response::new(Body::empty());
@@ -108,7 +108,7 @@ async fn read(request: http::Request<Body>, watch: &Watch) -> http::Request<Body
     let (parts, body) = request.into_parts();
     let bytes = match body.collect().await {
         Ok(body) => body.to_bytes(),
-        // The caller has gone: nobody will see what is replied.
+        // The caller is gone, so the reply is dropped.
         Err(_) => pending().await,
     };
     watch.read(bytes.clone());

@@ -11,7 +11,7 @@ use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-/// An attempt of a trial: its end, so long after its start. The transport under test has to bring it about.
+/// An attempt of a trial: its end, this long after its start. The transport under test has to bring it about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TestedAttempt {
@@ -103,9 +103,9 @@ pub enum SuitePart {
     Hedging,
     /// Nothing is retried once the caller has a part of the reply.
     Commit,
-    /// Observers hear of each beginning and end, once and in order.
+    /// Observers are notified of each beginning and end, once and in order.
     Observers,
-    /// An operation that is dropped at any moment is over, and observers hear of it.
+    /// An operation that is dropped at any moment has ended, and observers are notified of it.
     Cancellation,
 }
 
@@ -152,7 +152,7 @@ impl SuitePart {
             )],
             Self::Hedging => vec![(
                 Trial { hedging: Some(hedging()), ..of(&[Hangs, replies]) },
-                // A reply that is there when a hedge is due wins, so that it goes out past that moment.
+                // A reply that is there when a hedge is due wins, so that it is sent past that moment.
                 "0-61 CANCELLED, 50-61 OK",
             )],
             Self::Commit => vec![(of(&[BreaksOff(10 * MS)]), "0-10 UNAVAILABLE; COMMITTED")],
@@ -263,7 +263,7 @@ fn hedging() -> Hedging {
     Hedging::new(2).delay(50 * MS)
 }
 
-/// An operation with those attempts, and the events that an observer hears of it.
+/// An operation with those attempts, and the events that an observer is notified of it.
 fn observed(attempts: &[TestedAttempt]) -> (Arc<Events>, Trial) {
     let events = Arc::new(Events::default());
     let trial = trial(settings(), attempts);
@@ -271,7 +271,7 @@ fn observed(attempts: &[TestedAttempt]) -> (Arc<Events>, Trial) {
     (events, Trial { options, ..trial })
 }
 
-/// The beginnings and ends that an observer hears of.
+/// The beginnings and ends that an observer is notified of.
 #[derive(Debug, Default)]
 struct Events(Mutex<Vec<String>>);
 

@@ -38,13 +38,12 @@ const UNITS: [(&str, u64); 9] = [
     ("ns", 1),
 ];
 
-/// Reads one or more numbers with units, the longest unit first, exactly: no floating point, nothing rounded.
-/// Spaces may stand between them, and a bare `0` is a duration too. The longest is 2^64 - 1 nanoseconds, which
-/// is what operations count in.
+/// Reads one or more numbers with units, the longest unit first, exactly: no floating point, nothing rounded. There
+/// may be spaces between them, and `0` without a unit is a duration too. The longest is 2^64 - 1 nanoseconds.
 ///
 /// # Errors
 ///
-/// The text is no duration; the error says why not.
+/// The text is not a duration; the error says why not.
 pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
     u64::try_from(parse_nanos(text)?).map(Duration::from_nanos).map_err(|_| too_long())
 }
@@ -53,7 +52,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, DurationError> {
 ///
 /// # Errors
 ///
-/// The text is no duration; the error says why not.
+/// The text is not a duration; the error says why not.
 pub fn parse_nanos(text: &str) -> Result<u128, DurationError> {
     let mut rest = text.trim();
     if rest.is_empty() {

@@ -3,11 +3,11 @@
 use crate::Escaped;
 use std::fmt;
 
-/// The side of its column that a cell stands on.
+/// The side of its column on which a cell is aligned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "a column has two sides")]
 pub enum Align {
-    /// Text, which is broken at spaces where there is no room for it.
+    /// Text, which is broken at spaces if there is no room for it.
     Left,
     /// Numbers, which never are.
     Right,
@@ -81,12 +81,12 @@ impl Grid {
         self.rows.push(row.into_iter().collect());
     }
 
-    /// Writes the table, in that width if its columns of text can be made so narrow. `paint` gives what stands
-    /// before and after a cell of each role.
+    /// Writes the table in that width, if its text columns can be made narrow enough. `paint` returns the text before
+    /// and after a cell of each role.
     ///
     /// # Errors
     ///
-    /// Where `out` fails.
+    /// Writing to `out` failed.
     pub fn write<P: fmt::Display>(
         &self,
         out: &mut dyn fmt::Write,

@@ -12,8 +12,8 @@ const DAY: u128 = 24 * HOUR;
 
 /// Prints a duration in units that fit, such as `55.7 s` or `2 min 36 s`.
 ///
-/// The plain form has three significant places, more where they are whole seconds, minutes or hours. The
-/// alternate form (`{:#}`) rounds nothing, for what a person has set: `1.2345 s`. Both are read back by the
+/// The plain form has three significant places, more if they are whole seconds, minutes or hours. The alternate form
+/// (`{:#}`) rounds nothing, for what a person has set: `1.2345 s`. Both are read back by the
 /// [grammar](super::parse_duration) of the flags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[expect(clippy::exhaustive_structs, reason = "a wrapper around one value, made where it is printed")]

@@ -1,4 +1,4 @@
-//! Text that people write and read, without dependencies: the parts of tonic-gax that know nothing of retries.
+//! Text that people write and read, without dependencies: the parts of tonic-gax that know nothing about retries.
 //!
 //! ```
 //! use gax_text::{Align, Cell, Escaped, Grid, Human, closest, parse_duration};

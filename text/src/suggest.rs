@@ -3,8 +3,8 @@
 /// Texts longer than this are not compared: the work grows with the square.
 const LONGEST: usize = 120;
 
-/// The candidate that is closest to a text and close enough to suggest: at most two edits, or one in a
-/// text of up to four characters, or the same but for case and punctuation.
+/// The candidate that is closest to a text and close enough to suggest: at most two edits, or one in a text of up to
+/// four characters, or the same except for case and punctuation.
 #[must_use]
 pub fn closest<'a>(text: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if text.chars().count() > LONGEST {

@@ -105,17 +105,20 @@ impl fmt::Display for Text<'_> {
     }
 }
 
-/// Which cases of a kind a program can meet with today. All of them run through the same operation.
+/// Which cases of a kind a program can meet. The command runs all of them through the same operation; tests run these through clients.
 fn what_a_client_runs(kind: &str) -> Option<&'static str> {
     match kind {
         "unary" => Some(
-            "unary: a client runs these, but for settings that it refuses: negative durations, multipliers that \
-             are not finite, codes without a limit.",
+            "unary: clients make these calls, except with settings that they reject: negative durations, multipliers \
+             that are not finite, codes without a limit.",
         ),
         "streaming" => {
-            Some("streaming: a client runs those that are not resumable; none resumes a stream yet.")
+            Some("streaming: clients make these calls, with a resumption if the stream was resumed.")
         }
-        "poll" => Some("poll: no client polls yet; the operation and its rules do."),
+        "poll" => Some(
+            "poll: generated clients poll long-running operations like this, except with settings that they reject: \
+             polling without a limit, negative durations.",
+        ),
         _ => None,
     }
 }

@@ -19,7 +19,7 @@ pub(crate) enum Format {
     Json,
 }
 
-/// Prints text, whose styles are dropped where standard output is no terminal.
+/// Prints text, whose styles are dropped where standard output is not a terminal.
 pub(crate) fn print(text: &str) -> Result<(), Failure> {
     stream(|out| Ok(out.write_all(text.as_bytes())?))
 }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use std::time::Duration;
 
-/// The fields of every case that say nothing of what happens.
+/// The fields of every case that say nothing about what happens.
 const LABELS: [&str; 5] = ["id", "kind", "category", "note", "jvm_dependent"];
 
 /// A case: its settings, its script and the recorded result.

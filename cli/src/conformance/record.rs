@@ -12,7 +12,7 @@ pub(super) struct Record {
     pub(super) final_code: Option<String>,
     pub(super) end_us: i128,
     pub(super) denied_next: Option<Denied>,
-    /// The calls of its tracer, such as `attemptStarted(0)`; `None`: nobody wrote them down.
+    /// The calls of its tracer, such as `attemptStarted(0)`; `None`: they weren't recorded.
     pub(super) tracer: Option<Vec<String>>,
 }
 

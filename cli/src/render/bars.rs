@@ -12,8 +12,8 @@ const WIDTH: usize = 48;
 /// The room for numbers and codes next to it.
 const BESIDE: usize = 24;
 
-/// A line for each attempt, from its start to its end; `None` where attempts only follow each other, which their table shows
-/// as well, or where one never ends.
+/// A line for each attempt, from its start to its end; `None` if attempts only follow each other, which their table shows as
+/// well, or if one never ends.
 pub(crate) fn bars(timeline: &Timeline) -> Option<String> {
     let room = width().map_or(WIDTH, |columns| columns.saturating_sub(BESIDE));
     bars_in(timeline, room.clamp(WIDTH / 3, WIDTH))

@@ -56,7 +56,7 @@ pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: Reco
     format!("{reason}: {why}; the operation ended at {end} with {code}.")
 }
 
-/// The attempt that the operation ended with. Where attempts overlapped, that is not always the last one.
+/// The attempt that the operation ended with. If attempts overlapped, that is not always the last one.
 fn deciding(timeline: &Timeline) -> Option<&Row> {
     let rows = &timeline.attempts;
     let is_sequence = rows.is_sorted_by(|one, next| one.end_ms.is_some_and(|end| end <= next.start_ms));

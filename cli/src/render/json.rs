@@ -5,7 +5,7 @@ use serde::{Serialize, Serializer};
 use serde_json::ser::{Formatter, Serializer as JsonSerializer};
 use std::io::{self, Write};
 
-/// Writes data as JSON, and a line break. What a terminal would act on is escaped: it stands in strings only.
+/// Writes data as JSON, and a line break. What a terminal would act on is escaped: it is in strings only.
 pub(crate) fn write_json(
     mut out: &mut dyn Write,
     value: &impl Serialize,

@@ -2,7 +2,7 @@
 
 use super::table::width;
 
-/// The text with its lines broken at spaces where they are wider than the terminal. What follows a break moves that many
+/// The text with its lines broken at spaces if they are wider than the terminal. What follows a break moves that many
 /// spaces to the right.
 pub(crate) fn prose(text: &str, indent: usize) -> String {
     match width() {

@@ -33,7 +33,7 @@ pub(crate) struct Row {
     /// `None`, like the code: it never ends.
     pub(crate) end_ms: Option<Ms>,
     pub(crate) code: Option<Named<Code>>,
-    /// How often its request was sent again at once.
+    /// How often its request was sent again immediately.
     #[serde(skip_serializing_if = "is_none")]
     pub(crate) transparent_retries: u32,
 }

@@ -7,8 +7,7 @@ use gax_text::closest;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Codes(pub(crate) CodeSet);
 
-/// Reads `UNAVAILABLE,14,aborted`: names in any case or numbers, with commas in between. Empty text is
-/// no code.
+/// Reads `UNAVAILABLE,14,aborted`: names in any case or numbers, with commas in between. Empty text is not a code.
 pub(crate) fn codes(text: &str) -> Result<Codes, String> {
     if text.trim().is_empty() {
         return Ok(Codes(CodeSet::EMPTY));

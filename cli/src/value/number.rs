@@ -57,7 +57,7 @@ fn too_large(most: u64) -> String {
     format!("is too large; the most is {most}")
 }
 
-/// A seed nobody chose, short enough to be typed.
+/// A random seed, short enough to be typed.
 pub(crate) fn fresh_seed() -> u64 {
     ThreadJitter.next_u64() >> 40
 }

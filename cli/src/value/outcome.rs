@@ -9,9 +9,9 @@ use std::time::Duration;
 const ADVICE: &str =
     "write how long and which code, such as 300ms:UNAVAILABLE or 20ms:OK, or lost, or refused, or hang";
 
-/// Reads `300ms:UNAVAILABLE` (a reply after that long), `UNAVAILABLE` (at once) or `hang`. In place of a code, `lost` is a
-/// request that never left, and `refused` one that the server did not look at. `stream:` before all that is a stream that has
-/// delivered messages before.
+/// Reads `300ms:UNAVAILABLE` (a reply after that long), `UNAVAILABLE` (immediately) or `hang`. In place of a code, `lost` is
+/// a request that never left, and `refused` one that the server did not look at. `stream:` before all that is a stream that
+/// has delivered messages before.
 pub(crate) fn outcome(text: &str) -> Result<Response, String> {
     match text.trim().split_once(':') {
         Some((first, rest)) if first.eq_ignore_ascii_case("stream") => of_stream(rest),

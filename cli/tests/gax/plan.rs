@@ -54,7 +54,7 @@ fn transparent_retries() {
     assert_snapshot!(sessions.map(|more| session(&format!("plan {flags} {more}"))).join("\n"));
 }
 
-/// A stream that has delivered messages is taken up behind them, with back-off and a number of attempts that begin anew.
+/// A stream that has delivered messages is resumed behind them, with back-off and a number of attempts that begin anew.
 #[test]
 fn streams_that_break_off() {
     let flags = "--max-attempts 2 --initial-retry-delay 100ms --initial-rpc-timeout 1s";

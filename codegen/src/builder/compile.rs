@@ -38,9 +38,9 @@ impl Builder {
     /// Compiles protos and writes the code, for a build script. Cargo gets the warnings and the files that
     /// were read.
     ///
-    /// Imports are looked for below `includes`; no `protoc` is needed. Messages and tonic's own code come
-    /// out for imported files too, settings and client only for the protos named here and for services
-    /// that a retry table names.
+    /// Imports are looked for below `includes`; no `protoc` is needed. Messages and tonic's own code are also
+    /// generated for imported files, settings and clients only for the protos named here and for services that a
+    /// retry table names.
     ///
     /// # Errors
     ///
@@ -55,10 +55,10 @@ impl Builder {
         self.compile(&loaded, compiled)
     }
 
-    /// Writes the code for compiled protos, which must include their imports, for a build script. As
-    /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors don't say which RPCs start
-    /// long-running operations, so that there are no settings for these, nor which headers and ids Google's servers expect:
-    /// [`compile_encoded_fds`](Self::compile_encoded_fds) sees that.
+    /// Writes the code for compiled protos, which must include their imports, for a build script. The same as
+    /// [`compile_protos`](Self::compile_protos) with every file named. Such descriptors lack the options for long-running
+    /// operations, so there are no settings for these, and for the headers and ids that Google's servers expect.
+    /// [`compile_encoded_fds`](Self::compile_encoded_fds) reads these options.
     ///
     /// # Errors
     ///
@@ -88,9 +88,8 @@ impl Builder {
     ///
     /// # Errors
     ///
-    /// A retry table can't be read or has no meaning, the protos don't compile, an option is no Rust path,
-    /// or a table names unknown methods and
-    /// [`deny_unknown_methods`](Self::deny_unknown_methods) is on.
+    /// A retry table can't be read or has no meaning, the protos don't compile, an option is not a Rust path, or a
+    /// table names unknown methods and [`deny_unknown_methods`](Self::deny_unknown_methods) is on.
     pub fn generate(
         self,
         protos: &[impl AsRef<Path>],

@@ -119,7 +119,7 @@ impl Builder {
         self
     }
 
-    /// Reads a retry table from a text, which has to be UTF-8. The name stands in messages, docs and errors.
+    /// Reads a retry table from a text, which has to be UTF-8. The name is used in messages, docs and errors.
     pub fn retry_table_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
         self.sources.tables.push(TableSource::Text { name: name.into(), text: text.into() });
         self
@@ -132,37 +132,37 @@ impl Builder {
         self
     }
 
-    /// Reads an API's GAPIC YAML from a text, which has to be UTF-8. The name stands in messages, docs and errors.
+    /// Reads an API's GAPIC YAML from a text, which has to be UTF-8. The name is used in messages, docs and errors.
     pub fn gapic_yaml_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
         self.sources.gapic_yaml.push(TableSource::Text { name: name.into(), text: text.into() });
         self
     }
 
-    /// Reads an API's service YAML (`asset_v1.yaml`), which says which methods of other services clients have as
-    /// well, such as `GetLocation` of `google.cloud.location.Locations`, and which fields of requests they fill with a new
-    /// UUID where they are empty (`publishing.method_settings[].auto_populated_fields`, AIP-4235).
+    /// Reads an API's service YAML (`asset_v1.yaml`), which says which methods of other services clients have as well,
+    /// such as `GetLocation` of `google.cloud.location.Locations`, and which fields of requests they fill with a new UUID
+    /// if they are empty (`publishing.method_settings[].auto_populated_fields`, AIP-4235).
     ///
-    /// The protos of such a service have to be named, too, in [`compile_protos`](Self::compile_protos). It has
-    /// no settings and client of its own then.
+    /// The protos of such a service have to be named, too, in [`compile_protos`](Self::compile_protos). No separate
+    /// settings and client are generated for it then.
     pub fn service_yaml(mut self, path: impl Into<PathBuf>) -> Self {
         self.sources.service_yaml = Some(TableSource::Path(path.into()));
         self
     }
 
-    /// Reads an API's service YAML from a text, which has to be UTF-8. The name stands in messages and errors.
+    /// Reads an API's service YAML from a text, which has to be UTF-8. The name is used in messages and errors.
     pub fn service_yaml_text(mut self, name: impl Into<String>, text: impl Into<Vec<u8>>) -> Self {
         self.sources.service_yaml = Some(TableSource::Text { name: name.into(), text: text.into() });
         self
     }
 
-    /// Which client's interpretation of the tables counts.
+    /// Which client's interpretation of the tables is used.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self
     }
 
-    /// Whether a method or service in a table that no proto has is an error, if its name is close to one that a proto has and the
-    /// table has not: most likely it is misspelt. Every other such name is a warning, since published tables name methods that are in no
+    /// Whether a method or service in a table that no proto has is an error, if its name is close to one that a proto has and the table
+    /// lacks, because it is probably misspelt. Every other such name is a warning, since published tables name methods that are in no
     /// proto. Default: all of them are warnings.
     pub fn deny_unknown_methods(mut self, deny: bool) -> Self {
         self.deny_unknown_methods = deny;
@@ -208,7 +208,7 @@ impl Builder {
         self
     }
 
-    /// Whether tonic's own client is generated, next to the one that retries.
+    /// Whether tonic's own client is generated, in addition to the one that retries.
     pub fn build_client(mut self, enable: bool) -> Self {
         self.build_client = enable;
         self.tonic = self.tonic.build_client(enable);

@@ -5,9 +5,9 @@ use super::options::Builder;
 impl Builder {
     /// Starts from this configuration of prost, for options that have no method here.
     ///
-    /// Its `extern_path`s are used for messages; give those of services to
-    /// [`extern_path`](Builder::extern_path) instead. Its service generator, output directory and include
-    /// file are not used. Messages know their names (`prost::Name`) only where it has `enable_type_names`, which is on without it.
+    /// Its `extern_path`s are used for messages; give those of services to [`extern_path`](Builder::extern_path) instead. Its
+    /// service generator, output directory and include file are not used. Messages know their names (`prost::Name`) only if it has
+    /// `enable_type_names`, which is on without it.
     pub fn prost_config(mut self, config: prost_build::Config) -> Self {
         self.prost = config;
         self

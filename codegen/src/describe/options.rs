@@ -34,7 +34,7 @@ impl MethodOptions {
         self.services.get(service)
     }
 
-    /// The types of the operations that a method starts; `None`: it starts none, or says nothing of them.
+    /// The types of the operations that a method starts; `None`: it starts none, or says nothing about them.
     pub(crate) fn operation_types(&self, service: &str, method: &str) -> Option<OperationTypes> {
         let info = self.of(service, method)?.operation_info.clone()?;
         Some(OperationTypes { response: info.response_type, metadata: info.metadata_type })

@@ -7,7 +7,7 @@ use gax_table::{AutoPopulatedField, ServiceYaml};
 use prost::{DecodeError, Message as _};
 use std::collections::HashMap;
 
-/// The fields that clients fill where they are empty, by service and method.
+/// The fields that clients fill if they are empty, by service and method.
 #[derive(Debug, Default)]
 pub(crate) struct RequestIds {
     fields: HashMap<(String, String), Vec<String>>,

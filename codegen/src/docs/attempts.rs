@@ -144,8 +144,7 @@ fn row(attempt: &str, delay: Duration, timeout: &str, from: &str, to: &str) -> S
     format!("| {attempt} | {delay} | {timeout} | {from} | {to} |")
 }
 
-/// The attempts if every one fails at once: they show the delays, which a table of long timeouts
-/// does not.
+/// The attempts if every one fails immediately: they show the delays, which a table of long timeouts does not.
 fn refused(policy: &Policy, codes: CodeSet) -> Option<String> {
     if codes.is_empty() {
         return None;

@@ -14,7 +14,7 @@ impl DocLines {
         Self(vec![line.into()])
     }
 
-    /// Adds a paragraph, list or table, after an empty line where something stands before it.
+    /// Adds a paragraph, list or table, after an empty line where something is before it.
     pub(crate) fn block(mut self, lines: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut lines = lines.into_iter().map(Into::into).peekable();
         if !self.0.is_empty() && lines.peek().is_some() {

@@ -66,7 +66,7 @@ pub(super) fn client(
                 #client::new(::tonic::service::interceptor::InterceptedService::new(channel, interceptor))
             }
 
-            /// Sends requests to this origin, over channels that have none of their own.
+            /// Sends requests to this origin, over channels that don't have one.
             #[must_use]
             pub fn with_origin(self, origin: &::tonic::codegen::http::Uri) -> Self {
                 Self { inner: self.inner.with_origin(origin) }

@@ -6,7 +6,7 @@ use gax_table::RequestParam;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
-/// The service, if it is one of Google's, and the annotations of its methods, where there are any.
+/// The service, if it is one of Google's, and the annotations of its methods, if there are any.
 pub(super) fn statics(emitter: &Emitter, joined: &JoinedService) -> TokenStream {
     let runtime = &emitter.runtime;
     let service = emitter.annotations.host(joined.name()).map(|host| {

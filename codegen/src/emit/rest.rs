@@ -6,7 +6,7 @@ use crate::names::ServiceNames;
 use proc_macro2::TokenStream;
 use quote::{format_ident, quote};
 
-/// The descriptors of a build and the functions that make its client over REST, where they are asked for.
+/// The descriptors of a build and the functions that make its client over REST, if they are asked for.
 pub(super) fn rest(emitter: &Emitter, names: &ServiceNames, joined: &JoinedService) -> Option<TokenStream> {
     let descriptors = emitter.rest.as_deref()?;
     let host = emitter.annotations.host(joined.name());
@@ -21,7 +21,7 @@ pub(super) fn rest(emitter: &Emitter, names: &ServiceNames, joined: &JoinedServi
 
         impl<S: #runtime::rest::HttpService> #client<#runtime::rest::RestTransport<S>> {
             /// A client over HTTP and JSON, by the protos' `google.api.http` rules: the same calls, with the same settings. RPCs
-            /// that are no reads to HTTP are hedged only where the hedging is for RPCs that are not idempotent too.
+            /// that are no reads to HTTP are hedged only if the hedging is for RPCs that are not idempotent too.
             #[must_use]
             pub fn rest(http: S, settings: #settings) -> Self {
                 let (transport, settings) = REST.client(http, settings);

@@ -32,7 +32,7 @@ pub(super) struct Rpc<'a> {
     pub(super) operation: Option<Operation>,
     /// The function that batches its requests.
     pub(super) batching: Option<RpcBatching>,
-    /// The fields of its requests that are filled with a new id where they are empty, by their names in the proto.
+    /// The fields of its requests that are filled with a new id if they are empty, by their names in the proto.
     pub(super) request_ids: &'a [String],
     /// How its pages are read.
     pub(super) pages: Option<PageFields>,

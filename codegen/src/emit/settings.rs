@@ -47,8 +47,8 @@ pub(super) fn stub_settings(runtime: &TokenStream, names: &ServiceNames, rpcs: &
                 &RETRY_PARAM_DEFINITIONS
             }
 
-            /// The service's RPCs in the order of its proto, then those that are mixed in, with what the retry table
-            /// says of each.
+            /// The service's RPCs in the order of its proto, then those that are mixed in, with the values of the
+            /// retry table for each.
             #[must_use]
             pub fn methods() -> &'static [#runtime::MethodInfo] {
                 &METHODS

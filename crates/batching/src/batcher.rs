@@ -120,16 +120,16 @@ impl<T, R, E> Batcher<T, R, E> {
         &self.handle.shared
     }
 
-    /// Adds an element. Where there is no room and the settings say
-    /// [`Block`](gax_retry::LimitExceeded::Block), it waits until there is, behind those that wait already.
+    /// Adds an element. If there is no room and the settings say [`Block`](gax_retry::LimitExceeded::Block), it waits
+    /// until there is, after the callers that are already waiting.
     ///
     /// Once this returns the future of its reply, the element is in a batch that will be sent.
     ///
     /// # Errors
     ///
-    /// The element was not taken: there is no room for it and the settings say
-    /// [`ThrowException`](gax_retry::LimitExceeded::ThrowException), or there never will be; or the batcher is closed. The
-    /// error has the element.
+    /// The element was not accepted: there is no room for it and the settings say
+    /// [`ThrowException`](gax_retry::LimitExceeded::ThrowException), or there can never be room; or the batcher is closed.
+    /// The error contains the element.
     ///
     /// # Cancel safety
     ///
@@ -144,11 +144,11 @@ impl<T, R, E> Batcher<T, R, E> {
         }
     }
 
-    /// Adds an element, or refuses it at once where there is no room: for threads and callbacks that can't wait.
+    /// Adds an element, or refuses it immediately if there is no room: for threads and callbacks that can't wait.
     ///
     /// # Errors
     ///
-    /// The element was not taken, and the error has it.
+    /// The element was not accepted; the error contains it.
     pub fn try_add(&self, element: T) -> Result<ElementFuture<R, E>, AddError<T>> {
         self.shared().try_add(element)
     }

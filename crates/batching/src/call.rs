@@ -83,9 +83,9 @@ where
         self.answered(move |reply, sizes| one_each(split(reply, sizes), sizes.len(), None))
     }
 
-    /// The reply has a list with an item for each entry, where elements are requests with several
-    /// [entries](Batching::entries): `list` takes it out of the reply, and `reply` makes that of an element of its items. A list of
-    /// another length fails all elements with [`WrongReplies`](super::ElementFailure::WrongReplies).
+    /// For elements that are requests with several [entries](Batching::entries), and a reply that has a list with an item for each
+    /// entry: `list` takes the list out of the reply, and `reply` builds an element's reply from its items. A list of another
+    /// length fails all elements with [`WrongReplies`](super::ElementFailure::WrongReplies).
     #[must_use]
     pub fn split_entries<I, R>(
         self,

@@ -11,16 +11,16 @@ use std::fmt;
 use std::sync::Arc;
 
 /// How elements are batched: how a batch is sent, when, and how much may be outstanding. A
-/// [`BatchCall`](super::BatchCall) makes one, and a [`Batcher`](super::Batcher) is made of it.
+/// [`BatchCall`](super::BatchCall) makes one, and a [`Batcher`](super::Batcher) is created from it.
 ///
 /// # Defaults
 ///
 /// | setting | default |
 /// | --- | --- |
-/// | [`settings`](Self::settings) | each element is sent at once, and nothing is limited |
+/// | [`settings`](Self::settings) | each element is sent immediately, and nothing is limited |
 /// | [`rules`](Self::rules) | [`Exceeded`](BatchingRules::Exceeded), those of settings made in code |
 /// | [`entries`](Self::entries) | an element is one entry |
-/// | [`bytes`](Self::bytes) | an element has none, so that byte thresholds and limits don't count |
+/// | [`bytes`](Self::bytes) | an element has none, so that byte thresholds and limits don't apply |
 /// | [`discriminator`](Self::discriminator), [`discriminator_eq`](Self::discriminator_eq) | all elements share batches |
 /// | [`ordering_key`](Self::ordering_key) | any number of batches is in flight |
 /// | [`split_failure`](Self::split_failure) | a failed batch fails all its elements |
@@ -50,7 +50,7 @@ impl<T, R, E> Batching<T, R, E> {
     /// When batches are sent, and how much may be outstanding. Limits below the thresholds are an error when the batcher is
     /// made, unless they are ignored.
     ///
-    /// Without limits, or where they are [ignored](gax_retry::LimitExceeded::Ignore), nothing bounds the elements that gather
+    /// Without limits, or if they are [ignored](gax_retry::LimitExceeded::Ignore), nothing bounds the elements that gather
     /// while a server hangs.
     #[must_use]
     pub fn settings(mut self, settings: BatchingSettings) -> Self {

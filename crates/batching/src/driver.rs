@@ -19,10 +19,10 @@ type EndedCall<R, E> = (BatchId, Option<Ended<R, E>>);
 const WHO: &str = "the call of a batch";
 
 /// The task of a batcher: it owns the timer and the calls of batches that are in flight, and ends when the batcher is closed
-/// and every batch has ended, or at once when it is aborted.
+/// and every batch has ended, or immediately when it is aborted.
 ///
-/// [`Batcher::spawn`](super::Batcher::spawn) spawns it. Who makes a batcher by [`Batcher::pair`](super::Batcher::pair) has to
-/// poll it: without it nothing is sent.
+/// [`Batcher::spawn`](super::Batcher::spawn) spawns it. If you create a batcher with [`Batcher::pair`](super::Batcher::pair),
+/// you have to poll it; otherwise nothing is sent.
 ///
 /// # Cancel safety
 ///

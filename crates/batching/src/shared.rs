@@ -75,7 +75,7 @@ impl<T, R, E> Shared<T, R, E> {
         })
     }
 
-    /// Closes the batcher because nobody can add any longer.
+    /// Closes the batcher because no handle is left.
     pub(super) fn abandon(&self) {
         let unsent = self.change(|state, now, after| {
             let is_news = !state.is_closing() && state.phase() == Phase::Running;
@@ -131,7 +131,7 @@ impl<T, R, E> Shared<T, R, E> {
         self.change(|state, now, after| state.begin(driver, now, after))
     }
 
-    /// That moment; `None` where no timer can reach it.
+    /// That moment; `None` if no timer can reach it.
     pub(super) fn at(&self, moment: Duration) -> Option<Instant> {
         self.clock.at(moment)
     }

@@ -2,7 +2,7 @@
 
 /// Counts of what a batcher has done so far.
 ///
-/// Counts elements as they were added, whatever number of entries each has.
+/// Each added element counts once, whatever number of entries it has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BatcherTotals {
     pub(crate) batches: u64,

@@ -100,20 +100,20 @@ impl ConnectionBuilder {
         }
     }
 
-    /// How long it may take until the server's SETTINGS of HTTP/2 have come, names aside: TCP, TLS, and a server that accepts
-    /// connections and says nothing. Of an endpoint's addresses, the next one is tried after 250 ms or as soon as one fails, three at a
-    /// time, and the first over which SETTINGS come has won (RFC 8305). 20 s, unless set.
+    /// The time limit for connecting, from TCP and TLS until the server's HTTP/2 SETTINGS have arrived. Resolving names is not
+    /// included. Of an endpoint's addresses, the next one is tried after 250 ms or as soon as one fails, up to three at a time; the
+    /// first whose SETTINGS arrive is used (RFC 8305). Default: 20 s.
     pub fn connect_timeout(self, timeout: Duration) -> Self {
         Self { connect_timeout: timeout, ..self }
     }
 
-    /// The back-off between attempts to connect. gRPC's, unless set.
+    /// The back-off between attempts to connect. Default: gRPC's.
     pub fn connect_backoff(self, backoff: ConnectBackoff) -> Self {
         Self { backoff, ..self }
     }
 
-    /// Whether calls wait where no connection can be made, until one can or their time is up. Otherwise they fail with
-    /// `UNAVAILABLE` until one is made. No, unless set; a table's `waitForReady` says it for its methods.
+    /// Whether calls wait if no connection can be made, until one can or their time is up. Otherwise they fail with
+    /// `UNAVAILABLE` until one is made. Default: no. A table's `waitForReady` sets it for its methods.
     ///
     /// In any case calls wait while the first connection is being made, and retries (attempts that are not the first of their operation)
     /// wait for the endpoint's next attempt to connect if it begins before their time is up.
@@ -121,12 +121,12 @@ impl ConnectionBuilder {
         Self { wait_for_ready: waits, ..self }
     }
 
-    /// Which endpoint a call goes to. The first that takes a connection, unless set.
+    /// Which endpoint a call uses. Default: the first that accepts a connection.
     pub fn picker(self, picker: Picker) -> Self {
         Self { picker, ..self }
     }
 
-    /// Has calls avoid endpoints that they fail at, for a while. They don't, unless set.
+    /// Has calls avoid endpoints that they fail at, for a while. Default: no.
     pub fn eject(self, ejection: Ejection) -> Self {
         Self { ejection: Some(ejection), ..self }
     }
@@ -140,7 +140,7 @@ impl ConnectionBuilder {
     }
 
     /// Sends these credentials with the [health check](Self::health_check). A check that is refused is repeated after the
-    /// [back-off](Self::connect_backoff). None, unless set.
+    /// [back-off](Self::connect_backoff). Default: none.
     pub fn health_credentials(self, credentials: Credentials) -> Self {
         Self { health_credentials: Some(credentials), ..self }
     }
@@ -151,13 +151,13 @@ impl ConnectionBuilder {
         Self { resolver: Some(Box::new(resolver)), ..self }
     }
 
-    /// After how much time the resolver is asked again although no connection has failed; `None`: never. 60 s, unless set.
+    /// After how much time the resolver is asked again although no connection has failed; `None`: never. Default: 60 s.
     pub fn resolve_every(self, interval: impl Into<Option<Duration>>) -> Self {
         Self { resolve_every: interval.into(), ..self }
     }
 
     /// After how much time a connection is exchanged for a new one, give or take a tenth: behind balancers that spread connections,
-    /// not calls. Calls on the old one continue. Never, unless set.
+    /// not calls. Calls on the old one continue. Default: never.
     pub fn max_age(self, age: impl Into<Option<Duration>>) -> Self {
         Self { max_age: age.into(), ..self }
     }
@@ -170,63 +170,63 @@ impl ConnectionBuilder {
     }
 
     /// After how many attempts in a row that used up their RPC timeouts, without a byte from the server since before the first of
-    /// them, its next call has a new connection; `None`: never. 2, unless set. A server that is only slow costs one more
-    /// connection by that, which is made again no sooner than the [back-off](Self::connect_backoff) allows.
+    /// them, its next call has a new connection; `None`: never. Default: 2. A server that is only slow costs one more connection
+    /// by that, which is made again no sooner than the [back-off](Self::connect_backoff) allows.
     pub fn silent_attempts(self, attempts: impl Into<Option<u32>>) -> Self {
         Self { silent_attempts: attempts.into().map(|attempts| attempts.max(1)), ..self }
     }
 
     /// For how long sent bytes may stay without an acknowledgement until the system ends the connection (`TCP_USER_TIMEOUT`, on
-    /// Linux and Android); `None`: the system's own time, of some 15 minutes. 20 s, unless set.
+    /// Linux and Android); `None`: the system's own time, of some 15 minutes. Default: 20 s.
     ///
-    /// The system also ends a connection by it whose other end is alive, but has read nothing for so long while its buffers are full. For
-    /// a server that pauses longer than 20 s while you send to it (backpressure, a debugger, a suspended machine), set a longer time.
+    /// The system then also closes a connection to a server that is alive but reads nothing for that long while its buffers are full. Set
+    /// a longer time for a server that pauses longer than 20 s while you send to it (backpressure, a debugger, a suspended machine).
     pub fn tcp_user_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.sockets.user_timeout = timeout.into();
         self
     }
 
-    /// After how much quiet time the system asks the other end whether it is there (TCP keep-alive); `None`: never. 60 s, unless
-    /// set.
+    /// The idle time after which the system probes the other end (TCP keep-alive); `None`: never. Default: 60 s.
     pub fn tcp_keepalive(mut self, time: impl Into<Option<Duration>>) -> Self {
         self.sockets.keepalive = time.into();
         self
     }
 
-    /// How long it waits until it asks again; `None`: the system's own time. 10 s, unless set.
+    /// How long it waits until it asks again; `None`: the system's own time. Default: 10 s.
     pub fn tcp_keepalive_interval(mut self, interval: impl Into<Option<Duration>>) -> Self {
         self.sockets.keepalive_interval = interval.into();
         self
     }
 
-    /// How often it asks until it ends the connection; `None`: as often as the system does. 3 times, unless set.
+    /// How often it asks until it ends the connection; `None`: as often as the system does. Default: 3 times.
     pub fn tcp_keepalive_retries(mut self, retries: impl Into<Option<u32>>) -> Self {
         self.sockets.keepalive_retries = retries.into();
         self
     }
 
-    /// Whether small packets are sent at once (`TCP_NODELAY`). They are, unless set.
+    /// Whether small packets are sent immediately (`TCP_NODELAY`). Default: yes.
     pub fn tcp_nodelay(mut self, is_on: bool) -> Self {
         self.sockets.nodelay = is_on;
         self
     }
 
-    /// The address that connections are made from. The system's choice, unless set.
+    /// The address that connections are made from. Default: the system's choice.
     pub fn local_address(mut self, address: impl Into<Option<IpAddr>>) -> Self {
         self.sockets.local_address = address.into();
         self
     }
 
     /// Makes connections through a proxy, by HTTP's method `CONNECT`: `http://host:port` or `http://user:password@host:port`; `None`:
-    /// without one, whatever the environment says.
+    /// no proxy, whatever the environment says.
     ///
-    /// Unless set, it is the proxy that the environment names, as for
-    /// [gRPC](https://github.com/grpc/grpc/blob/master/doc/environment_variables.md): the first of `grpc_proxy`, `https_proxy`, `HTTPS_PROXY` and
-    /// `http_proxy` that is there, for targets with TLS and without, but not for hosts in `no_grpc_proxy`, `no_proxy` or `NO_PROXY` (names with all below them,
-    /// addresses, networks as `10.0.0.0/8`, or `*`), and not for `localhost` and other loopback addresses.
+    /// Default: the proxy that the environment names, as for
+    /// [gRPC](https://github.com/grpc/grpc/blob/master/doc/environment_variables.md): the first of `grpc_proxy`, `https_proxy`,
+    /// `HTTPS_PROXY` and `http_proxy` that is set, for targets with and without TLS, but not for hosts in `no_grpc_proxy`, `no_proxy` or
+    /// `NO_PROXY` (names including subdomains, addresses, networks such as `10.0.0.0/8`, or `*`), and not for `localhost` and other
+    /// loopback addresses.
     ///
-    /// The proxy looks the target's name up, and its own address is that of the endpoint; addresses of a target (`ipv4:`), or of a
-    /// [resolver](Self::resolver), it connects to one by one.
+    /// The proxy resolves the target's name, and reports have the proxy's address as the endpoint. Addresses of a target (`ipv4:`)
+    /// or of a [resolver](Self::resolver) are passed to the proxy one by one.
     ///
     /// # Examples
     ///
@@ -253,7 +253,7 @@ impl ConnectionBuilder {
         Self { tls: Some(tls), ..self }
     }
 
-    /// The `:authority` of requests. The target's host and port, unless set.
+    /// The `:authority` of requests. Default: the target's host and port.
     pub fn authority(self, authority: impl Into<String>) -> Self {
         Self { authority: Some(authority.into()), ..self }
     }
@@ -293,7 +293,7 @@ impl ConnectionBuilder {
         self
     }
 
-    /// A connection that is made when the first call wants it.
+    /// A connection that is established by the first call.
     ///
     /// # Errors
     ///
@@ -306,8 +306,8 @@ impl ConnectionBuilder {
     ///
     /// # Errors
     ///
-    /// As for [`connect_lazy`](Self::connect_lazy), or no connection can be made. One that [waits](Self::wait_for_ready) continues
-    /// trying.
+    /// As for [`connect_lazy`](Self::connect_lazy), or no connection can be made. With [`wait_for_ready`](Self::wait_for_ready),
+    /// it keeps trying.
     ///
     /// # Cancel safety
     ///

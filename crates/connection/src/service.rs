@@ -15,22 +15,22 @@ use tonic::body::Body;
 use tonic::codegen::StdError;
 use tower_service::Service;
 
-/// A connection to a service, for generated clients, tonic's own clients and the layer. Use it in place of tonic's
+/// A connection to a service, for generated clients, tonic's own clients and the layer. Use it instead of tonic's
 /// [`Channel`](tonic::transport::Channel). Clones share everything.
 ///
-/// In addition to what a `Channel` does, it
+/// Compared with a `Channel`:
 ///
-/// * it notices dead connections, without a ping that servers could mind: the system ends one whose bytes nobody
-///   acknowledges or takes (`TCP_USER_TIMEOUT`, 20 s), and after two attempts in a row that used up their RPC timeouts without a byte from
-///   the server the next one has a new connection, while the calls on the old one continue;
-/// * it follows a connection at once that served calls, however it ended, and waits between other attempts to connect as
-///   [gRPC does](super::ConnectBackoff); calls fail or wait meanwhile as [they want to](super::ConnectionBuilder::wait_for_ready);
-/// * it asks the [resolver](super::Resolver) again, and follows its addresses without a lost call;
-/// * it spreads calls over [several endpoints](super::Picker), and a retry or hedge avoids those that failed its operation;
-/// * a request that a closing connection did not send goes to another one, without an error;
-/// * it goes through the [proxy](super::ConnectionBuilder::proxy) that the environment names;
-/// * where a server's `MAX_CONCURRENT_STREAMS` is reached, it opens another connection, and calls wait for whichever stream is free first;
-/// * its [events](gax_driver::observe::ConnectionEvent) go to observers.
+/// * It detects dead connections without pings, which servers may reject: the system closes a connection whose bytes are not acknowledged
+///   (`TCP_USER_TIMEOUT`, 20 s), and if two attempts in a row use up their RPC timeouts without a byte from the server, the next attempt
+///   uses a new connection, while the calls on the old one continue.
+/// * It reconnects immediately after a connection that served calls, however it ended, and otherwise waits between attempts to
+///   connect, [like gRPC](super::ConnectBackoff). Meanwhile, calls fail or [wait](super::ConnectionBuilder::wait_for_ready).
+/// * It calls the [resolver](super::Resolver) again, and moves to new addresses without losing calls.
+/// * It spreads calls over [several endpoints](super::Picker), and a retry or hedge avoids those that failed its operation.
+/// * A request that a closing connection did not send is sent over another one, without an error.
+/// * It uses the [proxy](super::ConnectionBuilder::proxy) that the environment names.
+/// * If a server's `MAX_CONCURRENT_STREAMS` is reached, it opens another connection, and calls wait for the first free stream.
+/// * Observers are notified of its [events](gax_driver::observe::ConnectionEvent).
 ///
 /// A connection is established when a call needs it. If it can't be established, it is tried again after the back-off. Connections
 /// are closed when the last clone is dropped and their calls have ended.

@@ -1,4 +1,4 @@
-//! Values that are put where nothing was.
+//! Values that are put if nothing was.
 
 /// Puts a value into a slot that holds nothing, without the call that drops what was there: the compiler can't see that there is
 /// nothing to drop (bench `speed`, instructions). Anything else in the slot would leak, so that `holds_nothing` says of it what it

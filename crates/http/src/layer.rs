@@ -35,15 +35,14 @@ use tower_layer::Layer;
 /// * The delay of a `Retry-After` is applied, with a random part added. If it doesn't fit into the total timeout, the operation ends.
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
-/// ([`of`](crate::OperationReport::of)), unless it is a success at the first attempt and nobody
-/// [asked](Self::reports); its [`HttpReport`](crate::HttpReport) says why the request was retried or not. The
-/// last response, regardless of its status, is the response; only where none came the operation ends with an
-/// [`HttpError`](crate::HttpError).
+/// ([`of`](crate::OperationReport::of)), unless the first attempt succeeded and [`reports`](Self::reports) is off;
+/// its [`HttpReport`](crate::HttpReport) has the reason why the request was retried or not. The call returns the last
+/// response, regardless of its status. It ends with an [`HttpError`](crate::HttpError) only if there was no response.
 ///
 /// A single request carries [`CallOptions`](crate::CallOptions), [`HttpCallOptions`](crate::HttpCallOptions), an
-/// [`IdempotencyStrategy`] or a [`Preset`] of its own in its extensions. What is under the layer finds the
-/// [`StartedAttempt`](crate::StartedAttempt) there, from the second attempt on; the first carries none, so that a
-/// request that needs no other costs nothing for it.
+/// [`IdempotencyStrategy`] or a [`Preset`] in its extensions. Services inside the layer find the
+/// [`StartedAttempt`](crate::StartedAttempt) there, from the second attempt on; the first attempt has none, to avoid
+/// the cost.
 ///
 /// # Defaults
 ///
@@ -113,8 +112,8 @@ impl HttpRetryLayer {
     /// A layer that retries as a table says: each request by the settings of the rule that it matches, or else by those of
     /// `[http]` (in TOML, with the feature `toml`). The first rule that a request matches decides, also whether it is safe to retry.
     ///
-    /// Where the table says nothing of HTTP requests, its entry for everything counts (`for = ["*"]`, or `{}` in a service
-    /// config); if it has none either, requests make one attempt and have no deadline. Its `retryThrottling` is the budget. What
+    /// If the table says nothing about HTTP requests, its entry for all services applies (`for = ["*"]`, or `{}` in a service
+    /// config); without such an entry, requests make one attempt and have no deadline. Its `retryThrottling` is the budget. What
     /// the program sets on the layer overrides the table: [`retryable_statuses`](Self::retryable_statuses),
     /// [`idempotency`](Self::idempotency), [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
     ///
@@ -152,14 +151,13 @@ impl HttpRetryLayer {
         Self::of(ConfigSource::Table(table.clone()))
     }
 
-    /// A layer that retries as a handle's table says, by whichever table the handle has when a request begins.
+    /// A layer that retries as a handle's table says: the one that the handle has when a request starts.
     ///
-    /// Requests run by the settings that `[http]` has for them, as with [`from_table`](Self::from_table). Where it has none
-    /// they run by the table's entry for all methods of that service, or else by the one for
-    /// every service; if the table has neither, they make one attempt and have no deadline. Its `[http]` rules (in
-    /// TOML, with the feature `toml`) say which requests are safe to retry, its `retryThrottling` is the budget. What
-    /// the program sets on the layer overrides each of these: [`idempotency`](Self::idempotency),
-    /// [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
+    /// Requests have the settings of `[http]`, as with [`from_table`](Self::from_table). Without these, they have those of
+    /// the table's entry for all methods of that service, or else of the entry for every service; if the table has neither,
+    /// they make one attempt and have no deadline. Its `[http]` rules (in TOML, with the feature `toml`) say which requests
+    /// are safe to retry, its `retryThrottling` is the budget. What the program sets on the layer overrides each of these:
+    /// [`idempotency`](Self::idempotency), [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
     ///
     /// # Examples
     ///
@@ -213,7 +211,7 @@ impl HttpRetryLayer {
         self.options(OperationOptions::new().retries_enabled(enabled))
     }
 
-    /// See [`OperationOptions::reports`]. Any response that is no success has a report.
+    /// See [`OperationOptions::reports`]. Every response that isn't a success has a report.
     #[must_use]
     pub fn reports(self, reports: bool) -> Self {
         self.options(OperationOptions::new().reports(reports))
@@ -246,8 +244,8 @@ impl HttpRetryLayer {
         self.changed()
     }
 
-    /// Gives every attempt that time, in place of the settings' RPC timeouts; still clamped to what is left
-    /// of the operation. The presets' own attempts have none. Zero: no time is left, and nothing is sent.
+    /// Gives every attempt that time, instead of the settings' RPC timeouts; still clamped to what is left of the
+    /// operation. The presets' own attempts have none. Zero: no time is left, and nothing is sent.
     #[must_use]
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
         self.options.attempt_timeout = Some(timeout);
@@ -255,15 +253,16 @@ impl HttpRetryLayer {
     }
 
     /// Hedges `GET`, `HEAD` and `OPTIONS` that are safe to retry, by the [table](Self::idempotency) and the
-    /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. To be safe to repeat after a failure is not to be
-    /// safe to run twice at once: other requests are hedged where their rule says so
-    /// ([`IdempotencyRule::hedgeable`](crate::IdempotencyRule::hedgeable)) or the hedging does
-    /// ([`Hedging::allow_non_idempotent`]), and chunks of an upload's session never. What is hedged is not retried; other requests
-    /// are, as they would be without this. An attempt's failure is treated as its code: a `503` is `UNAVAILABLE`. A percentile is that
-    /// of the requests that match the same rule of the table.
+    /// [strategy](Self::strategy), and that can be replayed: see [`Hedging`]. A request that is safe to repeat after a failure isn't
+    /// necessarily safe to run twice at the same time: other requests are hedged only if their rule
+    /// ([`IdempotencyRule::hedgeable`](crate::IdempotencyRule::hedgeable)) or the hedging ([`Hedging::allow_non_idempotent`]) allows
+    /// it, and chunks of an upload's session never are. Hedged requests are not retried; others are retried as before. An attempt's
+    /// failure is treated as its code: a `503` is `UNAVAILABLE`. A percentile is that of the requests that match the same rule of the
+    /// table.
     ///
-    /// If a hedge of a request that may change something gets 404, 409 or 412 while an attempt before it is in flight, that one
-    /// may have been carried out, and is waited for: see [the guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/hedging.md#writes).
+    /// If a hedge of a request that may change something gets 404, 409 or 412 while an earlier attempt is in flight, the earlier one may
+    /// have been carried out, so the operation waits for it: see [the
+    /// guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/hedging.md#writes).
     ///
     /// # Examples
     ///
@@ -284,7 +283,7 @@ impl HttpRetryLayer {
     }
 
     /// The longest body in memory, in bytes, that is buffered so that it can be replayed. A longer one is sent once,
-    /// and the report says so. With zero, no request with a body is retried.
+    /// and the report has a note. With zero, no request with a body is retried.
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.options.limits.max_replay_bytes = bytes;
@@ -297,23 +296,22 @@ impl HttpRetryLayer {
         self.max_replay_bytes(usize::MAX)
     }
 
-    /// The most bytes of a success that are buffered until it has ended, so that one that breaks off can
-    /// be retried. A longer one is handed to the caller: the operation ends there as a success, its clock stops, and
-    /// the report says so. What is still to come is no longer retried, and bounded only by the [idle
-    /// timeout](Self::body_idle_timeout).
+    /// The most bytes of a success that are buffered until it has ended, so that one that breaks off can be retried.
+    /// A longer one is handed to the caller: the operation ends as a success, and the report has a note. The rest of
+    /// the body is not retried, and only the [idle timeout](Self::body_idle_timeout) limits it.
     #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
         self.options.limits.max_response_buffer = bytes;
         self.changed()
     }
 
-    /// The longest pause in a response's body while somebody waits for its next bytes. A success that is still
-    /// buffered then is treated as an attempt that timed out, and is retried by that; a body that has been handed to the
-    /// caller ends with an error.
+    /// The longest pause in a response's body while a reader waits for its next bytes. If the body of a success is still
+    /// being buffered, the attempt is treated as timed out, and is retried. A body that was handed to the caller ends
+    /// with an error.
     ///
-    /// Use it for large transfers, which may take as long as they need while they make progress: a response that
-    /// has been handed to the caller has no other time limit. Time in which the caller does not read doesn't count.
-    /// Zero means no time at all.
+    /// Use it for large transfers, which may take any time while they make progress: a response that was handed to
+    /// the caller has no other time limit. Time in which the caller doesn't read doesn't count. Zero means no time at
+    /// all.
     ///
     /// # Examples
     ///

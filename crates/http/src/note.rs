@@ -2,7 +2,7 @@
 
 use gax_driver::Note;
 
-/// The HTTP client below followed redirects, so that an attempt was more than one request. reqwest does not say how many.
+/// The HTTP client below followed redirects, so an attempt was more than one request. reqwest doesn't expose how many.
 pub const FOLLOWED_REDIRECTS: Note = Note::new(&(
     "http.followed_redirects",
     "the client followed redirects: an attempt was more than one request",

@@ -4,8 +4,8 @@ use crate::config::HttpLimits;
 use gax_retry::settings::Override;
 use std::time::Duration;
 
-/// Limits of a single HTTP request, put into its extensions: how much of it and of its response is kept, and how long a
-/// response may pause.
+/// Limits of a single HTTP request, put into its extensions: how much of it and of its response is buffered, and how
+/// long a response may pause.
 ///
 /// An option that is not set is as in the [layer](crate::HttpRetryLayer). Timeouts, attempts and codes are in
 /// [`CallOptions`](crate::CallOptions), in the same words as for gRPC.
@@ -18,8 +18,8 @@ use std::time::Duration;
 ///
 /// With the feature `serde` they are read from a program's own configuration, as [`CallOptions`](crate::CallOptions) are.
 /// The names are those of the setters: `max_replay_bytes` or `without_replay_limit = true`, `max_response_buffer`,
-/// `body_idle_timeout = "30s"` or `no_body_idle_timeout = true`. Unknown names, both names of a limit at once and a timeout
-/// of zero are errors.
+/// `body_idle_timeout = "30s"` or `no_body_idle_timeout = true`. Unknown names, both names of a limit at once and a
+/// timeout of zero are errors.
 ///
 /// # Examples
 ///
@@ -68,7 +68,7 @@ impl HttpCallOptions {
         self
     }
 
-    /// The longest pause in the response's body while somebody waits for its next bytes; see
+    /// The longest pause in the response's body while a reader waits for its next bytes; see
     /// [`HttpRetryLayer::body_idle_timeout`](crate::HttpRetryLayer::body_idle_timeout).
     pub fn body_idle_timeout(mut self, timeout: Duration) -> Self {
         self.body_idle_timeout = Override::Set(timeout);

@@ -1,7 +1,7 @@
 //! Segments of paths.
 
-/// Whether a value that goes into a path has a segment of dots alone. Clients and proxies would take it out, and with it the segment
-/// before, also where it is encoded.
+/// Whether a value for a path has a segment of only dots. Clients and proxies would remove it together with the previous segment,
+/// even if it is encoded.
 #[must_use]
 pub fn has_dots(value: &str) -> bool {
     value.split('/').any(|segment| matches!(segment, "." | ".."))

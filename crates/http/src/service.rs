@@ -21,7 +21,7 @@ use tower_service::Service;
 ///
 /// # Cancel safety
 ///
-/// Dropping a call's future stops it at once: no attempt, wait or timer outlives it.
+/// Dropping a call's future stops it immediately: no attempt, wait or timer outlives it.
 #[derive(Clone)]
 pub struct HttpRetryService<S>(LayeredClient<S>);
 
@@ -62,7 +62,7 @@ impl<S: Clone> HttpRetryService<S> {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stops the operation at once: no attempt, wait or timer outlives it.
+    /// Dropping the future stops the operation immediately: no attempt, wait or timer outlives it.
     ///
     /// # Examples
     ///

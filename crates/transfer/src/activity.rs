@@ -32,7 +32,7 @@ impl Activity {
         self.last.store(now, Ordering::Relaxed);
     }
 
-    /// These many bytes have gone out.
+    /// These many bytes have been sent.
     pub(super) fn sent(&self, bytes: usize) {
         self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
         self.touch();
@@ -42,7 +42,7 @@ impl Activity {
         }
     }
 
-    /// The bytes that have gone out so far.
+    /// The bytes that have been sent so far.
     pub(super) fn bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }

@@ -79,7 +79,7 @@ impl Sums {
         Self { crc32c: text("crc32c").and_then(crc32c_of), md5: text("md5Hash").and_then(decoded) }
     }
 
-    /// These, and those of the other where there are none.
+    /// These, and those of the other if there are none.
     pub(super) fn or(self, other: Self) -> Self {
         Self { crc32c: self.crc32c.or(other.crc32c), md5: self.md5.or(other.md5) }
     }
@@ -92,7 +92,7 @@ impl Sums {
         (!values.is_empty()).then(|| values.join(","))
     }
 
-    /// Writes them into the resource of an object, in place of none.
+    /// Writes them into the resource of an object, instead of none.
     pub(super) fn add_to(self, resource: &mut serde_json::Map<String, serde_json::Value>) {
         if let Some(sum) = self.crc32c {
             resource.entry("crc32c").or_insert_with(|| STANDARD.encode(sum.to_be_bytes()).into());
@@ -159,7 +159,7 @@ impl Hasher {
         self.bytes += data.len() as u64;
     }
 
-    /// Takes in the bytes that begin at that place, but for those that it has seen.
+    /// Takes in the bytes that begin at that place, except for those that it has seen.
     pub(super) fn update_at(&mut self, begin: u64, data: &[u8]) {
         let seen = usize::try_from(self.bytes.saturating_sub(begin)).unwrap_or(usize::MAX);
         if begin <= self.bytes {

@@ -23,7 +23,7 @@ pub enum TransferErrorKind {
     Connection,
     /// The time was up: of the transfer, or of an attempt once too often.
     TimedOut,
-    /// The source can't be read, or can't be read again where that is needed.
+    /// The source can't be read, or can't be read again if that is needed.
     Source,
     /// The source has other bytes than it had: it is shorter or longer than its size.
     SourceChanged,

@@ -122,7 +122,7 @@ pub(super) enum Class {
 /// The body of a response, whose pauses are limited.
 pub(super) struct Incoming(OpenBody<UnsyncBoxBody<Bytes, BoxError>>);
 
-/// The most that is read of a response which is no content.
+/// The most that is read of a response which is not content.
 const MOST: usize = 1024 * 1024;
 
 impl Incoming {

@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderName, HeaderValue, Request, Uri};
 /// The caller's headers that go to other origins too. All others may be credentials.
 const HARMLESS: [HeaderName; 4] = [ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, USER_AGENT];
 
-/// Headers of responses by which somebody else could continue with a transfer.
+/// Headers of responses with which another party could continue a transfer.
 const SECRET: [&str; 5] = [
     "location",
     "content-location",
@@ -73,7 +73,7 @@ fn joined(scheme: &Scheme, authority: &Authority, rest: &str) -> Option<Uri> {
     Uri::builder().scheme(scheme.clone()).authority(authority.clone()).path_and_query(rest).build().ok()
 }
 
-/// Marks the headers of a response that are secrets, so that nobody prints their values.
+/// Marks the headers of a response that are secrets, so that their values aren't printed.
 pub(super) fn hide_secrets(headers: &mut HeaderMap) {
     for name in SECRET {
         if let http::header::Entry::Occupied(mut values) = headers.entry(name) {

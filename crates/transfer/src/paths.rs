@@ -30,11 +30,11 @@ impl Error for UnsafeName {}
 /// Names that Windows has for devices, with whatever extension.
 const DEVICES: [&str; 6] = ["con", "prn", "aux", "nul", "conin$", "conout$"];
 
-/// The path of a file in that folder by a name that a server has given: the name of an object, say, whose slashes stand for
+/// The path of a file in that folder for a name from a server, for example the name of an object, whose slashes separate
 /// folders.
 ///
-/// The rules are the same on every system, so that no name means something else on another one. Windows takes even fewer names:
-/// a file whose name has a `?` can't be written there.
+/// The rules are the same on every system, so that no name means something else on another one. Windows accepts fewer names: a
+/// file whose name has a `?` can't be written there.
 ///
 /// # Errors
 ///

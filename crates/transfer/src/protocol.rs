@@ -48,7 +48,7 @@ pub(super) struct TransferAttempt<'a, P, A> {
 enum Stage<'a, P> {
     /// The body of its request is being read from the source.
     Preparing(Boxed<'a, Prepared<P>>),
-    /// The request goes out, and the response's head is awaited.
+    /// The request is sent, and the response's head is awaited.
     Sent(P),
     /// The response is being read.
     Reading {

@@ -14,11 +14,11 @@ pub(super) enum Dialect {
     Universal,
 }
 
-/// The session of an upload on its server, by which it continues in another process: see
+/// The session of an upload on its server, with which the upload can continue in another process: see
 /// [`Upload::resume`](crate::Upload::resume).
 ///
-/// Whoever has its URI can write the object, without any other credentials, for a week. So it is in no report and no log, and
-/// `Debug` leaves it out; [`expose_uri`](Self::expose_uri) gives it, to be kept where passwords are.
+/// Its URI is enough to write the object, without any other credentials, for a week. Therefore reports, logs and `Debug`
+/// don't contain it. [`expose_uri`](Self::expose_uri) returns it; store it like a password.
 ///
 /// # Examples
 ///
@@ -36,7 +36,7 @@ pub struct UploadSession {
     pub(super) uri: Uri,
     /// Where the universal protocol asks and cancels, if that is another place.
     pub(super) control: Option<Uri>,
-    /// Pieces of the upload are multiples of that many bytes, but for the last.
+    /// Pieces of the upload are multiples of that many bytes, except for the last.
     pub(super) granularity: u64,
     /// Whether a server has named another origin than the program's own.
     pub(super) is_elsewhere: bool,

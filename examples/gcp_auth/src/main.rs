@@ -15,7 +15,7 @@ use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsError, Creden
 
 const SCOPES: &[&str] = &["https://www.googleapis.com/auth/cloud-platform"];
 
-/// Fetches a token, and says how long it is valid. `UNAVAILABLE` is retried, by the settings of the call that waits for it.
+/// Fetches a token and its lifetime. `UNAVAILABLE` is retried, by the settings of the call that waits for it.
 async fn fetch(provider: Arc<dyn TokenProvider>) -> Result<AuthHeaders, CredentialsError> {
     let unavailable = |error: gcp_auth::Error| CredentialsError::new(Code::Unavailable, error);
     let token = provider.token(SCOPES).await.map_err(unavailable)?;
@@ -31,7 +31,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let endpoint = Endpoint::from_static("https://cloudasset.googleapis.com")
         .tls_config(ClientTlsConfig::new().with_webpki_roots())?;
     let channel = CredentialsService::new(tonic_gax::client::connect_lazy(endpoint)?, credentials);
-    // A generated client goes over it: `AssetServiceClient::new(channel)`.
+    // A generated client uses it: `AssetServiceClient::new(channel)`.
     println!("{:?} puts a token into each attempt", std::any::type_name_of_val(&channel));
     Ok(())
 }

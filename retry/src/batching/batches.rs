@@ -10,13 +10,13 @@ use std::time::Duration;
 
 /// Decides which elements go into which batch, when a batch is sent, and who has to wait.
 ///
-/// It holds no elements and knows no clock: times are those since the batcher was made, and whoever asks has the elements.
-/// Facts go in ([`add`](Self::add), [`withdraw`](Self::withdraw), [`ended`](Self::ended), [`flush`](Self::flush),
-/// [`close`](Self::close)); after each, actions come out one at a time ([`next`](Self::next)) until there is nothing to do but
-/// to wait.
+/// It holds no elements and has no clock: times are measured from the creation of the batcher, and the caller keeps the
+/// elements. The caller reports facts ([`add`](Self::add), [`withdraw`](Self::withdraw), [`ended`](Self::ended),
+/// [`flush`](Self::flush), [`close`](Self::close)); After each, it carries out the actions, one at a time
+/// ([`next`](Self::next)), until the action is to wait.
 ///
-/// Elements of one key share batches. While an element waits for room and nothing is in flight, every open batch is sent: only
-/// the end of a batch makes room.
+/// Elements of one key share batches. While an element waits for room and nothing is in flight, every open batch is sent,
+/// because only the end of a batch makes room.
 ///
 /// # Examples
 ///
@@ -125,7 +125,7 @@ impl<K: Ord + Clone> Batches<K> {
         }
     }
 
-    /// Like [`add`](Self::add), but where there is no room the element is refused, also if the settings let callers wait.
+    /// Like [`add`](Self::add), but if there is no room the element is refused, also if the settings let callers wait.
     ///
     /// # Errors
     ///
@@ -302,7 +302,7 @@ impl<K: Ord + Clone> Batches<K> {
         id
     }
 
-    /// An open batch gets no more elements, and is sent: at once, or after those of its key that came before it.
+    /// An open batch gets no more elements, and is sent: immediately, or after those of its key that came before it.
     fn send(&mut self, id: BatchId, trigger: BatchTrigger) {
         let Some(batch) = self.unfinished.get_mut(&id) else { return };
         batch.stage = Stage::Queued;

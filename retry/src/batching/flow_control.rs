@@ -44,7 +44,8 @@ impl FlowControl {
 
     /// The limit that has no room for an element: first elements are counted, then bytes.
     ///
-    /// An element with more bytes than the limit has room where no other bytes are outstanding: otherwise it would wait forever (gax-java's `Semaphore64::acquirePartial`). The number of elements never goes beyond its limit.
+    /// An element with more bytes than the limit has room if no other bytes are outstanding: otherwise it would wait forever (gax-java's
+    /// `Semaphore64::acquirePartial`). The number of elements never goes beyond its limit.
     pub(super) fn exceeded_by(&self, size: ElementSize) -> Option<OutstandingLimit> {
         let Sum { elements, bytes } = self.outstanding;
         let exceeds = |limit: Option<u64>, outstanding: u128, more: u64| {

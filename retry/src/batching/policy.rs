@@ -12,9 +12,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 #[expect(clippy::exhaustive_enums, reason = "the two that gax-java has")]
 pub enum BatchingRules {
-    /// For settings that are made in code (gax-java's `BatcherImpl`): an element with which the open batch would *exceed* a
-    /// threshold sends the batch first, and goes into the next one; a batch that just reaches one stays open. Open batches are
-    /// sent at each multiple of the delay since the batcher was made, however old they are.
+    /// For settings that are made in code (gax-java's `BatcherImpl`): if an element would make the open batch *exceed* a
+    /// threshold, the batch is sent first, and the element is added to the next one; a batch that just reaches a threshold
+    /// stays open. All open batches are sent at each multiple of the delay, counted from the creation of the batcher.
     #[default]
     Exceeded,
     /// For the `batch_descriptor` of a method in GAPIC YAML (gax-java's `ThresholdBatcher`): a batch is sent as soon as it has

@@ -27,8 +27,8 @@ pub struct BatchingSettings {
 }
 
 impl BatchingSettings {
-    /// Starts from no thresholds, no limits and no delay: each element is sent at once. With a delay, a batch is sent because of the
-    /// thresholds that are set and of its age.
+    /// Starts from no thresholds, no limits and no delay: each element is sent immediately. With a delay, a batch is sent because of
+    /// the thresholds that are set and of its age.
     pub const fn builder() -> BatchingSettingsBuilder {
         BatchingSettingsBuilder(Self {
             element_count_threshold: u64::MAX,
@@ -88,7 +88,7 @@ impl BatchingSettingsBuilder {
         element_count_threshold(elements: u64) = elements;
         /// A batch with this many bytes is sent: at least 1.
         request_byte_threshold(bytes: u64) = bytes;
-        /// A batch whose first element is this old is sent. Default: zero, so that each element is sent at once.
+        /// A batch whose first element is this old is sent. Default: zero, so that each element is sent immediately.
         delay_threshold(delay: Duration) = delay;
         /// How many elements may be waiting for their reply.
         max_outstanding_elements(elements: u64) = Some(elements);
@@ -110,7 +110,7 @@ impl BatchingSettingsBuilder {
 #[expect(clippy::exhaustive_enums, reason = "the three that gax-java has, and GAPIC YAML can say")]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum LimitExceeded {
-    /// The limits do not count.
+    /// The limits don't apply.
     #[default]
     Ignore,
     /// The caller waits.

@@ -7,16 +7,16 @@ use std::time::Duration;
 
 /// How many retries the operations that share it may make together. Clones are the same budget.
 ///
-/// While a server is down, retries multiply its load. A budget stops that: first attempts are always made, retries
-/// only as long as enough operations succeed. An operation that it stops ends with the server's own error and
-/// [`StopReason::Throttled`](crate::StopReason::Throttled).
+/// While a server is down, retries multiply its load. A budget prevents that: first attempts are always made, but
+/// retries only while enough operations succeed. An operation without budget for a retry ends with the server's error
+/// and [`StopReason::Throttled`](crate::StopReason::Throttled).
 ///
-/// There are two kinds: [`tokens`](Self::tokens), as in gRPC's service configs, and [`ratio`](Self::ratio).
-/// Nothing locks. A budget has no clock: `now` is the time since any moment that all who use it agree on, and is asked
-/// for only by budgets that need it.
+/// There are two kinds: [`tokens`](Self::tokens), as in gRPC's service configs, and [`ratio`](Self::ratio). It uses no
+/// locks and has no clock: `now` is the time since any moment that is the same for all users of the budget, and only
+/// budgets that need it call it.
 ///
-/// With the feature `serde` a budget is stored as its limits, not what is left of it: `max_tokens` and `token_ratio` as
-/// `[retry_throttling]` of a table has them, or `ratio` and `min_per_second`. One that is read has had no retries yet.
+/// With the feature `serde` a budget is stored as its limits, without its current state: `max_tokens` and `token_ratio`
+/// as in `[retry_throttling]` of a table, or `ratio` and `min_per_second`. A budget that is read is new.
 ///
 /// # Examples
 ///
@@ -56,17 +56,17 @@ pub(crate) enum BudgetLimits {
 impl RetryBudget {
     /// A bucket of `max` tokens, full at first (gRFC A6, retry throttling). An attempt that fails in a way that is
     /// retried, or whose server says not to retry, takes one token; a success adds `ratio` of one. Retries are made
-    /// while more than half of the tokens are there.
+    /// while more than half of the tokens are left.
     ///
-    /// Both numbers count with three decimals. What lies outside of 0.001 to a billion tokens, or 0 to as many for the
-    /// ratio, is moved to the nearest bound.
+    /// Both numbers have three decimals. Values outside of 0.001 to a billion tokens, or 0 to a billion for the ratio,
+    /// are replaced with the nearest bound.
     #[must_use]
     pub fn tokens(max: impl Into<f64>, ratio: f64) -> Self {
         Self::of(Kind::Tokens(Tokens::new(max.into(), ratio)))
     }
 
-    /// Each success of the last ten seconds allows `ratio` of a retry: with 0.2 five successes allow one. Besides there
-    /// are ten retries a second, or as many as [`min_per_second`](Self::min_per_second) says. The ratio counts with three
+    /// Each success of the last ten seconds allows `ratio` of a retry: with 0.2, five successes allow one. In addition,
+    /// ten retries per second are always allowed, or [`min_per_second`](Self::min_per_second). The ratio has three
     /// decimals.
     ///
     /// # Examples

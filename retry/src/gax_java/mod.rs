@@ -1,4 +1,4 @@
-//! The arithmetic of gax-java 2.63.1, for whoever has to match it attempt for attempt.
+//! The arithmetic of gax-java 2.63.1, for programs that need exactly its attempts.
 //!
 //! A client gets it with [`Compatibility::GaxJava`](crate::Compatibility::GaxJava); the same
 //! [`Policy`](crate::Policy) then follows these rules instead of the documented ones:
@@ -16,9 +16,8 @@
 //! mean something else than their documentation: `setLogicalTimeout` puts no limit on attempts (see
 //! [`RawSettings::set_logical_timeout`]), and a maximum that is left at zero is a cap of zero.
 //!
-//! A Java user's `setLogicalTimeout` is spelled out where [`RetrySettings`](crate::RetrySettings) are
-//! asked for, since [`RetrySettings::logical_timeout`](crate::RetrySettings::logical_timeout) is the
-//! documented one attempt:
+//! A Java user's `setLogicalTimeout` is written out if [`RetrySettings`](crate::RetrySettings) are needed, because
+//! [`RetrySettings::logical_timeout`](crate::RetrySettings::logical_timeout) is the documented one attempt:
 //!
 //! ```
 //! use gax_retry::{AttemptPlan, Code, Compatibility, NoJitter, Policy, Response, RetrySettings};

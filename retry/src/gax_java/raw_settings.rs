@@ -142,8 +142,8 @@ impl Default for RawSettings {
 }
 
 impl From<&RetrySettings> for RawSettings {
-    /// An unset field becomes 0, but for a maximum whose initial value is set: Java has no unset
-    /// maximum, and what comes nearest is the greatest one. What is set stays set, however short.
+    /// An unset field becomes 0, except for a maximum whose initial value is set: Java has no unset maximum, and what
+    /// comes nearest is the greatest one. What is set stays set, however short.
     fn from(settings: &RetrySettings) -> Self {
         let initial_rpc_timeout_us = micros(settings.initial_rpc_timeout);
         let delays = settings.retry_delays(Compatibility::GaxJava);

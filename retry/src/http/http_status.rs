@@ -6,8 +6,8 @@ impl Code {
     /// The code that a response with that HTTP status is treated as: the one that gax-java's HTTP/JSON transport gives it
     /// (recorded from the library for every status from 100 to 599).
     ///
-    /// Only the status counts; a code in the body of the response does not. Informational responses, redirects and
-    /// numbers that are no status are `UNKNOWN`.
+    /// Only the status decides, not a code in the body of the response. Informational responses, redirects and
+    /// numbers that aren't a status are `UNKNOWN`.
     ///
     /// # Examples
     ///
@@ -40,9 +40,9 @@ impl Code {
         }
     }
 
-    /// The HTTP status that stands for the code, by `google.rpc.Code`'s own mapping.
+    /// The HTTP status for the code, by the mapping of `google.rpc.Code`.
     ///
-    /// The way back does not always lead to the same code: `DATA_LOSS` is 500, and 500 is `INTERNAL`.
+    /// Converting back doesn't always return the same code: `DATA_LOSS` is 500, and 500 is `INTERNAL`.
     ///
     /// # Examples
     ///

@@ -7,8 +7,8 @@ use std::time::Duration;
 /// How long the `google.rpc.RetryInfo` in a JSON error of Google's asks to wait: a body such as
 /// `{"error": {"details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "7s"}]}}`.
 ///
-/// The body may end early: what is whole of it counts. Of several the longest counts. An array of errors is read as well.
-/// `None`: there is none, its delay is no duration or is negative, or the body is no JSON up to there.
+/// The body may end early; its complete part is read. Of several delays, the longest applies. An array of errors is read
+/// as well. `None`: there is none, its delay is not a duration or is negative, or the body is not JSON up to there.
 ///
 /// # Examples
 ///

@@ -32,10 +32,10 @@ pub enum Action {
     Expire(u32),
     /// Drop the attempt of that number: another one has won, or the operation has ended.
     Cancel(u32),
-    /// Nothing to do before that moment, counted from the operation's start, or before another fact comes.
-    /// `None`: only a fact can continue.
+    /// Wait until that moment, counted from the operation's start, or until another fact is reported. `None`: until a
+    /// fact is reported.
     Wait(Option<Duration>),
-    /// The operation has ended. This comes once, and nothing comes after it.
+    /// The operation has ended. This is returned once, as the last action.
     Finish(End),
 }
 

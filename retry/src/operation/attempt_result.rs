@@ -112,7 +112,7 @@ pub enum Seen {
     Nothing,
     /// Its headers.
     Headers,
-    /// Its headers, and perhaps messages that the caller has nothing of: the stream can be taken up all the same.
+    /// Its headers, and perhaps messages that the caller did not get: the stream can still be resumed.
     Begun,
     /// Messages, which another attempt can continue after if `resumable`.
     Messages {
@@ -129,9 +129,9 @@ pub enum RetryFact {
     ByCode,
     /// Yes, whatever set its code is in.
     Yes,
-    /// Yes: our own stack has closed the connection for one response on it, and nobody knows whose it was. The wait before
-    /// another attempt is spread out, and a third such end in a row is the
-    /// [operation's doing](super::Operation::is_culprit). A [policy](super::Policy::permits) says whether that is retried.
+    /// Yes: the client's own HTTP/2 stack has closed the connection because of one response on it, and it is unknown which
+    /// one. The wait before another attempt is spread out, and a third such end in a row is the [operation's
+    /// doing](super::Operation::is_culprit). A [policy](super::Policy::permits) says whether that is retried.
     ClosedByUs,
     /// No, for that reason, whatever set its code is in.
     No(StopReason),
@@ -147,7 +147,8 @@ pub enum Repetition {
     ByCode,
     /// Yes, regardless of its code.
     Yes,
-    /// No, since the request changes nothing, or by what else the server said: a hedge that fails so decides at once.
+    /// No, since the request changes nothing, or by what else the server said: a hedge that fails so decides
+    /// immediately.
     No,
 }
 
@@ -191,24 +192,24 @@ impl AttemptResult {
         Self::new(Outcome::NotDone(next))
     }
 
-    /// It ended with that code. `OK` is no failure: it is treated as [`done`](Self::done).
+    /// It ended with that code. `OK` isn't a failure: it is treated as [`done`](Self::done).
     pub fn failed(code: Code) -> Self {
         Self::new(if code == Code::Ok { Outcome::Done } else { Outcome::Failed(code) })
     }
 
-    /// When it ended, counted from the operation's start; now unless said. The wait before the next attempt counts
-    /// from then, so that what the protocol did meanwhile is part of it.
+    /// When it ended, counted from the operation's start. Default: now. The wait before the next attempt starts then,
+    /// so it includes the time that the protocol needed since.
     pub fn with_end(self, ended_at: Duration) -> Self {
         Self { end: limited(ended_at), ..self }
     }
 
-    /// This result, but for the code.
+    /// This result, except for the code.
     #[cfg(feature = "plan")]
     pub(crate) fn with_code(self, code: Code) -> Self {
         Self { outcome: Self::failed(code).outcome, ..self }
     }
 
-    /// Our own clock ended it, or something that is treated as that: its RPC timeout was used up. Where that timeout was all that
+    /// Our own clock ended it, or something that is treated as that: its RPC timeout was used up. If that timeout was all that
     /// was left of the operation's time, the operation ends there, whatever its codes.
     pub fn with_timed_out(self) -> Self {
         Self { timed_out: true, ..self }
@@ -245,8 +246,8 @@ impl AttemptResult {
         Self { repetition, ..self }
     }
 
-    /// Whether the request is safe to retry; true unless said. One that isn't is retried only if it was provably not
-    /// processed.
+    /// Whether the request is safe to retry. Default: true. A request that isn't safe is retried only if it was
+    /// certainly not processed.
     pub fn with_idempotent(self, idempotent: bool) -> Self {
         Self { idempotent, ..self }
     }

@@ -14,7 +14,7 @@ use std::time::Duration;
 pub enum Event {
     /// It starts.
     Started(StartedAttempt),
-    /// It is sent once more as if it had never been sent: a transparent retry.
+    /// It is sent again as if it had never been sent: a transparent retry.
     TransparentRetry(StartedAttempt),
     /// Its server asks for a delay, or for no further attempt.
     PushbackReceived(Attempt, ServerDelay),
@@ -30,7 +30,7 @@ pub enum Event {
 pub enum AttemptEnd {
     /// With the reply.
     Succeeded,
-    /// Without one, and the operation continues: after this delay, or, where it is `None`, with the attempts that are
+    /// Without one, and the operation continues: after this delay, or, if it is `None`, with the attempts that are
     /// still in flight.
     Failed(Option<Duration>),
     /// With an error that is retried, but a limit, the budget or the server allows no further attempt.
@@ -54,7 +54,7 @@ impl Event {
     /// The events of an attempt that has ended so, made once [`Operation::ended`] was reported and before
     /// [`Operation::next`] is asked.
     ///
-    /// There is none of an attempt whose request is sent again at once: it hasn't ended.
+    /// There is none of an attempt whose request is sent again immediately: it hasn't ended.
     pub fn ended<N>(
         policy: &Policy,
         operation: &Operation<N>,

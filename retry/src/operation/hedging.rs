@@ -7,16 +7,16 @@ use gax_text::Human;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How an operation is hedged, in place of being retried: another attempt is sent while earlier ones are in flight,
+/// How an operation is hedged, instead of being retried: another attempt is sent while earlier ones are in flight,
 /// the first good reply wins, and the others are cancelled.
 ///
-/// Hedging buys a shorter tail of latencies for more load: only where an attempt may be made twice, and better with a
+/// Hedging buys a shorter tail of latencies for more load: only if an attempt may be made twice, and better with a
 /// [`RetryBudget`](crate::RetryBudget). In stub settings a method has to be idempotent for it, unless
 /// [`allow_non_idempotent`](Self::allow_non_idempotent) says otherwise. The rules are gRFC A6's.
 ///
 /// # Defaults
 ///
-/// All attempts go out at once; every error ends the operation.
+/// All attempts are sent at once; every error ends the operation.
 ///
 /// # Examples
 ///
@@ -43,7 +43,7 @@ pub struct Hedging {
 }
 
 impl Hedging {
-    /// How many calls of a method have to be known before a [`percentile`](Self::percentile) counts: 20.
+    /// How many calls of a method must have been recorded before a [`percentile`](Self::percentile) applies: 20.
     pub const FIRST_CALLS: u64 = ENOUGH;
 
     /// Up to so many attempts in all, the first one included. With 1 nothing is hedged. By gRPC's rules no more than
@@ -70,18 +70,19 @@ impl Hedging {
         Self { delay: Some(delay), ..self }
     }
 
-    /// Sends the next attempt once this one takes longer than that part of the method's calls did, such as 0.95: of the
-    /// last 128 calls of the method, how long the first attempt took, or had taken when another one won.
+    /// Sends the next attempt when this one takes longer than this part of the method's calls, such as 0.95. The last
+    /// 128 calls of the method are compared by the time of their first attempt, until it ended or another attempt won.
     ///
-    /// As long as fewer than [20 calls](Self::FIRST_CALLS) are known, the [`delay`](Self::delay) counts; without one, no hedge is sent.
-    /// Anything but a number above 0 and below 1 is one of the [`problems`](Self::problems).
+    /// Until [20 calls](Self::FIRST_CALLS) are recorded, the [`delay`](Self::delay) applies; without one, no hedge is sent. Anything
+    /// but a number above 0 and below 1 is one of the [`problems`](Self::problems).
     #[must_use]
     pub const fn percentile(self, percentile: f64) -> Self {
         Self { percentile: Some(percentile), ..self }
     }
 
-    /// The codes that don't end the operation: after one of them the next attempt is sent at once. They are codes of
-    /// this crate, of tonic, or their numbers; a number that isn't a code is one of the [`problems`](Self::problems).
+    /// The codes that don't end the operation: after one of them the next attempt is sent immediately. They are codes
+    /// of this crate, of tonic, or their numbers; a number that isn't a code is one of the
+    /// [`problems`](Self::problems).
     #[must_use]
     pub fn non_fatal_codes<K>(self, codes: impl IntoCodes<K>) -> Self {
         match codes.into_codes() {

@@ -8,13 +8,13 @@ use crate::nanos::{FOREVER, nanos_or_forever};
 use crate::{NoJitter, StartedAttempt, StopReason};
 use std::time::Duration;
 
-/// One operation: facts go in, and one action at a time comes out.
+/// One operation, as a state machine: it gets facts and returns one action at a time.
 ///
-/// [`begin`](Self::begin) gives the first action. The driver carries actions out and reports what has happened: that
-/// an attempt [`progressed`](Self::progressed) or [`ended`](Self::ended), that it [`committed`](Self::committed) the
+/// [`begin`](Self::begin) returns the first action. The driver carries out the actions and reports facts: that an
+/// attempt [`progressed`](Self::progressed) or [`ended`](Self::ended), that it [`committed`](Self::committed) the
 /// operation, that the caller [`cancelled`](Self::cancelled) it. After each fact the driver asks for the
-/// [`next`](Self::next) action until one of them is [`Action::Wait`] or [`Action::Finish`].
-/// All times count from the operation's start. An operation stays with the policy that it began with.
+/// [`next`](Self::next) action until one of them is [`Action::Wait`] or [`Action::Finish`]. All times count from the
+/// operation's start. An operation stays with the policy that it began with.
 ///
 /// # Examples
 ///
@@ -64,8 +64,8 @@ use std::time::Duration;
 ///
 /// # Notes
 ///
-/// Whoever drives it may write down `N` besides what the operation knows itself: both are made when something goes wrong,
-/// in one allocation. [`with_notes`](Self::with_notes) begins such an operation.
+/// The driver may keep notes `N` together with the operation's own state: both are allocated together when an attempt
+/// fails. [`with_notes`](Self::with_notes) starts such an operation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Operation<N = ()> {
     form: Form<N>,
@@ -101,7 +101,7 @@ enum Stage {
     Progressed,
     /// The operation is committed to it.
     Committed,
-    /// It has the reply: the operation is over.
+    /// It has the reply: the operation has ended.
     Replied,
 }
 
@@ -155,7 +155,7 @@ impl<N> Operation<N> {
         Self::begin_full(policy, bound, ready)
     }
 
-    /// Something stands in the way of the first attempt, or it may not be the only one in flight.
+    /// Something is in the way of the first attempt, or it may not be the only one in flight.
     #[cold]
     fn begin_full(policy: &Policy, bound: u64, ready: Ready) -> (Self, Action) {
         let now = if let Ready::Late(now) = ready { now } else { Duration::ZERO };
@@ -167,7 +167,7 @@ impl<N> Operation<N> {
         (Self { form: Form::Full(Box::new(FullState { bound, state, notes: None })) }, action)
     }
 
-    /// An attempt that is in flight; also one that has the reply, and the one that was cancelled last.
+    /// An attempt that is in flight, that has the reply, or that was cancelled last.
     #[inline]
     #[must_use]
     pub fn attempt(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
@@ -223,8 +223,9 @@ impl<N> Operation<N> {
         }
     }
 
-    /// The fact that an attempt has ended. One that was cancelled, or never made, changes nothing. Returns whether the
-    /// operation is over with that attempt's reply, and nothing else is in flight: then there is no next action.
+    /// Reports that an attempt has ended. An attempt that was cancelled or never made has no effect. Returns whether
+    /// the operation has ended with that attempt's reply and no other attempt is in flight: then there is no next
+    /// action.
     #[inline]
     pub fn ended(
         &mut self,
@@ -258,8 +259,8 @@ impl<N> Operation<N> {
         full.state.ended(policy, full.bound, attempt, result, world)
     }
 
-    /// The fact that an attempt in flight has delivered a message of a stream, which goes to the caller now. A hedged
-    /// operation is that attempt's then. Returns whether this committed the operation.
+    /// Reports that an attempt in flight has delivered a message of a stream, which the caller gets now. A hedged
+    /// operation is then committed to that attempt. Returns whether this committed the operation.
     #[inline]
     pub fn progressed(&mut self, policy: &Policy, attempt: u32) -> bool {
         match &mut self.form {
@@ -306,7 +307,7 @@ impl<N> Operation<N> {
     }
 
     /// Whether the connection of two attempts in a row, or of all in flight at once, was closed by our own stack for one
-    /// response on it: if that happens once more, the response was this operation's, and no other attempt would do better.
+    /// response on it: if that happens again, the response was this operation's, and no other attempt would do better.
     #[must_use]
     pub fn is_culprit(&self) -> bool {
         self.state().is_some_and(State::is_culprit)
@@ -408,7 +409,7 @@ impl World for Beginning {
     }
 }
 
-/// The first attempt as it goes out, or went out, without delay; `None`: there is no time for it.
+/// The first attempt as it is sent, or was sent, without delay; `None`: there is no time for it.
 #[inline]
 fn first(policy: &Policy, bound: u64) -> Option<StartedAttempt> {
     let first = policy.first.ok()?;

@@ -61,9 +61,9 @@ pub struct Policy {
     pub(super) commits_at: CommitPoint,
     heeds: Heeds,
     nested: Nested,
-    /// The longest that a server may ask for where no total bounds the operation.
+    /// The longest that a server may ask for if no total bounds the operation.
     pub(crate) max_server_delay: Duration,
-    /// The codes that count only where the server asks for a delay.
+    /// The codes that are only retried if the server asks for a delay.
     only_with_server_delay: CodeSet,
     /// The settings that the rules were made of, for calls that change single fields; `None`: of no settings.
     pub(super) settings: Option<Arc<RetrySettings>>,
@@ -84,7 +84,8 @@ pub struct Policy {
     pub(super) after_first: Progress,
 }
 
-/// How far an attempt comes until the operation is its own, and no other attempt may follow. Later points are greater.
+/// The point of an attempt at which the operation is committed to it, so that no other attempt may follow. Later
+/// points are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[expect(
     clippy::exhaustive_enums,
@@ -162,12 +163,12 @@ impl Policy {
         Self::of(Rules::Polls(Polls::new(polling)), Ok(CodeSet::EMPTY))
     }
 
-    /// The policy of polls by that library's rules, until a long-running operation is done: after each reply which says that it
-    /// is not, the delays and limits of `settings` say when it is asked for again. Every attempt is treated as a poll, the
-    /// first too. No error is retried here: each poll may be an operation with its own retries.
+    /// The policy of polls by that library's rules, until a long-running operation is done: the delays and limits of `settings`
+    /// decide when the next poll follows. Every attempt is a poll, including the first. This policy retries no errors; each
+    /// poll may be an operation with its own retries.
     ///
-    /// By gax-java's rules that is [`polling`](Self::polling). By the others a poll is drawn from the upper half of its delay, and an
-    /// attempt may take all that is left of the total.
+    /// By gax-java's rules, this is [`polling`](Self::polling). By the others, the wait before a poll is drawn from the upper half of
+    /// its delay, and an attempt may take all of the remaining total timeout.
     ///
     /// # Examples
     ///
@@ -229,7 +230,7 @@ impl Policy {
         self.version.map(NonZeroU64::get)
     }
 
-    /// This policy, made of that version of settings that can be replaced; they count from 1. Zero: they are never
+    /// This policy, made from that version of replaceable settings, counted from 1. Zero: the settings are never
     /// replaced.
     #[must_use]
     pub fn with_version(self, version: u64) -> Self {
@@ -328,7 +329,7 @@ impl Policy {
         self.first.ok()
     }
 
-    /// How far an attempt comes until the operation is its own.
+    /// The point of an attempt at which the operation is committed to it.
     #[must_use]
     pub fn commit_point(&self) -> CommitPoint {
         self.commits_at
@@ -373,7 +374,7 @@ impl Policy {
         self.only_with_server_delay
     }
 
-    /// This policy with all that servers ask for applied, or nothing of it, in place of what its rules heed:
+    /// This policy with all that servers ask for applied, or nothing of it, instead of what its rules heed:
     /// everything, by gRPC's rules the pushback only, by gax-java's nothing.
     #[must_use]
     pub fn with_server_delays(self, heeded: bool) -> Self {
@@ -410,13 +411,13 @@ impl Policy {
         self.rules.start(progress, is_first, now, bound)
     }
 
-    /// The time at which an operation is over, in any case, that its caller gives so much time; `None`: no limit is set.
+    /// The time limit of an operation whose caller has this bound; `None`: no limit is set.
     #[must_use]
     pub fn time_limit(&self, bound: Option<Duration>) -> Option<Duration> {
         bounded(self.rules.time_limit().min(nanos_or_forever(bound)))
     }
 
-    /// Whether an operation is over with that attempt, if our clock ends it. `bound` is the caller's deadline.
+    /// Whether an operation has ended with that attempt, if our clock ends it. `bound` is the caller's deadline.
     pub(super) fn ends_with(&self, attempt: StartedAttempt, bound: u64) -> bool {
         attempt.lasts_until(self.rules.clock_limit().min(bound))
     }

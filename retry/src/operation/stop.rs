@@ -43,14 +43,14 @@ impl Stop {
         self.attempt.map(NonZeroU32::get)
     }
 
-    /// The attempt that was planned and then not made, where a limit stands in its way.
+    /// The attempt that was planned but not made because of a limit.
     #[must_use]
     pub fn not_attempted(self) -> Option<NotAttempted> {
         self.not_attempted
     }
 
-    /// Whether the operation ends as `DEADLINE_EXCEEDED`, with the last attempt's error behind it, in place
-    /// of that error: gRPC waits for the deadline, by every other rules the operation ends before.
+    /// Whether the operation ends as `DEADLINE_EXCEEDED`, with the last attempt's error behind it, instead of that
+    /// error: gRPC waits for the deadline, by every other rules the operation ends before.
     #[must_use]
     pub fn is_at_deadline(self) -> bool {
         self.at_deadline

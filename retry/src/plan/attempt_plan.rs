@@ -26,15 +26,15 @@ impl Response {
         Self::new(None, Code::DeadlineExceeded, Resend::No)
     }
 
-    /// A response with that code, so long after the attempt started. If the attempt's RPC timeout has
-    /// passed by then, it ends as `DEADLINE_EXCEEDED` all the same.
+    /// A response with that code, this time after the attempt started. If the attempt's RPC timeout has passed by
+    /// then, the attempt ends as `DEADLINE_EXCEEDED` instead.
     #[must_use]
     pub fn after(after: Duration, code: Code) -> Self {
         Self::new(Some(after), code, Resend::No)
     }
 
-    /// The connection was lost before the request went out: up to three times between two attempts that is no
-    /// attempt (a transparent retry), and then one that failed with `UNAVAILABLE`.
+    /// The connection was lost before the request was sent: up to three times between two attempts, this is a
+    /// transparent retry and not an attempt; the next loss is an attempt that failed with `UNAVAILABLE`.
     ///
     /// # Examples
     ///
@@ -55,8 +55,8 @@ impl Response {
         Self::new(Some(after), Code::Unavailable, Resend::Lost)
     }
 
-    /// The server refused the stream without a look at it (`REFUSED_STREAM`): once in an operation that is no attempt, and
-    /// then one that failed with `UNAVAILABLE`.
+    /// The server refused the stream without processing it (`REFUSED_STREAM`): the first time in an operation, this is not
+    /// an attempt; the next one is an attempt that failed with `UNAVAILABLE`.
     #[must_use]
     pub fn refused(after: Duration) -> Self {
         Self::new(Some(after), Code::Unavailable, Resend::Refused)
@@ -157,8 +157,8 @@ impl AttemptPlan {
         })
     }
 
-    /// Plans an operation whose attempts are all refused at once, with the policy's
-    /// [usual refusal](Policy::usual_refusal).
+    /// Plans an operation whose attempts are all refused immediately, with the policy's [usual
+    /// refusal](Policy::usual_refusal).
     #[must_use]
     pub fn refused(policy: &Policy, jitter: &mut impl JitterSource) -> Self {
         let refusal = Response::after(Duration::ZERO, policy.usual_refusal());
@@ -204,8 +204,8 @@ impl AttemptPlan {
         &self.attempts
     }
 
-    /// How often requests were sent again at once, since they had not reached a server: transparent retries (gRFC A6). Those
-    /// of each attempt are with it.
+    /// How often requests were sent again immediately, since they had not reached a server: transparent retries (gRFC A6).
+    /// Those of each attempt are with it.
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
         self.attempts.iter().map(Attempt::transparent_retries).sum()

@@ -13,8 +13,7 @@ const SAMPLES: u64 = 100;
 
 /// The effects to expect of settings: how long a call may take, and how many attempts it makes in an outage.
 ///
-/// Where waits are jittered, numbers that depend on them are those of 100 operations, drawn in the same
-/// way every time.
+/// If waits are jittered, numbers that depend on them are those of 100 operations, drawn in the same way every time.
 ///
 /// # Examples
 ///
@@ -52,7 +51,7 @@ impl Impact {
         Self::of(&Policy::with_compatibility(settings, codes, compatibility))
     }
 
-    /// The impact of a policy, hedged or not. Its budget counts in [`throttled_load`](Self::throttled_load) only, and stays as it is.
+    /// The impact of a policy, hedged or not. Its budget only affects [`throttled_load`](Self::throttled_load), and is not changed.
     #[must_use]
     pub fn of(policy: &Policy) -> Self {
         let unthrottled = policy.clone().with_budget(None);
@@ -92,13 +91,13 @@ impl Impact {
         self.worst_case
     }
 
-    /// The [worst case](Policy::worst_case_without_server_delays) of the policy where no server asks for a delay.
+    /// The [worst case](Policy::worst_case_without_server_delays) of the policy if no server asks for a delay.
     #[must_use]
     pub fn worst_case_without_server_delays(&self) -> Option<Duration> {
         self.worst_case_without_server_delays
     }
 
-    /// When attempts start if each is refused at once and every wait is the whole delay.
+    /// When attempts start if each is refused immediately and every wait is the whole delay.
     #[must_use]
     pub fn refused(&self) -> &[Duration] {
         &self.refused
@@ -110,8 +109,8 @@ impl Impact {
         self.truncated
     }
 
-    /// By how much an outage multiplies the load of the service: the attempts of an operation, on
-    /// average, if each is refused at once.
+    /// By how much an outage multiplies the load of the service: the attempts of an operation, on average, if each is
+    /// refused immediately.
     #[must_use]
     pub fn load(&self) -> f64 {
         self.load
@@ -197,10 +196,10 @@ impl Impact {
 }
 
 impl Policy {
-    /// The longest that a call may take, whatever the server does. `None`: forever. A budget does not count.
+    /// The longest time that a call may take, whatever the server does. `None`: forever. Budgets are not considered.
     ///
     /// A server that asks for delays can use up the total timeout. Without one, each delay that `RetryInfo` or `Retry-After` asks for
-    /// is at most `max_server_delay`; a pushback (`grpc-retry-pushback-ms`) has no limit then, and does not count here.
+    /// is at most `max_server_delay`; a pushback (`grpc-retry-pushback-ms`) has no limit then, and is not included here.
     ///
     /// # Examples
     ///
@@ -231,9 +230,9 @@ impl Policy {
         }
     }
 
-    /// The longest that a call may take if no server asks for a delay: attempts take any part of their timeouts and fail in a way
-    /// that is retried, and waits are as long as they get. Where the total timeout ends such a call, it is that timeout: an attempt
-    /// that starts in time may last until then. `None`: forever. A budget does not count.
+    /// The longest time that a call may take if no server asks for a delay: attempts take any part of their timeouts and fail
+    /// with retryable codes, and waits have their maximum. If the total timeout ends such a call, it is that timeout, because an
+    /// attempt that starts before it may last until then. `None`: forever. Budgets are not considered.
     #[must_use]
     pub fn worst_case_without_server_delays(&self) -> Option<Duration> {
         self.longest(Duration::ZERO)

@@ -38,7 +38,7 @@ pub struct Simulation<'a> {
     policy: &'a Policy,
     world: Counted<'a>,
     operation: Operation,
-    /// The action that is already known: the first, or the end that nothing else stands before.
+    /// The action that is already known: the first, or the end that nothing else is before.
     known: Option<Action>,
     in_flight: Vec<InFlight>,
     rows: Vec<Attempt>,
@@ -145,12 +145,12 @@ impl<'a> Simulation<'a> {
         respond: impl FnMut(StartedAttempt) -> (Option<Duration>, AttemptResult),
     ) -> (Vec<Attempt>, Simulated) {
         let end = self.run_on(respond);
-        // Attempts that overlapped stand in the order in which they were sent.
+        // Attempts that overlapped are in the order in which they were sent.
         self.rows.sort_by_key(Attempt::number);
         (self.rows, end)
     }
 
-    /// How many attempts there are if each is refused at once.
+    /// How many attempts there are if each is refused immediately.
     pub(crate) fn count_refused(self) -> usize {
         let mut simulation = self.without_rows();
         let refused = AttemptResult::failed(simulation.policy.usual_refusal());
@@ -253,7 +253,7 @@ impl<'a> Simulation<'a> {
             if let Some(observer) = &mut self.observer {
                 Event::ended(self.policy, &self.operation, &row, result, *observer);
             }
-            // One that is made once more in silence gets its row at its end.
+            // One that is made again silently gets its row at its end.
             if !self.operation.is_resending() {
                 self.push(row);
             }

@@ -68,7 +68,7 @@ impl Attempt {
         self.number
     }
 
-    /// How often its request was sent again at once, since it had not reached a server: transparent retries (gRFC
+    /// How often its request was sent again immediately, since it had not reached a server: transparent retries (gRFC
     /// A6). They are no attempts and have no rows.
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {

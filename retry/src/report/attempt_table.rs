@@ -21,7 +21,7 @@ pub struct AttemptTable {
 pub struct AttemptRow {
     /// The attempt's number.
     pub number: u32,
-    /// How often it was sent again at once.
+    /// How often it was sent again immediately.
     pub transparent_retries: u32,
     /// `None`: no deadline.
     pub rpc_timeout: Option<Duration>,
@@ -81,7 +81,8 @@ impl AttemptTable {
         ]);
     }
 
-    /// Says under the table how often requests were sent again at once, and of which attempts in the table; nothing of none.
+    /// Says under the table how often requests were sent again immediately, and of which attempts in the table; nothing of
+    /// none.
     pub fn transparent_retries(&mut self, count: u32) {
         let sum = match count {
             0 => return,
@@ -103,12 +104,12 @@ impl AttemptTable {
         self.lines.push(Escaped(text).to_string());
     }
 
-    /// Writes the table in that width, and the lines under it. `paint` gives what stands before and after what
-    /// has that role.
+    /// Writes the table in that width, and the lines below it. `paint` returns the text before and after a part with
+    /// that role.
     ///
     /// # Errors
     ///
-    /// Where `out` fails.
+    /// Writing to `out` failed.
     pub fn write<P: fmt::Display>(
         &self,
         out: &mut dyn fmt::Write,

@@ -173,10 +173,10 @@ impl Documented {
 
     /// The RPC timeout that an attempt gets, of the one that growth would give it.
     ///
-    /// It never exceeds what remains of the total nor, but for one case, the cap. The case: where the
-    /// cap cuts the growth, and so little would be left after this attempt and the next delay that no
-    /// useful attempt could follow, the attempt gets all that remains rather than leave crumbs. With a
-    /// multiplier of 1, as in every published table, growth never reaches the cap.
+    /// It never exceeds what remains of the total nor, except for one case, the cap. The case: where the cap cuts the
+    /// growth, and so little would be left after this attempt and the next delay that no useful attempt could follow,
+    /// the attempt gets all that remains rather than leave crumbs. With a multiplier of 1, as in every published
+    /// table, growth never reaches the cap.
     fn clamped(&self, grown: u64, next_delay: u64, remaining: u64) -> u64 {
         let timeout = grown.min(self.max_timeout).min(remaining);
         let cut = grown != FOREVER && grown > self.max_timeout;

@@ -15,7 +15,7 @@ const LEAST_LEFT: i64 = 1;
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct GaxJava {
     algorithm: Algorithm,
-    /// A call context's timeout, in place of every attempt's RPC timeout.
+    /// A call context's timeout, instead of every attempt's RPC timeout.
     call_timeout: Option<Duration>,
     /// The method's own settings and codes turn retries off, which no timeout of a call changes.
     is_off: bool,
@@ -32,8 +32,8 @@ fn algorithm(settings: &RawSettings, is_off: bool) -> Algorithm {
 }
 
 impl GaxJava {
-    /// A method with these settings. Where they turn retries off, it gets one attempt with the total
-    /// timeout as its deadline, and its RPC timeouts are not looked at.
+    /// A method with these settings. If they turn retries off, it gets one attempt with the total timeout as its
+    /// deadline, and its RPC timeouts are not looked at.
     pub(crate) fn new(settings: &RawSettings, codes: CodeSet) -> Self {
         let unlimited = settings.total_timeout_us == 0 && settings.max_attempts == 0;
         let is_off = settings.max_attempts == 1 || codes.is_empty() || unlimited;
@@ -94,8 +94,8 @@ impl RuleSet for GaxJava {
         self.algorithm.first()
     }
 
-    /// The attempt's deadline was settled when the one before ended; how late the timer was makes no
-    /// difference to it.
+    /// The attempt's deadline was settled when the previous one ended; how late the timer was makes no difference to
+    /// it.
     fn start(&self, progress: &mut Next, is_first: bool, now: u64, bound: u64) -> Result<u64, Refusal> {
         let own = if is_first {
             deadline(self.algorithm.first_timeout())

@@ -91,8 +91,8 @@ impl RuleSet for Grpc {
         Ok(timeout.min(self.attempt_timeout))
     }
 
-    /// Where the wait would pass the deadline, gRPC waits for the deadline all the same, and the operation
-    /// ends there as `DEADLINE_EXCEEDED`.
+    /// If the wait would pass the deadline, gRPC waits for the deadline all the same, and the operation ends there as
+    /// `DEADLINE_EXCEEDED`.
     fn next(
         &self,
         progress: &mut GrpcProgress,

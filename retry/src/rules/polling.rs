@@ -53,8 +53,8 @@ impl RuleSet for Polls {
         self.poll_next(progress, Next::Later, ask, jitter)
     }
 
-    /// A call whose reply was there before the poller first looked is followed by a poll at once, which then is the first
-    /// attempt that the algorithm counts.
+    /// A call whose reply was there before the poller first looked is followed by a poll immediately, which then is the
+    /// first attempt that the algorithm counts.
     fn poll_next(
         &self,
         progress: &mut PollProgress,

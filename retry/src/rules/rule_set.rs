@@ -46,7 +46,7 @@ pub(crate) trait RuleSet {
         }
     }
 
-    /// The wait before a poll that has no reason to come at once: like that of a retry, unless said.
+    /// The wait before a poll that has no reason to come immediately: like that of a retry, unless said.
     fn poll_later(
         &self,
         progress: &mut Self::Progress,
@@ -72,17 +72,17 @@ pub(crate) struct Ask {
     /// The caller's own deadline in nanoseconds.
     pub(crate) bound: u64,
     pub(crate) server_delay: ServerDelay,
-    /// The longest that a server may ask for where no total bounds the operation.
+    /// The longest that a server may ask for if no total bounds the operation.
     pub(crate) longest: Duration,
     /// Whether another attempt may follow although neither a time nor a number limits the operation.
     pub(crate) is_endless: bool,
 }
 
-/// The wait before another attempt, as drawn, in nanoseconds. Zero: continue at once, without a timer.
+/// The wait before another attempt, as drawn, in nanoseconds. Zero: continue immediately, without a timer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wait(pub(crate) u64);
 
-/// A limit stands in the way of an attempt.
+/// A limit is in the way of an attempt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Refusal {
     pub(crate) reason: StopReason,

@@ -5,11 +5,11 @@ use crate::RetrySettings;
 use crate::jitter::{JitterSource, uniform};
 use std::time::Duration;
 
-/// The longest such wait where nothing else says how long it may be.
+/// The longest such wait if nothing else says how long it may be.
 const LONGEST: Duration = Duration::from_secs(60);
 
-/// The longest that a server may ask for where no total bounds the operation: what is set, else the longest delay, but
-/// a minute at least.
+/// The longest that a server may ask for if no total bounds the operation: what is set, else the longest delay, but a
+/// minute at least.
 pub(crate) fn longest(set: Option<Duration>, max_delay: Option<Duration>) -> Duration {
     set.unwrap_or_else(|| max_delay.unwrap_or_default().max(LONGEST))
 }
@@ -33,9 +33,9 @@ pub(crate) struct Own {
 
 impl Ask {
     /// The server's delay and a draw on top, so that clients which are given the same moment don't come back together: up to the
-    /// back-off or half of the server's delay, whichever is longer, as Envoy's clients spread over half of it. Where there is
-    /// no time for the longest draw, up to half of what the server's delay leaves, so that the attempt has at least the other
-    /// half. Without jitter back-off comes on top. `None`: there is no time for the server's delay.
+    /// back-off or half of the server's delay, whichever is longer, as Envoy's clients spread over half of it. If there is no
+    /// time for the longest draw, up to half of what the server's delay leaves, so that the attempt has at least the other half.
+    /// Without jitter back-off comes on top. `None`: there is no time for the server's delay.
     pub(crate) fn wait_after(
         self,
         server_delay: Duration,

@@ -195,7 +195,7 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    /// A second after each of four attempts that are refused at once, with a limit of time by that rule.
+    /// A second after each of four attempts that are refused immediately, with a limit of time by that rule.
     fn policy(limit: Duration, rule: TimeRule) -> Policy {
         let limits = Limits::none().with_max_attempts(4).with_time(limit, rule);
         let backoff = Backoff::exponential(SECOND, 1.0, SECOND);

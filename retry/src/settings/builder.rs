@@ -49,7 +49,7 @@ impl RetrySettingsBuilder {
         self
     }
 
-    /// The delay before the second attempt. Zero: at once.
+    /// The delay before the second attempt. Zero: immediately.
     pub fn initial_retry_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
         self.settings.initial_retry_delay = delay.into();
         self
@@ -67,17 +67,17 @@ impl RetrySettingsBuilder {
         self
     }
 
-    /// The longest delay that a server may ask for (`Retry-After`) where no total timeout and no deadline of the
-    /// caller bounds the operation. One that asks for more ends it
+    /// The longest delay that a server may ask for (`Retry-After`) if no total timeout and no deadline of the caller
+    /// bounds the operation. If a server asks for more, the operation ends
     /// ([`StopReason::ServerDelayExceedsBudget`](crate::StopReason::ServerDelayExceedsBudget)).
     pub fn max_server_delay(mut self, delay: impl Into<Option<Duration>>) -> Self {
         self.settings.max_server_delay = delay.into();
         self
     }
 
-    /// Retryable codes that count only where the server asks for a delay, by pushback, `RetryInfo` or `Retry-After`, and
-    /// the delay is applied. They have to be among the retryable codes too: this takes nothing in. OTLP asks for it
-    /// of `RESOURCE_EXHAUSTED`: without a delay, trying again does not help.
+    /// Retryable codes that are only retried if the server asks for a delay, by pushback, `RetryInfo` or
+    /// `Retry-After`, and the delay is applied. They must also be among the retryable codes. OTLP requires this for
+    /// `RESOURCE_EXHAUSTED`: without a delay, trying again doesn't help.
     ///
     /// # Examples
     ///
@@ -162,7 +162,7 @@ impl RetrySettingsBuilder {
         self.checked(delays)
     }
 
-    /// The fields as they are, for whoever has checked them, or writes them down as a table has them.
+    /// The fields without checks, for code that has checked them or only stores them as a table has them.
     #[must_use]
     pub fn build_unchecked(self) -> RetrySettings {
         self.settings
@@ -174,7 +174,7 @@ impl RetrySettingsBuilder {
     ///
     /// # Errors
     ///
-    /// As [`build`](Self::build), but for these two fields.
+    /// As [`build`](Self::build), except for these two fields.
     pub fn build_for_grpc(self) -> Result<RetrySettings, SettingsError> {
         let multiplier =
             self.settings.retry_delay_multiplier.filter(|value| !(value.is_finite() && *value > 0.0));

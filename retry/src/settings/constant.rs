@@ -43,7 +43,7 @@ impl ConstSettings {
         max_retry_delay(delay: Duration) = Some(delay);
         /// The longest delay that a server may ask for.
         max_server_delay(delay: Duration) = Some(delay);
-        /// The codes that count only with a delay of the server's.
+        /// The codes that are only retried with a server's delay.
         only_with_server_delay(codes: CodeSet) = codes;
         /// The number of attempts.
         max_attempts(attempts: u32) = Some(attempts);

@@ -4,18 +4,18 @@ use super::RetrySettings;
 use crate::Compatibility;
 use std::time::Duration;
 
-/// The delay before the second attempt where nobody has set one.
+/// The delay before the second attempt if none is set.
 const INITIAL: Duration = Duration::from_millis(100);
-/// How delays grow where nobody has set that.
+/// How delays grow if that isn't set.
 const MULTIPLIER: f64 = 1.3;
-/// The longest delay where nobody has set one, unless the first one is longer.
+/// The longest delay if none is set, unless the first one is longer.
 const MAX: Duration = Duration::from_secs(60);
 
-/// The delays between attempts, with the defaults where [`RetrySettings`] leave fields unset.
+/// The delays between attempts, with the defaults for fields that [`RetrySettings`] leave unset.
 ///
 /// # Defaults
 ///
-/// Each default stands by itself: to write one out changes nothing.
+/// Each default applies separately: writing a default explicitly changes nothing.
 ///
 /// | unset | is |
 /// | --- | --- |
@@ -24,7 +24,7 @@ const MAX: Duration = Duration::from_secs(60);
 /// | `max_retry_delay` | 60 s, or the initial delay if that is longer |
 ///
 /// gax-java has other defaults: an unset delay is 0 there, an unset multiplier 1.0, and there is no cap, so that
-/// retries follow at once ([`Compatibility::GaxJava`]).
+/// retries follow immediately ([`Compatibility::GaxJava`]).
 ///
 /// # Examples
 ///
@@ -51,7 +51,7 @@ pub struct RetryDelays {
 }
 
 impl RetryDelays {
-    /// The delay before the second attempt, before jitter. Zero: at once.
+    /// The delay before the second attempt, before jitter. Zero: immediately.
     #[must_use]
     pub fn initial(&self) -> Duration {
         self.initial

@@ -86,19 +86,19 @@ impl SettingsOverrides {
         Self { total_timeout: timeout, ..self }
     }
 
-    /// One RPC timeout for every attempt in place of the settings' three fields, or none. Zero: no time is left.
+    /// One RPC timeout for every attempt instead of the settings' three fields, or none. Zero: no time is left.
     #[must_use]
     pub fn with_rpc_timeout(self, timeout: Override<Duration>) -> Self {
         Self { rpc_timeout: timeout, ..self }
     }
 
-    /// Another number of attempts, the first included and at least 1, or no limit by count.
+    /// Another number of attempts, including the first and at least 1, or no limit by count.
     #[must_use]
     pub fn with_max_attempts(self, attempts: Override<u32>) -> Self {
         Self { max_attempts: attempts, ..self }
     }
 
-    /// Another delay before the second attempt. Zero: at once.
+    /// Another delay before the second attempt. Zero: immediately.
     #[must_use]
     pub fn with_initial_retry_delay(self, delay: Duration) -> Self {
         Self { initial_retry_delay: Some(delay), ..self }

@@ -5,10 +5,11 @@ use crate::CodeSet;
 use std::fmt;
 use std::time::Duration;
 
-/// How often and how long an RPC is tried, and how long is waited in between.
+/// The limits and the back-off of an RPC: how many attempts it makes, how long they may take, and the waits between
+/// them.
 ///
-/// An *operation* is one call by the user; it is made of one or more *attempts*. What is not set is
-/// `None`, never zero.
+/// An *operation* is one call by the user, with one or more *attempts*. A field that is not set is `None`, never
+/// zero.
 ///
 /// # Defaults
 ///
@@ -26,13 +27,13 @@ use std::time::Duration;
 /// | `rpc_timeout_multiplier` | 1.0 | every attempt has the same timeout |
 /// | `max_rpc_timeout` | unset | RPC timeouts have no cap |
 ///
-/// With neither a total timeout nor a number of attempts, an RPC is never retried. Each delay that is not set
-/// is that of the table, whatever the others are: only an initial delay of `Duration::ZERO` retries at once. The names and
-/// their meaning are those of gax-java's `RetrySettings`.
+/// With neither a total timeout nor a number of attempts, an RPC is never retried. Each delay that is not set has the
+/// default of this table, whatever the others are: only an initial delay of `Duration::ZERO` retries immediately. The
+/// names and their meaning are those of gax-java's `RetrySettings`.
 ///
-/// With the feature `serde` they are stored and read in the words of tables in TOML: durations are texts such as `"1500ms"`
-/// or `"1h30m"`, what is absent is unset, unknown fields are refused, and all is checked as by
-/// [`build`](crate::RetrySettingsBuilder::build). `timeout` stands for the total timeout and both RPC timeouts, as in a table.
+/// With the feature `serde` they are stored and read with the field names of tables in TOML: durations are strings such as
+/// `"1500ms"` or `"1h30m"`, absent fields are unset, unknown fields are rejected, and the result is checked as by
+/// [`build`](crate::RetrySettingsBuilder::build). `timeout` sets the total timeout and both RPC timeouts, as in a table.
 ///
 /// # Examples
 ///
@@ -87,10 +88,10 @@ impl RetrySettings {
 
     /// One attempt that may take the whole timeout.
     ///
-    /// The documentation's `setLogicalTimeout`: total timeout and RPC timeout are the given one, and
-    /// no second attempt is made. (gax-java's own method limits the time only, so that a quick failure
-    /// is retried without any delay; see [`Compatibility::GaxJava`](crate::Compatibility::GaxJava).)
-    /// With a timeout of zero there is no time left: every call ends at once, and nothing is sent.
+    /// The documentation's `setLogicalTimeout`: total timeout and RPC timeout are the given one, and no second
+    /// attempt is made. (gax-java's own method limits the time only, so that a quick failure is retried without any
+    /// delay; see [`Compatibility::GaxJava`](crate::Compatibility::GaxJava).) With a timeout of zero there is no time
+    /// left: every call ends immediately, and nothing is sent.
     #[must_use]
     pub fn logical_timeout(timeout: Duration) -> Self {
         Self::default().with_logical_timeout(timeout)
@@ -113,7 +114,7 @@ impl RetrySettings {
 
     /// One attempt with that timeout, never retried: gax-java's `setSimpleTimeoutNoRetries`.
     ///
-    /// With a timeout of zero there is no time left: every call ends at once, and nothing is sent.
+    /// With a timeout of zero there is no time left: every call ends immediately, and nothing is sent.
     #[must_use]
     pub fn no_retry(timeout: Duration) -> Self {
         Self::logical_timeout(timeout)
@@ -125,8 +126,7 @@ impl RetrySettings {
         self.total_timeout
     }
 
-    /// The delay before the second attempt, if set; [`retry_delays`](Self::retry_delays) has the one that is
-    /// waited.
+    /// The delay before the second attempt, if set; [`retry_delays`](Self::retry_delays) has the resulting delay.
     #[must_use]
     pub fn initial_retry_delay(&self) -> Option<Duration> {
         self.initial_retry_delay
@@ -144,14 +144,13 @@ impl RetrySettings {
         self.max_retry_delay
     }
 
-    /// The longest delay that a server may ask for (`Retry-After`) where no total timeout bounds the operation, if
-    /// set.
+    /// The longest delay that a server may ask for (`Retry-After`) if no total timeout bounds the operation, if set.
     #[must_use]
     pub fn max_server_delay(&self) -> Option<Duration> {
         self.max_server_delay
     }
 
-    /// The retryable codes that count only where the server asks for a delay.
+    /// The retryable codes that are only retried if the server asks for a delay.
     #[must_use]
     pub fn only_with_server_delay(&self) -> CodeSet {
         self.only_with_server_delay
@@ -187,8 +186,8 @@ impl RetrySettings {
         self.max_rpc_timeout
     }
 
-    /// These settings for an operation that its caller gives no more than `timeout`: the shorter of
-    /// the two totals counts. Zero: no time is left.
+    /// These settings for an operation whose caller allows at most `timeout`: the shorter of the two total timeouts
+    /// applies. Zero: no time is left.
     #[must_use]
     pub fn bounded_by(mut self, timeout: Duration) -> Self {
         self.total_timeout = Some(self.total_timeout.map_or(timeout, |total| total.min(timeout)));

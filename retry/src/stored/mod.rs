@@ -1,4 +1,4 @@
-//! Settings and reports as programs store them (feature `serde`), in the words of tables in TOML.
+//! Settings and reports as programs store them (feature `serde`), with the field names of tables in TOML.
 //!
 //! The types here are for what holds settings among other fields. Each is refused where it stands, so that the error has
 //! its place.

@@ -46,7 +46,7 @@ impl AttemptTimeouts {
         Self::exponential(timeout, 1.0, timeout)
     }
 
-    /// The first attempt has `initial`, each later one the time of the one before it times the multiplier, up to `max`:
+    /// The first attempt has `initial`, each later one the time of the previous one times the multiplier, up to `max`:
     /// Python's `ExponentialTimeout`, node-gax's RPC timeouts.
     ///
     /// A multiplier that is not a number or is below 1 is treated as 1.
@@ -63,7 +63,7 @@ impl AttemptTimeouts {
         Self { kind: Kind::ToDeadline(timeout), deadline: None }
     }
 
-    /// These timeouts, where no attempt has more than is left of that time since the operation's start. None starts after it.
+    /// These timeouts, if no attempt has more than is left of that time since the operation's start. None starts after it.
     #[must_use]
     pub const fn within(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
@@ -78,7 +78,7 @@ impl AttemptTimeouts {
         }
     }
 
-    /// The time of an attempt that starts `now`; `previous` is that of the one before, before the deadline cut it.
+    /// The time of an attempt that starts `now`; `previous` is that of the previous one, before the deadline cut it.
     pub(crate) fn next(&self, previous: u64, now: Duration) -> u64 {
         match self.kind {
             Kind::Growing { multiplier, max, .. } => limited(max).min(scaled(previous, multiplier)),

@@ -8,8 +8,8 @@ const MILLISECOND: f64 = 1e6;
 
 /// A formula for the wait before a retry: a delay that grows, a random part, a cap.
 ///
-/// The delay before the first retry is `initial`, before each later one the one before it times the
-/// multiplier, starting [`with_first_exponent`](Self::with_first_exponent) steps on.
+/// The delay before the first retry is `initial`, before each later one the previous one times the multiplier,
+/// starting [`with_first_exponent`](Self::with_first_exponent) steps on.
 ///
 /// # Examples
 ///
@@ -85,8 +85,8 @@ pub enum Jitter {
 }
 
 impl Backoff {
-    /// Delays from `initial` up to `max`, each the one before times the multiplier. No random part yet;
-    /// the cap comes after it.
+    /// Delays from `initial` up to `max`, each the previous one times the multiplier. No random part yet; the cap
+    /// comes after it.
     ///
     /// A multiplier that is not a number or is below 1 is treated as 1.
     #[must_use]
@@ -132,7 +132,7 @@ impl Backoff {
     }
 
     /// The formula with another first delay, whose random part and least wait have changed by the same factor: tenths
-    /// of a second in place of seconds have milliseconds by the tenth on top. From a first delay of zero nothing else
+    /// of a second instead of seconds have milliseconds by the tenth on top. From a first delay of zero nothing else
     /// changes.
     #[must_use]
     pub fn scaled_to(self, initial: Duration) -> Self {

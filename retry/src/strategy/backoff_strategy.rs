@@ -4,12 +4,12 @@ use super::{AttemptTimeouts, Backoff, Limits};
 use crate::settings::SettingsOverrides;
 use std::time::Duration;
 
-/// A back-off formula and the limits to it: what a [`Policy`](crate::Policy) can follow in place of
+/// A back-off formula and its limits, which a [`Policy`](crate::Policy) can use instead of
 /// [`RetrySettings`](crate::RetrySettings).
 ///
 /// # Examples
 ///
-/// Cloud Storage's documents: min(2^n + random milliseconds, 64 s), until 600 s are over.
+/// Cloud Storage's documents: min(2^n + random milliseconds, 64 s), for up to 600 s.
 ///
 /// ```
 /// use gax_retry::{AttemptPlan, Code, Policy, Response};
@@ -58,8 +58,8 @@ impl BackoffStrategy {
         self.limits
     }
 
-    /// The longest delay that a server may ask for (`Retry-After`) where no limit by time bounds the operation; unset,
-    /// it is the formula's maximum, or 60 s if that is longer.
+    /// The longest delay that a server may ask for (`Retry-After`) if no limit by time bounds the operation; unset, it
+    /// is the formula's maximum, or 60 s if that is longer.
     #[must_use]
     pub fn max_server_delay(&self) -> Option<Duration> {
         self.max_server_delay

@@ -33,10 +33,10 @@ pub enum TimeRule {
     /// A wait is cut to what is left of the limit, and there is none once nothing is left; a running
     /// attempt is never cut.
     Clip,
-    /// Waits are made whole. Then, and when an attempt has ended, the operation is over if the limit is
-    /// reached; a running attempt is never cut.
+    /// Waits are not shortened. After each wait and each attempt, the operation ends if the limit is reached; a
+    /// running attempt is never shortened.
     Check,
-    /// The waits together may not be longer than the limit. The attempts' own time does not count.
+    /// The waits together may not be longer than the limit. The attempts' own time is not included.
     Waits,
 }
 

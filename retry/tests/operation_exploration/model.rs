@@ -16,7 +16,7 @@ const MANY: usize = 40;
 #[derive(Debug, Clone)]
 pub(crate) struct Run {
     operation: Operation,
-    /// The action that is known already: the first, or the end that nothing else stands before.
+    /// The action that is known already: the first, or the end that nothing else is before.
     known: Option<Action>,
     now: Duration,
     in_flight: Vec<InFlight>,

@@ -112,7 +112,7 @@ impl LongRunningEnd {
         MessageType::of(name.to_owned()).read(any).ok()
     }
 
-    /// The status of the call that failed; `None` where none did. Polling that timed out has one if the last poll was refused, and
+    /// The status of the call that failed; `None` if none did. Polling that timed out has one if the last poll was refused, and
     /// the time left did not allow to retry it.
     #[must_use]
     pub fn status(&self) -> Option<&Status> {
@@ -145,7 +145,7 @@ impl LongRunningEnd {
     }
 
     /// The limit that allowed no further poll: the total timeout of the polling settings, or their number of attempts. `None`
-    /// where another reason ended it.
+    /// if another reason ended it.
     #[must_use]
     pub fn limit(&self) -> Option<StopReason> {
         self.report().stop_reason().filter(|reason| is_limit(*reason))

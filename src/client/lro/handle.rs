@@ -23,7 +23,7 @@ use std::time::Duration;
 use tokio_stream::Stream;
 use tonic::Status;
 
-/// The most time that it takes to cancel an operation whose polling time is over, and to poll it once more.
+/// The most time that it takes to cancel an operation whose polling time has passed, and to poll it again.
 const LAST_CALLS: Duration = Duration::from_secs(60);
 
 /// A long-running operation. Awaiting it starts the operation, polls until it is done, and returns the response.
@@ -91,7 +91,7 @@ struct PollingEnd {
 /// How far the handle has come.
 enum Stage {
     Polling,
-    /// The polling time is over, and the server is asked to cancel, then for the last time.
+    /// The polling time has passed, and the server is asked to cancel, then for the last time.
     Cancelling {
         stop: Stop,
         last: BoxCall<Operation>,
@@ -111,7 +111,7 @@ pub(in crate::client) fn start(
     LongRunning::new(Polling::starting(server, first), LastState::default(), config)
 }
 
-/// An operation that somebody has started.
+/// An operation that was started before.
 pub(in crate::client) fn resume(
     server: Box<dyn OperationsServer>,
     name: String,
@@ -126,8 +126,8 @@ impl LongRunning {
         Self { driver, known, types: Types::any(), stage: Stage::Polling, ended: None }
     }
 
-    /// The operation with a response and metadata of these types, which know their names. One that is over gives its result once
-    /// more, of these types.
+    /// The operation with a response and metadata of these types, which implement `Name`. A finished operation returns its
+    /// result again, with these types.
     pub fn typed<R: Message + Default + Name, M: Message + Default + Name>(self) -> LongRunning<R, M> {
         self.typed_as(R::full_name(), M::full_name())
     }
@@ -157,14 +157,15 @@ impl<R, M> LongRunning<R, M> {
         self.known.operation.as_ref()
     }
 
-    /// The last metadata; `None` if there is none yet, or it is of another type (then [`operation`](Self::operation) has it).
+    /// The last metadata; `None` if there is none yet, or if it has another type (read it from [`operation`](Self::operation)
+    /// then).
     #[must_use]
     pub fn metadata(&self) -> Option<M> {
         let any = self.operation()?.metadata.as_ref()?;
         self.types.metadata.read(any).ok()
     }
 
-    /// Whether the server has said that the operation is over.
+    /// Whether the server has reported that the operation is done.
     #[must_use]
     pub fn is_done(&self) -> bool {
         self.known.is_done()
@@ -176,13 +177,13 @@ impl<R, M> LongRunning<R, M> {
         self.ended.as_ref().map(|ended| &ended.report)
     }
 
-    /// Starts the operation and waits for its name; one that is resumed has it already. The name can be stored then, and
-    /// the operation be [resumed](Self) by it when this process is gone.
+    /// Starts the operation and waits for its name; a resumed operation already has it. Store the name to [resume](Self)
+    /// the operation after this process has ended.
     ///
     /// # Errors
     ///
-    /// The first call failed. To await the handle gives the same error. Or the operation is over and the server has given it no name: the
-    /// handle has its result.
+    /// The first call failed; awaiting the handle returns the same error. Or the operation is done and the server gave it no name: await
+    /// the handle for its result.
     ///
     /// # Cancel safety
     ///

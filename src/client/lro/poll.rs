@@ -19,8 +19,8 @@ use tonic::Status;
 
 /// Polls a long-running operation by its name, over any client, until it is done.
 ///
-/// `get` asks for the operation as it is now: a `GetOperation` of whatever client you have. It is called at once and then as the
-/// settings say; each poll is a separate operation, which is retried as [`each_poll`](PollingSettings::each_poll) says. Give
+/// `get` asks for the operation as it is now: a `GetOperation` of whatever client you have. It is called immediately and then as
+/// the settings say; each poll is a separate operation, which is retried as [`each_poll`](PollingSettings::each_poll) says. Give
 /// [`RetrySettings`](crate::RetrySettings) for the polling alone, or [`PollingSettings`] for more.
 ///
 /// The result has messages as they are; [`typed`](LongRunning::typed) gives them their types. Where the name came from makes

@@ -20,7 +20,7 @@ pub(super) type Notify = Arc<dyn Fn(String) -> BoxCall<()> + Send + Sync>;
 ///
 /// | setting | default |
 /// | --- | --- |
-/// | [`polling`](Self::polling) | at once, then after 5 s, 7.5 s, .. up to 45 s, for 300 s in all |
+/// | [`polling`](Self::polling) | immediately, then after 5 s, 7.5 s, .. up to 45 s, for 300 s in all |
 /// | [`each_poll`](Self::each_poll) | `UNAVAILABLE` and `DEADLINE_EXCEEDED` are retried after 100 ms, 130 ms, .. up to 60 s, 90 s for each attempt |
 /// | [`cancel_on_timeout`](Self::cancel_on_timeout) | no |
 /// | [`options`](Self::options) | nothing is set |
@@ -99,8 +99,8 @@ impl PollingSettings {
         Self { each_poll: settings, ..self }
     }
 
-    /// Whether an operation that is not done when the polling time is over is cancelled at its server, by
-    /// [`with_cancel`](Self::with_cancel), and then polled once more.
+    /// Whether an operation that is not done when the polling time has passed is cancelled at its server, by
+    /// [`with_cancel`](Self::with_cancel), and then polled again.
     pub fn cancel_on_timeout(self, cancels: bool) -> Self {
         Self { cancels, ..self }
     }

@@ -23,7 +23,7 @@ pub const LONG_RUNNING: Transport = Transport::new("long-running").with_rpc_name
 /// The longest that the server is asked to wait by one call: well below the RPC timeout of that.
 const LONGEST_SERVER_WAIT: Duration = Duration::from_secs(60);
 
-/// A server that has waited so long may be asked again at once.
+/// A server that has waited so long may be asked again immediately.
 const SHORTEST_SERVER_WAIT: Duration = Duration::from_secs(1);
 
 /// An operation as it was when its server spoke of it last.
@@ -32,7 +32,7 @@ pub(super) struct LastState {
     /// Empty until the first call has replied.
     pub(super) name: String,
     pub(super) operation: Option<Operation>,
-    /// Whether nobody has been notified yet of what is known.
+    /// Whether the known state has not been reported yet.
     is_news: bool,
 }
 
@@ -111,7 +111,7 @@ impl Polling {
 }
 
 /// Whether a call that failed had no more time than until that deadline: it ends itself there, or with the last attempt before,
-/// where there is no time for another one.
+/// if there is no time for another one.
 fn is_over(status: &Status, clock: Clock, deadline: Instant) -> bool {
     let refused = OperationError::of(status).and_then(|error| error.report().not_attempted());
     let wait = refused.map_or(Duration::ZERO, NotAttempted::delay);
@@ -121,7 +121,7 @@ fn is_over(status: &Status, clock: Clock, deadline: Instant) -> bool {
 /// A call in flight.
 pub(super) struct PollAttempt {
     call: BoxCall<Operation>,
-    /// Since when the server waits for the operation's end, where it was asked to.
+    /// Since when the server waits for the operation's end, if it was asked to.
     waits_since: Option<Clock>,
 }
 

@@ -13,7 +13,7 @@ pub(super) struct MessageType<T> {
     /// Its full name; `None`: any message is one of it.
     name: Option<Cow<'static, str>>,
     read: fn(&Any) -> Result<T, prost::DecodeError>,
-    /// Its value where there is no message, of types for which that is one.
+    /// Its value if there is no message, of types for which that is one.
     absent: Option<fn() -> T>,
 }
 

@@ -1,7 +1,7 @@
 //! Lists that servers give page by page, as streams of items or of pages ([AIP-158](https://google.aip.dev/158)).
 //!
-//! Generated clients have a method for each RPC that is paged: `list_assets_paged` besides `list_assets`. [`paginate`] does it
-//! over any client.
+//! Generated clients have a method for each RPC that is paged: `list_assets_paged` in addition to `list_assets`. [`paginate`]
+//! does the same over any client.
 
 mod closure;
 mod error;

@@ -7,12 +7,12 @@ use crate::client::paging::PageToken;
 #[non_exhaustive]
 pub struct Page<R, I, T = String> {
     /// The items, in the order in which the server sent them; no more than a [limit](crate::client::paging::Paged::limit)
-    /// allows. Entries of a map come in whatever order the map has.
+    /// allows. Entries of a map arrive in whatever order the map has.
     pub items: Vec<I>,
     /// The token of the next page; [the end](PageToken::is_end) on the last one.
     pub next_token: T,
-    /// The response that the page came in. Of generated clients it has its metadata and [report](crate::OperationReport), and from
-    /// its message the items have been moved; of a closure that gives items and token it is nothing.
+    /// The response that contained the page. Of generated clients it has its metadata and [report](crate::OperationReport), and
+    /// from its message the items have been moved; of a closure that gives items and token it is nothing.
     pub response: R,
 }
 
@@ -24,7 +24,7 @@ impl<I, T> Page<(), I, T> {
 }
 
 impl<R, I, T: PageToken> Page<R, I, T> {
-    /// The page with what it came in.
+    /// The page with its response.
     ///
     /// # Examples
     ///
@@ -50,7 +50,7 @@ impl<R, I, T: PageToken> Page<R, I, T> {
 /// A page as the closure of [`paginate`](crate::client::paging::paginate) gives it: a pair of items and the next token, or a
 /// [`Page`].
 pub trait IntoPage {
-    /// The response that the page came in.
+    /// The response that contained the page.
     type Response;
     /// An item.
     type Item;

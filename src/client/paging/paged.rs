@@ -16,10 +16,9 @@ use tokio_stream::Stream;
 /// request hold for each of them. An empty page with a token continues; a page without a token, or with an empty one, is the
 /// last.
 ///
-/// The stream is over after its first error. The items of the pages before it have been delivered by then;
-/// [`token`](Self::token) says where to continue. A token that comes back is an
-/// [error](crate::client::paging::PageError::RepeatedToken), since the pages would have no end. One token is remembered for
-/// that, so that some pages of a circle may be delivered again before it is found.
+/// The stream ends after its first error. The items of earlier pages have been delivered by then; [`token`](Self::token) is
+/// the place to continue. A repeated token is an [error](crate::client::paging::PageError::RepeatedToken), because the
+/// pages would have no end. Only one token is kept, so some pages of a cycle may be delivered twice before it is detected.
 ///
 /// It is `Unpin`, and `Send` if the calls are: no `pin!` is needed.
 ///
@@ -71,7 +70,7 @@ impl<S: PageSource> Paged<S> {
     }
 
     /// Continues with the page of that token, such as one that [`token`](Self::token) gave before, in this process or another.
-    /// Items that have been read and not delivered are dropped; a stream that has failed continues.
+    /// Items that were read but not delivered are dropped. A stream that has failed continues.
     ///
     /// Default: the token of the request; with an empty one, the first page.
     pub fn from_token(mut self, token: impl Into<S::Token>) -> Self {
@@ -81,8 +80,8 @@ impl<S: PageSource> Paged<S> {
         self
     }
 
-    /// Delivers so many items at most; items that are dropped undelivered don't count. Where the request has a page size, the last page is asked for with what is missing:
-    /// 7 items in pages of 5 are 5 and 2. Once the limit is reached, there is no further call.
+    /// Delivers at most this many items; items that are dropped undelivered don't count. If the request has a page size, the last
+    /// request only asks for the missing items: 7 items in pages of 5 are requests for 5 and 2. After the limit, no call is made.
     ///
     /// Default: no limit.
     pub fn limit(mut self, items: usize) -> Self {
@@ -91,9 +90,9 @@ impl<S: PageSource> Paged<S> {
     }
 
     /// Reads one page ahead: the call for the next page begins as soon as a page has arrived, and continues whenever the stream
-    /// is polled. An error of it comes after the items of the page before it.
+    /// is polled. If that call fails, the error follows the items of the previous page.
     ///
-    /// Default: a page is called for when the items of the one before it have been delivered.
+    /// Default: the next page is requested when the items of the previous one have been delivered.
     pub fn prefetch(mut self) -> Self {
         self.walk.prefetch();
         self

@@ -11,8 +11,8 @@ use tokio_stream::Stream;
 /// A list that a server gives page by page, as a [`Stream`] of the pages; made by
 /// [`Paged::pages`](crate::client::paging::Paged::pages).
 ///
-/// Empty pages are delivered too. A [limit](crate::client::paging::Paged::limit) counts items: the last page is cut where it
-/// has more. The stream is over after its first error.
+/// Empty pages are delivered too. A [limit](crate::client::paging::Paged::limit) counts items: the last page is shortened if
+/// it has more. The stream ends after its first error.
 ///
 /// # Cancel safety
 ///
@@ -49,7 +49,7 @@ impl<S: PageSource> Pages<S> {
     }
 
     /// The token of the next page, to continue from there [later](crate::client::paging::Paged::from_token); `None` after the last
-    /// one. Where a limit has cut a page, it is that page's own.
+    /// one. If a limit has cut a page, it is that page's own.
     pub fn token(&self) -> Option<&S::Token> {
         self.walk.next()
     }

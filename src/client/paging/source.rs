@@ -10,7 +10,7 @@ pub trait PageSource {
     type Token: PageToken;
     /// An item.
     type Item;
-    /// The response that a page comes in.
+    /// The response that contains a page.
     type Response;
     /// The good end of a call.
     type Reply;
@@ -19,7 +19,7 @@ pub trait PageSource {
     /// A call for one page.
     type Call: Future<Output = Result<Self::Reply, Self::Error>>;
 
-    /// Calls for the page of that token. `missing` is how many items are wanted still, where there is a
+    /// Calls for the page of that token. `missing` is how many items are wanted still, if there is a
     /// [limit](crate::client::paging::Paged::limit).
     fn call(&mut self, token: Self::Token, missing: Option<usize>) -> Self::Call;
 

@@ -3,7 +3,8 @@
 /// Finds out whether tokens go round in a circle, in constant memory (R. P. Brent, 1980).
 ///
 /// One token is remembered, and replaced after 1, 2, 4, 8 .. others. A circle is found when it comes back to the remembered
-/// token: at once for a token that follows itself, otherwise after three times around at most, counted from the first page.
+/// token: immediately for a token that follows itself, otherwise after three times around at most, counted from the first
+/// page.
 #[derive(Debug, Clone)]
 pub(super) struct Trail<T> {
     remembered: T,

@@ -26,7 +26,7 @@ use tower_service::Service;
 ///
 /// # Cancel safety
 ///
-/// Dropping it stops the call at once; the server sees the stream reset.
+/// Dropping it stops the call immediately; the server sees the stream reset.
 #[must_use = "futures do nothing unless polled"]
 pub struct StreamingCall<M> {
     inner: BoxCall<ResponseStream<M>>,
@@ -39,7 +39,7 @@ pub struct StreamingCall<M> {
 ///
 /// # Cancel safety
 ///
-/// Dropping it stops the call at once; the server sees the stream reset.
+/// Dropping it stops the call immediately; the server sees the stream reset.
 #[must_use = "futures do nothing unless polled"]
 pub struct MessageCall<M> {
     inner: BoxCall<M>,

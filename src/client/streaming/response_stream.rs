@@ -12,14 +12,14 @@ use tonic::{Status, Streaming};
 
 /// The messages of a streaming call.
 ///
-/// It is a [`Stream`], and has the methods of tonic's [`Streaming`]. Where the call has a
+/// It is a [`Stream`], and has the methods of tonic's [`Streaming`]. If the call has a
 /// [resumption](crate::resumption::Resumption), it continues over further connections: the messages of all of them come out of
 /// this one stream.
 ///
 /// # Cancel safety
 ///
 /// A future of [`message`](Self::message) may be dropped: no message is lost. If the stream is dropped, the server sees it
-/// reset at once.
+/// reset immediately.
 pub struct ResponseStream<M> {
     source: Source<M>,
 }
@@ -81,7 +81,7 @@ impl<M: Send + 'static> ResponseStream<M> {
     }
 
     /// How often the stream was [restarted](crate::resumption::Resume::Anew), as of the connection that was opened last: after
-    /// that, messages may come once more.
+    /// that, messages may come again.
     #[must_use]
     pub fn restarts(&self) -> u64 {
         self.look(MessageSource::restarts).unwrap_or_default()

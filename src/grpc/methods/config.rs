@@ -22,14 +22,14 @@ pub(crate) struct MethodConfig {
     pub(crate) policy: Policy,
     /// Made with the time of a first attempt that nothing but the policy bounds.
     pub(crate) headers: AttemptHeaders,
-    /// The time that a call brings along for all its attempts, or that operators allow it.
+    /// The time that a call has for all its attempts, or that operators allow it.
     pub(crate) timeout: Option<Duration>,
     /// The most bytes of a response that are buffered until the status is known.
     pub(crate) max_response_buffer: usize,
     /// Noted of a response that is longer than the buffer.
     pub(crate) too_large: Note,
     pub(crate) stream: StreamSettings,
-    /// Whether its calls wait for a connection, where that is said.
+    /// Whether its calls wait for a connection, if that is said.
     pub(crate) wait_for_ready: Option<bool>,
     pub(crate) shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.
@@ -134,7 +134,7 @@ impl MethodConfig {
         self.of_long_stream(resumption.is_some_and(|resumption| resumption.is_endless), timeout)
     }
 
-    /// For a stream that outlives its connections, and where it is endless any total timeout.
+    /// For a stream that outlives its connections, and if it is endless any total timeout.
     pub(crate) fn of_long_stream(&self, is_endless: bool, timeout: Option<Duration>) -> Arc<Self> {
         let mut config = Self { timeout, ..self.clone() };
         if is_endless {

@@ -115,7 +115,7 @@ fn learn(
     Some(found)
 }
 
-/// A quick hash of a path: of its length and its end, where methods differ. Paths are the program's own: nobody outside can
+/// A quick hash of a path: of its length and its end, where methods differ. Paths come from the program: outsiders can't
 /// choose ones that collide.
 #[inline]
 fn hash(path: &str) -> u64 {

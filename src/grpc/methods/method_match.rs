@@ -8,7 +8,7 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub(crate) struct MethodMatch {
     pub(crate) config: Arc<MethodConfig>,
-    /// `None`: nobody knows.
+    /// `None`: it is unknown.
     pub(crate) kind: Option<MethodKind>,
 }
 

@@ -35,7 +35,7 @@ impl SharedState {
         Start::new(self.observers.as_deref(), &self.options.jitter)
     }
 
-    /// For calls that are attempts of an operation of somebody else's, who notifies its observers.
+    /// For calls that are attempts of another operation, which notifies its own observers.
     pub(crate) fn without_observers(&self) -> Self {
         Self { observers: None, ..self.clone() }
     }

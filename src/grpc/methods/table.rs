@@ -23,7 +23,7 @@ pub(crate) struct Methods {
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
     unlisted: Configs,
     described: Descriptions,
-    /// The headers for Google's servers, where they are asked for.
+    /// The headers for Google's servers, if they are asked for.
     headers: Option<ClientHeaders>,
     /// Finds methods without taking their paths apart.
     by_path: MethodMap,
@@ -177,7 +177,7 @@ impl Methods {
         found.collect()
     }
 
-    /// Takes the place of another table's methods. Where a method is hedged after the same percentile, its latencies go on to count;
+    /// Takes the place of another table's methods. If a method is hedged after the same percentile, its latencies go on to count;
     /// where an entry has the same names, those that its other methods share.
     #[cfg(feature = "live")]
     pub(crate) fn with_latencies_of(mut self, before: &Self) -> Self {

@@ -17,7 +17,7 @@ pub(crate) fn services(described: &Descriptions) -> Vec<ServiceDescription> {
     services.into_values().collect()
 }
 
-/// The names of a table that no method of these has; of none where there are no descriptors.
+/// The names of a table that no method of these has; of none if there are no descriptors.
 pub(crate) fn unknown_names(table: &RetryTable, described: &Descriptions) -> Vec<Finding> {
     gax_driver::__house::unknown_names(table, &services(described))
 }

@@ -1,4 +1,4 @@
-//! Attempts over a gRPC service: requests go out, responses, statuses and errors become facts.
+//! Attempts over a gRPC service: requests are sent, responses, statuses and errors become facts.
 
 use super::failed::Failing;
 use super::grpc_protocol::GrpcProtocol;
@@ -28,7 +28,7 @@ pin_project! {
     /// An attempt in flight.
     #[project = AttemptProj]
     pub(crate) enum GrpcAttempt<F> {
-        // It waits until the service is ready. It is late if time has passed since it began, so that its request goes out with
+        // It waits until the service is ready. It is late if time has passed since it began, so that its request is sent with
         // less than `time`.
         Ready { time: Option<Duration>, is_late: bool },
         // The request was sent, and the response's headers are awaited.
@@ -100,8 +100,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
     }
 
-    /// The facts of an attempt that failed, which another one follows at once if the server has refused its credentials and there
-    /// are going to be others: once, since these may be refused for what the call does.
+    /// The facts of an attempt that failed, which another one follows immediately if the server has refused its credentials and
+    /// there are going to be others: once, since these may be refused for what the call does.
     #[cold]
     fn refused(&mut self, result: AttemptResult, used: &UsedCredentials) -> AttemptResult {
         if std::mem::replace(&mut self.has_renewed, true) || !used.refuse() {
@@ -365,7 +365,7 @@ fn taken(reply: &mut ReplySlot) -> Option<Box<http::Response<ResponseBody>>> {
 }
 
 /// Tells interceptors and layers on the way to the server which attempt this is. The first is not marked, so that a call
-/// which succeeds at once pays nothing for it.
+/// which succeeds immediately pays nothing for it.
 #[cold]
 fn mark(request: &mut http::Request<Body>, context: &AttemptContext<'_>) {
     if let Some(started) = context.started() {

@@ -35,7 +35,7 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
         None
     }
 
-    /// The attempt is over by our own clock. Returns whether it was never sent.
+    /// The attempt has ended by our own clock. Returns whether it was never sent.
     fn give_up(&mut self, _: &Self::Attempt) -> bool {
         false
     }

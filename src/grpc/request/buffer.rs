@@ -25,7 +25,7 @@ pub(crate) struct RequestBuffer {
 enum Wanted {
     /// The whole of it: the RPC is known to take one message, which is waited for.
     Message,
-    /// As much as is there: nobody knows the kind of the RPC.
+    /// As much as is there: the kind of the RPC is unknown.
     Available,
     /// The first message of a stream, which is waited for.
     FirstMessage,
@@ -85,7 +85,7 @@ impl RequestBuffer {
         (self, read)
     }
 
-    /// The body of an RPC that is known to take one message, or of one whose kind nobody knows.
+    /// The body of an RPC that is known to take one message, or of one whose kind is unknown.
     #[inline]
     pub(crate) fn of(body: Body, is_awaited: bool) -> Self {
         Self::reading(body, if is_awaited { Wanted::Message } else { Wanted::Available })
@@ -101,8 +101,8 @@ impl RequestBuffer {
         Self { body, read: FrameBuffer::default(), wanted, has_ended: false }
     }
 
-    /// Reads on. The one message that an RPC takes is waited for. Where nobody knows the kind, a body is a stream unless it
-    /// is exactly one message, and all there at once.
+    /// Reads on. The one message that an RPC takes is waited for. If the kind is unknown, a body is a stream unless it is
+    /// exactly one message, and all there at once.
     pub(crate) fn poll(
         &mut self,
         max_replay_bytes: usize,

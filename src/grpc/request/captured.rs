@@ -35,7 +35,7 @@ enum Source {
     Stream(Box<Streamed>),
     /// A request that has yet to be read.
     Unread(Box<Unread>),
-    /// A stream, which goes out as it comes, once.
+    /// A stream, which is sent as it comes, once.
     Once(Box<Once>),
 }
 
@@ -121,7 +121,7 @@ impl CapturedRequest {
         })
     }
 
-    /// A stream of requests, whose first message says what stands in its headers.
+    /// A stream of requests, whose first message says what is in its headers.
     #[cold]
     fn first_message(
         request: &mut http::Request<Body>,
@@ -159,7 +159,7 @@ impl CapturedRequest {
         Self::stream(request, extra, Note::REQUEST_IS_A_STREAM, config)
     }
 
-    /// A stream of requests. It is buffered as it is sent where that is asked for, and possible by the note.
+    /// A stream of requests. It is buffered as it is sent if that is asked for, and possible by the note.
     #[cold]
     fn stream(
         request: &mut http::Request<Body>,
@@ -190,7 +190,7 @@ impl CapturedRequest {
         matches!(self.source, Source::Message(_)).then_some(&self.message)
     }
 
-    /// Whether it goes out as it comes.
+    /// Whether it is sent as it comes.
     #[inline]
     pub(crate) fn is_stream(&self) -> bool {
         match &self.source {

@@ -24,7 +24,7 @@ pub(crate) trait ReplayableRequest {
         false
     }
 
-    /// The time that the caller gives the operation, from its start, where that is not said as it starts.
+    /// The time that the caller gives the operation, from its start, if that is not said as it starts.
     #[inline]
     fn bound(&self) -> Option<Duration> {
         None
@@ -99,7 +99,7 @@ pub(crate) trait ReplayableRequest {
         None
     }
 
-    /// Whether it has anything in its extensions that somebody on the way may look at.
+    /// Whether it has anything in its extensions that a layer on the way may read.
     fn is_watched(&self, _config: &MethodConfig) -> bool {
         true
     }

@@ -10,9 +10,9 @@ use std::task::{Context, Poll};
 use tonic::Status;
 use tonic::body::Body;
 
-/// The body of a response that has come through [`RetryService`](crate::RetryService): buffered and
-/// classified, or handed to the caller while it still comes in, under the attempt's deadline. The default is empty: tonic's
-/// interceptors put it in place of a response.
+/// The body of a response that has come through [`RetryService`](crate::RetryService): buffered and classified, or handed
+/// to the caller while it is being received, under the attempt's deadline. The default is empty; tonic's interceptors use
+/// it if they reject a call.
 #[derive(Debug)]
 pub struct ResponseBody(pub(crate) BufferedBody<Incoming, Status>);
 

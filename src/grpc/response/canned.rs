@@ -1,4 +1,4 @@
-//! Responses that tonic's own client reads although nobody calls it.
+//! Responses that tonic's own client decodes for its type, without a call.
 
 use http::uri::PathAndQuery;
 use std::future::{Future, Ready, ready};
@@ -19,7 +19,7 @@ impl Canned {
         Self { response: Some(response) }
     }
 
-    /// The path of its method, which nobody looks at.
+    /// The path of its method, which is not used.
     pub(crate) fn path() -> PathAndQuery {
         PathAndQuery::from_static("/")
     }

@@ -1,4 +1,4 @@
-//! A stream of responses that somebody observes, until its end.
+//! A stream of responses that is observed until its end.
 
 use crate::grpc::methods::MethodConfig;
 use gax_driver::__house::{Clock, MessageCounter, Observed};
@@ -12,7 +12,7 @@ use std::sync::Arc;
 /// Notifies observers of a response that was handed to the caller before its end. Dropped before that end, its operation was
 /// cancelled.
 pub(crate) struct ObservedStream {
-    /// `None` once they were notified of the end, or where there are none.
+    /// `None` once they were notified of the end, or if there are none.
     pub(super) observed: Option<Box<Observed>>,
     /// The report so far, for the error that it may end with, and the operation's clock; `None`: no caller wants it.
     pub(super) report: Option<(OperationReport, Clock)>,
@@ -31,7 +31,7 @@ impl ObservedStream {
         }
     }
 
-    /// These bytes have come in, and the caller is about to get them.
+    /// These bytes have arrived, and the caller is about to get them.
     pub(super) fn arrived(&mut self, data: &[u8]) {
         if let Some(observed) = &mut self.observed {
             observed.stream_received(data);
@@ -39,7 +39,7 @@ impl ObservedStream {
         self.data(data);
     }
 
-    /// The stream has ended with that code, which our own clock did if it `timed_out`. The report of a failure, if somebody wants it.
+    /// The stream has ended with that code, which our own clock did if it `timed_out`. The report of a failure, if it is requested.
     pub(super) fn ended(&mut self, code: Code, timed_out: bool) -> Option<OperationReport> {
         let reason = self.config.policy.reason_after_commit(code, timed_out && self.has_all_the_time);
         if let Some(observed) = self.observed.take() {

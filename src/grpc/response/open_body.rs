@@ -17,7 +17,7 @@ use tonic::body::Body;
 /// The part that follows the buffered data of a response.
 pub(crate) type Remainder = gax_wire::__house::Remainder<Incoming, Status>;
 
-/// The part of a response that still comes in.
+/// The part of a response that still arrives.
 #[derive(Debug)]
 pub(crate) enum Incoming {
     /// Nobody has the response yet.
@@ -74,7 +74,7 @@ impl OpenPart for Incoming {
     }
 }
 
-/// The part of a response that nobody has classified, and the attempt's deadline, which continues.
+/// The part of a response that is not classified, and the attempt's deadline, which continues.
 #[derive(Debug)]
 pub(crate) struct OpenBody {
     body: Body,
@@ -124,7 +124,7 @@ impl OpenBody {
     }
 }
 
-/// Notifies observers of a frame, or of the end. An error gets the report, if somebody wants it.
+/// Notifies observers of a frame, or of the end. An error gets the report, if it is requested.
 #[cold]
 fn notify(observed: &mut ObservedStream, polled: &mut Option<Result<Frame<Bytes>, Status>>, timed_out: bool) {
     let (code, status) = match polled {

@@ -1,4 +1,4 @@
-//! A response that comes in.
+//! A response that arrives.
 
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::response::body::ResponseBody;
@@ -20,14 +20,14 @@ use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::StdError;
 
-/// How much of a response must have come in before it can be called good.
+/// How much of a response must have arrived before it can be called good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadExtent {
     /// All of it: the RPC replies with one message.
     Whole,
     /// One message: the RPC responds with a stream, which its first message commits.
     FirstMessage,
-    /// One message, and its end if that is there already: nobody knows whether the RPC responds with a stream.
+    /// One message, and its end if that is there already: it is unknown whether the RPC responds with a stream.
     MessageOrWhole,
     /// Its headers, and nothing of it is classified: messages are asked for one by one.
     Nothing,
@@ -175,7 +175,7 @@ pub(crate) fn read(
     }
 }
 
-/// Reads a response that did not come at once.
+/// Reads a response that did not come immediately.
 pub(crate) fn read_on(
     response: &mut http::Response<ResponseBody>,
     extent: ReadExtent,
@@ -269,7 +269,7 @@ fn failed(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Fa
     Fault::Failed(failure)
 }
 
-/// The response goes out with its end still to come.
+/// The response is sent with its end still to come.
 pub(crate) fn pass_on(
     response: &mut http::Response<ResponseBody>,
     note: Note,

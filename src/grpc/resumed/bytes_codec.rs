@@ -1,4 +1,4 @@
-//! Messages of a stream whose types nobody on the way knows.
+//! Messages of a stream whose types the layer doesn't know.
 
 use super::body::frame;
 use super::codec::{Measured, MeasuringCodec, StreamCodec};

@@ -72,7 +72,7 @@ impl<M: Send + 'static> Connection<M> {
         }
     }
 
-    /// The data that has come in, where observers want to know.
+    /// The data that has arrived, where observers want to know.
     #[inline]
     pub(super) fn arrived(&self) -> Vec<Bytes> {
         if self.is_observed { self.tap.take_arrived() } else { Vec::new() }

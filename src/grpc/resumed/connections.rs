@@ -82,7 +82,7 @@ pub(crate) trait Connections {
         context: &mut AttemptContext<'_>,
     ) -> Result<Ending, Status>;
 
-    /// An attempt has failed. The strategy says whether the stream is taken up, and `base` sends its next request.
+    /// An attempt has failed. The strategy says whether the stream is resumed, and `base` sends its next request.
     fn settle(
         &mut self,
         base: &mut Self::Base,
@@ -108,7 +108,7 @@ pub(crate) trait Connections {
 
 /// The meaning of a connection's end.
 pub(crate) enum Ending {
-    /// The stream is done, but for what was withheld.
+    /// The stream is done, except for what was withheld.
     Done,
     /// The attempt has failed. The strategy sees that status; `None`: that of the failure.
     Failed(AttemptResult, Option<Status>),

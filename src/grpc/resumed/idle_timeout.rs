@@ -15,7 +15,7 @@ use tokio::task::AbortHandle;
 use tokio::time::Instant;
 use tonic::Status;
 
-/// A stream that ends if it is not polled for a while. A task watches it, since a stream that nobody polls can't.
+/// A stream that ends if it is not polled for a while. A task watches it, because a stream that isn't polled can't.
 pub(crate) struct IdleTimeout<M> {
     shared: Arc<Mutex<Shared<M>>>,
     task: Option<AbortHandle>,
@@ -56,7 +56,7 @@ impl<M: Send + 'static> IdleTimeout<M> {
             Shared { source: Some(source), idle_since: None, clock: Clock::start(), failure: None };
         shared.left_alone();
         let shared = Arc::new(Mutex::new(shared));
-        // Outside of a runtime nobody could wait.
+        // Outside of a runtime, there is no timer.
         let task = Handle::try_current()
             .ok()
             .map(|runtime| runtime.spawn(watch(Arc::downgrade(&shared), timeout)).abort_handle());

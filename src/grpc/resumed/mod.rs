@@ -1,4 +1,4 @@
-//! Streams of responses that are taken up where they broke off.
+//! Streams of responses that are resumed where they broke off.
 
 mod body;
 mod bytes_codec;

@@ -28,7 +28,7 @@ impl<M: Send + 'static> SharedSource<M> {
         }
     }
 
-    /// Its content, of which nobody else has a reference.
+    /// Its content, to which there is no other reference.
     #[inline]
     pub(crate) fn get_mut(&mut self) -> &mut (dyn MessageSource<M> + 'static) {
         match self {

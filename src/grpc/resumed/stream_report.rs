@@ -4,10 +4,10 @@ use gax_driver::OperationReport;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// The report of a stream that a [`RetryLayer`](crate::RetryLayer) resumes, in the extensions of its response: it is there once the
-/// stream has ended, well or not.
+/// The report of a stream that a [`RetryLayer`](crate::RetryLayer) resumes, in the extensions of its response: it is available when
+/// the stream has ended, with or without an error.
 ///
-/// The streams of generated clients have a `report()` of their own.
+/// The streams of generated clients have a method `report()`.
 ///
 /// # Examples
 ///

@@ -74,8 +74,8 @@ impl TappedBody {
         Self { body, tap, is_observed, max_message, messages: MessageCounter::default(), rest: None }
     }
 
-    /// Keeps back a message that is too long, and all that follows it. Without its whole prefix nobody knows how long it is, so
-    /// that the decoder may have seen a part of that.
+    /// Keeps back a message that is too long, and all that follows it. Without its whole prefix it is unknown how long it is,
+    /// so that the decoder may have seen a part of that.
     fn keep_rest(&mut self, data: &mut Bytes) {
         let Some((prefix, rest)) = self.messages.find_longer(data, self.max_message) else { return };
         let mut body = std::mem::take(&mut self.body);

@@ -105,7 +105,7 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
     }
 }
 
-/// The classification of a transport that stands in for gRPC's own.
+/// The classification of a transport that replaces gRPC's own.
 #[cfg(feature = "rest")]
 fn from_classified(error: &ClassifiedError) -> Classification {
     let nature = match error.finality {

@@ -1,4 +1,4 @@
-//! An attempt that failed, kept as it came until somebody needs its status.
+//! An attempt that failed, kept unchanged until its status is needed.
 
 use crate::grpc::status::code_ext::CodeExt as _;
 use crate::grpc::status::headers::StatusHeaders;
@@ -317,8 +317,8 @@ fn of_error(error: StdError) -> (Status, Cause) {
     }
 }
 
-/// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it,
-/// where that is known.
+/// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it, if
+/// that is known.
 pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
     let mut text = text_of(error);
     if let Some(problem) = ConnectProblem::behind(error) {

@@ -1,9 +1,9 @@
-//! Headers of a response, kept until somebody needs them.
+//! Headers of a response, kept until they are needed.
 
 use http::{HeaderMap, HeaderName, HeaderValue};
 
-/// As they came, or, once the operation waits, in as few bytes as they take: a map has room to spare, and its
-/// values may hold the whole frame that they came in.
+/// As they came, or, once the operation waits, in as few bytes as they take: a map has room to spare, and its values
+/// may hold the whole frame that contained them.
 #[derive(Debug)]
 pub(crate) enum StatusHeaders {
     Map(HeaderMap),

@@ -20,7 +20,7 @@ impl ExampleRequest {
         Self { uri: uri.clone(), description: description.cloned() }
     }
 
-    /// Whether a request goes where this one goes, and is described as this one is, if somebody may look at that.
+    /// Whether a request goes where this one goes, and is described as this one is, if a layer may read that.
     #[inline]
     pub(super) fn is_like(
         &self,

@@ -1,4 +1,4 @@
-//! A request but for its body and the headers that differ from attempt to attempt.
+//! A request except for its body and the headers that differ from attempt to attempt.
 
 use crate::grpc::template::attempt_headers::{AttemptHeaders, AttemptTimeout};
 use crate::grpc::template::example_request::ExampleRequest;
@@ -9,10 +9,10 @@ use http::{Extensions, HeaderName, Uri};
 use tonic::GrpcMethod;
 use tonic::body::Body;
 
-/// A request but for its body and the headers that differ from attempt to attempt.
+/// A request except for its body and the headers that differ from attempt to attempt.
 #[derive(Debug)]
 pub(crate) enum Template {
-    /// It is like the others to its method, but for these headers.
+    /// It is like the others to its method, except for these headers.
     Example(ExtraHeaders),
     /// Any other request.
     Whole(Box<Parts>),
@@ -69,8 +69,8 @@ impl Template {
         }
     }
 
-    /// Writes an attempt's request, but for its body. The first attempt goes into the caller's own request, which lacks only the
-    /// headers that are the attempt's own; every other goes into a new one, which has no headers at all.
+    /// Writes an attempt's request, except for its body. The first attempt goes into the caller's own request, which lacks only
+    /// the headers that are the attempt's own; every other goes into a new one, which has no headers at all.
     #[expect(
         clippy::inline_always,
         reason = "what it is written into is known there (bench `speed`, instructions)"

@@ -14,7 +14,7 @@ pub(crate) fn set_header(headers: &mut HeaderMap, timeout: Option<HeaderValue>) 
     }
 }
 
-/// The timeout that a header carries; `None` where it is missing or not of the protocol's form.
+/// The timeout that a header carries; `None` if it is missing or not of the protocol's form.
 pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Duration> {
     parse(received::value(headers, &GRPC_TIMEOUT)?.as_bytes())
 }

@@ -78,8 +78,8 @@ pub(crate) struct SharedParts<S> {
 #[cfg(feature = "tables")]
 pub(crate) struct LazyService<S> {
     shared: Arc<SharedParts<S>>,
-    /// One that has to be waited for. Few have, and those that are ready at once are not kept, so that the future of a
-    /// call is a service smaller (bench `speed`, instructions).
+    /// One that has to be waited for. Few have, and those that are ready immediately are not kept, so that the future
+    /// of a call is a service smaller (bench `speed`, instructions).
     own: Option<Box<S>>,
 }
 

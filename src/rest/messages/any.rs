@@ -100,7 +100,7 @@ pub(in crate::rest) fn make_writable(message: &mut DynamicMessage) -> bool {
     is_changed
 }
 
-/// Puts the JSON in place of what stands for it.
+/// Puts the JSON instead of what stands for it.
 pub(in crate::rest) fn restore_json(json: &mut Json) {
     match json.get("@type").and_then(Json::as_str) {
         Some(EMPTY) => *json = json!({}),

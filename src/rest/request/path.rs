@@ -65,7 +65,7 @@ impl BoundPath {
         self.variables.iter().map(|variable| &variable.field)
     }
 
-    /// The path of a request. `is_forced`: also where a value does not fit its variable.
+    /// The path of a request. `is_forced`: also if a value does not fit its variable.
     pub(super) fn expand(&self, message: &DynamicMessage, is_forced: bool) -> Result<String, Mismatch> {
         let (mut path, mut place) = (String::new(), 0);
         let segments = self.template.segments();

@@ -62,7 +62,7 @@ impl ArrayReader {
         self.state == State::Start && self.buffer.trim_ascii().is_empty()
     }
 
-    /// Whether nothing need follow: the array is over, or there is none and an object has ended.
+    /// Whether nothing need follow: the array has ended, or there is none and an object has ended.
     pub(super) fn is_over(&self) -> bool {
         matches!(self.state, State::End | State::Objects)
     }

@@ -37,7 +37,7 @@ pub(super) struct Unread {
 }
 
 impl Reading {
-    /// The gRPC frame of the message that the body of a unary RPC's response is. There need not be one with that status, nor where
+    /// The gRPC frame of the message that the body of a unary RPC's response is. There need not be one with that status, nor if
     /// the message has no fields.
     pub(crate) fn unary(
         &self,

@@ -75,7 +75,7 @@ impl StreamBody {
         }
     }
 
-    /// The message of an element, or the error that stands in its place.
+    /// The message of an element, or the error that is in its place.
     fn element(&mut self, element: &[u8]) -> Item {
         if self.has("error") {
             self.message(element)

@@ -68,7 +68,7 @@ pub enum ConnectionFault {
     /// an HTTP/2 client. The server gets nothing.
     Reply(Bytes),
     /// HTTP/2: the server says goodbye. With `NO_ERROR` (0) requests under way end as usual, then the connection is closed. With
-    /// any other reason, such as `ENHANCE_YOUR_CALM` (11), it is closed at once.
+    /// any other reason, such as `ENHANCE_YOUR_CALM` (11), it is closed immediately.
     GoAway {
         /// When.
         when: When,
@@ -81,7 +81,7 @@ pub enum ConnectionFault {
     StreamLimit(When, u32),
     /// HTTP/2: the window of each stream for what the client sends has that many bytes. It is opened again as bytes arrive.
     Window(u32),
-    /// HTTP/2: response data comes in frames of that many bytes; 0 is treated as 1.
+    /// HTTP/2: response data arrives in frames of that many bytes; 0 is treated as 1.
     TinyFrames(usize),
     /// HTTP/2: each stream is ended after a time, as by a proxy's limit: with gRPC status OK, or reset for that reason.
     EndStreams {

@@ -12,7 +12,7 @@ use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio_stream::StreamExt as _;
 
-/// A proxy that forwards bytes between any client and any server, except where a [`ConnectionFault`] says otherwise. It works over
+/// A proxy that forwards bytes between any client and any server, except if a [`ConnectionFault`] says otherwise. It works over
 /// sockets ([`listen`](Self::listen)), and over pipes in virtual time ([`in_memory`](Self::in_memory)).
 ///
 /// Each connection has its own faults: the first that were given by [`next`](Self::next), later those of
@@ -111,8 +111,8 @@ impl FaultProxy {
         self.shared.changed.notify_one();
     }
 
-    /// The faults of all connections that [`next`](Self::next) says nothing of, in place of those before. It also ends a
-    /// [refusal](ConnectionFault::Refuse) that `next` has begun.
+    /// The faults of all connections that [`next`](Self::next) says nothing about, instead of those before. It also ends
+    /// a [refusal](ConnectionFault::Refuse) that `next` has begun.
     pub fn always(&self, faults: impl IntoIterator<Item = ConnectionFault>) {
         self.shared.change(|plan| {
             plan.always = faults.into_iter().collect();

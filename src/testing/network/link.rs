@@ -17,7 +17,7 @@ use tokio::sync::{Notify, mpsc};
 
 /// One end of a connection.
 pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
-    /// Closing it will reset it, where there is such a thing.
+    /// Closing it will reset it, if there is such a thing.
     fn resets(&self) {}
 }
 
@@ -173,7 +173,7 @@ impl<W: AsyncWrite + Unpin> Link<W> {
         if is_over { Err(End::Close) } else { Ok(()) }
     }
 
-    /// Sends the client frames that the server knows nothing of.
+    /// Sends the client frames that the server knows nothing about.
     async fn inject(&self, frames: &[u8]) -> Result<(), End> {
         let mut writer = self.to_client.lock().await;
         writer.io.write_all(frames).await?;

@@ -21,7 +21,7 @@ pub(super) struct LinkState {
     pub(super) ended: BTreeSet<u32>,
     pub(super) is_leaving: bool,
     pub(super) has_settings: bool,
-    /// Acknowledgements of settings that the server knows nothing of.
+    /// Acknowledgements of settings that the server knows nothing about.
     pub(super) acknowledgements: u32,
 }
 

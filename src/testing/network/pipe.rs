@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-/// The client's end of a connection that is no socket: it has nothing to say of itself.
+/// The client's end of a connection that is not a socket: it has nothing to say of itself.
 #[derive(Debug)]
 pub struct Pipe<S>(S);
 

@@ -30,7 +30,7 @@ pub fn pipes() -> (Channel, impl Stream<Item = io::Result<DuplexStream>> + Send 
     (pipes.channel(), pipes.incoming())
 }
 
-/// Makes connections over memory: one end goes to the client, the other to whoever accepts. A tower connector.
+/// Makes connections over memory: one end for the client, the other for the acceptor. A tower connector.
 #[derive(Debug, Clone)]
 pub struct Pipes {
     maker: Arc<Maker>,

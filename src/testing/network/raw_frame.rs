@@ -25,7 +25,7 @@ pub enum RawFrame {
         code: u8,
         /// The values of `grpc-retry-pushback-ms`.
         pushbacks: &'static [&'static str],
-        /// Whether it comes in headers, without anything before it, or in trailers.
+        /// Whether it arrives in headers, without anything before it, or in trailers.
         alone: bool,
     },
     /// A status in trailers.
@@ -38,8 +38,8 @@ pub enum RawFrame {
     Data,
     /// The stream is reset for that reason.
     Reset(u32),
-    /// The connection ends for that reason. The last stream that was looked at is the request's own, or,
-    /// if not `taken`, the one before it.
+    /// The connection ends for that reason. The last stream that was looked at is the request's own, or, if not
+    /// `taken`, the previous one.
     GoAway {
         /// The reason.
         reason: u32,

@@ -221,7 +221,7 @@ impl PingRule {
         self.strikes > 2
     }
 
-    /// A frame of a stream has gone out.
+    /// A frame of a stream has been sent.
     fn sent(&mut self, frame: RawFrame, stream: u32) {
         self.has_sent = true;
         if matches!(frame, RawFrame::Good | RawFrame::Status(..) | RawFrame::Trailers(_) | RawFrame::Reset(_))

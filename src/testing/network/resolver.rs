@@ -55,7 +55,7 @@ impl ScriptedResolver {
         Self { state: Arc::new(Mutex::new(state)), changes: false }
     }
 
-    /// Says at once that its addresses have changed, whenever it is asked.
+    /// Says immediately that its addresses have changed, whenever it is asked.
     #[must_use]
     pub fn changing(self) -> Self {
         Self { changes: true, ..self }

@@ -11,8 +11,8 @@ use std::time::Duration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TokenReply {
-    /// That token, for that time; credentials treat less than a second as one second. `None`: it says nothing of its lifetime. Whether servers
-    /// refuse it is up to their script.
+    /// That token, for that time; credentials treat less than a second as one second. `None`: it says nothing about its lifetime. Whether
+    /// servers refuse it is up to their script.
     Token(String, Option<Duration>),
     /// An error of that code.
     Error(Code),

@@ -86,7 +86,7 @@ impl StorageFault {
         Self::of(Action::Stall)
     }
 
-    /// That status, in place of carrying the request out. With a place, the bytes of an upload before it are treated as received.
+    /// That status, instead of carrying the request out. With a place, the bytes of an upload before it are treated as received.
     /// The rest of the request is read, unless the reply is [early](Self::early).
     pub fn status(status: u16) -> Self {
         Self::of(Action::Status(status))
@@ -198,7 +198,7 @@ impl StorageFault {
         Self { body: body.into(), ..self }
     }
 
-    /// The [status](Self::status) is sent at once, while the request is still coming.
+    /// The [status](Self::status) is sent immediately, while the request is still coming.
     pub fn early(self) -> Self {
         Self { is_early: true, ..self }
     }

@@ -60,7 +60,7 @@ fn base_of(table: &IdempotencyTable) -> (&'static str, IdempotencyTable) {
     }
 }
 
-/// The class, where it is written or not the one that the method has anyway.
+/// The class, if it is written or not the one that the method has anyway.
 fn class(rule: &IdempotencyRule, is_written: bool) -> Option<String> {
     match rule.class() {
         class if !is_written && *class == OperationClass::of_method(rule.method()) => None,

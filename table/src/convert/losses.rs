@@ -155,7 +155,7 @@ impl<'a> Losses<'a> {
         self.all.push(Loss { kind, what, subject: subject.clone(), others: 0, help });
     }
 
-    /// Notes that the limit on retries to one server is lost, where there is one.
+    /// Notes that the limit on retries to one server is lost, if there is one.
     pub(super) fn lose_throttling(&mut self, help: &'static str) {
         if self.table.throttling().is_some() {
             self.lose_of(&Subject::every_call(), "retry throttling", help);
@@ -169,8 +169,8 @@ impl<'a> Losses<'a> {
         }
     }
 
-    /// Notes that what is said besides retries is lost, but for the polling of methods for which it is written. The
-    /// idempotency of methods with a policy is up to the caller.
+    /// Notes that what is said besides retries is lost, except for the polling of methods for which it is written.
+    /// The idempotency of methods with a policy is up to the caller.
     pub(super) fn lose_extras(&mut self, writes_polling: impl Fn(&EntryName) -> bool) {
         let config = gather(self.table);
         for method in &config.beside {

@@ -6,9 +6,9 @@ use crate::RetryTable;
 use crate::document::last_of_each;
 
 impl RetryTable {
-    /// The fields of a gRPC service config next to its methods and throttling, such as `loadBalancingConfig` and
-    /// `healthCheckConfig`, as the text of a JSON object. Nothing here acts on it. Of several files the last one that
-    /// has a field counts.
+    /// The fields of a gRPC service config other than its methods and throttling, such as `loadBalancingConfig` and
+    /// `healthCheckConfig`, as the text of a JSON object. They have no effect here. Of several files, the last one
+    /// that has a field applies.
     ///
     /// # Examples
     ///

@@ -17,7 +17,8 @@ use std::str::FromStr;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ConversionTarget {
-    /// A table that this crate also reads. [`TableFormat::OpenApi`] is no target: nothing is written, and a finding says so.
+    /// A table that this crate also reads. [`TableFormat::OpenApi`] is not a target: nothing is written, and a finding says
+    /// so.
     Table(TableFormat),
     /// Envoy's `RouteConfiguration`, as YAML. Its routes lead to a cluster called `backend`.
     Envoy,

@@ -10,12 +10,11 @@ use crate::{Finding, RetryTable, ServiceDescription, Severity, TableFormat};
 use std::fmt;
 
 impl RetryTable {
-    /// Writes the table in another form.
+    /// Writes the table in another format.
     ///
-    /// [`Toml`](TableFormat::Toml) and [`ServiceConfig`](TableFormat::ServiceConfig) get what the file
-    /// says, so that a table which goes to one and back is the same table; the others get what the
-    /// table's dialect makes of it. What the target can't express is a finding of the result, never left
-    /// out in silence.
+    /// [`Toml`](TableFormat::Toml) and [`ServiceConfig`](TableFormat::ServiceConfig) get the file's contents, so
+    /// converting a table to one of them and back returns the same table. The others get the settings that the
+    /// table's dialect produces. Everything that the target can't express is a finding of the result.
     ///
     /// # Examples
     ///

@@ -7,10 +7,10 @@ use std::fmt;
 use std::io;
 use std::sync::Arc;
 
-/// A table that makes no sense, with the place and what to do about it.
+/// An invalid table, with the place and the correction.
 ///
-/// It prints what the file says with control characters escaped, as in `\u{1b}`; the parts are as they stand
-/// in the file. `Debug`, which is what `main` prints of an error, shows the line as well:
+/// It prints text of the file with control characters escaped, as in `\u{1b}`; the parts have the text unchanged.
+/// `Debug`, which `main` prints for an error, shows the line as well:
 ///
 /// ```text
 /// retry.json:3:14: "500ms" is not a duration; write seconds followed by s, such as "0.5s"
@@ -35,7 +35,7 @@ use std::sync::Arc;
 #[derive(Clone)]
 pub struct TableError(Box<Inner>);
 
-/// The most of a line that is shown, in characters, and how much of it stands before what is meant.
+/// The most of a line that is shown, in characters, and how much of it is before what is meant.
 const SHOWN: usize = 100;
 const BEFORE: usize = 60;
 
@@ -107,7 +107,7 @@ impl TableError {
         self.0.origin.as_ref()
     }
 
-    /// The offending text, as it stands in the file; a long one is cut off.
+    /// The offending text, unchanged; a long text is shortened.
     #[must_use]
     pub fn text(&self) -> Option<&str> {
         self.0.text.as_deref()

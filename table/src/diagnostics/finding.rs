@@ -31,8 +31,7 @@ impl fmt::Display for Severity {
 
 /// One finding about a table: the rule that it comes from, the place, and what to do.
 ///
-/// It prints what the file says with control characters escaped, as in `\u{1b}`; the parts are as they stand
-/// in the file.
+/// It prints text of the file with control characters escaped, as in `\u{1b}`; the parts have the text unchanged.
 ///
 /// # Examples
 ///
@@ -92,7 +91,7 @@ impl Finding {
         Self { has_suggestion: true, ..self.with_help(format!("did you mean {name:?}?")) }
     }
 
-    /// Whether a name is most likely misspelt: the advice says which one was meant.
+    /// Whether a name is probably misspelt: the advice names the one that was meant.
     #[must_use]
     pub fn has_suggestion(&self) -> bool {
         self.has_suggestion
@@ -150,8 +149,8 @@ impl Finding {
         self.help.as_deref()
     }
 
-    /// The method or service that it is about, as `pkg.Service/Method` or `pkg.Service`; `None` where it is about
-    /// an entry, whatever its names, or about a whole file.
+    /// The method or service that it is about, as `pkg.Service/Method` or `pkg.Service`; `None` if it is about an
+    /// entry, whatever its names, or about a whole file.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()

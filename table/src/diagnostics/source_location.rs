@@ -1,4 +1,4 @@
-//! Where in a file something stands.
+//! A place in a file.
 
 use gax_text::Escaped;
 use std::fmt;
@@ -45,7 +45,7 @@ impl SourceLocation {
         widened(self.column)
     }
 
-    /// The bytes of the text that are meant. A byte order mark at the text's start does not count.
+    /// The bytes of the text that are meant. A byte order mark at the start of the text is not included.
     #[must_use]
     pub fn span(&self) -> Range<usize> {
         widened(self.start)..widened(self.end)

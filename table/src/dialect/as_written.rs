@@ -89,7 +89,7 @@ impl Resolver<'_> {
         Ok(entry)
     }
 
-    /// A timeout is the longest RPC timeout too, where nothing else is written.
+    /// A timeout is the longest RPC timeout too, if nothing else is written.
     fn check_rpc_timeout(&self, method: &MethodConfig) -> Result<(), TableError> {
         match (method.own.initial_rpc_timeout, method.own.max_rpc_timeout, method.timeout) {
             (Some(initial), None, Some(timeout)) if timeout.value > 0 && initial.value > timeout.value => {

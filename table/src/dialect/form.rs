@@ -101,7 +101,7 @@ impl<'a> Form<'a> {
         if self.is_own() { &TOML } else { &SERVICE_CONFIG }
     }
 
-    /// Whether this project reads it and nobody else: what other clients make of it is no matter then.
+    /// Whether only this project reads it, so that other clients don't matter.
     pub(super) fn is_own(self) -> bool {
         self.root.is_none()
     }

@@ -56,7 +56,7 @@ struct Resolver<'a> {
     source: &'a Source,
     findings: &'a mut Findings,
     words: &'static Words,
-    /// Whether gRPC never reads the form, only somebody by its rules.
+    /// Whether gRPC never reads the format, only tools that follow its rules.
     is_own: bool,
 }
 
@@ -97,7 +97,7 @@ impl Resolver<'_> {
         let settings = settings.build_for_grpc().map_err(|error| {
             self.source.fault(method.span, &format!("has no meaning: {error}"), "correct these values")
         })?;
-        // A timeout of zero is one: every call fails at once.
+        // A timeout of zero is one: every call fails immediately.
         entry.settings = match total {
             Some(total) => settings.bounded_by(total),
             None => settings,

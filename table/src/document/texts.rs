@@ -20,7 +20,7 @@ impl Default for Texts {
 }
 
 impl Texts {
-    /// The text, shared with an earlier one where that is still remembered.
+    /// The text, shared with an earlier one if that is still remembered.
     pub(super) fn kept(&mut self, text: &str) -> Arc<str> {
         let mut hasher = DefaultHasher::new();
         text.hash(&mut hasher);

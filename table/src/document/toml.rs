@@ -120,7 +120,7 @@ mod tests {
         assert!(error(&format!("a = {}", "[".repeat(100_000))).starts_with("line 1, column "));
     }
 
-    /// The text in pieces, if it can be read so; else it is the same as at once.
+    /// The text in pieces, if it can be read so; else it is the same as immediately.
     fn both(text: &str) -> bool {
         let source = Source::new(None, text);
         let pieces = in_pieces(text);

@@ -2,7 +2,7 @@
 //!
 //! While the parser reads a text it takes some twenty times its length. A large table is long because it has many entries or
 //! definitions, each under a separate header; read one by one, they take no more than the longest of them. Whatever can't be
-//! divided in that way, or is no TOML, is left to the parser as a whole.
+//! divided in that way, or is not TOML, is left to the parser as a whole.
 
 use super::node::{Kind, Member, Node, Span};
 use std::collections::{HashMap, HashSet};
@@ -13,7 +13,7 @@ use std::sync::Arc;
 pub(super) struct Piece<'t> {
     pub(super) start: usize,
     pub(super) text: &'t str,
-    /// `None`: it is what stands before the first header.
+    /// `None`: it is what is before the first header.
     pub(super) header: Option<Header<'t>>,
 }
 
@@ -30,7 +30,7 @@ pub(super) enum Header<'t> {
 
 /// The pieces of a text; `None`: it has fewer than two, or a line that may be a header and is hard to read.
 ///
-/// A line that only looks like a header, in a text of several lines, ends a piece too early, so that it is no TOML.
+/// A line that only looks like a header, in a text of several lines, ends a piece too early, so that it is not TOML.
 pub(super) fn pieces(text: &str) -> Option<Vec<Piece<'_>>> {
     let mut pieces = Vec::new();
     let (mut start, mut header, mut path) = (0, None, Vec::new());

@@ -49,7 +49,7 @@ pub struct Linter {
 pub enum Target {
     /// The rule of that name.
     Rule(&'static str),
-    /// Findings of this severity; where they are denied, graver ones too.
+    /// Findings of this severity; if they are denied, graver ones too.
     Severity(Severity),
 }
 
@@ -83,8 +83,8 @@ impl Linter {
         self
     }
 
-    /// How often a service may get a call, on average, while it refuses every attempt at once: an entry that leads to more is
-    /// an error, `outage-load`. That is [`Impact::load`](gax_retry::plan::Impact::load) or, with retry throttling,
+    /// How often a service may get a call, on average, while it refuses every attempt immediately: an entry that leads to
+    /// more is an error, `outage-load`. That is [`Impact::load`](gax_retry::plan::Impact::load) or, with retry throttling,
     /// [`throttled_load`](gax_retry::plan::Impact::throttled_load). Default: any load is allowed, since many published tables
     /// lead to more than 20. NaN allows any load.
     ///

@@ -81,8 +81,7 @@ impl<'a> KnownServices<'a> {
         self.closest(name, service.methods.len(), candidates)
     }
 
-    /// Where many names are wrong among many, only the first of them are compared: the work would grow with the
-    /// square.
+    /// If many names are wrong among many, only the first of them are compared: the work would grow with the square.
     fn closest<I: Iterator<Item = &'a str>>(
         &self,
         name: &str,

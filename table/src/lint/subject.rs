@@ -139,7 +139,7 @@ impl EntryView<'_> {
 }
 
 impl<'a> Rpc<'a> {
-    /// Where the table names the method or, if it does not, its service.
+    /// If the table names the method or, if it does not, its service.
     pub(super) fn origin(&self) -> Option<&'a SourceLocation> {
         let by_name = self.name.and_then(|name| name.origin());
         by_name.or(self.policy.and_then(|policy| policy.origin()))

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 /// Makes a [`RetryTable`] in code.
 ///
-/// Every call adds an entry. The last entry for a name counts; an entry for a method goes before one for
-/// its service, and that before the one for every service.
+/// Every call adds an entry. The last entry for a name applies. An entry for a method takes precedence over one for
+/// its service, and that over the one for every service.
 ///
 /// # Examples
 ///
@@ -70,7 +70,7 @@ impl RetryTableBuilder {
         self.add("", "", settings, codes)
     }
 
-    /// Hedges the methods of the entry that was added last, in place of retrying them. The entry has to say that they are
+    /// Hedges the methods of the entry that was added last, instead of retrying them. The entry has to say that they are
     /// [idempotent](Self::idempotent), unless the hedging [allows others](Hedging::allow_non_idempotent).
     ///
     /// # Examples
@@ -100,8 +100,8 @@ impl RetryTableBuilder {
         self
     }
 
-    /// Says of the methods of the entry that was added last whether they are idempotent: whether a service may carry out a
-    /// call more than once. See [`RetryTable::idempotent`]. Unless this says it, the table has no word for it.
+    /// Sets whether the methods of the entry that was added last are idempotent: whether a service may carry out a call
+    /// more than once. See [`RetryTable::idempotent`]. Default: the table has no value for it.
     pub fn idempotent(mut self, idempotent: bool) -> Self {
         if let Some(entry) = self.entries.last_mut() {
             Arc::make_mut(entry).idempotent = Some(idempotent);
@@ -154,8 +154,8 @@ impl RetryTableBuilder {
     ///
     /// # Errors
     ///
-    /// A path given to [`method`](RetryTableBuilder::method) is not `/package.Service/Method`, a number is no code, a timeout
-    /// is zero, or an entry is [hedged](RetryTableBuilder::hedged) that does not say that it is idempotent.
+    /// A path given to [`method`](RetryTableBuilder::method) is not `/package.Service/Method`, a number is not a code, a
+    /// timeout is zero, or an entry is [hedged](RetryTableBuilder::hedged) that does not say that it is idempotent.
     pub fn build(mut self) -> Result<RetryTable, TableError> {
         let hedged = self.hedged_if_idempotent.iter().filter_map(|entry| self.entries.get(*entry));
         let unsafe_twice = hedged.filter(|entry| entry.idempotent != Some(true));

@@ -4,7 +4,7 @@ use gax_retry::Compatibility;
 use std::fmt;
 use std::str::FromStr;
 
-/// Which client's interpretation of a retry table counts.
+/// Which client's interpretation of a retry table is used.
 ///
 /// A `*_grpc_service_config.json` means different things to different readers: Google's Java
 /// generator ignores `maxAttempts` and makes every attempt's timeout the total; gRPC itself caps
@@ -22,8 +22,8 @@ use std::str::FromStr;
 #[non_exhaustive]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Dialect {
-    /// All that the file says: exact multipliers, `maxAttempts` honoured, `{}` applied. A part
-    /// that has no meaning is an error, one that has no effect a finding.
+    /// The file's literal values: exact multipliers, `maxAttempts` and `{}` are applied. An invalid part is an error,
+    /// and a part without effect a finding.
     #[default]
     AsWritten,
     /// The file as Google's Java generator reads it, and a file that it drops without a message is dropped

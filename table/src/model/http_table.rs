@@ -156,8 +156,8 @@ impl HttpTable {
         &self.idempotency
     }
 
-    /// The settings of requests that match the rule of that name, or (`None`) no rule. `None`: the table says nothing of
-    /// their retries.
+    /// The settings of requests that match the rule of that name, or (`None`) no rule. `None`: the table says nothing
+    /// about their retries.
     #[must_use]
     pub fn policy_of(&self, rule: Option<&str>) -> Option<HttpPolicy<'_>> {
         let own = rule.and_then(|rule| self.section(rule)).and_then(HttpSection::policy);
@@ -213,13 +213,13 @@ impl<'a> HttpRule<'a> {
         self.rule
     }
 
-    /// The settings of its requests; `None`: the table says nothing of their retries.
+    /// The settings of its requests; `None`: the table says nothing about their retries.
     #[must_use]
     pub fn policy(&self) -> Option<HttpPolicy<'a>> {
         self.section.and_then(HttpSection::policy).or_else(|| self.table.defaults.policy())
     }
 
-    /// Whether it has its own settings, besides those that `[http]` has for all.
+    /// Whether it has its own settings in addition to those of `[http]`.
     #[must_use]
     pub fn has_own_policy(&self) -> bool {
         let (own, all) =
@@ -241,8 +241,7 @@ pub struct HttpPolicy<'a> {
 }
 
 impl<'a> HttpPolicy<'a> {
-    /// The limits, the back-off and where they stand, in the terms of RPCs. Its codes are those that the statuses and failures
-    /// are treated as.
+    /// The limits, the back-off and their places, in the terms of RPCs. Its codes are those of the statuses and failures.
     #[must_use]
     pub fn policy(&self) -> MethodPolicy<'a> {
         self.entry.entry.policy()
@@ -268,19 +267,20 @@ impl<'a> HttpPolicy<'a> {
         self.entry.failures
     }
 
-    /// Whether `Retry-After` is applied; `None`: as the compatibility has it.
+    /// Whether `Retry-After` is applied; `None`: that of the compatibility.
     #[must_use]
     pub fn applies_retry_after(&self) -> Option<bool> {
         self.entry.retry_after
     }
 
-    /// The hedging of requests that may run twice at once: `GET`, `HEAD`, `OPTIONS` and those of rules that say so.
+    /// The hedging of requests that may run twice at the same time: `GET`, `HEAD`, `OPTIONS` and those of rules that
+    /// allow it.
     #[must_use]
     pub fn hedging(&self) -> Option<Hedging> {
         self.entry.entry.policy().hedging().map(HedgingPolicy::of_idempotent)
     }
 
-    /// Where the statuses stand; `None` where they are the default.
+    /// Where the statuses stand; `None` if they are the default.
     #[must_use]
     pub fn origin_of_statuses(&self) -> Option<&'a SourceLocation> {
         self.entry.statuses_origin.as_ref()

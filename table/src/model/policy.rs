@@ -62,7 +62,7 @@ impl<'a> MethodPolicy<'a> {
     }
 
     /// The name under which Google's Java generator keeps the codes, such as `retry_policy_1_codes`: the number is
-    /// that of the entry in its file. Where an earlier file has the name for the same service, the file's number
+    /// that of the entry in its file. If an earlier file has the name for the same service, the file's number
     /// follows, as in `retry_policy_1_codes_2`.
     #[must_use]
     pub fn codes_key(&self) -> &'a str {
@@ -75,33 +75,33 @@ impl<'a> MethodPolicy<'a> {
         &self.keys.params
     }
 
-    /// Where the entry stands; `None` for one that was made in code, or if no entry is for the method.
+    /// The entry's place; `None` for an entry that was made in code, or if no entry is for the method.
     #[must_use]
     pub fn origin(&self) -> Option<&'a SourceLocation> {
         self.entry.origin.as_ref()
     }
 
-    /// Where a single value stands; `None` where the table does not give it.
+    /// The place of a single value; `None` if the table does not have it.
     #[must_use]
     pub fn origin_of(&self, field: PolicyField) -> Option<&'a SourceLocation> {
         self.entry.origins.iter().find(|(known, _)| *known == field).map(|(_, origin)| origin)
     }
 
-    /// Where a code stands among those that are retried; `None` where the table does not list it.
+    /// The place of a code in the list of retryable codes; `None` if the table does not list it.
     #[must_use]
     pub fn origin_of_code(&self, code: Code) -> Option<&'a SourceLocation> {
         self.entry.code_origins.iter().find(|(known, _)| *known == code).map(|(_, origin)| origin)
     }
 
-    /// The entry's place among all entries of the table, from 0; `None` if no entry is for the method. Where the
-    /// table comes from one file, it is the number in the definitions' names.
+    /// The entry's place among all entries of the table, from 0; `None` if no entry is for the method. If the table
+    /// comes from one file, it is the number in the names of definitions.
     #[must_use]
     pub fn entry(&self) -> Option<usize> {
         self.entry.index
     }
 
-    /// Whether calls wait where no connection can be made, as the entry says. It takes effect over a `Connection` of `tonic-gax`
-    /// (crate `gax-connection`); tonic's channel has nothing of the kind.
+    /// Whether calls wait if no connection can be made, as the entry says. It takes effect over a `Connection`
+    /// of `gax-connection`; tonic's channel has nothing of the kind.
     #[must_use]
     pub fn wait_for_ready(&self) -> Option<bool> {
         self.entry.wait_for_ready
@@ -203,7 +203,7 @@ impl HedgingPolicy {
     }
 
     /// The part of the method's calls whose latency is the time to the next attempt, such as 0.95; `None`: the delay
-    /// counts.
+    /// applies.
     #[must_use]
     pub fn percentile(&self) -> Option<f64> {
         self.percentile

@@ -13,7 +13,7 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-/// A retry table: per method the codes that are retried, with which limits and back-off.
+/// A retry table: the retryable codes, limits and back-off of each method.
 ///
 /// It comes from a file ([`parse`](RetryTable::parse), [`from_path`](RetryTable::from_path),
 /// [`reader`](RetryTable::reader)) or from code ([`builder`](RetryTable::builder)). A clone is cheap and
@@ -73,12 +73,12 @@ struct Inner {
 }
 
 impl RetryTable {
-    /// Several tables as one. A name that comes in more than one table is the last one's, which is a
-    /// finding (`merge-conflict`) if the two say different things; an entry for a method goes before one
-    /// for its service, from whichever table. Retry throttling is the last table's that has any, with the same finding.
-    /// Entries are numbered through, but the names of definitions have
-    /// the number of the entry in its own table: where two tables have a name for one service, that of the later
-    /// table ends with the table's number, with a finding (`renamed-definitions`).
+    /// Several tables as one. If more than one table has a name, the last one applies, with a finding
+    /// (`merge-conflict`) if they differ. An entry for a method takes precedence over one for its service, in whichever
+    /// table. Retry throttling is that of the last table that has any, with the same finding. Entries are numbered
+    /// consecutively, but the names of definitions have the number of the entry in its own table. If two tables have
+    /// the same name for a service, the name of the later table ends with the table's number, with a finding
+    /// (`renamed-definitions`).
     ///
     /// # Errors
     ///
@@ -134,9 +134,8 @@ impl RetryTable {
         self.http().map(super::http_table::HttpTable::idempotency)
     }
 
-    /// Which HTTP requests are safe to retry, and by which settings they are retried, as `[http]` in a TOML table says; of several
-    /// tables, as the last one says that has it. Behind its rules come those of OpenAPI documents, which have no settings: they get
-    /// those of `[http]`.
+    /// Which HTTP requests are safe to retry, and with which settings, from `[http]` in a TOML table; of several tables, the last
+    /// one that has it. The rules of OpenAPI documents follow its rules. They use the settings of `[http]`.
     ///
     /// # Examples
     ///
@@ -229,13 +228,12 @@ impl RetryTable {
     }
 
     /// Whether the table says that the method is idempotent: that the service may carry out a call more than once, so that
-    /// [hedging](gax_retry::Hedging) set in code is for it too. It goes before what protos say. `None`: the table doesn't
-    /// say.
+    /// [hedging](gax_retry::Hedging) that is set in code applies to it. It takes precedence over the protos. `None`: the
+    /// table has no value.
     ///
-    /// The word on the method by its name goes first: in a separate entry, or in one that says nothing about
-    /// retries; of two tables, in the later one. Then the entry counts that the method has its policy from
-    /// (see [`lookup`](Self::lookup)), and last an entry that says nothing about retries, for the service or for
-    /// everything. Only this project's own form has a word for it.
+    /// A value of an entry that names the method comes first, of two tables that of the later one. Then follows the
+    /// entry from which the method has its policy (see [`lookup`](Self::lookup)), and last an entry without retries,
+    /// for the service or for everything. Only the TOML format has such values.
     ///
     /// # Examples
     ///
@@ -322,7 +320,7 @@ impl RetryTable {
         names.map(move |name| TableName::in_entry(name, entry))
     }
 
-    /// The number of the entry that a place lies in, from 0: the last one that begins before it in its file.
+    /// The number of the entry that contains a place, from 0: the last one that starts before it in its file.
     #[must_use]
     pub fn entry_at(&self, place: &SourceLocation) -> Option<usize> {
         let entries = &self.inner.entries;
@@ -356,8 +354,8 @@ impl RetryTable {
     }
 
     /// How a long-running operation that the method starts is polled, if a table says so: of the method, else of its service, else
-    /// (but not in the dialect [`GaxJava`](Dialect::GaxJava)) of everything, whichever entry the method has its policy from. Of
-    /// several tables the last one applies.
+    /// (but not in the dialect [`GaxJava`](Dialect::GaxJava)) of everything, independent of the entry from which the method has
+    /// its policy. Of several tables, the last one applies.
     ///
     /// # Examples
     ///
@@ -411,7 +409,7 @@ impl RetryTable {
         self.extras(service, method).find_map(|extras| extras.batch_descriptor.as_deref())
     }
 
-    /// The methods, by service and name, of which the table says something besides their retries: how they are polled or
+    /// The methods, by service and name, for which the table has values other than retries: how they are polled or
     /// batched, or whether they are idempotent. In alphabetical order.
     #[must_use]
     pub fn named_beside(&self) -> Vec<(&str, &str)> {
@@ -427,7 +425,7 @@ impl RetryTable {
         files.filter_map(move |file| file.extras.get(service)?.get(method))
     }
 
-    /// The findings that the table's authors know of and allow.
+    /// The findings that the table's authors allow.
     pub fn suppressions(&self) -> impl Iterator<Item = &Suppression> {
         self.inner.files.iter().flat_map(|file| &file.suppressions)
     }
@@ -448,7 +446,7 @@ impl RetryTable {
         self.inner.definition_names.definitions(service)
     }
 
-    /// The limit on retries to one server. If several files have one, that of the last counts.
+    /// The limit on retries to one server. If several files have one, that of the last file applies.
     #[must_use]
     pub fn throttling(&self) -> Option<RetryThrottling> {
         self.inner.files.iter().rev().find_map(|file| file.throttling)
@@ -543,13 +541,13 @@ impl<'a> TableName<'a> {
         self.entry.and_then(|entry| usize::try_from(entry).ok())
     }
 
-    /// Where the method stands or, in a name of all methods, the service; `None` for a name that was given in code.
+    /// The place of the method or, in a name for all methods, of the service; `None` for a name from code.
     #[must_use]
     pub fn origin(&self) -> Option<&'a SourceLocation> {
         self.name.origin.as_ref()
     }
 
-    /// Where the service stands. It is the place of the name as a whole where the two are written as one.
+    /// The place of the service. It is the place of the whole name if service and method are written as one.
     #[must_use]
     pub fn service_origin(&self) -> Option<&'a SourceLocation> {
         self.name.service_origin.as_ref().or(self.name.origin.as_ref())

@@ -1,4 +1,4 @@
-//! Findings that a table's authors know of and allow.
+//! Findings that a table's authors allow.
 
 use crate::SourceLocation;
 use std::ops::Range;

@@ -35,7 +35,7 @@ pub(crate) struct TableFile {
 
 #[cfg(feature = "lint")]
 impl TableFile {
-    /// Whether it says nothing of any method or request.
+    /// Whether it says nothing about any method or request.
     pub(crate) fn is_empty(&self) -> bool {
         #[cfg(feature = "http")]
         if self.http.is_some() {

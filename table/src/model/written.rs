@@ -19,7 +19,7 @@ pub(crate) struct ServiceConfig {
     /// Members that say nothing about retries.
     #[cfg(feature = "convert")]
     pub(crate) rest: Vec<Member>,
-    /// The first number that is no status code, in a dialect whose reader lets it pass.
+    /// The first number that is not a status code, in a dialect whose reader lets it pass.
     pub(crate) unrecognized_code: Option<Span>,
 }
 

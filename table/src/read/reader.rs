@@ -44,7 +44,7 @@ pub struct TableReader {
 }
 
 impl TableReader {
-    /// Which client's interpretation of the file counts.
+    /// Which client's interpretation of the file is used.
     pub fn dialect(mut self, dialect: Dialect) -> Self {
         self.dialect = dialect;
         self
@@ -56,15 +56,15 @@ impl TableReader {
         self
     }
 
-    /// In which format the file is; by default its content says so.
+    /// The format of the file. Default: detected from its content.
     pub fn format(mut self, format: impl Into<Option<TableFormat>>) -> Self {
         self.format = format.into();
         self
     }
 
-    /// Whether other readers are asked too, off by default. What Google's Java generator drops (`dropped-file`) or stops at
-    /// (`refused-by-gax-java`), and what gRPC itself refuses (`refused-by-grpc`), are findings then. This is for service
-    /// configs, read in the dialect [`AsWritten`](Dialect::AsWritten); it says nothing of others.
+    /// Whether the file is also checked as other readers would read it. Default: no. Files that Google's Java generator
+    /// drops (`dropped-file`) or fails for (`refused-by-gax-java`), and files that gRPC rejects (`refused-by-grpc`), are
+    /// findings then. This only applies to service configs in the dialect [`AsWritten`](Dialect::AsWritten).
     ///
     /// # Examples
     ///

@@ -17,7 +17,7 @@ enum Syntax {
 pub(super) struct Document {
     pub(super) format: TableFormat,
     pub(super) root: Node,
-    /// Why the text is no JSON but for lenient readers.
+    /// Why the text is not JSON except for lenient readers.
     pub(super) not_strict: Option<TableError>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn read_document(
     Ok(Document { format, root, not_strict })
 }
 
-/// The error for a text that is no JSON though its format is one of JSON, where it has another syntax.
+/// The error for a text that is not JSON though its format is one of JSON, where it has another syntax.
 fn other_syntax(source: &Source, wanted: Option<TableFormat>) -> Option<TableError> {
     let wanted = wanted?;
     let name = match syntax(source, None) {

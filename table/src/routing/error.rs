@@ -21,7 +21,7 @@ impl RoutingError {
         Self::new(format!("the path template {template:?} {problem} (character {column})"), help)
     }
 
-    /// A rule whose additional bindings have additional bindings of their own.
+    /// A rule whose additional bindings have additional bindings.
     #[must_use]
     pub fn nested_bindings() -> Self {
         Self::new(

@@ -23,8 +23,8 @@ impl HttpBinding<'_> {
     ///
     /// # Errors
     ///
-    /// The path is no template; a field is not there; one in the path is a message or has many values; or there is a body that the
-    /// verb has no room for.
+    /// The path is not a template; a field is not there; one in the path is a message or has many values; or there is a body that
+    /// the verb has no room for.
     ///
     /// # Examples
     ///

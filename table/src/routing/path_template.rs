@@ -3,7 +3,7 @@
 use super::error::RoutingError;
 use std::ops::Range;
 
-/// The annotation that a path template stands in: their grammars differ a little.
+/// The annotation that contains a path template: their grammars differ slightly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathGrammar {

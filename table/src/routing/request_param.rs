@@ -3,12 +3,12 @@
 use super::error::RoutingError;
 use super::path_template::{PathGrammar, PathTemplate};
 
-/// A parameter of the header `x-goog-request-params` (AIP-4222): the field of the request that has its value, and what is
-/// taken of it. Of several with one key the last that matches counts.
+/// A parameter of the header `x-goog-request-params` (AIP-4222): the field of the request that has its value, and the
+/// part of it that is used. Of several with one key, the last match applies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct RequestParam {
-    /// The key, as the annotation has it.
+    /// The key in the annotation.
     pub key: String,
     /// The numbers of the fields that lead to the value.
     pub path: Vec<u32>,
@@ -33,7 +33,7 @@ pub struct ProtoField {
     pub is_repeated: bool,
     /// The full name of its message, with a dot before it, where it is one.
     pub type_name: String,
-    /// The value that a proto2 file gives it where it is not set, as text; of an enum it is the number.
+    /// The value that a proto2 file gives it if it is not set, as text; of an enum it is the number.
     pub default: Option<String>,
 }
 
@@ -52,11 +52,11 @@ pub(super) const MESSAGE: i32 = 11;
 const BYTES: i32 = 12;
 
 /// The parameters of `google.api.http`, given the path of its main binding: one for each variable. They are sent whole, whether they
-/// are of the variable's form or not, and numbers, bools and enums even where they are not set, as gax-java does.
+/// are of the variable's form or not, and numbers, bools and enums even if they are not set, as gax-java does.
 ///
 /// # Errors
 ///
-/// The path is no template, or names a field that the request does not have or that has no one value.
+/// The path is not a template, or names a field that the request does not have or that has no one value.
 pub fn http_params(
     path: &str,
     request: &str,
@@ -68,7 +68,7 @@ pub fn http_params(
 }
 
 /// The parameters of `google.api.routing`, given the field and the `path_template` of each of its `routing_parameters`. An empty
-/// template stands for the whole field.
+/// template selects the whole field.
 ///
 /// # Errors
 ///

@@ -85,7 +85,7 @@ impl RetryTable {
     }
 }
 
-/// How a long-running operation is polled where no table says it.
+/// How a long-running operation is polled if no table says it.
 fn default_polling() -> RetrySettings {
     let builder = RetrySettings::builder()
         .total_timeout(Duration::from_secs(300))

@@ -4,7 +4,7 @@ use gax_retry::MethodKind;
 
 /// A service and its methods, in the order of its proto file, with mixins last.
 ///
-/// It comes from descriptors; this crate knows none.
+/// It is made from descriptors, which this crate doesn't read.
 ///
 /// # Examples
 ///
@@ -79,7 +79,7 @@ pub enum IdempotencyLevel {
 }
 
 impl IdempotencyLevel {
-    /// The level that has this number in descriptors; any number but 1 and 2 says nothing.
+    /// The level with this number in descriptors; any number except 1 and 2 is unknown.
     #[must_use]
     pub fn from_number(number: i32) -> Self {
         match number {
@@ -143,8 +143,8 @@ impl MethodDescription {
         self
     }
 
-    /// Whether its proto says that it is idempotent: by its `idempotency_level`, or by `google.api.http`, where it is
-    /// a `GET`, `PUT` or `DELETE`.
+    /// Whether its proto says that it is idempotent: by its `idempotency_level`, or by `google.api.http`, if it is a
+    /// `GET`, `PUT` or `DELETE`.
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
         match self.idempotency {
@@ -155,7 +155,7 @@ impl MethodDescription {
         }
     }
 
-    /// Whether its proto says that it changes nothing: by its `idempotency_level`, or by `google.api.http`, where it is a `GET`.
+    /// Whether its proto says that it changes nothing: by its `idempotency_level`, or by `google.api.http`, if it is a `GET`.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         match self.idempotency {

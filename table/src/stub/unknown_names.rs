@@ -7,11 +7,11 @@ use gax_text::closest;
 use std::collections::{HashMap, HashSet};
 
 impl RetryTable {
-    /// Names that none of these services has: `unknown-service` and `unknown-method`, each with its place
-    /// and, where one is close, a suggestion.
+    /// Names that none of these services has: `unknown-service` and `unknown-method`, each with its place and, if one
+    /// is close, a suggestion.
     ///
-    /// A name of a service that is mixed in is treated as known. Entries that only say how operations are polled, how requests
-    /// are batched or what is idempotent are treated as well.
+    /// A name of a service that is mixed in is treated as known. Entries that only have polling, batching or `idempotent` are
+    /// checked too.
     ///
     /// # Examples
     ///
@@ -39,8 +39,8 @@ impl RetryTable {
     /// The problems of entries of methods that these services have.
     ///
     /// A method of GAPIC YAML may lack the names of its codes and settings, or have names that the file does not
-    /// define. Its entry is skipped, with a finding (`skipped-entry`). That is no harm for a method that is
-    /// disabled, is not there any longer, or has an entry in another table; for any other it is an error.
+    /// define. Its entry is skipped, with a finding (`skipped-entry`). This is harmless for a method that is
+    /// disabled, no longer exists, or has an entry in another table; for any other method it is an error.
     ///
     /// # Examples
     ///
@@ -147,7 +147,7 @@ impl<'a> KnownNames<'a> {
     }
 }
 
-/// The name that was meant. Where many names are wrong among many, only the first of them are compared: the work would grow with
+/// The name that was meant. If many names are wrong among many, only the first of them are compared: the work would grow with
 /// the square.
 fn closest_of<'a>(
     comparisons: &mut usize,

@@ -18,7 +18,7 @@ pub(crate) struct Scalars<'a> {
     pub(crate) dialect: Dialect,
     /// The first number that isn't a code, where the reader lets it pass.
     pub(crate) unrecognized: Cell<Option<Span>>,
-    /// Whether nobody else reads the form: what others make of it is no matter then.
+    /// Whether only this project reads the format, so that other readers don't matter.
     is_own: bool,
 }
 

@@ -21,15 +21,17 @@ const PUBLISHED: [&str; 11] = [
     "cli/",
 ];
 /// Pages that are read in a clone or on the repository's site, besides those of the guide.
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 11] = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
+    "ROADMAP.md",
     "SECURITY.md",
     "docs/contributing/architecture.md",
     "docs/contributing/google-retry-documents.md",
     "docs/contributing/lint-examples.md",
     "docs/contributing/misbehaviours.md",
     "docs/contributing/mutants.md",
+    "docs/contributing/tables.md",
     "examples/README.md",
 ];
 
@@ -222,4 +224,31 @@ fn what_people_copy_has_no_hidden_lines() {
         }
         assert_eq!(hidden, [""; 0], "{name}: write `<!-- setup: CODE -->` before the block");
     }
+}
+
+/// The actions of a workflow that aren't named by a whole commit hash, with their version in a comment.
+fn movable_actions(file: &str, text: &str) -> Vec<String> {
+    let uses =
+        text.lines().filter_map(|line| line.trim_start().trim_start_matches("- ").strip_prefix("uses: "));
+    let is_pinned = |action: &str| {
+        let (reference, version) = action.split_once(" # v").unwrap_or((action, ""));
+        let hash = reference.split_once('@').map_or("", |(_, hash)| hash);
+        hash.len() == 40 && hash.chars().all(|digit| digit.is_ascii_hexdigit()) && !version.is_empty()
+    };
+    uses.filter(|action| !is_pinned(action)).map(|action| format!("{file}: {action}")).collect()
+}
+
+#[test]
+fn actions_are_pinned_to_commits() {
+    let workflows = texts(".github/workflows", &[".yml", ".yaml"]);
+    assert!(workflows.len() >= 3, "only {} workflows", workflows.len());
+    let found: Vec<_> = workflows.iter().flat_map(|(file, text)| movable_actions(file, text)).collect();
+    assert_eq!(found, NOTHING, "a tag can be moved: name the commit, and the version in a comment");
+}
+
+#[test]
+fn an_action_that_is_named_by_a_tag_is_found() {
+    let hash = "0123456789abcdef0123456789abcdef01234567";
+    let text = format!("steps:\n  - uses: a/b@{hash} # v1.2\n  - uses: a/b@v1\n    uses: a/b@{hash}\n");
+    assert_eq!(movable_actions("a.yml", &text), ["a.yml: a/b@v1".to_owned(), format!("a.yml: a/b@{hash}")]);
 }

@@ -154,7 +154,7 @@ async fn the_connection_of_an_error_that_is_not_read_to_its_end_is_let_go_before
     assert_eq!(open, [1, 0, 0, 0]);
 }
 
-/// A body of three pieces of five bytes, each eight seconds after the one before.
+/// A body of three pieces of five bytes, each eight seconds after the previous one.
 fn eight_seconds_apart() -> HttpAct {
     HttpAct::Slow(vec![(ms(8000), "first"), (ms(8000), "secon"), (ms(8000), "third")])
 }

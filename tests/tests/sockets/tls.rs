@@ -54,7 +54,7 @@ fn hopeless(ours: &Authority, protocol: &str) -> Vec<(Handshake, ConnectProblem,
         (
             Handshake::Plaintext,
             ConnectProblem::PlaintextServer,
-            "the server does not speak TLS: use its port for TLS, or http in place of https",
+            "the server does not speak TLS: use its port for TLS, or http instead of https",
         ),
         (
             ours.good(&["something-else"]),

@@ -29,7 +29,7 @@ pub(super) struct Scene {
     pub(super) rpc: Rpc,
     /// The program's settings; `None`: those of the retry table.
     pub(super) settings: Option<(RetrySettings, CodeSet)>,
-    /// How the call is hedged, in place of being retried.
+    /// How the call is hedged, instead of being retried.
     pub(super) hedging: Option<Hedging>,
     pub(super) turns: Vec<Turn>,
     /// How it ends.

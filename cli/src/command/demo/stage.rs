@@ -77,7 +77,7 @@ impl Played {
     }
 }
 
-/// How long the server has to hear of the last attempts that were cancelled.
+/// The time for the server to be notified of the last cancelled attempts.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 impl Stage {

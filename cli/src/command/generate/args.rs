@@ -45,7 +45,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, value_name = "FILE", num_args = 1.., required_unless_present = "descriptor_set", help_heading = "Input")]
     pub(super) proto: Vec<PathBuf>,
 
-    /// Compiled protos in place of --proto: what `protoc --include_imports --descriptor_set_out` or `buf build` writes
+    /// Compiled protos instead of --proto: what `protoc --include_imports --descriptor_set_out` or `buf build` writes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["proto", "proto_path"], help_heading = "Input")]
     pub(super) descriptor_set: Option<PathBuf>,
 

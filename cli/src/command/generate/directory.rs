@@ -23,9 +23,9 @@ const MARKS: [&str; 2] =
 pub(super) struct File {
     pub(super) name: String,
     pub(super) state: State,
-    /// The file's content; empty where there is no file.
+    /// The file's content; empty if there is no file.
     pub(super) old: Vec<u8>,
-    /// The generated content; empty where there is none.
+    /// The generated content; empty if there is none.
     pub(super) new: String,
 }
 
@@ -80,7 +80,7 @@ pub(super) fn compare(directory: &Path, generated: &[GeneratedFile]) -> Result<V
     }
     for name in listed.iter().filter(|name| generated.iter().all(|file| file.name() != name.as_str())) {
         let old = read(&directory.join(name), 0)?;
-        // A file that somebody has written under that name since is theirs.
+        // A file that was written under that name since belongs to the user.
         if let Some(old) = old.filter(|old| MARKS.iter().any(|mark| old.starts_with(mark.as_bytes()))) {
             files.push(File::new(name, Some(old), None));
         }

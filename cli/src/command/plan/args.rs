@@ -44,13 +44,13 @@ pub(crate) struct PlanArgs {
 
     /// The server's reply to an attempt; repeat the flag for further attempts
     ///
-    /// 300ms:UNAVAILABLE is a reply after 300 ms, UNAVAILABLE a reply at once, hang no reply. A reply that
-    /// would come at the RPC timeout or later is too late. In place of a code, lost means that the connection
-    /// breaks before the request is sent, and refused that the server rejects it before processing. Such a request is
-    /// sent again at once, which is not an attempt, and takes the next outcome. stream:5s:UNAVAILABLE
-    /// is a stream of responses that has delivered messages when it breaks: it is resumed after them, with
-    /// back-off and a number of attempts that start again. RPC timeouts don't apply to a stream (with --compat
-    /// gax-java they do). Attempts after the last outcome run into their timeouts.
+    /// 300ms:UNAVAILABLE is a reply after 300 ms, UNAVAILABLE an immediate reply, hang no reply. A reply that would
+    /// come at the RPC timeout or later is too late. In place of a code, lost means that the connection breaks before
+    /// the request is sent, and refused that the server rejects it before processing. Such a request is sent again
+    /// immediately, which is not an attempt, and takes the next outcome. stream:5s:UNAVAILABLE is a stream of
+    /// responses that has delivered messages when it breaks: it is resumed after them, with back-off and a number of
+    /// attempts that start again. RPC timeouts don't apply to a stream (with --compat gax-java they do). Attempts
+    /// after the last outcome run into their timeouts.
     #[arg(long, value_name = "OUTCOME", value_parser = value::outcome, allow_hyphen_values = true)]
     pub(super) outcome: Vec<Response>,
 
@@ -129,7 +129,7 @@ pub(super) struct HedgingFlags {
     )]
     pub(super) hedging_delay: Option<Duration>,
 
-    /// The codes after which the next attempt is sent at once; any other ends the operation
+    /// The codes after which the next attempt is sent immediately; any other ends the operation
     #[arg(
         long, value_name = "CODES", value_parser = value::codes, allow_hyphen_values = true,
         requires = "hedging_max_attempts"
@@ -145,7 +145,8 @@ pub(super) struct SettingsFlags {
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) total_timeout: Option<Duration>,
 
-    /// The delay before the second attempt; 0s: at once [default: 100ms, or the longest delay; with --compat gax-java 0s]
+    /// The delay before the second attempt; 0s: immediately [default: 100ms, or the longest delay; with --compat gax-java
+    /// 0s]
     #[arg(long, value_name = "DURATION", value_parser = value::duration, allow_hyphen_values = true)]
     pub(super) initial_retry_delay: Option<Duration>,
 

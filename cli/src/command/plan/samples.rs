@@ -162,7 +162,7 @@ impl Range {
 }
 
 impl EndTimes {
-    /// Of sorted values; `None` where there are none.
+    /// Of sorted values; `None` if there are none.
     fn of(sorted: &[Duration]) -> Option<Self> {
         let at = |percent: usize| {
             let rank = (sorted.len() * percent).div_ceil(100).max(1);

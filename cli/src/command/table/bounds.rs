@@ -6,7 +6,7 @@ use gax_retry::{Environment, RetrySettings};
 use serde::Serialize;
 use std::time::Duration;
 
-/// The limits of a policy that environment variables lower, where somebody asks for them.
+/// The limits of a policy that environment variables lower, if requested.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bounds {
     environment: Option<Environment>,
@@ -16,7 +16,7 @@ pub(super) struct Bounds {
 pub(super) type Bounded<T> = (Option<T>, Option<&'static str>);
 
 impl Bounds {
-    /// Those of this process, where they are asked for.
+    /// Those of this process, if they are asked for.
     pub(super) fn read(are_asked_for: bool) -> Result<Self, Failure> {
         let read = || Environment::read().map_err(|error| Failure::Usage(error.to_string()));
         Ok(Self { environment: are_asked_for.then(read).transpose()? })

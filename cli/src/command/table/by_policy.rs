@@ -57,7 +57,7 @@ impl<V> ByPolicy<V> {
         Self { known: HashMap::new() }
     }
 
-    /// The value of a policy, made where it is not remembered.
+    /// The value of a policy, made if it is not remembered.
     pub(super) fn get(&mut self, policy: MethodPolicy<'_>, make: impl FnOnce() -> V) -> Rc<V> {
         let key = PolicyKey::from(policy);
         if let Some(known) = self.known.get(&key) {

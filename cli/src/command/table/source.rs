@@ -35,7 +35,7 @@ pub(super) struct ProtoFlags {
     #[arg(long, value_name = "FILE", num_args = 1..)]
     proto: Vec<PathBuf>,
 
-    /// Compiled protos in place of --proto: what `protoc --include_imports --descriptor_set_out` or `buf build` writes
+    /// Compiled protos instead of --proto: what `protoc --include_imports --descriptor_set_out` or `buf build` writes
     #[arg(long, value_name = "FILE", conflicts_with_all = ["proto", "proto_path"])]
     descriptor_set: Option<PathBuf>,
 
@@ -98,8 +98,8 @@ impl Reading {
     }
 
     /// Files that have to be tables, as one: the last one that names a method counts. GAPIC YAML that says how
-    /// operations are polled comes last. No file at all is a table that says nothing. Where the API is known the
-    /// table has to say for its methods what it wants to.
+    /// operations are polled comes last. No file at all is a table that says nothing. If the API is known the table
+    /// has to say for its methods what it wants to.
     pub(super) fn merged(
         &self,
         tables: &[Input],
@@ -227,7 +227,7 @@ impl ProtoFlags {
     }
 }
 
-/// A sentence about protos with what there is to do, where that is known.
+/// A sentence about protos with what there is to do, if that is known.
 fn advised(sentence: String, error: &tonic_gax_build::Error) -> String {
     match error.help() {
         Some(help) => format!("{sentence}; {help}"),

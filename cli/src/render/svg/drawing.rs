@@ -27,7 +27,7 @@ impl Picture<'_> {
         }
         let mut previous_end = Duration::ZERO;
         for (index, row) in self.timeline.attempts.iter().take(MOST).enumerate() {
-            // One that overlaps the one before waits for its start, not for its end.
+            // One that overlaps the previous one waits for its start, not for its end.
             let overlaps = previous_end > row.start_ms.0;
             let before = row.start_ms.0.saturating_sub(row.retry_delay_ms.0);
             let waited_from = if overlaps { before } else { previous_end };

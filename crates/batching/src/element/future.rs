@@ -43,8 +43,8 @@ impl<R> Batched<R> {
         self.batch.elements
     }
 
-    /// The report of the batch's operation. Over an RPC: where there is more to report than that the first attempt succeeded,
-    /// or where it was [asked for](gax_driver::CallOptions::report).
+    /// The report of the batch's operation. Over an RPC: if there is more to report than that the first attempt succeeded, or
+    /// if it was [asked for](gax_driver::CallOptions::report).
     #[must_use]
     pub fn report(&self) -> Option<&OperationReport> {
         self.batch.report()

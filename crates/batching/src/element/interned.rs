@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 /// The number of a discriminator, for as long as elements with it are there.
 pub(crate) type Interned = Arc<u64>;
 
-/// Gives equal values one number. Values that nobody has any more are forgotten.
+/// Gives equal values one number. Values without users are removed.
 pub(super) struct Interner<K> {
     values: Mutex<Numbered<K>>,
 }
 
-/// The last number, and the values that somebody has.
+/// The last number, and the values in use.
 struct Numbered<K> {
     last: u64,
     values: Vec<(Weak<u64>, K)>,

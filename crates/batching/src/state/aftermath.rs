@@ -5,7 +5,7 @@ use crate::error::AddResult;
 use std::task::Waker;
 use tokio::sync::oneshot;
 
-/// Where one who waits for room hears what became of the element.
+/// The channel by which a caller that waits for room gets the result for its element.
 pub(crate) type Waiter<T, R, E> = oneshot::Sender<AddResult<T, R, E>>;
 
 /// One who waited, and what became of the element.

@@ -189,7 +189,7 @@ impl<T, R, E> State<T, R, E> {
         }
     }
 
-    /// Sends what is open. The receiver hears when every element that was taken until now has ended.
+    /// Sends what is open. The receiver is notified when every element that was accepted until now has ended.
     pub(crate) fn flush(&mut self, now: Duration, after: &mut Aftermath<T, R, E>) -> oneshot::Receiver<()> {
         self.decisions.flush(now);
         let (sender, receiver) = oneshot::channel();
@@ -325,7 +325,7 @@ impl<T, R, E> State<T, R, E> {
         future
     }
 
-    /// Carries out all that was decided, but for what the driver does.
+    /// Carries out all that was decided, except for what the driver does.
     fn step(&mut self, now: Duration, after: &mut Aftermath<T, R, E>) {
         loop {
             match self.decisions.next(now) {

@@ -59,7 +59,7 @@ enum State {
         until: Option<Instant>,
         timer: Timer,
     },
-    /// A connection has it. So often had bytes come in before.
+    /// A connection has it. The number of times that bytes had arrived before.
     Sent {
         sending: Sending,
         call: InFlight,

@@ -5,8 +5,8 @@ use tokio::sync::Notify;
 
 /// How many calls wait in the pool, and the bell that says that one of them may go.
 ///
-/// A call that is about to wait counts itself before it looks for a stream once more, and a stream is free before its call looks here:
-/// one of the two sees the other.
+/// A call that is about to wait counts itself before it looks for a stream again, and a stream is free before its call looks here: one
+/// of the two sees the other.
 #[derive(Debug, Default)]
 pub(crate) struct Backlog {
     waiting: AtomicUsize,

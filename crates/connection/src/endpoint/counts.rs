@@ -40,7 +40,7 @@ impl Counts {
     }
 
     /// Looks at the error of a connection or of a call over it, for a server that finds too many pings. It is counted once a
-    /// connection: all its calls hear of it.
+    /// connection: all its calls are notified.
     pub(crate) fn learn_from(&self, error: &hyper::Error, end: &EndSignal) {
         let is_too_many_pings =
             chain(error).filter_map(<dyn Error>::downcast_ref::<h2::Error>).any(|error| {

@@ -24,7 +24,8 @@ impl EndSignal {
         }
     }
 
-    /// The server has said that there were too many pings. Returns whether that is news: all its calls hear of it.
+    /// The server has said that there were too many pings. Returns whether this is the first time; all its calls are
+    /// notified.
     pub(super) fn hear_of_pings(&self) -> bool {
         !self.had_too_many_pings.swap(true, Ordering::Relaxed)
     }

@@ -26,7 +26,7 @@ use tower_service::Service;
 
 /// For how long calls wait for the first response of a health check that takes the place of one that ended.
 const HOLD: Duration = Duration::from_secs(1);
-/// How soon a health check that had a response may follow the one before.
+/// How soon a health check that had a response may follow the previous one.
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// The request of `grpc.health.v1.Health/Watch`.
@@ -133,7 +133,7 @@ pub(super) async fn check<O: Owner>(owner: &O, connection: &Arc<PooledConnection
         let wait = match either(watching, holding).await {
             Either::One(Ok(())) | Either::Other(()) => return pending().await,
             Either::One(Err(_)) if had_response.load(Ordering::Relaxed) => {
-                // A proxy may have ended it, and knows nothing of the service: calls wait for a moment.
+                // A proxy may have ended it, and knows nothing about the service: calls wait for a moment.
                 waits.reset();
                 health.forget_good();
                 hold = Clock::start().at(HOLD);

@@ -60,7 +60,7 @@ async fn connect<O: Owner>(owner: &Arc<O>, subchannel: &Arc<Subchannel>) {
             let (owner, connection) = (Arc::clone(owner), Arc::new(connection));
             owner.notify(connection.peer().as_str(), ConnectionChange::Ready { after: clock.elapsed() });
             owner.connected(&connection);
-            // A runtime that shuts down drops it at once.
+            // A runtime that shuts down drops it immediately.
             tokio::spawn(attend(PoolMember { owner, connection }, driving));
         }
         Err(error) => {

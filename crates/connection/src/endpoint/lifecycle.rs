@@ -8,8 +8,8 @@ use tokio::time::Instant;
 
 /// When an endpoint is connected to, and why it has no connection.
 ///
-/// A connection that brought a call its response headers is followed at once, however it ended. One that ended without that is treated as a
-/// failed attempt to connect, begun when it was made.
+/// A connection that brought a call its response headers is followed immediately, however it ended. One that ended without that is
+/// treated as a failed attempt to connect, begun when it was made.
 #[derive(Debug)]
 pub(crate) struct Lifecycle {
     waits: Waits,
@@ -120,7 +120,7 @@ impl Lifecycle {
         }
     }
 
-    /// The next step. An endpoint that has a connection is connected to once more only if that is wanted again.
+    /// The next step. An endpoint that has a connection is connected to again only if that is wanted again.
     pub(crate) fn step(&mut self, now: Instant, has_connection: bool) -> Step {
         if let Phase::Waiting(until) = self.phase {
             if until.is_none_or(|until| until > now) {

@@ -35,7 +35,7 @@ pub(crate) struct PooledConnection {
 /// Attempts that used up their time without a byte from the server.
 #[derive(Debug, Default)]
 struct Silence {
-    /// How often bytes had come in before the first of them.
+    /// How often bytes had arrived before the first of them.
     received: u64,
     attempts: u32,
 }
@@ -146,8 +146,8 @@ impl PooledConnection {
         self.counts().learn_from(error, &self.end);
     }
 
-    /// An attempt that began when bytes had come in so often has used up its time. Returns how many have in a row, without a
-    /// byte since before the first of them.
+    /// An attempt that began when bytes had arrived so often has used up its time. Returns how many have in a row, without
+    /// a byte since before the first of them.
     pub(crate) fn timed_out(&self, received: u64) -> u32 {
         let mut silence = self.silence.lock().unwrap_or_else(PoisonError::into_inner);
         if self.traffic.received() != received {

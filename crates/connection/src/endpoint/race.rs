@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// After how much time the next address is tried while the one before it is.
+/// After how much time the next address is tried while the previous one is.
 const STAGGER: Duration = Duration::from_millis(250);
 /// How many are tried at a time.
 const MAX_RUNNING: usize = 3;

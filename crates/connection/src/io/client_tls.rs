@@ -43,7 +43,7 @@ pub struct ClientTls {
 }
 
 impl ClientTls {
-    /// TLS that trusts nobody yet.
+    /// TLS without trusted certificates.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
@@ -68,7 +68,7 @@ impl ClientTls {
         Self { identity: Some((certificates.into(), key.into())), ..self }
     }
 
-    /// The name that the server's certificate has to have. The target's host, unless set.
+    /// The name that the server's certificate has to have. Default: the target's host.
     #[must_use]
     pub fn domain_name(self, name: impl Into<String>) -> Self {
         Self { server_name: Some(name.into()), ..self }

@@ -19,7 +19,7 @@ const PROXY: [&str; 4] = ["grpc_proxy", "https_proxy", "HTTPS_PROXY", "http_prox
 const EXEMPT: [&str; 3] = ["no_grpc_proxy", "no_proxy", "NO_PROXY"];
 
 /// How errors begin that a later attempt won't change: [`ConnectProblem`](gax_driver::ConnectProblem) knows them by that.
-const REFUSES: &str = "the proxy refuses: ";
+const REFUSES: &str = "the proxy rejects the connection: ";
 
 /// The longest head of a response that is read.
 const LONGEST_HEAD: usize = 8 << 10;
@@ -109,7 +109,9 @@ impl Proxy {
             Some(code) if code.starts_with('2') => Ok(stream),
             Some(code) => {
                 let (refusal, advice) = match (code, self.authorization.is_some()) {
-                    ("407", false) => (REFUSES, ": it wants credentials, as http://user:password@host:port"),
+                    ("407", false) => {
+                        (REFUSES, ": it requires credentials, as http://user:password@host:port")
+                    }
                     ("407", true) => (REFUSES, ": it rejects these credentials"),
                     ("403", _) => (REFUSES, ""),
                     _ => ("", ""),

@@ -8,7 +8,7 @@ use std::task::{Context, Waker};
 /// The traffic of one connection.
 #[derive(Debug)]
 pub(crate) struct Traffic {
-    /// How often bytes have come in.
+    /// How often bytes have arrived.
     received: AtomicU64,
     /// The first ones.
     first: OnceLock<Vec<u8>>,
@@ -47,7 +47,7 @@ fn set_waker(place: &Mutex<Option<Waker>>, cx: &Context<'_>) {
 }
 
 impl Traffic {
-    /// How often bytes have come in. A silent server leaves it as it is.
+    /// How often bytes have arrived. A silent server leaves it as it is.
     pub(crate) fn received(&self) -> u64 {
         self.received.load(Ordering::Relaxed)
     }
@@ -58,7 +58,7 @@ impl Traffic {
         }
     }
 
-    /// The protocol that a server speaks in place of HTTP/2.
+    /// The protocol that a server speaks instead of HTTP/2.
     pub(crate) fn other_protocol(&self) -> Option<&'static str> {
         match self.first.get()?.as_slice() {
             b"HTTP/" => Some("the server speaks HTTP/1, not HTTP/2"),
@@ -95,7 +95,7 @@ impl Traffic {
         self.is_watched.load(Ordering::Relaxed)
     }
 
-    /// Ends the connection: whoever reads or writes gets an error from now on.
+    /// Ends the connection: reads and writes return an error from now on.
     pub(crate) fn cut(&self) {
         self.is_cut.store(true, Ordering::Release);
         let reader = self.reader.lock().unwrap_or_else(PoisonError::into_inner).take();

@@ -59,7 +59,7 @@ impl Endpoints {
         self.list.iter_mut().find(|endpoint| endpoint.subchannel.number == number)
     }
 
-    /// Where a call goes at once; `None`: it has to wait. Calls that wait already go before it.
+    /// Where a call goes immediately; `None`: it has to wait. Calls that wait already go before it.
     #[inline]
     pub(super) fn place_now(&mut self, terms: &CallTerms, settings: &PoolSettings) -> Option<Placement> {
         for endpoint in &mut self.list {
@@ -223,7 +223,7 @@ impl Endpoints {
         self.list.iter().any(|endpoint| endpoint.absence.is_some() && !endpoint.is_draining)
     }
 
-    /// The endpoints that nobody needs any longer.
+    /// The endpoints that are no longer needed.
     pub(super) fn retire(&mut self) -> Vec<Endpoint> {
         if !self.list.iter().any(|endpoint| endpoint.is_draining) {
             return Vec::new();

@@ -139,8 +139,8 @@ impl Pool {
         self.settle();
     }
 
-    /// A call to it has used up its time, and began when bytes had come in so often.
-    /// Returns whether its connection is given up by that.
+    /// A call to it has used up its time, and began when bytes had arrived so often. Returns whether its connection
+    /// is given up by that.
     pub(crate) fn timed_out(&self, connection: &PooledConnection, received: u64) -> bool {
         self.fail(connection);
         let attempts = connection.timed_out(received);

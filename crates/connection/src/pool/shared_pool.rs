@@ -38,7 +38,7 @@ impl SharedPool {
                 return Pick::Placed(Placement::None(NotConnected::from(StdError::from(text))));
             };
             (state.is_started, state.failure) = (true, None);
-            // A runtime that shuts down drops it at once.
+            // A runtime that shuts down drops it immediately.
             drop(state);
             runtime.spawn(follow(ResolverTask(Arc::clone(&self.0))));
             state = self.0.state();

@@ -59,7 +59,7 @@ pub(super) struct WaitingCalls {
 }
 
 impl WaitingCall {
-    /// Says where it goes; if nobody waits any longer, the stream is free again.
+    /// Assigns a stream to it; if the caller has stopped waiting, the stream is free again.
     pub(super) fn place(self, placement: Placement) {
         drop(self.reply.send(placement));
     }

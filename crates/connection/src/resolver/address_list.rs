@@ -34,7 +34,8 @@ impl AddressList {
         Self(Arc::new(watch::Sender::new(addresses.into_iter().collect())))
     }
 
-    /// Replaces the addresses. Connections that use them follow at once: an address that stays keeps its connections.
+    /// Replaces the addresses. Connections that use them follow immediately: an address that stays keeps its
+    /// connections.
     pub fn replace(&self, addresses: impl IntoIterator<Item = Address>) {
         self.0.send_replace(addresses.into_iter().collect());
     }

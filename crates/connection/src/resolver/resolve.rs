@@ -10,20 +10,20 @@ pub type ResolveFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// Finds the addresses of a connection's endpoints: in DNS, in a file, by a control plane.
 ///
-/// It is asked before the first connection is made, again whenever a connection fails or is lost, after a while
-/// ([`resolve_every`](crate::ConnectionBuilder::resolve_every)), and whenever it says that something has
-/// [changed](Self::changed), ten times a second at most. An endpoint that is in the new list too keeps its connections. One that is
-/// missing from two lists in a row, or from one that follows [`changed`](Self::changed), is gone: once another endpoint has a
-/// connection it gets no more calls, and those that it has end as they would have. So a resolver may give a part of its addresses at a
-/// time. After an list without an address that is in use it is asked again within 30 s.
+/// It is called before the first connection is made, whenever a connection fails or is lost, regularly
+/// ([`resolve_every`](crate::ConnectionBuilder::resolve_every)), and whenever it reports that something has
+/// [changed](Self::changed), at most ten times a second. An endpoint that is also in the new list keeps its connections. An endpoint
+/// that is missing from two lists in a row, or from a list that follows [`changed`](Self::changed), drains: as soon as another
+/// endpoint has a connection, it gets no new calls, and its calls continue. A resolver may therefore return a part of its addresses at
+/// a time. If a list lacks an address that is in use, the resolver is called again within 30 s.
 ///
-/// [`AddressList`](super::AddressList) is a resolver that a program replaces the addresses of.
+/// [`AddressList`](super::AddressList) is a resolver whose addresses the program replaces.
 ///
 /// # Errors
 ///
-/// If it fails, the addresses of before stay. If there are none, calls fail with `UNAVAILABLE` and the error, unless they
-/// wait for a connection; it is asked again by the [back-off](crate::ConnectBackoff) of connections. A list without an
-/// address is treated as a failure.
+/// If it fails, the previous addresses stay. If there are none, calls fail with `UNAVAILABLE` and the error, unless they wait for
+/// a connection; it is called again by the [back-off](crate::ConnectBackoff) of connections. A list without an address
+/// is treated as a failure.
 ///
 /// # Cancel safety
 ///

@@ -6,9 +6,9 @@ use std::time::Duration;
 /// How long an endpoint waits from one attempt to connect to the next, after failures.
 ///
 /// It is [gRPC's](https://github.com/grpc/grpc/blob/master/doc/connection-backoff.md): the wait grows by a multiplier up to
-/// a maximum, and each differs by up to a fifth at random. It counts from the start of an attempt, so that a slow failure is
-/// not waited for twice. A connection over which a call got response headers resets it; one that ends without that is
-/// treated as a failure, from the moment at which it was made.
+/// a maximum, and each differs by up to a fifth at random. It is measured from the start of an attempt, so a slow failure
+/// doesn't lengthen it. A connection over which a call got response headers resets it. One that ends without response
+/// headers is treated as a failed attempt that started when the connection was made.
 ///
 /// # Defaults
 ///

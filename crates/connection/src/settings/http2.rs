@@ -50,8 +50,8 @@ impl Http2 {
         Self { connection_window: Some(bytes), ..self }
     }
 
-    /// Lets hyper choose the windows by what it measures. It sends pings for that while data comes in, which servers are
-    /// treated as data is flowing: none of them minds.
+    /// Lets hyper choose the window sizes by measurement. It sends pings for that while data is arriving, which servers
+    /// allow.
     #[must_use]
     pub fn adaptive_window(self, is_adaptive: bool) -> Self {
         Self { adaptive_window: Some(is_adaptive), ..self }
@@ -93,26 +93,26 @@ impl Http2 {
         Self { max_local_error_reset_streams: Some(streams), ..self }
     }
 
-    /// Sends a ping after so much time without a byte from the server while calls are in flight. None, unless set.
+    /// Sends a ping after this time without a byte from the server while calls are in flight. Default: none.
     ///
-    /// Servers count pings. By default those in Go, Java and C++ allow one in five minutes while they send nothing, so that
-    /// 330 s are safe everywhere and 10 s only where you run the server and have it allow that. If a server ends a
-    /// connection with `too_many_pings` all the same, the interval of the endpoint's next connection is doubled (gRFC A8).
+    /// Servers count pings. By default those in Go, Java and C++ allow one in five minutes while they send nothing, so 330
+    /// s is safe everywhere, and 10 s only if you configure the server to allow it. If a server still ends a connection
+    /// with `too_many_pings`, the interval of the endpoint's next connection is doubled (gRFC A8).
     ///
-    /// A connection that is dead is noticed without pings: see [`Connection`](crate::Connection).
+    /// Dead connections are detected without pings: see [`Connection`](crate::Connection).
     #[must_use]
     pub fn keep_alive_interval(self, interval: Duration) -> Self {
         Self { keep_alive_interval: Some(interval), ..self }
     }
 
-    /// How long a ping's reply may take before the connection is closed. 20 s, unless set.
+    /// How long a ping's reply may take before the connection is closed. Default: 20 s.
     #[must_use]
     pub fn keep_alive_timeout(self, timeout: Duration) -> Self {
         Self { keep_alive_timeout: Some(timeout), ..self }
     }
 
-    /// Pings connections without a call in flight too. By default servers in Go, Java and C++ allow none: set it only where
-    /// you run the server and have it allow that.
+    /// Pings connections without a call in flight too. By default, servers in Go, Java and C++ allow none: set it only if
+    /// you configure the server to allow them.
     #[must_use]
     pub fn keep_alive_while_idle(self, is_on: bool) -> Self {
         Self { keep_alive_while_idle: is_on, ..self }
@@ -145,7 +145,7 @@ impl Http2 {
         Ok(())
     }
 
-    /// The maker of a connection with these settings, but for that keep-alive interval.
+    /// The maker of a connection with these settings, except for that keep-alive interval.
     pub(crate) fn builder(&self, keep_alive_interval: Option<Duration>) -> Builder<TokioExecutor> {
         // Longer times than the clock can count are none.
         let countable = |time: &Duration| Clock::start().at(*time).is_some();

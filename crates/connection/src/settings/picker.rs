@@ -17,17 +17,17 @@ pub enum Picker {
     LeastInFlight,
 }
 
-/// When calls avoid an endpoint: after so many in a row that failed there, for a while.
+/// When calls avoid an endpoint: after a number of consecutive failures there, for some time.
 ///
-/// A call fails an endpoint if its connection breaks, if it uses up its RPC timeout, or if the server responds with
-/// `UNAVAILABLE`, `INTERNAL`, `UNKNOWN`, `DATA_LOSS` or `DEADLINE_EXCEEDED`, or over HTTP with a status of 500 and above but 501. One
-/// that ends otherwise resets the count. An endpoint that is ejected again, before it was good for as long as it had been out, is
-/// out for longer, up to ten times as long.
+/// A call fails an endpoint if its connection breaks, if it uses up its RPC timeout, or if the server responds with `UNAVAILABLE`,
+/// `INTERNAL`, `UNKNOWN`, `DATA_LOSS` or `DEADLINE_EXCEEDED`, or over HTTP with a status from 500 on, except 501. A call that ends
+/// otherwise resets the count. An endpoint that fails again before it has worked for as long as it was ejected is ejected for longer,
+/// up to ten times as long.
 ///
 /// # Defaults
 ///
-/// None is ejected unless this is [set](crate::ConnectionBuilder::eject). Then: after 5 failures, for 30 s, no more than half of
-/// the endpoints at a time.
+/// No endpoint is ejected unless this is [set](crate::ConnectionBuilder::eject). Then: after 5 failures, for 30 s, at most
+/// half of the endpoints at a time.
 ///
 /// # Examples
 ///

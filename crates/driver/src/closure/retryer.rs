@@ -88,10 +88,10 @@ impl<R> Retryer<R> {
         Self::of(ConfigSource::Policy(Box::new(policy)), retryable)
     }
 
-    /// Makes a retryer that follows a handle's table: an operation runs by the settings that the table has for `service` as it
-    /// begins, and keeps them. That is the entry for all methods of the service, or else the one for every service; where
-    /// there is none, the closure is called once. Which errors are retried is decided by `retryable`, not by the table.
-    /// The table's budget counts unless [`retry_budget`](Self::retry_budget) sets another; its hedging doesn't.
+    /// Makes a retryer that follows a handle's table: an operation uses the settings that the table has for `service` when it
+    /// starts, and keeps them. They are those of the entry for all methods of the service, or else of the entry for every
+    /// service; if there is none, the closure is called once. Which errors are retried is decided by `retryable`, not by the
+    /// table. The table's budget applies unless [`retry_budget`](Self::retry_budget) sets another; its hedging doesn't apply.
     ///
     /// Settings become attempts by the rules of the table's dialect, unless [`compatibility`](Self::compatibility) names
     /// others.
@@ -174,7 +174,7 @@ impl<R> Retryer<R> {
         self
     }
 
-    /// Gives every attempt that time, in place of the RPC timeouts of the settings; still clamped to what is left of
+    /// Gives every attempt that time, instead of the RPC timeouts of the settings; still clamped to what is left of
     /// the operation. Zero: no time is left, and the closure is not called. The strategy of another tool has no such
     /// timeout, so without this a server that never replies hangs the operation.
     ///
@@ -248,7 +248,7 @@ impl<R> Retryer<R> {
     /// [`retry_blocking`](crate::retry_blocking).
     ///
     /// In a thread that works for a request of a server ([`Inbound::enter`](crate::inbound::Inbound::enter)) the
-    /// operation has no more time than the request, and stops as that ends: a wait ends at once, and no attempt
+    /// operation has no more time than the request, and stops as that ends: a wait ends immediately, and no attempt
     /// follows.
     ///
     /// # Errors

@@ -9,8 +9,8 @@ use std::sync::Arc;
 /// The error of any service or source.
 pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
-/// There are no credentials, so that a request was not sent. It stands among the sources of the error that the request ends with,
-/// which is a `tonic::Status` of its code where the feature `tonic` is on.
+/// There are no credentials, so a request was not sent. It is among the sources of the error that the request ends with. With the
+/// feature `tonic`, that error is a `tonic::Status` with its code.
 #[derive(Debug, Clone)]
 pub struct CredentialsError {
     code: Code,

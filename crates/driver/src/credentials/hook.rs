@@ -18,23 +18,23 @@ use tokio::sync::watch;
 type Fetching = Pin<Box<dyn Future<Output = Result<AuthHeaders, CredentialsError>> + Send>>;
 type Fetch = Box<dyn Fn() -> Fetching + Send + Sync>;
 
-/// Credentials, fetched by a closure of the program's and cached. Clones share them.
+/// Credentials, fetched by a closure of the program and cached. Clones share them.
 ///
 /// The closure is called when an attempt needs credentials and there are none, and again when they are about to expire: 4 minutes
-/// before, or in the last tenth of their lifetime, if that is shorter. Until they expire, attempts continue with the old ones
-/// meanwhile. It is called once at a time, in a separate task, whoever waits for it and whoever goes away; all get
-/// the same result. If it fails, the attempts that wait fail with its status, as not sent: they are retried if that code is
-/// retryable, so let it be `UNAVAILABLE` where trying again may help. The closure is called again after a pause: 100 ms, twice as long
-/// after each failure in a row, 10 s at most. Attempts that need credentials within the pause fail with the same status. A closure that
-/// takes longer than 60 s is dropped, as `UNAVAILABLE`.
+/// before, or in the last tenth of their lifetime, if that is shorter. Until they expire, attempts use the old ones. Only one call of
+/// the closure runs at a time, in a separate task that doesn't depend on the attempts that wait for it; all of them get the same
+/// result. If it fails, the attempts that wait fail with its status, as not sent: they are retried if that code is retryable, so use
+/// `UNAVAILABLE` if trying again may help. The closure is called again after a pause: 100 ms, doubled after each consecutive failure,
+/// at most 10 s. Attempts that need credentials within the pause fail with the same status. A closure that takes longer than 60 s is
+/// dropped, as `UNAVAILABLE`.
 ///
 /// # Refused credentials
 ///
-/// Where a server refuses a request as `UNAUTHENTICATED`, the cache only believes that its credentials are valid. A client
-/// or layer of this crate drops them then, and sends the request again at once with fresh ones, whatever its retryable codes
-/// are: an attempt like others, which counts. (By gax-java's rules it is sent after the retry delay.) Credentials are dropped
-/// at most once in ten seconds, and a call that is refused a second time ends. That needs a response without messages, as servers
-/// send it that look at credentials first. A call that sets `authorization` itself is not authenticated by these credentials, and drops none.
+/// If a server refuses a request as `UNAUTHENTICATED`, the cached credentials are no longer valid, although they have not expired. A
+/// client or layer of this crate drops them and sends the request again immediately with new ones, whatever its retryable codes are. This
+/// is an attempt like any other. (By gax-java's rules it is sent after the retry delay.) Credentials are dropped at most once in ten
+/// seconds, and a call that is refused a second time ends. The response must have no messages, as from servers that check credentials
+/// first. A call that sets `authorization` itself doesn't use these credentials, so its rejection doesn't drop them.
 ///
 /// # Examples
 ///

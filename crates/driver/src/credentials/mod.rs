@@ -1,7 +1,7 @@
 //! Credentials of calls: headers that are fetched, cached, and put into every attempt.
 //!
-//! [`Credentials`] come from a closure; a [`CredentialsService`] puts them into requests. It goes below the retries, so that each
-//! attempt has those of its moment.
+//! [`Credentials`] come from a closure; a [`CredentialsService`] puts them into requests. Put it inside the retries, so that each
+//! attempt has current ones.
 
 mod auth_headers;
 mod cache;

@@ -36,7 +36,7 @@ pub(super) struct Scope {
 }
 
 impl Scope {
-    /// Whether a request gets credentials. A connection below checks it once more, by the extension that is added here.
+    /// Whether a request gets credentials. A connection below checks it again, by the extension that is added here.
     ///
     /// # Errors
     ///

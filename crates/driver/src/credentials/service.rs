@@ -7,25 +7,26 @@ use super::used::UsedCredentials;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
-/// A channel that puts [`Credentials`] into each request, below what its caller has set.
+/// A channel that adds [`Credentials`] to each request. Metadata that the caller has set takes precedence.
 ///
-/// It goes below the retries, so that every attempt is sent with those of its moment: give it to a generated client in the place
-/// of its channel, or put `RetryLayer` around it.
+/// Put it inside the retries, so that every attempt is sent with current credentials: pass it to a generated client instead of a
+/// channel, or put `RetryLayer` around it.
 ///
 /// # Where credentials are sent
 ///
-/// To whatever the channel is connected to. They are not sent
+/// To the server that the channel is connected to. They are not sent
 ///
 /// * to [another origin](super::OtherOrigin) to which a redirect or the session of an upload leads a transfer: such a request goes
 ///   without them, unless its host is one of [`for_hosts`](Credentials::for_hosts)
-/// * in plain text, except to this machine, as far as that is known: a [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html)
-///   knows whether it speaks TLS, and the URI of an HTTP request says it. Such a request fails with `FAILED_PRECONDITION`, unless
-///   [`allow_plaintext`](Credentials::allow_plaintext) is set. tonic's `Channel` does not say whether it speaks TLS: check that its URI
-///   is one of `https`.
+/// * in plain text, except to this machine, if that is known: from a
+///   [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html), or from the URI of an HTTP request. Such a request fails with
+///   `FAILED_PRECONDITION`, unless [`allow_plaintext`](Credentials::allow_plaintext) is set. tonic's `Channel` doesn't expose whether it
+///   uses TLS: check that its URI has the scheme `https`.
 ///
 /// # Cancel safety
 ///
-/// Dropping a request's future drops the request. A fetch of credentials that it waits for continues for others.
+/// Dropping a request's future drops the request. A fetch of credentials that it waits for continues for other
+/// requests.
 #[derive(Debug, Clone)]
 pub struct CredentialsService<S> {
     inner: S,

@@ -93,9 +93,9 @@ impl SettingsHandle {
     ///
     /// * the table was read in another dialect than the first;
     /// * a layer or client that denies unknown methods finds some;
-    /// * the table has a new name that is most likely misspelt: no generated client and no layer's descriptors have it, and it
-    ///   is close to a name that they have and the table doesn't, or a method that they have loses the retries that it had. Where there
-    ///   are no generated clients and no descriptors, names are compared with those of the table before.
+    /// * the table has a new name that is most likely misspelt: no generated client and no layer's descriptors have it, and it is close
+    ///   to a name that they have and the table doesn't, or a method that they have loses the retries that it had. If there are no
+    ///   generated clients and no descriptors, names are compared with those of the table before.
     ///
     /// Other names that no client knows are a [warning](SettingsEvent::Warning), since a table may be newer than its clients. So
     /// is a table by which nothing is retried any longer.
@@ -230,7 +230,7 @@ impl SettingsHandle {
         versions.wait_for(|now| *now > version).await.map_or(version, |now| *now)
     }
 
-    /// Tables are checked against these methods, for as long as somebody keeps them.
+    /// Tables are checked against these methods, as long as they are kept.
     #[doc(hidden)]
     #[must_use]
     pub fn know(&self, known: KnownMethods) -> Arc<KnownMethods> {
@@ -239,7 +239,7 @@ impl SettingsHandle {
         known
     }
 
-    /// Makes something of this table and of those that replace it, for somebody who knows these methods. The closure gets as
+    /// Makes something of this table and of those that replace it, for users who know these methods. The closure gets as
     /// well what it has made of the table before.
     #[doc(hidden)]
     pub fn follow<T: Send + Sync + 'static>(

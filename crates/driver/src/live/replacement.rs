@@ -30,7 +30,7 @@ impl<'a> Replacement<'a> {
         Self { old, new, known, unknown }
     }
 
-    /// An error if nobody knows the methods, and a name takes the place of one in the old table that it is close to.
+    /// An error if the methods are unknown, and a name takes the place of one in the old table that it is close to.
     fn check_names(&self) -> Result<(), MisspeltError> {
         let mut services: BTreeMap<&str, ServiceDescription> = BTreeMap::new();
         for name in self.old.names() {
@@ -110,8 +110,8 @@ impl<'a> Replacement<'a> {
         })
     }
 
-    /// The warnings once the table has taken its place. `all_know`: all who follow the handle know their methods,
-    /// so that a service which none of them has is nobody's.
+    /// The warnings once the table has taken its place. `all_know`: all who follow the handle know their methods, so
+    /// that a service which none of them has is unknown.
     pub(super) fn warnings(self, all_know: bool) -> Vec<SettingsWarning> {
         let mut warnings = Vec::new();
         let retries =

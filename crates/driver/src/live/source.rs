@@ -3,7 +3,7 @@
 /// A source that a generated client may take its settings from while a program runs: a `SettingsHandle`, with the feature `live`.
 /// Nothing else implements it.
 ///
-/// Generated code names this trait in place of the handle, so that it compiles without that feature.
+/// Generated code names this trait instead of the handle, so that it compiles without that feature.
 pub trait SettingsSource: sealed::Sealed {
     /// The handle.
     #[cfg(feature = "live")]

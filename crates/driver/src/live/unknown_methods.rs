@@ -7,7 +7,7 @@ use std::fmt;
 
 /// A table names services or methods that the descriptors of a layer, or a generated client, don't have.
 ///
-/// It prints one line a name, each with its place and, where one is close, a suggestion.
+/// It prints one line a name, each with its place and, if one is close, a suggestion.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnknownMethodsError {
     /// Who doesn't have them.
@@ -47,7 +47,7 @@ impl fmt::Display for UnknownMethodsError {
 
 impl Error for UnknownMethodsError {}
 
-/// The names of a table that none of these services has; of none where no service is known.
+/// The names of a table that none of these services has; of none if no service is known.
 #[cfg(feature = "tables")]
 #[must_use]
 pub fn unknown_names(table: &RetryTable, services: &[ServiceDescription]) -> Vec<Finding> {

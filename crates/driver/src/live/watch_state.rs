@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 pub(crate) struct WatchState {
     /// Whether a file was ever watched.
     has_file: AtomicBool,
-    /// How many watches can read their file now: one at most, but for the moment in which another takes its place.
+    /// How many watches can read their file now: one at most, except for the moment in which another takes its place.
     working: AtomicUsize,
 }
 

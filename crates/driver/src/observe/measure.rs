@@ -84,7 +84,7 @@ impl<I: Instruments> Measure<I> {
         self.instruments.record(&RPC_DURATION, summary.elapsed().as_secs_f64(), &attributes);
     }
 
-    /// By gax-java's names, where they are wanted.
+    /// By gax-java's names, if they are wanted.
     fn as_gax_java(
         &self,
         operation: &OperationInfo,

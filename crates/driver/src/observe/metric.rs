@@ -104,35 +104,35 @@ pub(super) static RPC_DURATION: Metric = Metric {
     description: "The time of a call as its caller sees it: all attempts and delays.",
 };
 
-/// The size of what goes out with an attempt.
+/// The size of what is sent with an attempt.
 pub(super) static SENT: Metric = Metric {
     name: "grpc.client.attempt.sent_total_compressed_message_size",
     unit: BYTES,
     description: "The bytes of all request messages that were sent with an attempt, compressed, without framing.",
 };
 
-/// The size of what comes in.
+/// The size of what arrives.
 pub(super) static RECEIVED: Metric = Metric {
     name: "grpc.client.attempt.rcvd_total_compressed_message_size",
     unit: BYTES,
     description: "The bytes of all response messages that an attempt received, compressed, without framing.",
 };
 
-/// The tokens left in a retry budget; no proposal has it.
+/// The tokens left in a retry budget; not in a gRFC.
 pub(super) static BUDGET: Metric = Metric {
     name: "gax.client.retry_budget.available",
     unit: "{retry}",
     description: "What is left of the retry budget: tokens, or the retries that a ratio allows.",
 };
 
-/// Which settings count; no proposal has it.
+/// Which settings count; not in a gRFC.
 pub(super) static VERSION: Metric = Metric {
     name: "gax.client.settings.version",
     unit: "{version}",
     description: "The version of the settings of the call that ended last.",
 };
 
-/// Whether the file of the settings is watched; no proposal has it.
+/// Whether the file of the settings is watched; not in a gRFC.
 pub(super) static WATCHED: Metric = Metric {
     name: "gax.client.settings.watched",
     unit: "{watch}",
@@ -189,7 +189,7 @@ pub(super) static DISCONNECTED: Metric = Metric {
     description: "Connections that no longer take calls, by reason.",
 };
 
-/// Endpoints that calls avoid; no proposal has it.
+/// Endpoints that calls avoid; not in a gRFC.
 pub(super) static EJECTED: Metric = Metric {
     name: "gax.client.endpoint.ejections",
     unit: "{ejection}",
@@ -303,7 +303,7 @@ macro_rules! metrics {
     };
 }
 
-/// Of gRPC, by the names of gRFC A66, A96 and A121, but for the reasons of failures, which no proposal has.
+/// Of gRPC, by the names of gRFC A66, A96 and A121, except for the reasons of failures, which no proposal has.
 pub(super) static GRPC: Metrics = {
     let mut metrics = metrics!("grpc");
     metrics.stops.name = OTHERS.stops.name;

@@ -61,7 +61,8 @@ impl MetricNames {
         self
     }
 
-    /// Says what a method is called. Each name makes new time series: where it returns `None`, the method is `other`.
+    /// Maps a method to its name in metrics. Each name creates new time series. If it returns `None`, the name is
+    /// `other`.
     #[must_use]
     pub fn method_filter(
         mut self,
@@ -71,8 +72,8 @@ impl MetricNames {
         self
     }
 
-    /// Whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as a later text of
-    /// gRFC A96 has it. Transparent retries are no attempts: a metric of their own counts them for each call.
+    /// Whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as in a later text
+    /// of gRFC A96. Transparent retries are not attempts: a separate metric counts them for each call.
     #[must_use]
     pub fn attempt_types(mut self, are_recorded: bool) -> Self {
         self.attempt_types = are_recorded;
@@ -95,8 +96,8 @@ impl MetricNames {
         self
     }
 
-    /// Whether all metrics of a call have the attribute `gax.settings_version`, where its settings can be
-    /// [replaced](crate::live). Each version makes new time series.
+    /// Whether all metrics of a call have the attribute `gax.settings_version`, if its settings can be
+    /// [replaced](crate::live). Each version creates new time series.
     #[must_use]
     pub fn settings_versions(mut self, are_recorded: bool) -> Self {
         self.settings_versions = are_recorded;

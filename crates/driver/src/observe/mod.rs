@@ -1,9 +1,9 @@
 //! Observers, which a program installs to be notified of its operations while they run.
 //!
-//! An [`OperationObserver`] is installed on a `RetryLayer`, on a generated client's settings, on an
-//! `HttpRetryLayer` or on a [`Retryer`](crate::Retryer), and hears of gRPC, HTTP and closures alike. `TracingObserver`
-//! (feature `tracing`) makes spans and events of that, `OtelMetrics` (feature `otel`) and `FacadeMetrics` (feature
-//! `metrics`) make metrics of it.
+//! An [`OperationObserver`] is installed on a `RetryLayer`, on a generated client's settings, on an `HttpRetryLayer`
+//! or on a [`Retryer`](crate::Retryer), and is notified of operations over gRPC and HTTP and of closures.
+//! `TracingObserver` (feature `tracing`) creates spans and events, and `OtelMetrics` (feature `otel`) and
+//! `FacadeMetrics` (feature `metrics`) record metrics.
 
 #[cfg(feature = "metrics")]
 mod facade;

@@ -53,7 +53,7 @@ impl Clock {
         self.now().0 >= moment
     }
 
-    /// The moment that lies so far behind the start; `None` where no timer can reach it.
+    /// The moment that lies so far behind the start; `None` if no timer can reach it.
     #[must_use]
     pub fn at(self, elapsed: Duration) -> Option<Instant> {
         self.start.checked_add(elapsed)
@@ -66,7 +66,7 @@ pub fn until(deadline: Instant) -> Duration {
     deadline.saturating_duration_since(Clock::start().start)
 }
 
-/// The earlier of two moments, or the shorter of two times, where one that is not there is no limit.
+/// The earlier of two moments, or the shorter of two times, where `None` is no limit.
 #[inline]
 pub fn earlier<T: Ord>(one: Option<T>, other: Option<T>) -> Option<T> {
     match (one, other) {

@@ -22,7 +22,7 @@ pub struct ConnectionLink(Arc<Link>);
 struct Link {
     /// The attempt's.
     number: u32,
-    /// Whether the call waits for a connection where none can be made (gRPC's `wait_for_ready`); `None`: as the connection is set.
+    /// Whether the call waits for a connection if none can be made (gRPC's `wait_for_ready`); `None`: as the connection is set.
     waits_for_ready: Option<bool>,
     retry: Option<RetryContext>,
     carrier: Mutex<Carrier>,
@@ -172,8 +172,8 @@ impl RetryContext {
         !self.delay.is_zero()
     }
 
-    /// How long it continues waiting now that there is a connection, so that those that waited for it don't come at once: up to the delay
-    /// before it, a second at most, if it has that time.
+    /// How long it continues waiting now that there is a connection, so that those that waited for it don't come immediately: up to the
+    /// delay before it, a second at most, if it has that time.
     pub fn spread(&mut self, now: Clock, jitter: &mut dyn JitterSource) -> Duration {
         const LONGEST: Duration = Duration::from_secs(1);
         let spread = std::mem::take(&mut self.delay).min(LONGEST).mul_f64(jitter.next_fraction());

@@ -40,13 +40,13 @@ pin_project! {
     /// An operation on its way: the one loop that sends attempts, waits, notifies observers and writes the report. It is polled by
     /// the caller's task, and needs tokio's timer.
     ///
-    /// It ends in one of three ways: [`poll_end`](Self::poll_end) does everything for a reply that is good as it comes;
-    /// [`poll`](Self::poll) gives the caller the reply, and [`finish`](Self::finish) says what it is worth; after a failure
-    /// [`failed`](Self::failed) gives the report.
+    /// It ends in one of three ways. [`poll_end`](Self::poll_end) does everything if each reply is a success. With
+    /// [`poll`](Self::poll), the caller gets the reply and reports its verdict with [`finish`](Self::finish). After a
+    /// failure, [`failed`](Self::failed) returns the report.
     ///
     /// # Cancel safety
     ///
-    /// To drop it drops its attempts, and then notifies observers that the operation was cancelled.
+    /// Dropping it drops its attempts, and then notifies observers that the operation was cancelled.
     pub struct Driver<P: Protocol> {
         // It is dropped first: servers see its attempts reset before `progress` notifies observers that the operation was
         // cancelled.
@@ -130,7 +130,7 @@ impl<P: Protocol> Driver<P> {
         Self { protocol, config, progress: InProgress::new(), timer: Timer::default(), stage: Stage::Unbegun }
     }
 
-    /// The operation, of which the report of a success is wanted even where one attempt was enough, or is not.
+    /// The operation, of which the report of a success is wanted even if one attempt was enough, or is not.
     #[inline]
     #[must_use]
     pub fn reporting(mut self, reports: bool) -> Self {
@@ -138,8 +138,8 @@ impl<P: Protocol> Driver<P> {
         self
     }
 
-    /// Begins the operation now. Its first attempt is to be sent at once, and handed over by [`sent`](Self::sent). `None`:
-    /// poll it; what is to be sent, if anything, is not known yet.
+    /// Begins the operation now. Its first attempt is to be sent immediately, and handed over by [`sent`](Self::sent).
+    /// `None`: poll it; what is to be sent, if anything, is not known yet.
     #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
     #[inline(always)]
     #[doc(hidden)]
@@ -161,7 +161,7 @@ impl<P: Protocol> Driver<P> {
         (&mut self.protocol, &self.config, self.progress.context(policy, number))
     }
 
-    /// The first attempt is about to be sent, until the result is dropped; `None`: no caller wants to know.
+    /// Marks the first attempt as being sent until the result is dropped; `None`: no observer needs this.
     #[inline]
     #[doc(hidden)]
     pub fn enter(&mut self) -> Option<Entered> {
@@ -222,7 +222,8 @@ impl<P: Protocol> Driver<P> {
         self.progress.is_reported()
     }
 
-    /// Continues until the operation has ended, whose reply is good as it comes: why it failed, if it did, and the report.
+    /// Continues until the operation has ended, and treats its reply as a success. Returns why it failed, if it did, and
+    /// the report.
     pub fn poll_end(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -271,8 +272,8 @@ impl<P: Protocol> Driver<P> {
         self.report(Some(stop))
     }
 
-    /// The caller reads the reply itself from now on. The report so far goes into its extensions if one is wanted; the operation as
-    /// its observers know it is to be closed as the reply ends.
+    /// From now on, the caller reads the reply itself. The report so far is put into its extensions if one was requested. The
+    /// operation, as observers see it, has to be closed when the reply ends.
     #[cold]
     #[doc(hidden)]
     pub fn hand_over(mut self: Pin<&mut Self>, extensions: &mut Extensions) -> Option<Box<Observed>> {
@@ -283,8 +284,8 @@ impl<P: Protocol> Driver<P> {
         observed
     }
 
-    /// Ends an operation whose reply is good. The report goes into its extensions if one is wanted: it is large to move (bench
-    /// `speed`, instructions).
+    /// Ends an operation whose reply is good. The report is put into its extensions if one was requested: it is large to move
+    /// (bench `speed`, instructions).
     #[cold]
     pub fn close_into(self: Pin<&mut Self>, extensions: &mut Extensions) {
         if let Some(observed) = self.hand_over(extensions) {
@@ -490,7 +491,7 @@ fn start<P: Protocol>(
     }
 }
 
-/// That attempt goes out. No hedge does while it is in flight, if the request can't be sent a second time then.
+/// That attempt is sent. No hedge does while it is in flight, if the request can't be sent a second time then.
 #[inline]
 fn sends<P: Protocol>(progress: &mut InProgress, protocol: &P, config: &P::Config, attempt: StartedAttempt) {
     if config.as_ref().hedging().is_some() && !protocol.is_hedgeable(config) {
@@ -499,7 +500,7 @@ fn sends<P: Protocol>(progress: &mut InProgress, protocol: &P, config: &P::Confi
     progress.sends(attempt);
 }
 
-/// An attempt has ended. Returns whether the operation is over with its reply.
+/// An attempt has ended. Returns whether the operation has ended with its reply.
 #[expect(clippy::inline_always, reason = "the result is large to pass on (bench `speed`, instructions)")]
 #[inline(always)]
 fn ended<P: Protocol>(

@@ -1,4 +1,4 @@
-//! An operation on its way, whoever drives it: the pure operation, its clock, its observers and its report.
+//! An operation in progress, independent of its driver: the pure operation, its clock, its observers and its report.
 
 use super::clock::{Clock, earlier};
 use super::connection_link::{ConnectionLink, RetryContext};
@@ -30,7 +30,7 @@ pub(crate) struct InProgress {
     pub(super) number: u32,
     /// Attempts without a wait since other tasks last had their turn.
     unbroken: u8,
-    /// Whether the report of a success is wanted even where one attempt was enough.
+    /// Whether the report of a success is wanted even if one attempt was enough.
     pub(super) reports: bool,
     /// The links of attempts in flight to their connections.
     links: Option<ConnectionLink>,
@@ -131,8 +131,8 @@ impl InProgress {
         action
     }
 
-    /// The operation's thread works for that request, and nobody drops the operation as it ends. Returns whether it has ended
-    /// already.
+    /// The operation's thread works for that request, and the operation isn't dropped when the request ends. Returns whether
+    /// it has ended already.
     #[cold]
     pub(super) fn work_for(&mut self, inbound: &Inbound) -> bool {
         self.extras.get_or_insert_default().request_end = inbound.end().map(Box::pin);
@@ -174,7 +174,7 @@ impl InProgress {
         self.observed()?.enter(number)
     }
 
-    /// The operation as its observers know it, from now on in other hands: whoever takes it closes it.
+    /// The operation as its observers see it, handed over: the new owner closes it.
     #[inline]
     pub(crate) fn take_observed(&mut self) -> Option<Box<Observed>> {
         self.extras.as_mut()?.observed.take()
@@ -213,7 +213,7 @@ impl InProgress {
         action
     }
 
-    /// That attempt goes out.
+    /// That attempt is sent.
     #[inline]
     pub(super) fn sends(&mut self, attempt: StartedAttempt) {
         self.number = attempt.number();
@@ -228,14 +228,14 @@ impl InProgress {
         self.number == 1 && result.outcome() == Outcome::Done && !self.has_news()
     }
 
-    /// Whether nobody is notified of it, and no report has where its attempt went.
+    /// Whether it has no observers, and no report needs the endpoint of its attempt.
     #[inline]
     fn is_silent(&self) -> bool {
         self.extras.is_none() && !(self.reports && self.links.is_some())
     }
 
-    /// An attempt has ended. It gets its row, unless it is made once more as if it had never been. Returns whether the
-    /// operation is over with its reply.
+    /// An attempt has ended. It gets its row, unless it is made again as if it had never been. Returns whether the
+    /// operation has ended with its reply.
     #[expect(clippy::inline_always, reason = "the result is large to pass on, and nobody looks at it")]
     #[inline(always)]
     pub(crate) fn ended(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> bool {
@@ -332,13 +332,13 @@ impl InProgress {
         self.operation.as_ref()?.attempt(policy, number)
     }
 
-    /// The wishes of observers for the request of that attempt, which is about to go out.
+    /// The wishes of observers for the request of that attempt, which is about to be sent.
     #[inline]
     pub(super) fn sending(&mut self, number: u32) -> Option<Box<Outgoing>> {
         self.observed()?.sending(number)
     }
 
-    /// These bytes of that attempt's response have come in.
+    /// These bytes of that attempt's response have arrived.
     #[inline]
     pub(super) fn received(&mut self, number: u32, data: &[u8]) {
         if let Some(observed) = self.observed() {
@@ -353,7 +353,7 @@ impl InProgress {
         }
     }
 
-    /// Whether observers want to know what comes in.
+    /// Whether observers want to know what arrives.
     pub(super) fn watches_transfers(&mut self) -> bool {
         self.observed().is_some_and(|observed| observed.watches_transfers())
     }
@@ -375,7 +375,7 @@ impl InProgress {
         begun(&mut self.operation, policy).notes_mut(policy).delivered(number, messages);
     }
 
-    /// A hedge that was due and did not go out is worth a note, even if the first attempt succeeds.
+    /// A hedge that was due and was not sent is worth a note, even if the first attempt succeeds.
     pub(super) fn note_withheld_hedges(&mut self, policy: &Policy) {
         if self.operation.as_ref().is_some_and(Operation::has_withheld_hedges) {
             self.note(policy, Note::HEDGE_WITHHELD);
@@ -413,8 +413,8 @@ impl InProgress {
         self.unbroken = 0;
     }
 
-    /// Whether other tasks get their turn before that attempt: before each that is made once more in silence,
-    /// and now and then where attempts follow each other without a wait.
+    /// Whether other tasks get their turn before that attempt: before each that is made again silently, and now and
+    /// then where attempts follow each other without a wait.
     pub(super) fn yields_before(&mut self, attempt: StartedAttempt) -> bool {
         match attempt.kind() {
             AttemptKind::Resend => true,
@@ -437,7 +437,7 @@ impl InProgress {
         earlier(wake, due)
     }
 
-    /// The moment at which the whole operation is over, to which its caller gives so much time.
+    /// The moment at which the whole operation has ended, to which its caller gives so much time.
     pub(super) fn time_limit(&self, policy: &Policy, bound: Option<Duration>) -> Option<Instant> {
         self.clock().at(policy.time_limit(bound)?)
     }
@@ -467,7 +467,7 @@ impl InProgress {
         link
     }
 
-    /// Writes down where that attempt went, if that is known and somebody wants to know.
+    /// Records the endpoint of that attempt, if it is known and needed.
     #[cold]
     fn record_peer(&mut self, policy: &Policy, number: u32, has_failed: bool) {
         let links = self.links.as_ref().filter(|_| has_failed || self.is_watched());

@@ -15,20 +15,20 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Translates between an operation and a transport: sends attempts, and reports what has become of them. It decides nothing that
-/// is true of every operation: which attempt follows, when, and why there is none, is the
-/// [`Operation`](gax_retry::operation::Operation)'s to say.
+/// Translates between an operation and a transport: sends attempts, and reports their results. It doesn't decide what is the
+/// same for every operation: the [`Operation`](gax_retry::operation::Operation) decides whether another attempt follows, and
+/// when.
 ///
 /// Requests and failures stay with the protocol; the [`Driver`](super::Driver) passes on facts and the reply alone. An attempt is a
 /// state that is polled, not a future that owns its transport.
 ///
 /// # Order of calls
 ///
-/// 1. [`start`](Self::start) and [`is_prepared`](Self::is_prepared), once, and [`name`](Self::name) where somebody wants to know it;
+/// 1. [`start`](Self::start) and [`is_prepared`](Self::is_prepared), once, and [`name`](Self::name) if it is needed;
 /// 2. [`prepare`](Self::prepare) until it is ready, only if the protocol was not prepared. No attempt follows an error;
 /// 3. for each attempt [`begin`](Self::begin), and [`poll`](Self::poll) until it has [ended](Step::Ended); or, once its time is up,
-///    [`expire`](Self::expire) in place of further polls. One that has no time at all is expired without having begun. Then
-///    [`ending`](Self::ending), unless the attempt was cancelled. Where the operation is hedged, the calls for several attempts
+///    [`expire`](Self::expire) instead of further polls. An attempt without any time expires without having begun. Then
+///    [`ending`](Self::ending), unless the attempt was cancelled. If the operation is hedged, the calls for several attempts
 ///    alternate;
 /// 4. [`before_wait`](Self::before_wait) before a wait with no attempt in flight.
 ///
@@ -36,9 +36,9 @@ use tokio::time::Instant;
 ///
 /// # Cancel safety
 ///
-/// An attempt that is no longer wanted is dropped: another has won, it has expired, or the caller has dropped the operation. To
-/// drop it has to stop its work at once, and must neither block nor lose what later attempts need. The protocol itself is dropped
-/// after its attempts.
+/// An attempt that is no longer wanted is dropped: another has won, it has expired, or the caller has dropped the operation.
+/// Dropping it must stop its work immediately, without blocking and without losing what later attempts need. The protocol
+/// itself is dropped after its attempts.
 pub trait Protocol {
     /// The settings that the operations of one method share. A protocol without its own settings takes
     /// [`OperationConfig`](crate::protocol::OperationConfig).
@@ -136,7 +136,7 @@ pub trait Protocol {
     fn before_wait(&mut self) {}
 }
 
-/// The start of an operation: all that it begins with besides its policy.
+/// The start of an operation: its initial data in addition to its policy.
 pub struct Start<'a> {
     pub(super) observers: Option<&'a Observers>,
     pub(super) jitter: Jitter,
@@ -160,7 +160,7 @@ impl<'a> Start<'a> {
     }
 }
 
-/// The request can't be made: there is no attempt. The error is the protocol's to keep.
+/// The request can't be made, so there is no attempt. The protocol keeps the error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "protocols make it")]
 pub struct Unsendable;
@@ -171,8 +171,8 @@ pub struct Unsendable;
 pub enum Step {
     /// A message of a stream is in the slot, and more may follow.
     Yielded,
-    /// The attempt has come to that point. It is said once, and only where the attempt would be pending otherwise: what comes
-    /// in the same poll as the end stands in the result.
+    /// The attempt has come to that point. It is said once, and only if the attempt would be pending otherwise: what comes in
+    /// the same poll as the end is in the result.
     Committed(CommitPoint),
     /// It has ended.
     Ended(AttemptResult),
@@ -190,7 +190,7 @@ pub enum Output {
     Failed(Stop),
 }
 
-/// The worth of a reply, as whoever reads it says.
+/// Whether a reply is a success, as its reader reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Verdict {
@@ -279,20 +279,20 @@ impl AttemptContext<'_> {
         self.progress.clock()
     }
 
-    /// Its request is about to go out: the wishes of observers, if they have any.
+    /// Its request is about to be sent: the wishes of observers, if they have any.
     #[inline]
     #[doc(hidden)]
     pub fn sending(&mut self) -> Option<Box<Outgoing>> {
         self.progress.sending(self.number)
     }
 
-    /// Whether observers want to know what comes in.
+    /// Whether observers want to know what arrives.
     #[doc(hidden)]
     pub fn watches_transfers(&mut self) -> bool {
         self.progress.watches_transfers()
     }
 
-    /// These bytes of its response have come in.
+    /// These bytes of its response have arrived.
     #[inline]
     #[doc(hidden)]
     pub fn received(&mut self, data: &[u8]) {

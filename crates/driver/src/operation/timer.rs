@@ -10,10 +10,9 @@ use tokio::time::{Instant, Sleep, sleep_until};
 thread_local! {
     /// The timer of the operation that ended last on this thread.
     ///
-    /// It stays registered with its runtime. An operation that takes it over only moves its moment on, which
-    /// costs next to nothing, while to register one that is the earliest of all wakes the runtime's driver: a
-    /// system call for each call, where calls are made one at a time. A timer that nobody takes over fires without
-    /// success, once.
+    /// It stays registered with its runtime. An operation that takes it over only moves its moment on, which costs
+    /// next to nothing, while to register one that is the earliest of all wakes the runtime's driver: a system call
+    /// for each call, where calls are made one at a time. A timer that is not reused fires without success, once.
     static SPARE: Cell<Option<Registered>> = const { Cell::new(None) };
 }
 
@@ -74,7 +73,7 @@ impl Timer {
     /// Leaves the timer to the next operation.
     #[inline(never)]
     fn retire(&mut self) {
-        // In a thread that is ending this fails, and nobody needs a spare timer.
+        // In a thread that is ending this fails, and no spare timer is needed.
         if let Some(registered) = self.registered.take() {
             let _ending = SPARE.try_with(|spare| spare.set(Some(registered)));
         }

@@ -58,7 +58,7 @@ pub struct CallOptions {
     pub retryable_codes: Option<Result<CodeSet, ParseCodeError>>,
     #[doc(hidden)]
     pub report: Option<bool>,
-    /// The call is an attempt of an operation that somebody else makes.
+    /// The call is an attempt of another operation.
     #[doc(hidden)]
     pub is_attempt: bool,
 }
@@ -99,8 +99,8 @@ impl CallOptions {
         Self::default()
     }
 
-    /// For a call that is an attempt of somebody else's operation: it is made once, without its own limits, and nobody but
-    /// that operation reports it.
+    /// For a call that is an attempt of another operation: it is made once, without its own limits, and only that
+    /// operation reports it.
     #[doc(hidden)]
     pub fn attempt() -> Self {
         Self { is_attempt: true, ..Self::default() }
@@ -122,7 +122,7 @@ impl CallOptions {
         self
     }
 
-    /// Limits the whole operation, attempts and waits, in place of the settings' total timeout. It can be longer or shorter. A
+    /// Limits the whole operation, attempts and waits, instead of the settings' total timeout. It can be longer or shorter. A
     /// `grpc-timeout` of the request and the deadline of the request that is being served still apply: the shortest of the
     /// three limits the operation.
     ///
@@ -138,7 +138,7 @@ impl CallOptions {
         self.with(|overrides| overrides.with_total_timeout(Override::Disabled))
     }
 
-    /// Gives every attempt this timeout, in place of the settings' initial and maximum RPC timeouts and their multiplier. It is
+    /// Gives every attempt this timeout, instead of the settings' initial and maximum RPC timeouts and their multiplier. It is
     /// limited to the remaining time of the operation (by gax-java's rules, to that of the caller's deadlines). It does not
     /// apply to streams. Zero means that no time is left: the call fails immediately, and nothing is sent.
     pub fn attempt_timeout(self, timeout: Duration) -> Self {
@@ -151,7 +151,7 @@ impl CallOptions {
         self.with(|overrides| overrides.with_rpc_timeout(Override::Disabled))
     }
 
-    /// Sets the number of attempts, including the first, in place of the settings'. At least 1.
+    /// Sets the number of attempts, including the first, instead of the settings'. At least 1.
     pub fn max_attempts(self, attempts: u32) -> Self {
         self.with(|overrides| overrides.with_max_attempts(Override::Set(attempts)))
     }
@@ -167,18 +167,18 @@ impl CallOptions {
         self.max_attempts(1)
     }
 
-    /// The delay before the second attempt, in place of the settings'. Zero: at once. A longest delay that nobody
-    /// has set is [no shorter](gax_retry::settings::RetryDelays).
+    /// The delay before the second attempt, instead of the settings'. Zero: immediately. A longest delay that isn't
+    /// set is [at least as long](gax_retry::settings::RetryDelays).
     pub fn initial_retry_delay(self, delay: Duration) -> Self {
         self.with(|overrides| overrides.with_initial_retry_delay(delay))
     }
 
-    /// Sets the factor between two delays, in place of the settings'. At least 1.
+    /// Sets the factor between two delays, instead of the settings'. At least 1.
     pub fn retry_delay_multiplier(self, multiplier: f64) -> Self {
         self.with(|overrides| overrides.with_retry_delay_multiplier(multiplier))
     }
 
-    /// Sets the longest delay, in place of the settings'. It must not be below the first delay, if the call or the settings set
+    /// Sets the longest delay, instead of the settings'. It must not be below the first delay, if the call or the settings set
     /// one.
     pub fn max_retry_delay(self, delay: Duration) -> Self {
         self.with(|overrides| overrides.with_max_retry_delay(delay))

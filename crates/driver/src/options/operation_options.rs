@@ -95,8 +95,8 @@ impl OperationOptions {
     }
 
     /// The budget that the retries of all operations share: see [`RetryBudget`]. `None` means no budget. Clones share it,
-    /// and so does everything that is made of them, whichever server an operation goes to. gRPC has a budget for each
-    /// server: see `RetryLayer::server_retry_budget`.
+    /// and so does everything that is made from them, for all servers. gRPC has a budget for each server: see
+    /// `RetryLayer::server_retry_budget`.
     ///
     /// # Examples
     ///
@@ -154,8 +154,8 @@ impl OperationOptions {
 
     /// Whether the delays that servers ask for are applied: over gRPC `grpc-retry-pushback-ms`, `google.rpc.RetryInfo` and
     /// `Retry-After`; over HTTP the header `Retry-After`, a number of seconds or a date, or a `google.rpc.RetryInfo` in a
-    /// JSON body. A date counts from the response's `Date`, or else from this machine's clock. A draw comes on top of the
-    /// delay, up to the back-off or half of it.
+    /// JSON body. A date counts from the response's `Date`, or else from this machine's clock. A random time is added to
+    /// the delay, up to the back-off or half of the delay.
     ///
     /// [`Compatibility::Documented`] applies all of them, [`Compatibility::Grpc`] only the pushback, and
     /// [`Compatibility::GaxJava`] none.
@@ -253,7 +253,7 @@ impl OperationOptions {
         self.retry_budget.clone().over(own)
     }
 
-    /// The policy with these options, except those that hold whatever a call brings along.
+    /// The policy with these options, except those that apply to every call whatever its own options are.
     #[doc(hidden)]
     #[must_use]
     pub fn applied_to(&self, policy: Policy) -> Policy {

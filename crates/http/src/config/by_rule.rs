@@ -11,7 +11,7 @@ pub(super) struct ByRule<P> {
     config: Arc<P>,
     /// By the names of rules.
     own: Arc<HashMap<Box<str>, Arc<P>>>,
-    /// Whether `config` has what one request brings along; the others never do.
+    /// Whether `config` has what one request has; the others never do.
     is_of_request: bool,
 }
 
@@ -56,7 +56,7 @@ impl<P: Clone> ByRule<P> {
         &self.config
     }
 
-    /// Takes in what one request brings along.
+    /// Takes in what one request has.
     pub(super) fn change(&mut self, change: impl FnOnce(&mut P)) {
         change(Arc::make_mut(&mut self.config));
         self.is_of_request = true;

@@ -19,11 +19,11 @@ use http::request::Parts;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// The configuration that all calls of a layer share; a call that brings its own options has one more.
+/// The configuration that all calls of a layer share; a call with its own options has another one.
 #[derive(Debug, Clone)]
 pub struct HttpConfig {
     pub policy: Policy,
-    /// The time that a call brings along for all its attempts.
+    /// The time that a call has for all its attempts.
     pub(crate) timeout: Option<Duration>,
     /// In place of the codes of responses.
     pub(super) statuses: Option<StatusSet>,
@@ -32,7 +32,7 @@ pub struct HttpConfig {
     pub(super) table: IdempotencyTable,
     pub strategy: IdempotencyStrategy,
     pub(crate) limits: HttpLimits,
-    /// Whether the report of a success is wanted even where one attempt was enough.
+    /// Whether the report of a success is wanted even if one attempt was enough.
     pub(crate) reports: bool,
     /// The configs for requests that can be hedged.
     hedged: Option<ByRule<HttpConfig>>,
@@ -165,7 +165,7 @@ impl HttpConfig {
         }
     }
 
-    /// Takes in what one call brings along.
+    /// Takes in what one call has.
     pub(crate) fn apply(&mut self, options: &CallOptions) {
         if let Some(hedged) = &mut self.hedged {
             hedged.change(|config| config.apply(options));

@@ -23,7 +23,7 @@ pub(crate) struct LayerOptions {
     pub(crate) table: Option<IdempotencyTable>,
     pub(crate) strategy: Option<IdempotencyStrategy>,
     pub(crate) statuses: Option<StatusSet>,
-    /// In place of what the table says, where there is one.
+    /// In place of what the table says, if there is one.
     pub(crate) hedging: Override<Hedging>,
     pub(crate) attempt_timeout: Option<Duration>,
     pub(crate) limits: HttpLimits,

@@ -27,13 +27,13 @@ pub enum Part {
 /// The meaning of an error for the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cause {
-    /// The kind of failure; `None` if the fault is the caller's own, so that another attempt is no use.
+    /// The kind of failure; `None` if the request itself is at fault, so that another attempt doesn't help.
     pub failure: Option<TransportFailure>,
     pub reach: Reach,
     /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
     /// this one, the response is unreadable.
     pub is_closed_by_us: bool,
-    /// Why there is no connection, where the error says it.
+    /// Why there is no connection, if the error names the reason.
     pub problem: Option<ConnectProblem>,
 }
 
@@ -191,7 +191,7 @@ fn from_h2(error: &h2::Error, broken: TransportFailure, reach: Reach) -> Cause {
     }
 }
 
-/// Whether reqwest's own clock ended the request, where no connection is found below that timed out.
+/// Whether reqwest's own clock ended the request, if no connection is found below that timed out.
 #[cfg(feature = "reqwest")]
 fn is_of_reqwests_clock(error: &(dyn Error + 'static)) -> bool {
     chain(error).filter_map(|link| link.downcast_ref::<reqwest::Error>()).any(reqwest::Error::is_timeout)

@@ -1,4 +1,4 @@
-//! Attempts over an HTTP service: requests go out, responses and errors become facts.
+//! Attempts over an HTTP service: requests are sent, responses and errors become facts.
 #![allow(
     clippy::exhaustive_enums,
     missing_debug_implementations,
@@ -246,7 +246,7 @@ impl<S: HttpService<B>, B: Replay> Protocol for HttpProtocol<S, B, S::ResponseBo
         _: &mut AttemptContext<'_>,
     ) -> Self::Attempt {
         let failure = self.failure.take();
-        // An attempt whose request is sent again at once has not failed.
+        // An attempt whose request is sent again immediately has not failed.
         self.http.failures.extend(failure.filter(|_| started.kind() != AttemptKind::Resend));
         // The connection of the attempt before goes to this one.
         self.ended = None;

@@ -23,7 +23,7 @@ struct State<B> {
     waker: Option<Waker>,
 }
 
-/// The attempt is over: to an HTTP/2 stream that is CANCEL.
+/// The attempt has ended: to an HTTP/2 stream that is CANCEL.
 #[derive(Debug)]
 struct AttemptIsOver(h2::Error);
 

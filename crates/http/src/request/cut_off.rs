@@ -9,7 +9,7 @@ pub(super) trait Cut: Send + Sync {
     fn cut(&self);
 }
 
-/// Ends the body of a request when it is dropped, since its attempt is over.
+/// Ends the body of a request when it is dropped, since its attempt has ended.
 pub struct CutOff(Option<Arc<dyn Cut>>);
 
 impl CutOff {

@@ -8,7 +8,7 @@ use http_body_util::{Empty, Full};
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
-/// A request body that can be made once more, from its beginning, for another attempt.
+/// A request body that can be made again, from its beginning, for another attempt.
 ///
 /// These are the bodies that the client under the layer gets: [`Full`], [`Empty`] and
 /// [`ReplayBody`](crate::ReplayBody). What a caller gives the layer is turned into one of them by
@@ -20,7 +20,7 @@ pub trait Replay: Body + Sized {
     /// The body from its beginning; `None` if it can be sent once only. It shares what is in memory with this one.
     fn replay(&self) -> Option<Self>;
 
-    /// All of it, where it is in memory in one piece. Preconditions are looked for in it (an `etag`, for one).
+    /// All of it, if it is in memory in one piece. Preconditions are looked for in it (an `etag`, for one).
     fn bytes(&self) -> Option<Bytes> {
         None
     }

@@ -20,7 +20,8 @@ type Factory = Arc<dyn Fn() -> Stream + Send + Sync>;
 
 /// The longest frame of a request's body. HTTP/1 clients look whether a call was given up between frames.
 const SLICE: usize = 64 * 1024;
-/// Frames that are shorter go out together with the next ones, if these are there. That is the longest frame of HTTP/2.
+/// Frames that are shorter are sent together with the next ones, if these are there. That is the longest frame of
+/// HTTP/2.
 const SMALL: usize = 16 * 1024;
 /// The frames of bytes that are longer are copies. A client queues frames until a server takes them, forever perhaps, and
 /// each would keep all of the bytes.
@@ -52,7 +53,7 @@ pub struct ReplayBody {
     rest: Bytes,
     /// Whether that frame was so long that others are copied from it.
     is_long: bool,
-    /// The frame behind small ones that go out as one.
+    /// The frame behind small ones that are sent as one.
     behind: Option<Next>,
 }
 
@@ -102,12 +103,12 @@ impl ReplayBody {
         Self::of(Kind::Factory { make, current: None })
     }
 
-    /// A stream that the function opens, once for each attempt, where that takes time or can fail: a file, say, or a
-    /// response that you forward.
+    /// A stream that the function opens once for each attempt. Use it if opening takes time or can fail, for example
+    /// for a file or a response that you forward.
     ///
-    /// It is opened on the attempt's time, and nothing is sent before it is open. An error ends the operation,
-    /// as a request that can't be sent; it is the source of the [`HttpError`](crate::HttpError). A body that knows its
-    /// length once it is open has it announced; of another one, set `content-length` on the request yourself if you
+    /// Opening is part of the attempt's time, and nothing is sent before the stream is open. An error ends the
+    /// operation, like a request that can't be sent, and is the source of the [`HttpError`](crate::HttpError). If the
+    /// body knows its length once it is open, `content-length` is set; otherwise set it on the request yourself if you
     /// know it.
     ///
     /// # Cancel safety
@@ -139,7 +140,7 @@ impl ReplayBody {
         Self::of(Kind::Factory { make, current: None })
     }
 
-    /// A stream that can be read once. The request is sent once then, and the report says so.
+    /// A stream that can be read once. The request is then sent once, and the report has a note.
     #[must_use]
     pub fn once<B>(stream: B) -> Self
     where
@@ -231,8 +232,8 @@ impl ReplayBody {
         }
     }
 
-    /// Small frames that are there already go out as one: each would be a separate packet, and over HTTP/2 may wait for an
-    /// acknowledgement.
+    /// Small frames that are there already are sent as one: each would be a separate packet, and over HTTP/2 may wait for
+    /// an acknowledgement.
     fn join(&mut self, cx: &mut Context<'_>) {
         let mut joined = BytesMut::new();
         while self.behind.is_none() && self.rest.len() + joined.len() < SMALL {

@@ -31,7 +31,7 @@ impl<B: Replay> ReplayableRequest<B> {
         Self { parts, body: Some(body), next: None, too_large, is_made_anew: false }
     }
 
-    /// The request of the next attempt, in place of which that after it has another one.
+    /// The request of the next attempt, instead of which that after it has another one.
     pub(crate) fn made_anew(request: http::Request<B>) -> Self {
         let (parts, body) = request.into_parts();
         Self { parts, body: Some(body), next: None, too_large: false, is_made_anew: true }
@@ -41,22 +41,22 @@ impl<B: Replay> ReplayableRequest<B> {
         &self.parts
     }
 
-    /// The body, where it is in memory.
+    /// The body, if it is in memory.
     pub(crate) fn bytes(&self) -> Option<Bytes> {
         self.body.as_ref().and_then(Replay::bytes)
     }
 
-    /// Whether the request can be sent once more. Known once it has been sent.
+    /// Whether the request can be sent again. Known once it has been sent.
     pub(crate) fn is_replayable(&self) -> bool {
         self.is_made_anew || self.body.is_some()
     }
 
-    /// Why it can't be sent once more.
+    /// Why it can't be sent again.
     pub(crate) fn note(&self) -> Note {
         if self.too_large { Note::REQUEST_TOO_LARGE_TO_REPLAY } else { Note::REQUEST_IS_A_STREAM }
     }
 
-    /// Makes and opens the body of the next attempt. Where there is none any longer, writing the request says so.
+    /// Makes and opens the body of the next attempt. If there is none any longer, writing the request says so.
     pub(crate) fn poll_open(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), BoxError>> {
         let body = match &mut self.next {
             Some(body) => body,

@@ -14,7 +14,7 @@ use std::fmt;
 use std::time::Duration;
 
 /// A request through the layer, made as with [`reqwest::RequestBuilder`](RequestBuilder): the same methods, and those
-/// that say how it is retried. [`HttpRetryService::post`] and its like begin one.
+/// that say how it is retried. [`HttpRetryService::post`] and similar methods start one.
 ///
 /// # Examples
 ///
@@ -155,7 +155,7 @@ impl ReqwestRequestBuilder {
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stops the operation at once: no attempt, wait or timer outlives it.
+    /// Dropping the future stops the operation immediately: no attempt, wait or timer outlives it.
     pub async fn send(self) -> Result<Response, HttpError> {
         let built = self.request.build().and_then(http::Request::<Body>::try_from);
         let mut request = match built {

@@ -65,18 +65,17 @@ impl HttpRetryService<ReqwestService> {
     /// Executes a request, and retries it, like [`reqwest::Client::execute`](::reqwest::Client::execute).
     ///
     /// A body in memory is sent again without a copy, a multipart form too if all its parts are in memory. Any other
-    /// stream is sent once; for one that can be opened again there is
-    /// [`ReqwestRequestBuilder::replay_body`]. A timeout that the request or the client has of reqwest's own bounds
-    /// each attempt.
+    /// stream is sent once; use [`ReqwestRequestBuilder::replay_body`] for one that can be opened again. A timeout of
+    /// the request or the client in reqwest limits each attempt.
     ///
     /// # Errors
     ///
-    /// [`HttpError`], if no response came, or the request can't be made. A response is not an error, regardless of
-    /// its status; [`Response::error_for_status`] makes one of it.
+    /// [`HttpError`], if there was no response, or if the request can't be made. A response is not an error,
+    /// regardless of its status; [`Response::error_for_status`] converts it to one.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stops the operation at once: no attempt, wait or timer outlives it.
+    /// Dropping the future stops the operation immediately: no attempt, wait or timer outlives it.
     ///
     /// # Examples
     ///

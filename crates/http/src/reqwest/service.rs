@@ -26,16 +26,15 @@ use tower_service::Service;
 ///
 /// # Redirects
 ///
-/// Prefer [`without_redirects`](Self::without_redirects). A client that follows redirects makes several requests of one
-/// attempt: the report shows one row for all of them and the note
-/// [`FOLLOWED_REDIRECTS`](crate::note::FOLLOWED_REDIRECTS), since reqwest doesn't report how many there were; a loop of redirects
-/// is eleven requests, and an error doesn't say
-/// which of them it is about. So with [`new`](Self::new), which takes any client:
+/// Prefer [`without_redirects`](Self::without_redirects). A client that follows redirects makes several requests of one attempt:
+/// the report shows one row for all of them and the note [`FOLLOWED_REDIRECTS`](crate::note::FOLLOWED_REDIRECTS), since reqwest
+/// doesn't report how many there were; a loop of redirects is eleven requests, and an error doesn't name the failed one. With
+/// [`new`](Self::new), which takes any client:
 ///
-/// * A request is treated as not carried out, which makes any method safe to send again, only where not even its first
+/// * A request is treated as not carried out, which makes any method safe to send again, only if not even its first
 ///   hop was begun. Of a request other than `GET` and `HEAD` that has a body in memory this can't be known.
-/// * A body in memory goes to reqwest in one piece, so that a 307 or 308 can be followed. A client that speaks HTTP/1
-///   continues sending it after the attempt was given up.
+/// * A body in memory is passed to reqwest in one piece, so that a 307 or 308 can be followed. A client that uses
+///   HTTP/1 continues to send it after the attempt has ended.
 ///
 /// # Examples
 ///
@@ -73,9 +72,9 @@ impl ReqwestService {
         Ok(Self { client: builder.redirect(Policy::none()).build()?, follows_redirects: false })
     }
 
-    /// A service over a client that follows no redirect and decompresses nothing, for transfers: they follow
-    /// redirects themselves, and count and verify the bytes that the server sends. Other requests want compression: use
-    /// [`without_redirects`](Self::without_redirects) for them.
+    /// A service over a client that follows no redirect and decompresses nothing, for transfers: they follow redirects
+    /// themselves, and count and verify the bytes that the server sends. For other requests, which may be compressed,
+    /// use [`without_redirects`](Self::without_redirects).
     ///
     /// # Errors
     ///
@@ -162,7 +161,7 @@ fn with_url(response: ::reqwest::Response, asked: Option<Url>) -> http::Response
     response
 }
 
-/// A body that may be shared between threads, since nobody reaches it but by a unique reference.
+/// A body that may be shared between threads, because it is only reached by a unique reference.
 struct Shared<B> {
     body: Mutex<B>,
     /// Notified when a connection takes the request. That looks first whether there is a body.

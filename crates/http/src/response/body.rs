@@ -8,12 +8,12 @@ use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The body of a response: what the layer has read of it, and what is still to come.
+/// The body of a response: the part that the layer has read, and the rest.
 ///
-/// The body of a success is read to its end first, unless it is longer than the response buffer. What is still
-/// to come of it has no deadline: the operation has ended. The body of an error is handed to the caller as it comes, and
-/// has to end within the attempt's time. Either may take no longer over the next bytes than the
-/// [idle timeout](crate::HttpRetryLayer::body_idle_timeout), if there is one.
+/// The body of a success is read to its end first, unless it is longer than the response buffer. Its rest has no
+/// deadline, because the operation has ended. The body of an error is handed to the caller as it arrives, and has to end
+/// within the attempt's time. If there is an [idle timeout](crate::HttpRetryLayer::body_idle_timeout), it limits the
+/// wait for the next bytes of either.
 pub struct HttpResponseBody<B>(BufferedBody<OpenBody<B>, BoxError>);
 
 impl<B> HttpResponseBody<B> {
@@ -21,7 +21,7 @@ impl<B> HttpResponseBody<B> {
         Self(BufferedBody { frames, remainder })
     }
 
-    /// Looks at what has come in, without taking it.
+    /// Looks at what has arrived, without taking it.
     pub(crate) fn with_bytes<T>(&self, look: impl FnOnce(&[u8]) -> T) -> T {
         let frames = &self.0.frames;
         match (frames.first(), frames.len()) {
@@ -30,7 +30,7 @@ impl<B> HttpResponseBody<B> {
         }
     }
 
-    /// Lets go of the connection; what has not come in by now never will.
+    /// Lets go of the connection; what has not arrived by now never will.
     pub(crate) fn cut(&mut self) {
         if matches!(self.0.remainder, Remainder::Open(_)) {
             self.0.remainder = Remainder::Failed(Box::new(EndedEarly::Cut.into_error()));

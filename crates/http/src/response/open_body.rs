@@ -24,7 +24,7 @@ pub struct OpenBody<B> {
     /// The bytes of it that have come.
     seen: u64,
     idle_timeout: Option<Duration>,
-    /// When it is given up if nothing comes; set while somebody waits.
+    /// When it is given up if nothing comes; set while a reader waits.
     idle_until: Option<Instant>,
     /// When it has to have ended.
     deadline: Option<Instant>,
@@ -102,7 +102,7 @@ where
         }
     }
 
-    /// The error of a body that ends here too early: HTTP/2 connections, for one, end a body in silence that the server
+    /// The error of a body that ends here too early: HTTP/2 connections, for one, end a body silently that the server
     /// has broken off without an error.
     fn missing(&self) -> Option<EndedEarly> {
         let announced = self.announced.filter(|announced| self.seen < *announced)?;

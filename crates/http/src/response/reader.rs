@@ -1,4 +1,4 @@
-//! A response that comes in.
+//! A response that arrives.
 #![allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
 
 use crate::request::CutOff;

@@ -90,7 +90,7 @@ pub struct Download<'a> {
 
 impl<'a> Download<'a> {
     /// A download of an object of Cloud Storage, by its JSON API. The endpoint is `https://storage.googleapis.com` or an emulator.
-    /// Without a [generation](Self::generation) the first response says which it is. A response without the headers that describe an
+    /// Without a [generation](Self::generation), it is that of the first response. A response without the headers that describe an
     /// object, such as a proxy's login page, is an error ([`Malformed`](TransferErrorKind::Malformed)).
     pub fn of_object(endpoint: &str, bucket: &str, name: &str) -> Self {
         let request = TransferRequest::to_object(Method::GET, endpoint, "/storage/v1", bucket, name);
@@ -130,7 +130,8 @@ impl<'a> Download<'a> {
         }
     }
 
-    /// Adds a header. It goes along with every request to the same origin; a redirect to another one gets no credentials.
+    /// Adds a header. It is sent with every request to the same origin. Requests to another origin, after a redirect,
+    /// have no credentials.
     pub fn header(
         self,
         name: impl TryInto<HeaderName, Error: Into<http::Error>>,
@@ -150,8 +151,8 @@ impl<'a> Download<'a> {
         Self { generation: Some(generation), ..self }.query("generation", &generation.to_string())
     }
 
-    /// The bytes as they are stored: what is stored compressed comes compressed, can be resumed by ranges, and has the checksums
-    /// that the server names. The client must not decompress it, as reqwest does with its feature `gzip`: see
+    /// Requests the bytes as they are stored. Objects that are stored compressed are received compressed, can be resumed by
+    /// ranges, and have the server's checksums. The client must not decompress it, as reqwest does with its feature `gzip`: see
     /// `ReqwestService::for_transfers`.
     pub fn stored(self) -> Self {
         Self { is_stored: true, ..self }
@@ -167,18 +168,19 @@ impl<'a> Download<'a> {
         Self { idle_timeout: Some(timeout), ..self }
     }
 
-    /// A download [to a file](Self::to_file) that failed, or whose process was killed, leaves what it has in `PATH.gax-part` and
-    /// `PATH.gax-state`, and the same download resumes from there. If the object was replaced meanwhile, or the file has other bytes
-    /// than the state's CRC32C, it starts over. The state is written every 16 MiB and after each failure; if the server names a
-    /// checksum, bytes behind that are used as well. CRC32C is always computed.
+    /// A download [to a file](Self::to_file) that failed, or whose process was killed, leaves the received bytes in `PATH.gax-part`
+    /// and `PATH.gax-state`, and the same download resumes from there. If the object was replaced meanwhile, or the file has other
+    /// bytes than the state's CRC32C, it starts over. The state is written every 16 MiB and after each failure; if the server sends
+    /// a checksum, bytes after that are used as well. CRC32C is always computed.
     ///
-    /// A state file of another request, whose URI differs in whatever part, or one that can't be read, is an error
-    /// ([`StateFile`](TransferErrorKind::StateFile)): remove the two files to start again. A URI that is signed again is another one.
+    /// A state file of a request with another URI, or one that can't be read, is an error
+    /// ([`StateFile`](TransferErrorKind::StateFile)): remove the two files to start again. A URI that is signed again is a different
+    /// URI.
     pub fn resumable(self) -> Self {
         Self { is_resumable: true, ..self }
     }
 
-    /// Receives several ranges of [a file](Self::to_file) at once: as many as the object has pieces of that many bytes, the last of
+    /// Receives several ranges of [a file](Self::to_file) at the same time: as many as the object has pieces of that many bytes, the last of
     /// which may be shorter, and so many at most (256 are the limit). All have the same length. A range of 256 KiB before them shows how
     /// long the object is. It is for networks on which one connection is slow; gsutil does so from 150 MiB on. Each range is an
     /// operation with its own retries.
@@ -196,7 +198,7 @@ impl<'a> Download<'a> {
         Self { max_bytes: bytes, ..self }
     }
 
-    /// Calls this as bytes come in. A panic of it is the caller's.
+    /// Calls this as bytes arrive. A panic of it is the caller's.
     pub fn on_progress(self, on_progress: impl FnMut(&TransferProgress) + Send + 'a) -> Self {
         Self { on_progress: Some(Box::new(on_progress)), ..self }
     }
@@ -207,14 +209,14 @@ impl<'a> Download<'a> {
     }
 
     /// Receives it into a file. It is written to that path with `.gax-part` at its end, and gets its name once it is whole and
-    /// verified, in place of a file that was there, whose permissions it gets. Of a symbolic link the file that it names is replaced.
+    /// verified, instead of a file that was there, whose permissions it gets. Of a symbolic link the file that it names is replaced.
     ///
     /// The path is yours to choose: see [`path_within`](crate::path_within) for names that a server has given.
     ///
     /// # Errors
     ///
     /// See [`TransferError`]. Nothing has the name of the path then but what had it before. While another download receives into
-    /// that file, in this process or (on Unix) another one, this is an error at once.
+    /// that file, in this process or (on Unix) another one, this is an error immediately.
     ///
     /// # Cancel safety
     ///

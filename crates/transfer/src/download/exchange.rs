@@ -115,7 +115,7 @@ impl<'a> DownloadExchange<'a> {
         let problem = match target {
             Some(target) if self.redirects <= MOST_REDIRECTS => {
                 self.redirected = Some(target);
-                // To be redirected to a server that fails, again and again, is no progress.
+                // To be redirected to a server that fails, again and again, is not progress.
                 return Ending::NotDone { progress: !self.has_failed };
             }
             Some(_) => "the server redirects in a loop",

@@ -7,10 +7,10 @@ use std::path::Path;
 /// How often a file may get another name while it is opened.
 const MOST_TRIES: u32 = 16;
 
-/// Opens a file to read and write, and makes it if it isn't there. As long as the result is open, nobody else gets it by this function:
-/// neither in this process nor in another one. `None`: somebody else has it.
+/// Opens a file to read and write, and makes it if it isn't there. As long as the result is open, this function returns the file to no
+/// other caller, neither in this process nor in another one. `None`: another caller has it.
 ///
-/// Where the system or the file system has no locks, everybody gets it.
+/// If the system or the file system has no locks, every caller gets it.
 ///
 /// # Errors
 ///
@@ -32,7 +32,7 @@ pub(super) fn open_alone(path: &Path) -> io::Result<Option<File>> {
     Ok(None)
 }
 
-/// Locks a file; false: somebody else has.
+/// Locks a file; false: another caller has locked it.
 #[cfg(unix)]
 fn lock(file: &File) -> io::Result<bool> {
     use rustix::fs::{FlockOperation, flock};
@@ -51,7 +51,7 @@ fn lock(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
-/// Opens a file of which that is known once more, to read and write.
+/// Opens a file of which that is known again, to read and write.
 ///
 /// # Errors
 ///

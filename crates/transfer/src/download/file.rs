@@ -49,7 +49,7 @@ impl PartialFile {
     /// Opens the temporary file, or makes it.
     pub(super) async fn open(path: &Path, is_resumable: bool) -> Result<Self, Failure> {
         let target = path.to_owned();
-        // If nobody waits for it any longer, its drop removes what it has made.
+        // If the caller has stopped waiting, its drop removes what it has made.
         let opening = tokio::task::spawn_blocking(move || Self::open_now(target, is_resumable));
         opening.await.unwrap_or_else(|error| Err(failure(path, io::Error::other(error))))
     }

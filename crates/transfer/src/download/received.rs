@@ -106,7 +106,7 @@ impl<'a> SharedProgress<'a> {
     ) -> End {
         let received = self.read(options, body, skip, end).await;
         let is_saved = match received {
-            // The file gets its name now, or more is requested at once.
+            // The file gets its name now, or more is requested immediately.
             End::Whole => self.lock().place == 0,
             End::Failed(_) => true,
             End::Early(_) => false,
@@ -183,7 +183,7 @@ impl<'a> SharedProgress<'a> {
         End::Whole
     }
 
-    /// Whether a prefix that came again is the one that was written. Only where that begins at the first byte and was hashed it is
+    /// Whether a prefix that came again is the one that was written. Only if that begins at the first byte and was hashed it is
     /// known; otherwise the object's version says so.
     fn has_prefix(&self, prefix: &Hasher) -> bool {
         let progress = self.lock();

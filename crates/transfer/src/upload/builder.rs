@@ -34,7 +34,7 @@ pub const STATE_FILE_IGNORED: Note = Note::new(&(
     "users other than its owner can write the state file: ignored",
 ));
 
-/// The longest source that is sent in one request, unless said: as gsutil has it.
+/// The longest source that is sent in one request, unless said: like gsutil.
 const SINGLE_BELOW: u64 = 8 * 1024 * 1024;
 
 /// An upload that resumes: by Cloud Storage's protocol or by Google's universal one, over a client with the HTTP layer.
@@ -144,9 +144,9 @@ impl<'a> Upload<'a> {
         Self::of(TransferRequest::new(request, http::Method::POST), Dialect::Universal, source.into())
     }
 
-    /// Continues an upload by its session, for example after a restart of the program. The server is asked what it has; a source that
-    /// can't seek has to start at the first byte. If the session has expired (404, 410), the upload fails, because a session alone
-    /// doesn't say how to start another one.
+    /// Continues an upload by its session, for example after a restart of the program. The server is asked how much it has. A source
+    /// that can't seek has to start at the first byte. If the session has expired (404, 410), the upload fails, because a session
+    /// alone doesn't say how to start another one.
     pub fn resume(session: UploadSession, source: impl Into<UploadSource>) -> Self {
         let mut request = http::Request::new(());
         *request.uri_mut() = session.uri.clone();
@@ -170,7 +170,7 @@ impl<'a> Upload<'a> {
         Self { request: self.request.query(name, value), ..self }
     }
 
-    /// The metadata of the object, as JSON. Checksums join it where they are known before.
+    /// The metadata of the object, as JSON. Checksums join it if they are known before.
     pub fn metadata(self, json: impl Into<Bytes>) -> Self {
         Self { metadata: json.into(), ..self }
     }
@@ -191,7 +191,7 @@ impl<'a> Upload<'a> {
     }
 
     /// Sends a source of at most that many bytes in one request without a session, from memory, if such a request is safe to retry
-    /// by the layer's idempotency table: with `ifGenerationMatch`, for one. 0: there is always a session.
+    /// by the layer's idempotency table: for example with `ifGenerationMatch`. 0: there is always a session.
     pub fn single_request_below(self, bytes: u64) -> Self {
         Self { single_below: bytes, ..self }
     }
@@ -206,16 +206,17 @@ impl<'a> Upload<'a> {
         Self { idle_timeout: Some(timeout), ..self }
     }
 
-    /// Keeps the session in that file, so that the same upload continues when this process is gone; it is removed at the end.
-    /// The session is a secret: only the file's owner can read it. If the source has another size, a file was changed meanwhile,
-    /// or bytes in memory have another checksum, the upload starts again, and so it does with another content type, other metadata or
-    /// conditions. Of other sources only the size is compared. A file that somebody but its owner can write is ignored, with the note
+    /// Stores the session in that file, so that the same upload continues in another process. The file is removed at the end. The
+    /// session is a secret: only the file's owner can read it. If the source has another size, a file was changed meanwhile, or bytes
+    /// in memory have another checksum, the upload starts again. It also does so with another content type, other metadata or
+    /// conditions. For other sources, only the size is compared. A file that other users can write is ignored, with the note
     /// [`STATE_FILE_IGNORED`](crate::STATE_FILE_IGNORED). It is written as `PATH.gax-new` first.
     ///
-    /// A file of another request is an error ([`StateFile`](TransferErrorKind::StateFile)), and so is one that has no state of an
-    /// upload, or can't be written: then nothing of the source is sent. It stays after a failure with which the upload can continue
-    /// later. Two uploads with one file at once do no harm: each continues with the session that it has found or started, and the
-    /// server takes each byte once. By the universal protocol the one that comes second to the end of a session is refused.
+    /// A file of another request, a file without an upload's state, and a file that can't be written are errors
+    /// ([`StateFile`](TransferErrorKind::StateFile)) before anything is sent. The file stays after a failure from which the upload
+    /// can continue later. Two uploads may use one file at the same time: each continues with the session that it has found or
+    /// started, and the server accepts each byte once. With the universal protocol, the upload that ends the session second is
+    /// rejected.
     pub fn state_file(self, path: impl Into<PathBuf>) -> Self {
         Self { state_file: Some(path.into()), ..self }
     }
@@ -291,7 +292,7 @@ impl<'a> Upload<'a> {
                 Err(failure) => is_spent || failure.kind == TransferErrorKind::SourceChanged,
             };
             if is_over && let Some(state) = &parts.state {
-                // The server knows of a session that its upload is over, should the file stay.
+                // The server knows of a session that its upload has ended, should the file stay.
                 drop(state.remove().await);
             }
             match result {

@@ -19,18 +19,19 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 impl UploadSession {
-    /// Cancels the upload: its server forgets what it has of it. A session that is gone already is treated as cancelled.
+    /// Cancels the upload: the server drops the bytes that it has. A session that no longer exists is treated as
+    /// cancelled.
     ///
     /// It is a separate operation, with the retries of the client.
     ///
     /// # Errors
     ///
-    /// The server could not be reached, or did not cancel. If the upload has ended already, the object is there: the error has the
-    /// server's response, whose status is a success by Cloud Storage's protocol.
+    /// The server could not be reached, or did not cancel. If the upload has already ended, the object exists, and the error has
+    /// the server's response, whose status is a success with Cloud Storage's protocol.
     ///
     /// # Cancel safety
     ///
-    /// Dropping the future stops it at once; the server may have the request.
+    /// Dropping the future stops it immediately; the server may have the request.
     ///
     /// # Examples
     ///

@@ -29,7 +29,7 @@ pub(super) struct UploadOptions {
 }
 
 impl UploadOptions {
-    /// The metadata, with checksums where it is an object of JSON that can have them.
+    /// The metadata, with checksums if it is an object of JSON that can have them.
     pub(super) fn metadata_with(&self, sums: Option<Sums>) -> Bytes {
         let Some(sums) = sums else { return self.metadata.clone() };
         let text: &[u8] = if self.metadata.is_empty() { b"{}" } else { &self.metadata };

@@ -70,7 +70,7 @@ pub(super) enum Decision {
     NotDone { progress: bool },
     /// Nothing proves that the upload is whole.
     Unproven,
-    /// Of what was sent the server has nothing. That is no progress, but a failure to be retried.
+    /// Of what was sent the server has nothing. That is not progress, but a failure to be retried.
     NothingPersisted,
     /// The session or the object is gone, and another one can be made.
     Anew,
@@ -78,7 +78,7 @@ pub(super) enum Decision {
     NoWayBack,
     /// The session was cancelled.
     Cancelled,
-    /// The bytes were corrupted on their way. `again`: they are sent once more.
+    /// The bytes were corrupted on their way. `again`: they are sent again.
     Corrupted { anew: bool },
     /// It failed, and whether it is retried is the layer's to say.
     Failed,
@@ -150,7 +150,7 @@ pub(super) struct Plan {
     /// The sessions that were started and lost since with no more than that.
     fruitless: u32,
     others: Others,
-    /// Whether all of it was sent once more since it was corrupted on its way.
+    /// Whether all of it was sent again since it was corrupted on its way.
     is_sent_again: bool,
     /// Whether something went wrong since bytes were sent last.
     is_interrupted: bool,
@@ -232,7 +232,7 @@ impl Plan {
         match (step, reply) {
             (Step::Start, Reply::Started) => {
                 (self.stage, self.at) = (Stage::Session, Some(0));
-                // To start sessions again and again is no progress.
+                // To start sessions again and again is not progress.
                 Decision::NotDone { progress: false }
             }
             (Step::Start, Reply::Finished | Reply::Unproven) => {

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncSeek as _, ReadBuf};
 
 /// The most that is read at once.
 pub(super) const PIECE: u64 = 64 * 1024;
-/// Bytes in memory up to that length are hashed at once, so that their checksums go out with the first request.
+/// Bytes in memory up to that length are hashed at once, so that their checksums are sent with the first request.
 const HASHED_AT_ONCE: usize = 8 * 1024 * 1024;
 
 /// A source that an upload shares with the body of its request in flight.
@@ -143,8 +143,8 @@ impl SharedSource {
         poll_fn(|cx| self.lock().poll_fill(from, to, cx)).await
     }
 
-    /// Reads what has not been read yet, for the checksums of the whole. A source that can't seek is not waited for: nobody knows when
-    /// the rest of it comes.
+    /// Reads what has not been read yet, for the checksums of the whole. A source that can't seek is not waited for: it is unknown
+    /// when the rest of it comes.
     pub(super) async fn hash_to_end(&self) -> Result<(), Failure> {
         let hashed = {
             let mut reader = self.lock();
@@ -283,7 +283,7 @@ impl SourceReader {
                         Some(size) if end > size || data.is_empty() && place > size => {
                             return Poll::Ready(Err(changed("the source is longer than it was")));
                         }
-                        // The last bytes go out once it is known that they are the last.
+                        // The last bytes are sent once it is known that they are the last.
                         Some(size) if end == size && !data.is_empty() => *last = Some(data),
                         _ => return Poll::Ready(Ok(data)),
                     }

@@ -7,11 +7,11 @@ use tokio::io::{AsyncRead, AsyncSeek};
 
 /// The source of an upload: bytes in memory, a file, or anything that can be read.
 ///
-/// A source that can seek is sent in one streamed request, and sent again from wherever its server wants. One that can't is sent in
-/// chunks, each of which is in memory until the server has it.
+/// A source that can seek is sent in one streamed request, and sent again from the position that the server needs. A source that
+/// can't seek is sent in chunks, each of which stays in memory until the server has it.
 ///
-/// A source that turns out shorter or longer than its size ends the upload with
-/// [`SourceChanged`](crate::TransferErrorKind::SourceChanged), and no object is made.
+/// If a source is shorter or longer than its size, the upload ends with
+/// [`SourceChanged`](crate::TransferErrorKind::SourceChanged), and no object is created.
 ///
 /// # Examples
 ///
@@ -58,7 +58,7 @@ impl UploadSource {
         Self::of(Input::Seekable(Box::new(source)))
     }
 
-    /// Something that can be read once, from its beginning, also where the upload is one that continues.
+    /// A reader that can be read once, from its beginning, even if the upload continues a session.
     #[must_use]
     pub fn reader(source: impl AsyncRead + Send + Unpin + 'static) -> Self {
         Self::of(Input::Reader(Box::new(source)))

@@ -7,7 +7,7 @@ use http::HeaderMap;
 use http_body::{Frame, SizeHint};
 use std::task::{Context, Poll};
 
-/// The part of a body that still comes in, of either transport.
+/// The part of a body that still arrives, of either transport.
 pub trait OpenPart {
     type Error;
 
@@ -31,7 +31,7 @@ pub enum Remainder<O, E> {
     #[default]
     End,
     Trailers(HeaderMap),
-    /// It still comes in.
+    /// It still arrives.
     Open(O),
     /// The error that the body ends with.
     Failed(Box<E>),

@@ -124,7 +124,7 @@ impl FrameBuffer {
         next
     }
 
-    /// All frames as one buffer, without a copy where there is one only.
+    /// All frames as one buffer, without a copy if there is one only.
     #[inline]
     pub fn into_bytes(self) -> Bytes {
         if self.rest.is_none() {

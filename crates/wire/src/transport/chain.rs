@@ -23,7 +23,7 @@ pub fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (
     })
 }
 
-/// An error and its sources, but for those whose text is there already.
+/// An error and its sources, except for those whose text is there already.
 pub fn text_of(error: &(dyn Error + 'static)) -> String {
     let mut text = String::new();
     for link in chain(error) {

@@ -19,7 +19,7 @@ pub enum Finality {
     Unreadable,
 }
 
-/// The classification of an error by a transport that stands in for gRPC's own, in the error's chain of sources.
+/// The classification of an error by a transport that replaces gRPC's own, in the error's chain of sources.
 #[derive(Debug)]
 #[expect(clippy::exhaustive_structs, reason = "our own crates make it")]
 pub struct ClassifiedError {

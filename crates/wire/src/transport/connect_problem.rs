@@ -7,11 +7,10 @@ use std::fmt;
 
 /// Why a connection can't be made, if its error says so, and what to change.
 ///
-/// Waiting helps with few of these. With the others the operation ends at once, with
-/// [`StopReason::NonRetryable`](gax_retry::StopReason::NonRetryable). A report names it in its
-/// [notes](Self::note).
+/// Few of these can recover. With the others, the operation ends immediately, with
+/// [`StopReason::NonRetryable`](gax_retry::StopReason::NonRetryable). A report names it in its [notes](Self::note).
 ///
-/// TLS errors are recognised if rustls does the TLS, with the feature `rustls`.
+/// TLS errors are recognised if rustls implements TLS, with the feature `rustls`.
 ///
 /// # Examples
 ///
@@ -79,7 +78,7 @@ impl ConnectProblem {
             ),
             Self::PlaintextServer => &(
                 "connect.plaintext_server",
-                "the server does not speak TLS: use its port for TLS, or http in place of https",
+                "the server does not speak TLS: use its port for TLS, or http instead of https",
             ),
             Self::IncompatibleTls => &(
                 "connect.incompatible_tls",
@@ -194,7 +193,7 @@ fn of_words(words: &str) -> Option<ConnectProblem> {
         ("Connecting to HTTPS without TLS enabled", ConnectProblem::UnsupportedScheme),
         ("HTTP/2 was not negotiated", ConnectProblem::NoCommonProtocol),
         // A connection's own.
-        ("the proxy refuses: ", ConnectProblem::RefusedByProxy),
+        ("the proxy rejects the connection: ", ConnectProblem::RefusedByProxy),
     ];
     WORDS.into_iter().find(|(start, _)| words.starts_with(start)).map(|(_, problem)| problem)
 }
@@ -295,7 +294,7 @@ mod tests {
             ("invalid URL, host is missing", Some(ConnectProblem::IncompleteUri)),
             ("missing scheme", Some(ConnectProblem::IncompleteUri)),
             ("unsupported scheme gopher", Some(ConnectProblem::UnsupportedScheme)),
-            ("the proxy refuses: it replied 407", Some(ConnectProblem::RefusedByProxy)),
+            ("the proxy rejects the connection: it replied 407", Some(ConnectProblem::RefusedByProxy)),
             ("dns error", None),
         ] {
             assert_eq!(ConnectProblem::behind(&io::Error::other(words)), problem, "{words}");

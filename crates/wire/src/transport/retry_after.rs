@@ -5,7 +5,7 @@ use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue};
 use std::time::{Duration, SystemTime};
 
-/// The delay in `Retry-After`; `None` where it is missing or says nothing.
+/// The delay in `Retry-After`; `None` if it is missing or has no meaning.
 pub fn retry_after_in(headers: &HeaderMap) -> Option<Duration> {
     let mut values = headers.get_all(RETRY_AFTER).iter().map(HeaderValue::as_bytes).peekable();
     values.peek()?;
@@ -15,10 +15,10 @@ pub fn retry_after_in(headers: &HeaderMap) -> Option<Duration> {
 /// The wait by `Retry-After` headers, each a number of seconds or a date (RFC 9110, section 10.2.3; the two older forms of
 /// dates are read as well). Dates are read with the feature `http` only.
 ///
-/// Of several values the longest counts, also where they were joined with commas. Decimals are rounded up to
-/// whole seconds. A date counts from the response's own `Date`, where it has a valid one, so that a clock that
-/// is wrong on either side does no harm, and else from `now`; one in the past is no wait. A value that is neither a
-/// number nor a date is left out.
+/// Of several values the longest counts, also if they were joined with commas. Decimals are rounded up to whole
+/// seconds. A date counts from the response's own `Date`, where it has a valid one, so that a clock that is wrong on
+/// either side does no harm, and else from `now`; one in the past is no wait. A value that is neither a number nor a
+/// date is left out.
 fn retry_after<'a>(
     values: impl IntoIterator<Item = &'a [u8]>,
     date: Option<&[u8]>,

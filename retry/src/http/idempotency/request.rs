@@ -7,7 +7,7 @@ use super::path::decoded;
 use std::borrow::Cow;
 use std::fmt;
 
-/// The headers that requests of Cloud Storage's XML API have in place of `ifGenerationMatch` and `ifMetagenerationMatch`.
+/// The headers that requests of Cloud Storage's XML API have instead of `ifGenerationMatch` and `ifMetagenerationMatch`.
 const XML: [(&str, Precondition); 2] = [
     ("ifGenerationMatch", Precondition::Header(Cow::Borrowed("x-goog-if-generation-match"))),
     ("ifMetagenerationMatch", Precondition::Header(Cow::Borrowed("x-goog-if-metageneration-match"))),
@@ -37,7 +37,7 @@ impl<H: HeaderLookup + ?Sized> HeaderLookup for &H {
     }
 }
 
-/// The parts of an HTTP request that say whether it is safe to retry. Borrowed, read only.
+/// The parts of an HTTP request that decide whether it is safe to retry. They are borrowed and only read.
 ///
 /// # Examples
 ///
@@ -68,8 +68,8 @@ impl<'a> RequestFacts<'a> {
         Self { method, host: None, path, query, headers: None, body: &[] }
     }
 
-    /// The request to that host, with its port if it names one. Without a host every rule counts: those of Cloud Storage
-    /// are for its own hosts otherwise.
+    /// The request to that host, with its port if it names one. Without a host, every rule applies. With one, the rules
+    /// of Cloud Storage only apply to its own hosts.
     #[must_use]
     pub fn with_host(self, host: &'a str) -> Self {
         Self { host: Some(host), ..self }

@@ -19,8 +19,8 @@ pub enum OperationClass {
     Conditional(Arc<[Precondition]>),
     /// Sending it twice does something else.
     Never,
-    /// It is as HTTP has it of the request's method (RFC 9110, section 9.2.2): `GET`, `HEAD`, `OPTIONS`, `TRACE`, `PUT` and
-    /// `DELETE` are safe to repeat. Any other request is safe if it carries one of these.
+    /// HTTP's definition of the request's method decides (RFC 9110, section 9.2.2): `GET`, `HEAD`, `OPTIONS`, `TRACE`,
+    /// `PUT` and `DELETE` are safe to repeat. Any other request is safe if it carries one of these.
     ByMethod(Arc<[Precondition]>),
 }
 
@@ -180,8 +180,8 @@ impl IdempotencyRule {
         &self.hosts
     }
 
-    /// Whether each request that the other rule speaks of is one that this rule speaks of: behind this one in a table, the
-    /// other never decides.
+    /// Whether this rule matches each request that the other rule matches. After this rule in a table, the other one is
+    /// never used.
     ///
     /// # Examples
     ///
@@ -230,13 +230,13 @@ impl IdempotencyRule {
         Self { is_fixed: true, ..self }
     }
 
-    /// The rule whose requests may be sent while an attempt is in flight, or may not, where the layer
-    /// [hedges](crate::Hedging). Unless said, `GET`, `HEAD` and `OPTIONS` may, and other requests only with
+    /// Whether another attempt of its requests may be sent while one is in flight, if the layer
+    /// [hedges](crate::Hedging). Default: yes for `GET`, `HEAD` and `OPTIONS`; for other requests only with
     /// [`allow_non_idempotent`](crate::Hedging::allow_non_idempotent).
     ///
-    /// Say `true` where the server takes two copies of a request that arrive together for one, and nothing else changes the
-    /// same thing meanwhile: a copy can come late, and undo what came after the first. It counts for requests that are safe to
-    /// retry; `false` counts always.
+    /// Set `true` if the server treats two simultaneous copies of a request as one, and nothing else changes the same resource
+    /// meanwhile: a copy can arrive late and undo a change that was made after the first. `true` applies to requests that are
+    /// safe to retry, `false` to all.
     ///
     /// # Examples
     ///

@@ -1,4 +1,4 @@
-//! How far the table counts.
+//! How far the table applies.
 
 use super::classification::Hedges;
 use super::{Classification, Idempotency};

@@ -10,12 +10,12 @@ const IDEMPOTENCY_KEY: Precondition = Precondition::Header(Cow::Borrowed("Idempo
 
 /// Rules that say which requests of an API are safe to retry. Cheap to clone.
 ///
-/// The first rule that matches a request decides. A path may begin with one of the table's prefixes, which is taken
-/// off before rules are asked.
+/// The first rule that matches a request decides. A path may start with one of the table's prefixes, which is removed
+/// before rules are checked.
 ///
 /// # Examples
 ///
-/// A row of the Cloud Storage table overridden, and a rule for another API:
+/// This overrides a row of the Cloud Storage table and adds a rule for another API:
 ///
 /// ```
 /// use gax_retry::http::{IdempotencyRule, IdempotencyTable, OperationClass, RequestFacts};
@@ -34,7 +34,7 @@ const IDEMPOTENCY_KEY: Precondition = Precondition::Header(Cow::Borrowed("Idempo
 pub struct IdempotencyTable {
     rules: Arc<[IdempotencyRule]>,
     prefixes: Arc<[Cow<'static, str>]>,
-    /// Beside Cloud Storage's own, where its rules count.
+    /// Hosts in addition to Cloud Storage's own to which its rules apply.
     hosts: Arc<[Cow<'static, str>]>,
 }
 
@@ -55,18 +55,17 @@ impl IdempotencyTable {
         Self::default()
     }
 
-    /// The Cloud Storage documentation's table of the JSON API, whole; restoring and moving objects,
-    /// which came later, are taken as conditional.
+    /// The complete table of the JSON API in Cloud Storage's documentation. Restoring and moving objects, which were
+    /// added later, are treated as conditional.
     ///
-    /// The paths are those of uploads and downloads too, and may lack `/storage/v1`, as clients leave
-    /// it out when they speak to an emulator. The chunks of a resumable upload are safe by the id of
-    /// their session, which ends once.
+    /// The paths include those of uploads and downloads, and may lack `/storage/v1`, which clients omit for an
+    /// emulator. The chunks of a resumable upload are safe by the id of their session, which ends once.
     ///
-    /// These rules count under the hosts of the JSON API (`storage.googleapis.com`, `www.googleapis.com`, those of Private Service
-    /// Connect, of regions, of mTLS and of other universes) and under those [given](Self::with_host): an emulator's, say. Under
-    /// any other host, a bucket's own too, the rules of [`http_methods`](Self::http_methods) hold. A request of the XML API that no
-    /// rule speaks of is safe with `x-goog-if-generation-match` or `x-goog-if-metageneration-match`, and so is one that a rule wants
-    /// the same of as a parameter.
+    /// These rules apply to the hosts of the JSON API (`storage.googleapis.com`, `www.googleapis.com`, those of Private Service
+    /// Connect, of regions, of mTLS and of other universes) and to those that [`with_host`](Self::with_host) names, such as an
+    /// emulator. For any other host, including a bucket's own, the rules of [`http_methods`](Self::http_methods) apply. A request of
+    /// the XML API that no rule matches is safe with `x-goog-if-generation-match` or `x-goog-if-metageneration-match`, as is one for
+    /// which a rule requires the corresponding parameter.
     #[must_use]
     pub fn storage() -> Self {
         static STORAGE: LazyLock<IdempotencyTable> = LazyLock::new(|| IdempotencyTable {
@@ -90,7 +89,7 @@ impl IdempotencyTable {
     }
 
     /// The table by which a request with an `Idempotency-Key` header is safe to retry, whatever its rule says: for servers that
-    /// promise to carry out one request with a key once. It changes the rules that are there now.
+    /// promise to carry out one request with a key once. It changes the rules that the table has now.
     ///
     /// # Examples
     ///
@@ -113,7 +112,7 @@ impl IdempotencyTable {
         Self { rules: rules.into(), ..self }
     }
 
-    /// The table with one more rule. It replaces the rule of the same name, if there is one; otherwise it comes
+    /// The table with one more rule. It replaces the rule of the same name, if there is one; otherwise it is checked
     /// before all others.
     #[must_use]
     pub fn with_rule(self, rule: IdempotencyRule) -> Self {
@@ -125,8 +124,8 @@ impl IdempotencyTable {
         Self { rules: rules.into(), ..self }
     }
 
-    /// The table with more rules. They come before all others, in this order; one with the name of a rule that is there replaces
-    /// that.
+    /// The table with more rules. They are checked before all others, in this order. A rule with the name of an existing rule
+    /// replaces it.
     ///
     /// # Examples
     ///
@@ -154,7 +153,7 @@ impl IdempotencyTable {
         self.with_all_rules(first)
     }
 
-    /// The table with these rules in place of all that it has. Prefixes and hosts stay.
+    /// The table with these rules instead of all that it has. Prefixes and hosts stay.
     #[must_use]
     pub fn with_all_rules(self, rules: impl IntoIterator<Item = IdempotencyRule>) -> Self {
         Self { rules: rules.into_iter().collect(), ..self }
@@ -191,8 +190,8 @@ impl IdempotencyTable {
         Self { prefixes, ..self }
     }
 
-    /// The table whose rules of Cloud Storage count under that host too, such as that of an emulator: with a port for that one, or
-    /// for any.
+    /// The table whose rules of Cloud Storage also apply to that host, such as an emulator: with its port, or without one for any
+    /// port.
     ///
     /// # Examples
     ///
@@ -216,7 +215,7 @@ impl IdempotencyTable {
         self.hosts.iter().map(|host| &**host)
     }
 
-    /// Whether it has rules of Cloud Storage, which count under its hosts alone.
+    /// Whether it has rules of Cloud Storage, which only apply to its hosts.
     #[must_use]
     pub fn is_of_storage(&self) -> bool {
         self.rules.iter().any(IdempotencyRule::is_of_storage)

@@ -6,8 +6,8 @@ use std::time::Duration;
 /// The retry settings of a `.boto` file, in its section `[Boto]`: `num_retries` and `max_retry_delay` (in
 /// seconds).
 ///
-/// Read as Python's `ConfigParser` reads it: names of options in any case, `=` or `:`, lines that begin
-/// with `#` or `;` left out, the last of several counts. Everything else in the file is passed over.
+/// It is read like Python's `ConfigParser` reads it: names of options in any case, `=` or `:`, lines that start with
+/// `#` or `;` are skipped, and the last of several values applies. Everything else in the file is ignored.
 ///
 /// # Examples
 ///
@@ -84,7 +84,7 @@ impl FromStr for BotoConfig {
     }
 }
 
-/// An option of a `.boto` file that is no whole number.
+/// An option of a `.boto` file that is not a whole number.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: {option} in section [Boto] is {value:?}; write a whole number, 0 or more")]
 pub struct BotoError {

@@ -51,8 +51,8 @@ pub fn docs_32() -> Preset {
 
 /// `docs-legacy`: the older document, which names 5xx and 429 only.
 ///
-/// It bounds the number of retries without giving one. The time of the newer document stands in for
-/// it; give a number with [`Preset::with_max_attempts`].
+/// It limits the number of retries without naming one. The time limit of the newer document is used instead; set a
+/// number with [`Preset::with_max_attempts`].
 #[must_use]
 pub fn docs_legacy() -> Preset {
     document("docs-legacy", "Cloud Storage, Truncated exponential backoff", exponential(64))
@@ -62,9 +62,9 @@ pub fn docs_legacy() -> Preset {
 
 /// `memorystore-doc`: the Memorystore for Redis document's advice to callers of its REST API.
 ///
-/// It names no idempotency, and neither does the preset: every request is retried, so that a `CreateInstance` whose reply is
-/// lost may run twice. [`docs`] with [`IdempotencyTable::http_methods`] retries what is safe only. As with
-/// [`docs_legacy`], 600 s stand in for the number of retries that the document leaves open.
+/// The document doesn't mention idempotency, so every request is retried, and a `CreateInstance` whose reply is lost may run
+/// twice. [`docs`] with [`IdempotencyTable::http_methods`] only retries what is safe. As with [`docs_legacy`], 600 s replace
+/// the number of retries that the document leaves open.
 #[must_use]
 pub fn memorystore_doc() -> Preset {
     document("memorystore-doc", "Memorystore for Redis, Exponential backoff", exponential(64))

@@ -49,8 +49,8 @@ fn session_of_upload(class: OperationClass) -> IdempotencyRule {
     rule.expect("the pattern is valid").for_query("uploadType", "resumable").of_storage()
 }
 
-/// `java-storage`: 1 s, then each wait the one before it times two, and up to as much again at random,
-/// at most 32 s and at most what is left of 50 s; six attempts.
+/// `java-storage`: 1 s, then each wait the previous one times two, and up to as much again at random, at most 32 s
+/// and at most what is left of 50 s; six attempts.
 ///
 /// The random part compounds. Restoring is always retried; HMAC keys' update never; no etag is applied
 /// but a policy's. This is the library's default strategy.
@@ -85,9 +85,9 @@ pub fn java_storage_uniform() -> Preset {
 /// `go`: a random wait from 1 ns to 1, 2, 4 ... 30 s, without any limit: the caller's timeout ends the
 /// operation. Every 5xx, 408 and 429.
 ///
-/// Moving is always retried, a session of a resumable upload that begins with any precondition, and its chunks; an upload in one
-/// request with `ifGenerationMatch` only. (The library does not retry a deletion whose `ifGenerationMatch` is 0; here the parameter alone counts. It retries chunks
-/// from 100 ms on and for 32 s, also by its policy `RetryNever`.)
+/// Moving is always retried, a session of a resumable upload that begins with any precondition, and its chunks; an upload in one request
+/// with `ifGenerationMatch` only. (The library does not retry a deletion whose `ifGenerationMatch` is 0; here only the presence of the
+/// parameter decides. It retries chunks from 100 ms on and for 32 s, also by its policy `RetryNever`.)
 #[must_use]
 pub fn go() -> Preset {
     let backoff = Backoff::exponential(s(1), 2.0, s(30)).with_cap(Cap::BeforeJitter);

@@ -25,9 +25,9 @@
 //! | `ruby` | the Ruby library | min(2^n, 60) s ± 50 % | 3 retries, 900 s |
 //! | `rust` | google-cloud-rust | uniform(0, min(2^n, 60)) s | 300 s |
 //!
-//! Where a document and the library of today differ, both are here, and the name with `doc` is the
-//! document's. Draws come from the [`JitterSource`](crate::jitter::JitterSource), so that the same draws give
-//! the waits that the library makes of them.
+//! If a document and the current library differ, there is a preset for each, and the name with `doc` is the
+//! document's. Random numbers come from the [`JitterSource`](crate::jitter::JitterSource), so the same numbers lead
+//! to the library's waits.
 //!
 //! # Examples
 //!

@@ -106,14 +106,13 @@ impl Preset {
         &self.table
     }
 
-    /// The preset whose rules of Cloud Storage count under that host too: see
-    /// [`IdempotencyTable::with_host`].
+    /// The preset whose rules of Cloud Storage also apply to that host: see [`IdempotencyTable::with_host`].
     #[must_use]
     pub fn with_host(self, host: impl Into<Cow<'static, str>>) -> Self {
         Self { table: self.table.with_host(host), ..self }
     }
 
-    /// How far the idempotency table counts.
+    /// How far the idempotency table applies.
     #[must_use]
     pub fn strategy(&self) -> IdempotencyStrategy {
         self.strategy
@@ -135,8 +134,8 @@ impl Preset {
         }
     }
 
-    /// The codes that stand for what is retried, for calls that know codes only: those of the statuses,
-    /// 408 as `DEADLINE_EXCEEDED`; `UNAVAILABLE` if any transport failure is retried.
+    /// The codes that correspond to what is retried, for calls that only have codes: those of the statuses, 408 as
+    /// `DEADLINE_EXCEEDED`; `UNAVAILABLE` if any transport failure is retried.
     #[must_use]
     pub fn retryable_codes(&self) -> CodeSet {
         let of_statuses = self.statuses.iter().map(|status| match status {
@@ -178,7 +177,7 @@ impl Preset {
         Self { table, ..self }
     }
 
-    /// A copy with another strategy: how far the idempotency table counts.
+    /// A copy with another strategy, which decides how far the idempotency table applies.
     #[must_use]
     pub fn with_strategy(self, strategy: IdempotencyStrategy) -> Self {
         Self { strategy, ..self }
@@ -190,7 +189,7 @@ impl Preset {
         Self { server_delays: heeded, ..self }
     }
 
-    /// A copy with another limit to what `Retry-After` may ask for, where no limit by time bounds the operation.
+    /// A copy with another limit to what `Retry-After` may ask for, if no limit by time bounds the operation.
     #[must_use]
     pub fn with_max_server_delay(self, delay: impl Into<Option<Duration>>) -> Self {
         Self { backoff_strategy: self.backoff_strategy.with_max_server_delay(delay), ..self }
@@ -239,7 +238,7 @@ impl Preset {
     }
 
     /// A copy with another first delay, multiplier and maximum. What is added at random, and the least wait, change by the
-    /// same factor as the first delay: with 10 ms in place of 1 s, 0 to 1000 ms on top become 0 to 10 ms.
+    /// same factor as the first delay: with 10 ms instead of 1 s, 0 to 1000 ms on top become 0 to 10 ms.
     #[must_use]
     pub fn with_delay(self, initial: Duration, multiplier: f64, max: Duration) -> Self {
         let backoff =

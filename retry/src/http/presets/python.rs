@@ -78,8 +78,8 @@ pub fn python_default_retry_if_etag_in_json() -> Preset {
 
 /// `python-media-2`: uploads and downloads of the library up to 2.x, by google-resumable-media.
 ///
-/// min(2^n, 64) s and 0 to 1000 ms more, so that a wait may be longer than 64 s; the waits together stay
-/// within 600 s, and the attempts' own time does not count.
+/// min(2^n, 64) s and 0 to 1000 ms more, so that a wait may be longer than 64 s; the waits together stay within 600
+/// s, not counting the attempts' own time.
 #[must_use]
 pub fn python_media_2() -> Preset {
     let strategy = BackoffStrategy::new(

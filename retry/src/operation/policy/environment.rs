@@ -37,7 +37,7 @@ impl Policy {
 
     /// This policy within its caps, after something was changed. A cap that is there already changes nothing.
     ///
-    /// Where the program's own settings have no limit, nothing is retried, and the deadline that a cap sets must not turn
+    /// If the program's own settings have no limit, nothing is retried, and the deadline that a cap sets must not turn
     /// retries on: one attempt is made. That is asked of the settings as the program has them, since a call that sets a
     /// separate limit has its retries.
     pub(super) fn capped(mut self) -> Self {
@@ -109,7 +109,7 @@ mod tests {
         }
     }
 
-    /// To set a limit once more would make a strategy's limit a strict one, and settings of gax-java those of a call.
+    /// To set a limit again would make a strategy's limit a strict one, and settings of gax-java those of a call.
     #[test]
     fn a_limit_that_is_no_shorter_changes_nothing() {
         let limits = Limits::none().with_time(2 * SECOND, TimeRule::Refuse);

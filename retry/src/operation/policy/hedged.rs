@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Policy {
-    /// This policy with hedging in place of retries: attempts are sent while others are in flight, and the
-    /// first good reply wins. `None`: attempts follow each other.
+    /// This policy with hedging instead of retries: attempts are sent while others are in flight, and the first good
+    /// reply wins. `None`: attempts follow each other.
     #[must_use]
     pub fn with_hedging(self, hedging: impl Into<Option<Hedging>>) -> Self {
         let hedging = hedging.into();

@@ -10,16 +10,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 impl Policy {
-    /// This policy with the settings that one call brings along, in place of its own.
+    /// This policy with the settings of one call instead of its own.
     ///
-    /// By gax-java's rules a call's settings are used as they are: its RPC timeouts count even where
-    /// the settings allow one attempt only, and jitter stays as the client has it.
+    /// By gax-java's rules, a call's settings are used as they are: its RPC timeouts apply even if the settings allow
+    /// only one attempt, and jitter is that of the client.
     #[must_use]
     pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
         self.with_changed(settings, false).capped()
     }
 
-    /// This policy with the settings that one call brings along, by gax-java's rules.
+    /// This policy with the settings of one call, by gax-java's rules.
     #[must_use]
     pub fn with_raw_settings(self, settings: &RawSettings) -> Self {
         let mut rules = match &self.rules {
@@ -32,29 +32,29 @@ impl Policy {
         policy.with_rules(Rules::GaxJava(rules)).capped()
     }
 
-    /// This policy with the retryable codes that one call brings along, in place of its own.
+    /// This policy with the retryable codes of one call instead of its own.
     ///
-    /// By gax-java's rules they can't turn retries on where the method has none: that takes settings
-    /// as well.
+    /// By gax-java's rules, codes alone can't turn retries on for a method without retries: that needs settings as
+    /// well.
     #[must_use]
     pub fn with_retryable_codes<K>(self, codes: impl IntoCodes<K>) -> Self {
         self.with_codes(codes.into_codes())
     }
 
-    /// This policy with single fields of its settings changed, as one call does it; the others stay as they are.
+    /// This policy with single fields of its settings changed by one call; the others stay as they are.
     ///
-    /// Codes that the call brings along come after it ([`with_retryable_codes`](Self::with_retryable_codes)), and so
-    /// does what holds for streams ([`without_rpc_timeouts`](Self::without_rpc_timeouts)). A total timeout takes the
-    /// place of a strategy's limit by time, and no attempt outlives it.
+    /// Apply a call's codes ([`with_retryable_codes`](Self::with_retryable_codes)) and the rules for streams
+    /// ([`without_rpc_timeouts`](Self::without_rpc_timeouts)) after it. A total timeout replaces a strategy's time
+    /// limit, and no attempt outlives it.
     ///
-    /// By gax-java's rules the settings that result are used as they are, as those of
-    /// [`with_retry_settings`](Self::with_retry_settings) are. Where nothing but timeouts is set, they stay the method's own:
-    /// no timeout turns retries on, and where they are off, the attempt's RPC timeout is the total unless the call sets it.
+    /// By gax-java's rules, the resulting settings are used as they are, like those of
+    /// [`with_retry_settings`](Self::with_retry_settings). If only timeouts are set, the method's settings stay: no timeout
+    /// turns retries on, and if they are off, the attempt's RPC timeout is the total timeout unless the call sets it.
     ///
-    /// Where the method is hedged, a number of attempts that is set is that of its hedges too.
+    /// If the method is hedged, the number of attempts also limits its hedges.
     ///
-    /// Where what results can't work, no attempt is made ([`problem`](Self::problem)): with no attempts, with a
-    /// multiplier that is below 1 or not finite, with a longest delay below the first one.
+    /// If the result is invalid, no attempt is made ([`problem`](Self::problem)): zero attempts, a multiplier that is
+    /// below 1 or not finite, or a longest delay below the first one.
     ///
     /// # Examples
     ///
@@ -122,7 +122,7 @@ impl Policy {
     }
 
     /// The wait before a stream is resumed: a millisecond at least, whatever the settings say, unless the server asks for less. A
-    /// server that ends each stream at once must not keep a processor busy. (Not by gax-java's rules.)
+    /// server that ends each stream immediately must not keep a processor busy. (Not by gax-java's rules.)
     pub(in crate::operation) fn before_resume(&self, wait: u64, server_delay: ServerDelay) -> u64 {
         const MIN: u64 = 1_000_000;
         let is_asked = matches!(server_delay, ServerDelay::Exactly(_));
@@ -161,7 +161,7 @@ impl Policy {
         }
     }
 
-    /// The policy with these settings in place of its own. By gax-java's rules timeouts by themselves leave them the method's.
+    /// The policy with these settings instead of its own. By gax-java's rules timeouts by themselves leave them the method's.
     fn with_changed(self, settings: &RetrySettings, is_timeouts_only: bool) -> Self {
         let rules = match &self.rules {
             Rules::Grpc(_) => Rules::Grpc(Grpc::new(settings)),
@@ -229,7 +229,7 @@ impl Policy {
     /// ([`without_rpc_timeouts`](Self::without_rpc_timeouts)).
     ///
     /// By gax-java's rules an RPC that takes a stream has no retry settings at all: neither an RPC timeout nor a total
-    /// timeout, but for what the call sets.
+    /// timeout, except for what the call sets.
     #[must_use]
     pub fn for_kind(self, kind: MethodKind) -> Self {
         match &self.rules {

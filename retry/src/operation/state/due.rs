@@ -10,7 +10,7 @@ use std::time::Duration;
 pub(super) enum Due {
     /// The attempts in flight say.
     Nothing,
-    /// That attempt is sent once more, now.
+    /// That attempt is sent again, now.
     Now(StartedAttempt),
     /// An attempt is sent after a delay of that length, which ends then: both in nanoseconds.
     After { kind: AttemptKind, delay: u64, at: u64 },

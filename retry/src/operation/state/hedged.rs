@@ -68,7 +68,7 @@ impl State {
         None
     }
 
-    /// A failure that does not end the operation: the next hedge goes out at once, or when the server says.
+    /// A failure that does not end the operation: the next hedge is sent immediately, or when the server says.
     #[cold]
     pub(super) fn hedge_after(
         &mut self,

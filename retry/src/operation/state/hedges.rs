@@ -33,8 +33,8 @@ impl Hedges {
         self.0.as_ref()?.due
     }
 
-    /// When to look whether the next one goes out; [`FOREVER`] is never. A reply that is there when a hedge is due wins, so
-    /// that the clock has to be past that moment. One that follows at once goes out at once.
+    /// When to look whether the next one is sent; [`FOREVER`] is never. A reply that is there when a hedge is due wins, so
+    /// that the clock has to be past that moment. One that follows immediately is sent immediately.
     pub(super) fn wakes(&self) -> u64 {
         self.0.as_ref().map_or(FOREVER, |schedule| match schedule.due {
             Some(due) => due.saturating_add(u64::from(schedule.delay > 0)),

@@ -130,7 +130,7 @@ impl State {
     ///
     /// When something will be; [`FOREVER`] is never.
     fn due_at(&self, world: &mut impl World) -> Result<u64, u64> {
-        // An attempt that follows at once starts when the one before it ended.
+        // An attempt that follows immediately starts when the previous one ended.
         if let Due::After { delay: 0, at, .. } = self.due {
             return Ok(at);
         }
@@ -209,7 +209,7 @@ impl State {
         self.stop(StopReason::Cancelled);
     }
 
-    /// Returns whether the operation is over with that attempt's reply, and nothing else is in flight.
+    /// Returns whether the operation has ended with that attempt's reply, and nothing else is in flight.
     pub(in crate::operation) fn ended(
         &mut self,
         policy: &Policy,
@@ -319,8 +319,8 @@ impl State {
         self.due = Due::After { kind, delay, at };
     }
 
-    /// Whether that attempt is made again in silence, which needs a request that can be sent again and time for
-    /// the response.
+    /// Whether that attempt is made again silently, which needs a request that can be sent again and time for the
+    /// response.
     fn resends(&mut self, ended: StartedAttempt, result: AttemptResult, world: &mut impl World) -> bool {
         result.replayable == Replayable::Yes
             && self.committed.is_none()

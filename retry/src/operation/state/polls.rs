@@ -12,7 +12,7 @@ pub(super) struct PollState {
     pub(super) progress: Progress,
     /// How many attempts count towards the greatest number of them.
     pub(super) count: u32,
-    /// Whether the last reply asked for the next attempt at once, without progress.
+    /// Whether the last reply asked for the next attempt immediately, without progress.
     is_idle: bool,
 }
 
@@ -38,8 +38,8 @@ impl Polls {
         }
     }
 
-    /// A reply said that what was asked for is not done. A second one in a row that wants another attempt at once, without
-    /// any progress, gets one later. Progress resets the number of polls, not their back-off: a server may wait before it replies.
+    /// A reply said that what was asked for is not done. A second one in a row that wants another attempt immediately, without any
+    /// progress, gets one later. Progress resets the number of polls, not their back-off: a server may wait before it replies.
     pub(super) fn not_done(
         &mut self,
         policy: &Policy,

@@ -1,8 +1,8 @@
-//! Attempts that are made once more as if they had never been (gRFC A6, transparent retries).
+//! Attempts that are made again as if they had never been (gRFC A6, transparent retries).
 
 use crate::operation::Resend;
 
-/// How often, between two attempts, a request that was lost before it left is sent again at once.
+/// How often, between two attempts, a request that was lost before it left is sent again immediately.
 const MOST_LOST: u8 = 3;
 
 /// The transparent retries so far.
@@ -14,7 +14,7 @@ pub(super) struct Resends {
 }
 
 impl Resends {
-    /// Whether this loss may be made good in silence; if so, it is counted.
+    /// Whether this loss may be made good silently; if so, it is counted.
     pub(super) fn allow(&mut self, resend: Resend) -> bool {
         match resend {
             Resend::No => false,

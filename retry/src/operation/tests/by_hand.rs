@@ -11,7 +11,7 @@ pub(crate) struct ByHand<J = NoJitter> {
     policy: Policy,
     operation: Operation,
     clock: Clock<J>,
-    /// The first action, or the end that nothing else stands before, until it is taken.
+    /// The first action, or the end that nothing else is before, until it is taken.
     first: Option<Action>,
     /// The number of the attempt that was sent last.
     sent: u32,

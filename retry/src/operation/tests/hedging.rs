@@ -143,7 +143,7 @@ fn h10_the_server_says_when_the_next_one_goes() {
     assert_eq!(operation.until(350 * MS), ["230 hedge 2", "330 hedge 3"]);
 }
 
-/// gRFC A6: until the server's delay has passed, no hedge goes out, whatever becomes of the others.
+/// gRFC A6: until the server's delay has passed, no hedge is sent, whatever becomes of the others.
 #[test]
 fn a_failure_does_not_cut_the_servers_delay_short() {
     let mut operation = begin();
@@ -235,7 +235,7 @@ fn h13_the_deadline_ends_all() {
     assert_eq!(operation.until(LONG), expected);
     operation.at(250 * MS).ended(1, AttemptResult::failed(Code::DeadlineExceeded));
     assert_eq!(operation.until(LONG), ["250 cancel 2", "250 cancel 3", "250 stop of 1 NON_RETRYABLE"]);
-    // A hedge that would go out at the deadline does not.
+    // A hedge that would be sent at the deadline isn't.
     let mut operation = ByHand::begin(&bounded(Some(200 * MS), base()));
     let expected = ["0 send 1", "100 hedge 2", "200 expire 1", "200 expire 2"];
     assert_eq!(operation.until(LONG), expected);
@@ -272,7 +272,7 @@ fn h15_a_throttled_hedge_is_withheld_and_the_first_attempt_is_not() {
     assert!(!operation.operation().has_withheld_hedges());
     assert_eq!(operation.until(350 * MS), NONE);
     assert!(operation.operation().has_withheld_hedges());
-    // Others have succeeded meanwhile: what was withheld goes out when it is next due.
+    // Others have succeeded meanwhile: what was withheld is sent when it is next due.
     for _ in 0..3 {
         budget.succeeded(|| Duration::ZERO);
     }

@@ -29,7 +29,7 @@ fn back_off_and_the_number_of_attempts_begin_anew_and_the_total_runs_on() {
     assert_eq!(operation.now(), ["0 send 1"]);
     assert_eq!(operation.ends(unavailable()).until(150 * MS), ["100 retry 2"]);
     assert_eq!(operation.ends(unavailable()).until(400 * MS), ["350 retry 3"]);
-    // Messages have come in: as if attempt 3 had been the first.
+    // Messages have arrived: as if attempt 3 had been the first.
     operation.ends(broken());
     assert_eq!(operation.wait(), 100 * MS);
     let resumed = operation.at(500 * MS).send();
@@ -157,7 +157,7 @@ fn a_millisecond_passes_before_a_stream_is_resumed() {
     assert_eq!(resumed(&policy(5 * MS, Compatibility::Documented), none), 5 * MS);
 }
 
-/// A message that was delivered commits, unless the stream can be taken up behind it.
+/// A message that was delivered commits, unless the stream can be resumed behind it.
 #[test]
 fn a_message_that_was_delivered_counts_at_the_end() {
     let delivered = |policy: &Policy, seen| {

@@ -328,8 +328,8 @@ pub mod operations_gax {
         )] {
             &RETRY_PARAM_DEFINITIONS
         }
-        /// The service's RPCs in the order of its proto, then those that are mixed in, with what the retry table
-        /// says of each.
+        /// The service's RPCs in the order of its proto, then those that are mixed in, with the values of the
+        /// retry table for each.
         #[must_use]
         pub fn methods() -> &'static [crate::MethodInfo] {
             &METHODS
@@ -600,7 +600,7 @@ pub mod operations_gax {
                 ),
             )
         }
-        /// Sends requests to this origin, over channels that have none of their own.
+        /// Sends requests to this origin, over channels that don't have one.
         #[must_use]
         pub fn with_origin(self, origin: &::tonic::codegen::http::Uri) -> Self {
             Self {

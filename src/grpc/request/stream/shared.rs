@@ -275,7 +275,7 @@ impl Shared {
         }
     }
 
-    /// The operation is over. An attempt that has the reply may still be sent the rest.
+    /// The operation has ended. An attempt that has the reply may still be sent the rest.
     pub(super) fn abandoned(&mut self, after: &mut Aftermath) {
         self.operation = None;
         if self.stage == Stage::Buffering {

@@ -44,7 +44,7 @@ pub enum HttpReply {
     /// 200, more promised, so many bytes sent, and nothing more.
     StallAfter(usize),
     /// The request is carried out, unless one of the same call (by the header `x-call`) has been. Then it gets 200 after that time;
-    /// otherwise that status at once.
+    /// otherwise that status immediately.
     Once(Duration, u16),
     /// These bytes, and nothing more.
     Raw(Vec<u8>),

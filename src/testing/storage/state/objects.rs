@@ -22,7 +22,7 @@ impl Objects {
         self.by_bucket.get(bucket)?.get(name)
     }
 
-    /// Puts an object in place of the one that is there; it has a new generation.
+    /// Puts an object instead of the one that is there; it has a new generation.
     pub(crate) fn put(&mut self, bucket: &str, name: &str, object: StorageObject) -> StorageObject {
         self.last_generation += 1;
         let object = object.with_generation(self.last_generation);

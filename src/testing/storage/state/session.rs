@@ -48,7 +48,7 @@ impl Session {
         u64::try_from(self.content.len()).unwrap_or(u64::MAX)
     }
 
-    /// Persists bytes that begin at that place, but for those that have been; bytes beyond a gap are dropped.
+    /// Persists bytes that begin at that place, except for those that have been; bytes beyond a gap are dropped.
     pub(crate) fn persist(&mut self, place: u64, bytes: &[u8]) {
         let Some(known) = self.persisted().checked_sub(place) else { return };
         let known = usize::try_from(known).unwrap_or(usize::MAX);

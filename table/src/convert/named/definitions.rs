@@ -37,7 +37,7 @@ pub(super) struct Definitions<T: Definable> {
     by_name: HashMap<Arc<str>, usize>,
     /// The first number of each value.
     by_value: HashMap<Arc<T::Key>, usize>,
-    /// The numbers that were given to a value in place of a name that was wanted and is another value's.
+    /// The numbers that were given to a value instead of a name that was wanted and is another value's.
     chosen: HashMap<(Arc<str>, Arc<T::Key>), usize>,
     /// The last number that was put to a name.
     numbers: HashMap<Arc<str>, u64>,

@@ -20,8 +20,8 @@ pub(super) fn seven_fields<'v>(settings: &RetrySettings) -> Vec<Field<'v>> {
     ]
 }
 
-/// The settings of a method that is retried, with the delays written out that nobody has set: other readers
-/// take zero for no delay at all. In the dialect of such a reader zero is meant.
+/// The settings of a method that is retried, with the delays written out that aren't set: other readers take zero for
+/// no delay at all. In the dialect of such a reader zero is meant.
 pub(super) fn with_delays(
     subject: &Subject,
     settings: &RetrySettings,

@@ -88,8 +88,8 @@ pub(super) fn retry_on(codes: CodeSet) -> (Vec<&'static str>, Vec<Code>) {
     (codes.iter().filter_map(name).collect(), codes.iter().filter(|code| name(*code).is_none()).collect())
 }
 
-/// How many retries there may be; where only the total timeout limits them, as many as it has room for if
-/// every attempt fails at once.
+/// How many retries there may be; where only the total timeout limits them, as many as it has room for if every
+/// attempt fails immediately.
 pub(super) fn retries(subject: &Subject, settings: &RetrySettings, losses: &mut Losses<'_>) -> u32 {
     match (settings.max_attempts(), settings.total_timeout()) {
         (Some(attempts), _) => attempts.saturating_sub(1),
@@ -124,14 +124,14 @@ fn retries_within(settings: &RetrySettings, total: Duration) -> u32 {
     retries
 }
 
-/// The limit on a whole call. Where nothing is retried, that on its only attempt is one too.
+/// The limit on a whole call. If nothing is retried, that on its only attempt is one too.
 pub(in crate::convert) fn call_timeout(policy: MethodPolicy<'_>) -> Option<Duration> {
     let settings = policy.settings();
     let only = settings.initial_rpc_timeout().filter(|_| policy.codes().is_empty());
     settings.total_timeout().into_iter().chain(only).min()
 }
 
-/// The timeout of single attempts, where it is not that of the call.
+/// The timeout of single attempts, if it is not that of the call.
 pub(super) fn attempt_timeout(settings: &RetrySettings) -> Option<Duration> {
     let initial = settings.initial_rpc_timeout()?;
     settings.total_timeout().is_none_or(|total| initial < total).then_some(initial)

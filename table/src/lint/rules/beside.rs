@@ -31,7 +31,7 @@ declare! {
 
 /// Polls are counted up to this.
 const MOST_POLLS: u32 = 1000;
-/// The time in which they are counted where no timeout ends them.
+/// The time in which they are counted if no timeout ends them.
 const HOUR: Duration = Duration::from_secs(3600);
 /// A time between polls that is no burden, however many there are.
 const SELDOM: Duration = Duration::from_secs(10);

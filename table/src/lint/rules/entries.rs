@@ -116,7 +116,7 @@ fn content(entry: &EntryView<'_>) -> Content {
     }
 }
 
-/// Where a format names its definitions, entries with other names differ on purpose.
+/// If a format names its definitions, entries with other names differ on purpose.
 fn named<'a>(entry: &EntryView<'a>) -> &'a str {
     let key = entry.policy.params_key();
     if key.starts_with("retry_policy_") || key.starts_with("no_retry_") { "" } else { key }

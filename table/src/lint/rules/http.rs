@@ -42,7 +42,7 @@ declare! {
         "Leave retry_after out.";
     HEDGED_DELETE: "hedged-delete", Warning, Table,
         "a DELETE that is hedged: the second copy may remove something else, or find nothing",
-        "Retry the request in place of hedging it.";
+        "Retry the request instead of hedging it.";
 }
 
 /// The methods of RFC 9110, RFC 5789 and `WebDAV`.
@@ -159,7 +159,7 @@ fn safety(http: &HttpTable, section: &HttpSection, own: &IdempotencyRule, report
     };
     if method == "DELETE" && own.is_hedgeable() == Some(true) && (hedges(section) || hedges(&http.defaults)) {
         let message = "a DELETE is hedged: the second copy may remove something else, or find nothing";
-        report.add(&HEDGED_DELETE, at(section, "hedgeable"), message, "retry it in place of hedging it");
+        report.add(&HEDGED_DELETE, at(section, "hedgeable"), message, "retry it instead of hedging it");
     }
     let may_run_twice = match own.is_hedgeable() {
         Some(word) => word,

@@ -1,4 +1,4 @@
-//! Suppressions where there is nothing to suppress.
+//! Suppressions if there is nothing to suppress.
 
 use crate::lint::rule::{Needs, Rule, declare};
 use crate::{Finding, Suppression};

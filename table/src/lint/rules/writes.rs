@@ -20,16 +20,16 @@ declare! {
         "Give the method an entry without a retry policy.";
     HEDGED_NOT_IDEMPOTENT: "hedged-not-idempotent", Warning, Table,
         "a method is hedged, and the table says that it is not idempotent",
-        "Retry the method in place of hedging it.";
+        "Retry the method instead of hedging it.";
     HEDGED_WRITE: "hedged-write", Warning, Services,
         "a method that changes something is hedged: it may be carried out several times",
-        "Retry the method in place of hedging it, or say in the table that it is idempotent.";
+        "Retry the method instead of hedging it, or say in the table that it is idempotent.";
     POLICY_ON_CLIENT_STREAM: "policy-on-client-stream", Warning, Services,
         "a retry policy for a method whose requests are a stream, which is not retried unless the program buffers it",
         "Give the method an entry with a timeout only, or let the program replay streams.";
 }
 
-/// The codes after which nobody knows whether the request was carried out.
+/// The codes after which it is unknown whether the request was carried out.
 const AMBIGUOUS: [Code; 5] =
     [Code::Cancelled, Code::Unknown, Code::DeadlineExceeded, Code::Aborted, Code::Internal];
 
@@ -107,7 +107,7 @@ fn hedged(subject: &Subject<'_>, report: &mut Report) {
                 "{} may change something and is hedged, so that it may be carried out several times at once",
                 rpc.full_name()
             );
-            let help = "retry it in place of hedging it or, if a repetition has no further effect, write idempotent = true in TOML";
+            let help = "retry it instead of hedging it or, if a repetition has no further effect, write idempotent = true in TOML";
             report.add(&HEDGED_WRITE, Place::method(rpc), message, help);
         }
     }
@@ -120,6 +120,6 @@ fn said(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     };
     let Some(name) = entry.names.iter().find(is_not) else { return };
     let message = format!("{name} is hedged, and the table says that it is not idempotent");
-    let help = "retry it in place of hedging it, or correct the entry";
+    let help = "retry it instead of hedging it, or correct the entry";
     report.add(&HEDGED_NOT_IDEMPOTENT, Place::value(entry, PolicyField::Hedging), message, help);
 }

@@ -10,8 +10,8 @@ use std::sync::Arc;
 /// How many names a finding lists.
 const LISTED: usize = 4;
 
-/// The names of definitions in each service. Where two files have a name for one service, that of the later
-/// file ends with the file's number.
+/// The names of definitions in each service. If two files have a name for one service, that of the later file ends
+/// with the file's number.
 #[derive(Debug, Default)]
 pub(in crate::model) struct DefinitionNames {
     /// Per service the keys of entries that have other ones there than by themselves.

@@ -63,8 +63,7 @@ const METHOD_OTHERS: [&str; 21] = [
     "http_method",
 ];
 
-/// Reads GAPIC YAML. Its values mean the same in every dialect, but for the decimals of polling
-/// multipliers.
+/// Reads GAPIC YAML. Its values mean the same in every dialect, except for the decimals of polling multipliers.
 pub(crate) fn read_gapic_yaml(
     source: &Source,
     root: &Node,

@@ -16,7 +16,7 @@ pub(super) struct Operation {
 /// Headers that let a request succeed only once.
 const CONDITIONS: [&str; 2] = ["if-match", "if-unmodified-since"];
 
-/// The key of an order in which concrete paths come before those with variables, as OpenAPI has it.
+/// The key of an order in which concrete paths come before those with variables, as in OpenAPI.
 pub(super) fn specificity(path: &PathPattern) -> Vec<u8> {
     let kind = |segment: &str| match segment.find('{').or_else(|| segment.find('*')) {
         None => 0,

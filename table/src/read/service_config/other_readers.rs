@@ -5,7 +5,7 @@ use crate::diagnostics::Findings;
 use crate::document::{Node, Source};
 use crate::{Dialect, Finding, Severity, TableError};
 
-/// Where Google's Java generator and gRPC itself make nothing of a file. `no_json` is why the text is not JSON for gRPC,
+/// If Google's Java generator and gRPC itself make nothing of a file. `no_json` is why the text is not JSON for gRPC,
 /// though it is for the generator.
 pub(crate) fn other_readers(
     source: &Source,

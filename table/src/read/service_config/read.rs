@@ -70,7 +70,7 @@ impl Reader<'_> {
         let wait_for_ready = wait.map(|node| self.scalars.boolean(node, "waitForReady")).transpose()?;
         let unused = "it is kept, but has no effect here";
         let connection =
-            "use a Connection of tonic-gax in place of tonic's channel; over that, calls wait as it says";
+            "use a Connection of tonic-gax instead of tonic's channel; over that, calls wait as it says";
         for (node, message, help) in [
             (wait, "waitForReady has no effect over tonic's channel", connection),
             (request_bytes, "maxRequestMessageBytes has no effect on retries", unused),

@@ -2,8 +2,8 @@
 
 use crate::document::Node;
 
-/// How a method is reached over HTTP (`http.rules[]`): what the service YAML says goes over the `google.api.http` of the proto,
-/// above all for the methods of services that are mixed in.
+/// How a method is reached over HTTP (`http.rules[]`): the service YAML takes precedence over the `google.api.http` of the
+/// proto, mainly for the methods of mixed-in services.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct YamlHttpRule {
@@ -15,7 +15,7 @@ pub struct YamlHttpRule {
     pub body: String,
     /// The field that the response is; empty: all of it.
     pub response_body: String,
-    /// The bindings that count where this one does not fit.
+    /// The bindings that are used if this one does not fit.
     pub additional_bindings: Vec<YamlHttpRule>,
 }
 

@@ -13,10 +13,9 @@ impl ServiceYaml {
     /// The services that Google's Java generator makes clients for, given all services of the protos that
     /// it is run on.
     ///
-    /// The methods of a mixin go to the end of every other service, if the YAML names both the mixin
-    /// (`apis`) and the method (`http.rules`) and no service has a method of that name; the mixin gets no
-    /// separate client then. Where the YAML selects methods, only those are left. A service without its own
-    /// methods has no client.
+    /// The methods of a mixin go to the end of every other service, if the YAML names both the mixin (`apis`) and the
+    /// method (`http.rules`) and no service has a method of that name; the mixin gets no separate client then. If the
+    /// YAML selects methods, only those are left. A service without its own methods has no client.
     #[must_use]
     pub fn mix_in(&self, services: Vec<ServiceDescription>) -> Vec<ServiceDescription> {
         let all_are_mixins = services.iter().all(|service| MIXINS.contains(&service.name()));

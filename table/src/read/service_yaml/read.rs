@@ -58,7 +58,7 @@ impl ServiceYaml {
     ///
     /// # Errors
     ///
-    /// It is no YAML.
+    /// It is not YAML.
     pub fn parse(text: &str) -> Result<Self, TableError> {
         Self::read(&Source::new(None, text))
     }
@@ -67,7 +67,7 @@ impl ServiceYaml {
     ///
     /// # Errors
     ///
-    /// The file can't be read, is not a regular file, is longer than 16 MiB, or is no YAML.
+    /// The file can't be read, is not a regular file, is longer than 16 MiB, or is not YAML.
     pub fn from_path(path: impl AsRef<Path>) -> Result<Self, TableError> {
         let path = path.as_ref();
         Self::parse_file(path.to_string_lossy(), &load(path)?)
@@ -77,12 +77,12 @@ impl ServiceYaml {
     ///
     /// # Errors
     ///
-    /// It is no YAML.
+    /// It is not YAML.
     pub fn parse_file(name: impl AsRef<str>, content: &[u8]) -> Result<Self, TableError> {
         Self::read(&Source::decode(Some(name.as_ref().into()), content)?)
     }
 
-    /// The fields of a method's requests that a client fills with a new id where they are empty.
+    /// The fields of a method's requests that a client fills with a new id if they are empty.
     pub fn auto_populated_fields<'a>(
         &'a self,
         service: &str,
@@ -92,7 +92,7 @@ impl ServiceYaml {
         self.auto_populated.iter().filter(move |field| field.method == name)
     }
 
-    /// How a method is reached over HTTP, where the YAML says it.
+    /// How a method is reached over HTTP, if the YAML has it.
     #[must_use]
     pub fn http_rule(&self, service: &str, method: &str) -> Option<&YamlHttpRule> {
         self.http_rules.get(&format!("{service}.{method}"))

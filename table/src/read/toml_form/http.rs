@@ -185,7 +185,7 @@ impl Reader<'_> {
             "always" => Ok(OperationClass::Always),
             "never" => Ok(OperationClass::Never),
             _ => {
-                let help = "write \"always\" or \"never\"; for a condition, write if_any in place of class";
+                let help = "write \"always\" or \"never\"; for a condition, write if_any instead of class";
                 Err(self.source.fault(node.span, "is not a class", help))
             }
         }

@@ -116,7 +116,7 @@ impl Reader<'_> {
             span: merged.span,
             names: Arc::default(),
             timeout: settings.timeout,
-            // Nothing is said of retries where nothing is retried.
+            // Nothing is said of retries if nothing is retried.
             retry: (!codes.value.is_empty()).then(|| Box::new(retry)),
             hedging,
             wait_for_ready: None,

@@ -253,7 +253,7 @@ impl Reader<'_> {
         Ok(settings)
     }
 
-    /// The timeout among what only a service config says: zero, which limits nothing but for gRPC itself.
+    /// The timeout among what only a service config says: zero, which limits nothing except for gRPC itself.
     fn service_config_timeout(&self, rest: &mut Vec<Member>) -> Result<Option<Located<i128>>, TableError> {
         let Some(index) = rest.iter().position(|member| &*member.key == "timeout") else { return Ok(None) };
         self.scalars.duration(&rest.remove(index).value, "timeout").map(Some)

@@ -110,7 +110,7 @@ async fn a_proxy_that_refuses_says_why() {
     for (reply, expected) in [
         (
             "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
-            "407 Proxy Authentication Required to CONNECT a:1: it wants credentials",
+            "407 Proxy Authentication Required to CONNECT a:1: it requires credentials",
         ),
         (
             "HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n",

@@ -1,4 +1,4 @@
-//! Connections that die in silence, over real sockets: a proxy swallows what it gets.
+//! Connections that die silently, over real sockets: a proxy swallows what it gets.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_connection::Connection;

@@ -136,7 +136,7 @@ fn safety(request: &Request<'_>) -> String {
         return format!("Safe to retry: {}.", request.class);
     }
     format!(
-        "Not safe to retry ({}): another attempt follows only if no server can have carried out the one before.",
+        "Not safe to retry ({}): another attempt follows only if no server can have carried out the previous one.",
         request.class
     )
 }

@@ -33,7 +33,7 @@ impl HeaderLookup for Headers<'_> {
     }
 }
 
-/// The request that somebody names: by a rule's name, or by method and path, or method and URL. `None`: it is a name that no rule
+/// The request of the arguments: by a rule's name, or by method and path, or method and URL. `None`: it is a name that no rule
 /// has.
 pub(super) fn find<'a>(
     http: &'a HttpTable,

@@ -70,7 +70,7 @@ impl Place<'_> {
         self.key().unwrap_or((column, usize::MAX))
     }
 
-    /// The columns of the key, in quotes, that stands before the value.
+    /// The columns of the key, in quotes, that is before the value.
     fn key(&self) -> Option<(usize, usize)> {
         let letters: Vec<char> = self.text.chars().take(self.start.1 - 1).collect();
         let is_space = |letter: &&char| letter.is_whitespace();

@@ -50,7 +50,7 @@ pub(crate) fn find<'a>(
     }
 }
 
-/// The error of a method that the table says nothing of.
+/// The error of a method that the table says nothing about.
 pub(crate) fn has_nothing(wanted: &str) -> Failure {
     let sentence =
         format!("the table has no entry for {wanted:?}: calls pass through unchanged, without a deadline");
@@ -67,8 +67,8 @@ fn unknown(rows: &[MethodView<'_>], wanted: &str, is_known: impl Fn(&MethodView<
     Failure::Usage(format!("the table has no entry for {wanted:?}; {advice}"))
 }
 
-/// The full name of the method that somebody may have meant, among full names and the methods in them: a name
-/// without a service is one of a method.
+/// The full name of the method that may have been meant, among full names and the methods in them: a name without a
+/// service is one of a method.
 pub(in crate::command) fn close_method<'n>(wanted: &str, names: &'n [(String, &str)]) -> Option<&'n str> {
     let is_full = wanted.contains(['/', '.']);
     let part = |name: &'n (String, &'n str)| if is_full { name.0.as_str() } else { name.1 };

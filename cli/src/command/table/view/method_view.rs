@@ -174,7 +174,7 @@ impl<'a> MethodView<'a> {
         self.impact()?.worst_case()
     }
 
-    /// The worst case where no server asks for a delay.
+    /// The worst case if no server asks for a delay.
     pub(crate) fn worst_case_without_server_delays(&self) -> Option<Duration> {
         self.impact()?.worst_case_without_server_delays()
     }
@@ -189,7 +189,7 @@ impl<'a> MethodView<'a> {
         self.impact().map_or_else(|| "1.0".to_owned(), times)
     }
 
-    /// When attempts start if each is refused at once, without jitter.
+    /// When attempts start if each is refused immediately, without jitter.
     pub(crate) fn starts(&self) -> &[Duration] {
         self.impact().map_or(&[], Impact::refused)
     }

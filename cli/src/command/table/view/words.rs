@@ -10,7 +10,7 @@ pub(crate) fn codes_text(codes: CodeSet) -> String {
     if codes.is_empty() { "none".to_owned() } else { codes.to_string() }
 }
 
-/// `file:line` of a value; empty where the table does not give it.
+/// `file:line` of a value; empty if the table does not give it.
 pub(crate) fn line_of(policy: MethodPolicy<'_>, field: PolicyField) -> String {
     policy.origin_of(field).map(short_place).unwrap_or_default()
 }
@@ -51,7 +51,7 @@ pub(crate) fn hedging(policy: &HedgingPolicy) -> String {
     format!("up to {most} attempts, {}; non-fatal codes: {codes}", hedging.spacing())
 }
 
-/// `after 5 s x 1.5 up to 45 s, for 5 min in all`, or `without a delay, ..`. Delays that nobody set are there too.
+/// `after 5 s x 1.5 up to 45 s, for 5 min in all`, or `without a delay, ..`. Delays that aren't set are included.
 pub(crate) fn polling(settings: &RetrySettings) -> String {
     let delays = settings.retry_delays(Compatibility::Documented);
     let total = settings.total_timeout();

@@ -8,9 +8,9 @@ use std::{fs, io};
 /// More links on the way to one file make no sense; the system has the same limit.
 const MOST_LINKS: usize = 40;
 
-/// The folders in which something happens when the path leads to another content: the one of the file itself, and those of
-/// all links on the way there. Where that one is away, the closest one above it that is there. A Kubernetes volume, for one, has `table.json -> ..data/table.json` and
-/// `..data -> ..2026_11_22`, of which the second is replaced.
+/// The folders in which something happens when the path leads to another content: the one of the file itself, and those of all links on
+/// the way there. Where that one is missing, the closest one above it that is there. A Kubernetes volume, for one, has
+/// `table.json -> ..data/table.json` and `..data -> ..2026_11_22`, of which the second is replaced.
 pub(super) fn folders(path: &Path) -> io::Result<BTreeSet<PathBuf>> {
     let mut folders = BTreeSet::new();
     let mut resolved = PathBuf::new();
@@ -36,7 +36,7 @@ pub(super) fn folders(path: &Path) -> io::Result<BTreeSet<PathBuf>> {
             }
         }
     }
-    // Of a folder that is away its parent, where it will be made again.
+    // Of a folder that is missing its parent, where it will be made again.
     let folder = resolved.ancestors().skip(1).find(|folder| folder.is_dir());
     folders.extend(folder.map(Path::to_owned));
     Ok(folders)

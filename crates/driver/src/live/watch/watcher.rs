@@ -23,15 +23,15 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// Reads the handle's table from a file, now and whenever the file changes, in the dialect of the table that the handle has.
 ///
-/// The file is noticed however it is replaced: written in place, renamed over, or behind links that are pointed elsewhere,
-/// as Kubernetes does with config maps. Write it under another name and rename it: a file that is written in place may
-/// be read half-written. Such a file, one that is empty, and any other that [`SettingsHandle::replace`] refuses leaves the
-/// settings as they are, and those who [listen](SettingsHandle::on_event) are notified why.
+/// All ways of replacing the file are detected: writing it in place, renaming another file, or changing a link, as
+/// Kubernetes does with config maps. Write it under another name and rename it: a file that is written in place may be
+/// read half-written. Such a file, an empty one, and any other that [`SettingsHandle::replace`] rejects leave the settings
+/// as they are, and the [listeners](SettingsHandle::on_event) are notified.
 ///
-/// Changes are noticed by a separate thread, through what the operating system offers, and every five seconds the file is
-/// looked at in any case: some network file systems report no changes. If the file or its folders are away, the settings
-/// stay as they are, and the file is read as soon as it is back. [`SettingsHandle::is_watched`] says whether the watch
-/// works, and so do the event [`Watching`](SettingsEvent::Watching) and the gauge `gax.client.settings.watched`.
+/// A separate thread receives changes from the operating system, and also reads the file every five seconds, because some
+/// network file systems report no changes. If the file or its folders are missing, the settings stay as they are, and the
+/// file is read as soon as it is back. [`SettingsHandle::is_watched`] returns whether the watch works, as do the event
+/// [`Watching`](SettingsEvent::Watching) and the gauge `gax.client.settings.watched`.
 ///
 /// # Errors
 ///
@@ -62,7 +62,7 @@ pub fn watch(path: impl AsRef<Path>, handle: &SettingsHandle) -> Result<Watch, R
         if event.is_ok_and(|event| is_reading(event.kind)) {
             return;
         }
-        // The thread has ended if nobody receives it.
+        // If it isn't received, the thread has ended.
         of_watcher.send(Change::Seen).ok();
     });
     let path = std::path::absolute(path).map_err(|error| cannot(error.into()))?;
@@ -84,7 +84,7 @@ pub fn watch(path: impl AsRef<Path>, handle: &SettingsHandle) -> Result<Watch, R
     Ok(Watch { path: shown, stop: Some(sender) })
 }
 
-/// Whether somebody has looked at a file, as we do, and changed nothing.
+/// Whether a file was only read, as by this thread, and not changed.
 fn is_reading(kind: EventKind) -> bool {
     matches!(kind, EventKind::Access(access) if access != AccessKind::Close(AccessMode::Write))
 }
@@ -106,7 +106,7 @@ impl Watch {
 impl Drop for Watch {
     fn drop(&mut self) {
         if let Some(stop) = &self.stop {
-            // The thread has ended if nobody receives it.
+            // If it isn't received, the thread has ended.
             stop.send(Change::Stop).ok();
         }
     }

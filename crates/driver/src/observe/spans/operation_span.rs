@@ -189,7 +189,7 @@ impl OperationObserver for OperationSpan {
     }
 
     fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {
-        // Where messages are counted, a channel takes requests before it has a connection.
+        // If messages are counted, a channel takes requests before it has a connection.
         if !operation.transport().counts_messages() {
             self.end_delay(attempt.number(), waited);
         }

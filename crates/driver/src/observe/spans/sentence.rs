@@ -5,7 +5,7 @@ use gax_retry::StopReason;
 use gax_text::{Escaped, Human};
 use std::fmt;
 
-/// One sentence for somebody who was woken by it.
+/// One sentence for an operator who was woken by it.
 pub(super) struct Sentence<'a>(pub(super) &'a OperationInfo, pub(super) &'a OperationSummary);
 
 impl fmt::Display for Sentence<'_> {

@@ -1,4 +1,4 @@
-//! Options that count while an operation runs.
+//! Options that apply while an operation runs.
 
 use crate::observe::OutgoingHeaders;
 use gax_retry::{Code, CodeSet};
@@ -8,12 +8,12 @@ use tracing::Span;
 /// Writes the context of a span into the headers of a request.
 type Propagator = dyn Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync;
 
-/// Options that count while an operation runs.
+/// Options that apply while an operation runs.
 #[derive(Clone)]
 pub(super) struct SpanOptions {
     pub(super) propagator: Option<Arc<Propagator>>,
     pub(super) attempt_delays: bool,
-    /// The codes of which nobody has to be warned.
+    /// The codes without a warning.
     pub(super) expected: CodeSet,
 }
 

@@ -62,11 +62,11 @@ impl TracingObserver {
     /// The codes that a caller may expect: an operation that fails with one of them, without being retried, is an event at the
     /// level DEBUG, not WARN. One whose retries did not help is a warning regardless of its code. Default: `INVALID_ARGUMENT`,
     /// `NOT_FOUND`, `ALREADY_EXISTS`, `PERMISSION_DENIED`, `FAILED_PRECONDITION`, `ABORTED`, `OUT_OF_RANGE` and
-    /// `UNAUTHENTICATED`, which by OpenTelemetry's conventions are no errors of the server.
+    /// `UNAUTHENTICATED`, which by OpenTelemetry's conventions are not errors of the server.
     ///
     /// # Errors
     ///
-    /// One of them is no code.
+    /// One of them is not a code.
     ///
     /// # Examples
     ///
@@ -92,7 +92,7 @@ impl TracingObserver {
     }
 
     /// Whether an operation over gRPC is called `Sent.package.Service.Method` in `otel.name`, as in gRFC A72 and grpc-go
-    /// writes it, in place of `package.Service/Method`, as in OpenTelemetry. Default: as in OpenTelemetry.
+    /// writes it, instead of `package.Service/Method`, as in OpenTelemetry. Default: as in OpenTelemetry.
     #[must_use]
     pub fn sent_prefix(mut self, is_set: bool) -> Self {
         self.sent_prefix = is_set;
@@ -100,15 +100,15 @@ impl TracingObserver {
     }
 
     /// Whether each attempt has a span `delay` (`otel.name` "Delay", `grpc.delay_type` "connecting") below its own, from its
-    /// start until a connection reads its request (gRFC A121); over HTTP until the client takes it. Default: it hasn't.
+    /// start until a connection reads its request (gRFC A121); over HTTP until the client accepts it. Default: no.
     #[must_use]
     pub fn attempt_delays(mut self, are_spans: bool) -> Self {
         self.options.attempt_delays = are_spans;
         self
     }
 
-    /// Writes the context of each attempt's span into the headers of its request, so that the server's span hangs below
-    /// it. Called once for each request that goes out. Default: nothing is written.
+    /// Writes the context of each attempt's span into the headers of its request, so that the server's span becomes its
+    /// child. Called once for each request that is sent. Default: nothing is written.
     #[must_use]
     pub fn propagator(
         mut self,

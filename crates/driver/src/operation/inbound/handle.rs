@@ -37,21 +37,21 @@ impl Drop for Entered {
 
 /// The request that a server's handler serves: a handle for work that the handler hands to other tasks and threads.
 ///
-/// `DeadlineLayer` has to be around the server. What the handler does in its own task is then
-/// bounded by the request's deadline without further ado. A task that it spawns and a thread that it starts know nothing
-/// of the request, unless they run in its [`scope`](Self::scope) or [`enter`](Self::enter) it:
+/// It requires a `DeadlineLayer` around the server. The request's deadline then bounds everything that the handler
+/// does in its own task. Tasks that it spawns and threads that it starts don't belong to the request, unless they run
+/// in its [`scope`](Self::scope) or [`enter`](Self::enter) it:
 ///
 /// * Operations over gRPC and HTTP, and those of closures, blocking ones too, have no more time than the request.
 /// * When the request has ended, tasks in its scope are dropped, and with them their operations, whose observers are
 ///   notified that they were cancelled; operations of threads end with
 ///   [`StopReason::Cancelled`](crate::StopReason::Cancelled).
-/// * Where [retries inside retries](crate::OperationOptions::nested_retries) are refused, that holds there too.
+/// * If [retries inside retries](crate::OperationOptions::nested_retries) are turned off, that applies there too.
 ///
-/// A request has ended when its handler was dropped, as happens when the caller goes away, or when its response has been
-/// sent to its end: a stream of responses may be fed by tasks. What is to continue after the response is not run in the scope.
+/// A request has ended when its handler was dropped, for example because the caller is gone, or when its whole response has
+/// been sent. (Tasks may feed a stream of responses.) Don't run work in the scope that should continue after the response.
 ///
-/// Clones are the same handle, at the price of a counter. [`Inbound::default`] is the handle of no request: it bounds
-/// nothing and never ends.
+/// Clones are the same handle and cost one counter. [`Inbound::default`] is a handle without a request: it has no
+/// limit and never ends.
 ///
 /// # Examples
 ///
@@ -82,7 +82,7 @@ impl Drop for Entered {
 #[derive(Clone, Default)]
 pub struct Inbound {
     served: Option<Served>,
-    /// Whether a thread has entered it, so that nobody drops what is done there.
+    /// Whether a thread has entered it, so that its work can't be dropped.
     is_entered: bool,
 }
 
@@ -127,8 +127,8 @@ impl Inbound {
     }
 
     /// Runs a closure for the request, in any thread. Operations that it runs there belong to the request, and those of
-    /// [blocking closures](crate::Retryer::run_blocking) stop as it ends: a wait ends at once, a closure that is running
-    /// is not interrupted, and no attempt follows. Async operations that a `block_on` in it waits for end with
+    /// [blocking closures](crate::Retryer::run_blocking) stop as it ends: a wait ends immediately, a closure that is
+    /// running is not interrupted, and no attempt follows. Async operations that a `block_on` in it waits for end with
     /// [`StopReason::Cancelled`](crate::StopReason::Cancelled); what else an async block does there continues, so that
     /// `block_on(inbound.scope(work))` is the better choice.
     ///
@@ -144,7 +144,7 @@ impl Inbound {
         INBOUND.sync_scope(Self { is_entered: true, ..self.clone() }, work)
     }
 
-    /// Runs a future for the request that somebody else polls.
+    /// Runs a future for a request that another task polls.
     pub(super) fn around<F: Future>(self, work: F) -> TaskLocalFuture<Self, F> {
         INBOUND.scope(Self { is_entered: false, ..self }, work)
     }
@@ -181,7 +181,7 @@ pub fn inbound_deadline() -> Option<Instant> {
     INBOUND.try_with(Inbound::deadline).ok().flatten()
 }
 
-/// The request that this thread has entered, where nothing drops an operation that outlives it.
+/// The request that this thread has entered, if nothing drops an operation that outlives it.
 #[inline]
 pub(crate) fn entered() -> Option<Inbound> {
     if HAS_ENTERED.get() { current_entered() } else { None }

@@ -53,7 +53,7 @@ pub enum LostReason {
     Silent,
     /// It has reached the maximum age.
     TooOld,
-    /// The resolver doesn't name its address any longer, or nobody needs the connection.
+    /// The resolver no longer returns its address, or the connection is no longer needed.
     Removed,
 }
 

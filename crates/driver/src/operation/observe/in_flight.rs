@@ -24,7 +24,7 @@ impl InFlight {
         Self { started, taken_after: None, outbound: None, received: MessageCounter::default(), delay: None }
     }
 
-    /// The service takes its request: for the first time, or once more.
+    /// The service takes its request: for the first time, or again.
     pub(super) fn sent(&mut self, waited: Duration, outbound: Option<Arc<Outbound>>) {
         self.taken_after = Some(waited);
         self.outbound = outbound;

@@ -25,7 +25,7 @@ impl Transport {
         Self { name, has_wire: false, names_rpcs: false, counts_messages: false }
     }
 
-    /// Its attempts are requests that go out: observers hear of their headers, and of when they are taken.
+    /// Its attempts are requests that are sent: observers are notified of their headers, and of when they are taken.
     #[must_use]
     pub const fn with_wire(self) -> Self {
         Self { has_wire: true, ..self }
@@ -49,7 +49,7 @@ impl Transport {
         self.name
     }
 
-    /// Whether its attempts are requests that go out.
+    /// Whether its attempts are requests that are sent.
     #[must_use]
     pub const fn has_wire(&self) -> bool {
         self.has_wire
@@ -120,8 +120,8 @@ impl OperationInfo {
         self.name.as_str()
     }
 
-    /// The method as metrics and spans name it: over gRPC `package.Service/Method`, without what an origin puts before
-    /// it, and so for the long-running operations of an RPC; otherwise as [`method`](Self::method) has it.
+    /// The method as metrics and spans name it: over gRPC `package.Service/Method`, without a path prefix of the
+    /// origin, also for the long-running operations of an RPC; otherwise the same as [`method`](Self::method).
     #[must_use]
     pub fn full_method(&self) -> &str {
         if self.transport.names_rpcs { full_method(self.method()) } else { self.method() }
@@ -133,9 +133,9 @@ impl OperationInfo {
         self.transport
     }
 
-    /// Whether the program knew the method before it was called: a client that was generated, tonic's own included, has it, the layer's
-    /// table or descriptors name it, or it is a closure's name. The number of other names has no bound, so metrics should call
-    /// them all `other`. Requests of HTTP clients are never registered.
+    /// Whether the program knew the method before it was called: from a generated client (including tonic's), from the layer's table or
+    /// descriptors, or as a closure's name. The number of other names has no bound, so metrics should call them all `other`. Requests
+    /// of HTTP clients are never registered.
     #[must_use]
     pub fn is_registered(&self) -> bool {
         self.is_registered

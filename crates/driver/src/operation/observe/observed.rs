@@ -1,4 +1,4 @@
-//! One operation that somebody observes.
+//! One operation that is observed.
 #![allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
 
 use crate::operation::clock::Clock;
@@ -25,7 +25,7 @@ pub struct Observed {
     clock: Clock,
     budget: Option<RetryBudget>,
     in_flight: Vec<InFlight>,
-    /// The attempt with the reply, of which nobody is notified until it is known that the caller can use it.
+    /// The attempt with the reply; observers are notified when it is known that the caller can use it.
     replied: Option<Attempt>,
     last: Option<Code>,
     /// The code that the operation ends with, unless an attempt in flight has a reply.
@@ -157,14 +157,14 @@ impl Observed {
         self.held = Some(code);
     }
 
-    /// The attempt of that number was dropped, so long after the operation's start.
+    /// The attempt with that number was dropped, at this time after the operation's start.
     pub fn attempt_cancelled(&mut self, number: u32, end: Duration) {
         if let Some(attempt) = self.started(number) {
             self.notify(Event::cancelled(attempt, end));
         }
     }
 
-    /// The request of an attempt goes out, with the headers that observers add, if they want anything of it.
+    /// The request of an attempt is sent, with the headers that observers add, if they want anything of it.
     pub fn sending(&mut self, number: u32) -> Option<Box<Outgoing>> {
         let attempt = self.started(number)?;
         let waited = self.clock.elapsed().saturating_sub(attempt.start());
@@ -181,7 +181,7 @@ impl Observed {
         (!headers.is_empty() || outbound.is_some()).then(|| Box::new(Outgoing { headers, outbound }))
     }
 
-    /// These bytes of an attempt's response have come in.
+    /// These bytes of an attempt's response have arrived.
     pub fn received(&mut self, number: u32, data: &[u8]) {
         if !self.watches_transfers {
             return;
@@ -202,7 +202,7 @@ impl Observed {
         }
     }
 
-    /// These bytes have come in of the response that the caller has already.
+    /// These bytes have arrived of the response that the caller has already.
     pub fn stream_received(&mut self, data: &[u8]) {
         if let Some(attempt) = self.started_with_reply() {
             self.received(attempt.number(), data);
@@ -226,7 +226,7 @@ impl Observed {
         }
     }
 
-    /// Whether somebody wants to know what comes in.
+    /// Whether observers watch the bytes that arrive.
     #[must_use]
     pub fn watches_transfers(&self) -> bool {
         self.watches_transfers

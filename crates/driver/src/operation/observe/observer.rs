@@ -13,32 +13,32 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Is notified of operations, as they happen.
+/// An observer, which is notified of operations while they run.
 ///
 /// Every method has an empty default. All are called synchronously, in the order of gax-java's tracers, by the task that
-/// polls the operation (`operation_started` of a call through the layer by whoever makes the call; `request_read` and
-/// `message_sent` by the task of the connection): they must not block. Observers see methods, numbers and codes, never
-/// messages, bodies or the values of metadata.
+/// polls the operation (`operation_started` of a call through the layer by the task that makes the call; `request_read`
+/// and `message_sent` by the task of the connection). They must not block. Observers see methods, numbers and codes,
+/// never messages, bodies or the values of metadata.
 ///
-/// Of one operation an observer hears, in this order:
+/// The notifications of one operation, in this order:
 ///
 /// 1. [`operation_started`](Self::operation_started), once;
 /// 2. for each attempt [`attempt_started`](Self::attempt_started), [`attempt_sent`](Self::attempt_sent) once the
 ///    transport takes the request, and exactly one end: `attempt_succeeded`, `attempt_failed` (another attempt follows,
-///    or others are in flight), `attempt_failed_retries_exhausted`, `attempt_permanent_failure` or
-///    `attempt_cancelled`. Attempts count from 1. (gax-java's tracers count them from 0.) A transparent retry is no
-///    attempt: it comes between the start and the end of one;
+///    or others are in flight), `attempt_failed_retries_exhausted`, `attempt_permanent_failure` or `attempt_cancelled`.
+///    Attempts count from 1. (gax-java's tracers count them from 0.) A transparent retry is not an attempt: it is part
+///    of one;
 /// 3. [`operation_succeeded`](Self::operation_succeeded), [`operation_failed`](Self::operation_failed) or
 ///    [`operation_cancelled`](Self::operation_cancelled), once.
 ///
 /// A stream of responses ends with its last message, or when it is dropped; so does its operation. A call whose request
-/// can't be encoded is no operation, and neither is one of a method that the layer's table doesn't know.
+/// can't be encoded is not an operation, and neither is a call of a method that the layer's table doesn't name.
 ///
 /// # Panics
 ///
-/// A panic of an observer changes nothing for the call and for other observers: it is caught, the observer is notified of
-/// what follows as before, and with the feature `tracing` its first panic is an event at the level ERROR. A program built
-/// with `panic = "abort"` ends, since nothing can be caught there.
+/// A panic of an observer doesn't affect the call or other observers: it is caught, and the observer continues to be
+/// notified. With the feature `tracing`, its first panic is an event at the level ERROR. A program that is built with
+/// `panic = "abort"` ends.
 ///
 /// # Cancel safety
 ///
@@ -77,38 +77,36 @@ use std::time::Duration;
 /// ```
 #[expect(unused_variables, reason = "the names are documentation: every default does nothing")]
 pub trait OperationObserver: Send + Sync + 'static {
-    /// An observer of this one operation, which hears everything about it in place of `self`, from
-    /// `operation_started` on: for those that keep something for each operation, such as a span. `None`, the default:
-    /// `self` hears it.
+    /// An observer of this one operation, which is notified instead of `self`, from `operation_started` on. Use it to
+    /// keep state for each operation, such as a span. `None`, the default: `self` is notified.
     fn for_operation(&self, operation: &OperationInfo) -> Option<Arc<dyn OperationObserver>> {
         None
     }
 
-    /// An operation has begun.
+    /// An operation has started.
     fn operation_started(&self, operation: &OperationInfo) {}
 
-    /// It has the reply.
+    /// The operation has the reply.
     fn operation_succeeded(&self, operation: &OperationInfo, summary: &OperationSummary) {}
 
-    /// It ended with an error.
+    /// The operation ended with an error.
     fn operation_failed(&self, operation: &OperationInfo, summary: &OperationSummary) {}
 
-    /// Its caller has dropped it.
+    /// The caller has dropped the operation.
     fn operation_cancelled(&self, operation: &OperationInfo, summary: &OperationSummary) {}
 
     /// An attempt starts.
     fn attempt_started(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
-    /// The thread is about to work on an attempt: to send it, or to poll what it waits for. Whatever the layers, interceptors and closures
-    /// of the program do for the attempt happens until [`attempt_exited`](Self::attempt_exited) is called, on the same thread. Both are
-    /// called often, for each poll.
+    /// The thread is about to send an attempt or to poll it. Until [`attempt_exited`](Self::attempt_exited) is called on the same thread,
+    /// everything that layers, interceptors and closures of the program do belongs to the attempt. Both are called for each poll.
     fn attempt_entered(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
-    /// The thread does not work on the attempt any longer.
+    /// The thread has stopped working on the attempt.
     fn attempt_exited(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
-    /// An attempt's request is about to go out, transparent retries included: here is where the context of a trace
-    /// goes into its headers. Closures have none, so that this is never called for them.
+    /// An attempt's request is about to be sent, including transparent retries. Write the context of a trace into its
+    /// headers here. Closures have no headers, so this is never called for them.
     fn attempt_headers(
         &self,
         operation: &OperationInfo,
@@ -117,57 +115,56 @@ pub trait OperationObserver: Send + Sync + 'static {
     ) {
     }
 
-    /// The transport has taken an attempt's request, so long after the attempt's start: what it took until a
-    /// connection was there and a service was ready. Never called for closures.
+    /// The transport has accepted an attempt's request, this time after the attempt's start: the time until a
+    /// connection existed and a service was ready. Never called for closures.
     fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
 
-    /// An attempt has waited for a connection or a free stream, known over a connection of our own.
-    /// The attempt's end follows.
+    /// An attempt has waited for a connection or a free stream, over a
+    /// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html). The attempt's end follows.
     fn attempt_delayed(&self, operation: &OperationInfo, attempt: StartedAttempt, delay: AttemptDelay) {}
 
-    /// Whether the observer wants to hear what goes over the wire: `request_read`, `message_sent`, `message_received` and
-    /// `attempt_transferred`. Asked as an operation begins. No, unless overridden: an attempt takes two allocations more
-    /// while its messages are counted.
+    /// Whether the observer needs the notifications about bytes: `request_read`, `message_sent`, `message_received` and
+    /// `attempt_transferred`. Called when an operation starts. Default: false, because counting messages needs two
+    /// allocations per attempt.
     fn watches_transfers(&self, operation: &OperationInfo) -> bool {
         false
     }
 
-    /// The connection has begun to read an attempt's request, so long after the attempt's start: it had to be there, and to
-    /// have a free stream. Only over gRPC, if an observer [watches](Self::watches_transfers). It is called by the task of
-    /// the connection, and after a transparent retry once more.
+    /// The connection has started to read an attempt's request, this time after the attempt's start: the time until there
+    /// was a connection with a free stream. Only over gRPC, if an observer [watches transfers](Self::watches_transfers). It
+    /// is called by the task of the connection, and again after a transparent retry.
     fn request_read(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
 
-    /// The connection has read a whole message of an attempt's request. Only over gRPC, if an observer
-    /// [watches](Self::watches_transfers). It is called by the task of the connection, which may continue for a moment after
-    /// the attempt has ended.
+    /// The connection has read a whole message of an attempt's request. Only over gRPC, if an observer [watches
+    /// transfers](Self::watches_transfers). It is called by the task of the connection, which may continue for a moment
+    /// after the attempt has ended.
     fn message_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, message: WireMessage) {}
 
-    /// A whole message of an attempt's response has come in. Only over gRPC, if an observer
-    /// [watches](Self::watches_transfers).
+    /// A whole message of an attempt's response has arrived. Only over gRPC, if an observer [watches
+    /// transfers](Self::watches_transfers).
     fn message_received(&self, operation: &OperationInfo, attempt: StartedAttempt, message: WireMessage) {}
 
-    /// An attempt is over, and this much has gone over the wire with it; the attempt's end follows. If an observer
-    /// [watches](Self::watches_transfers), but never for closures.
+    /// An attempt has ended, with the bytes that it sent and received; the attempt's end follows. Only if an observer
+    /// [watches transfers](Self::watches_transfers), and never for closures.
     fn attempt_transferred(&self, operation: &OperationInfo, attempt: &Attempt, transfer: AttemptTransfer) {}
 
-    /// Something has happened to an attempt that only some transports have: over a
-    /// [connection](https://tonic-gax.github.io/tonic-gax/connecting.html) of our own the [`Peer`](crate::observe::Peer) that it went to is
-    /// known, and the end of an attempt of a transfer has a `TransferProgress`: the bytes that have gone over in all attempts, and how
-    /// often it has gone on after a failure. The attempt's end follows.
+    /// An event that only some transports have. Over a [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) it is the
+    /// [`Peer`](crate::observe::Peer) of the attempt. An attempt of a transfer has a `TransferProgress`: the bytes of all attempts, and
+    /// how often the transfer was resumed. The attempt's end follows.
     fn attempt_event(&self, operation: &OperationInfo, attempt: StartedAttempt, event: &dyn Event) {}
 
-    /// A stream of responses has brought a message. A layer without descriptors can't distinguish one response from a
-    /// stream of one, and notifies of it too.
+    /// A stream of responses has received a message. A layer without descriptors can't distinguish a single response
+    /// from a stream of one message, and notifies in both cases.
     fn response_received(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
     /// The caller gets the response before its end is known, so that no other attempt can follow.
     fn committed(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
-    /// A request that no server has seen is sent again at once, as part of the same attempt (gRFC A6).
+    /// A request that no server has seen is sent again immediately, as part of the same attempt (gRFC A6).
     fn transparent_retry(&self, operation: &OperationInfo, attempt: StartedAttempt) {}
 
     /// The server of an attempt that failed asks for a delay (`grpc-retry-pushback-ms`, `Retry-After`), or for no
-    /// further attempt. Only what the operation applies counts; the attempt's end follows.
+    /// further attempt. It is only called if the operation applies this; the attempt's end follows.
     fn pushback_received(&self, operation: &OperationInfo, attempt: &Attempt, asked: ServerDelay) {}
 
     /// An attempt that failed would be retried, but the retry budget is exhausted; the attempt's end follows.
@@ -176,7 +173,8 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// An attempt has the reply.
     fn attempt_succeeded(&self, operation: &OperationInfo, attempt: &Attempt) {}
 
-    /// An attempt failed, and another one follows after that delay; `None`: others are in flight, and none is added.
+    /// An attempt failed, and another one follows after that delay; `None`: others are in flight, and no attempt is
+    /// added.
     fn attempt_failed(&self, operation: &OperationInfo, attempt: &Attempt, delay: Option<Duration>) {}
 
     /// An attempt failed with an error that is retried, but a limit, the budget or the server allows no further one.
@@ -202,9 +200,9 @@ pub trait OperationObserver: Send + Sync + 'static {
     fn batch_sent(&self, batch: &BatchInfo<'_>) {}
 }
 
-/// The headers of one attempt's request, just before it goes out. An observer can add headers, but can't read any.
+/// The headers of one attempt's request, just before it is sent. An observer can add headers, but can't read any.
 ///
-/// Whoever carries the context of a trace to the server writes it here, once for each attempt (see
+/// Write the context of a trace here, once for each attempt (see
 /// [`OperationObserver::attempt_headers`](OperationObserver::attempt_headers)).
 pub struct OutgoingHeaders<'a> {
     headers: &'a mut HeaderMap,

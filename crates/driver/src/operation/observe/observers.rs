@@ -19,7 +19,7 @@ pub struct Observers {
     list: Vec<Installed>,
     /// The methods that were known before they were called, as `package.Service/Method`; `None`: all.
     registered: Option<HashSet<Box<str>>>,
-    /// Of the settings' file, where they are those of a handle.
+    /// Of the settings' file, if they are those of a handle.
     #[cfg(feature = "live")]
     watch: Option<Arc<WatchState>>,
 }
@@ -54,7 +54,7 @@ impl Observers {
         Self { registered: Some(named), ..self.clone() }
     }
 
-    /// These observers, where no method is known.
+    /// These observers, if no method is known.
     #[must_use]
     pub fn registering_none(&self) -> Self {
         Self { registered: Some(HashSet::new()), ..self.clone() }
@@ -75,7 +75,7 @@ impl Observers {
         None
     }
 
-    /// Notifies each observer of something that is no operation.
+    /// Notifies each observer of something that is not an operation.
     pub fn each(&self, mut notify: impl FnMut(&(dyn OperationObserver + 'static))) {
         for observer in &self.list {
             observer.notify(&mut notify);
@@ -143,7 +143,7 @@ impl Recipients {
         &self.info
     }
 
-    /// Whether somebody wants to know what goes over the wire.
+    /// Whether an observer watches transfers.
     pub(super) fn watches_transfers(&self) -> bool {
         let watches =
             |observer: &Installed| observer.notify(|observer| observer.watches_transfers(&self.info));

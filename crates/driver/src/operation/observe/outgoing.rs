@@ -10,16 +10,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// The headers that observers add to a request that is about to go out, and who watches its body.
+/// The headers that observers add to a request that is about to be sent, and who watches its body.
 #[derive(Debug)]
 pub struct Outgoing {
     pub(super) headers: HeaderMap,
-    /// Follows its body, where somebody watches transfers.
+    /// Follows its body, if transfers are watched.
     pub(super) outbound: Option<Arc<Outbound>>,
 }
 
 impl Outgoing {
-    /// Puts the headers in place of what a request has of these names.
+    /// Puts the headers instead of what a request has of these names.
     #[cold]
     pub fn add_headers(&mut self, headers: &mut HeaderMap) {
         for (name, value) in std::mem::take(&mut self.headers) {
@@ -37,8 +37,8 @@ impl Outgoing {
     }
 }
 
-/// A gRPC request whose transfer somebody watches: its body writes here as the connection reads it, in whichever task that
-/// is.
+/// A gRPC request whose transfer is observed. Its body writes here while the connection reads it, in the connection's
+/// task.
 pub struct Outbound {
     recipients: Arc<Recipients>,
     attempt: StartedAttempt,

@@ -75,14 +75,14 @@ impl OperationSummary {
         self.hedges
     }
 
-    /// How often a request that no server had seen was sent again at once.
+    /// How often a request that no server had seen was sent again immediately.
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
         self.transparent_retries
     }
 
     /// The tokens left in the retry budget when the operation ended, as
-    /// [`RetryBudget::available`](gax_retry::RetryBudget::available) has it; `None`: there is no budget.
+    /// [`RetryBudget::available`](gax_retry::RetryBudget::available) returns them; `None`: there is no budget.
     #[must_use]
     pub fn retry_budget(&self) -> Option<f64> {
         self.retry_budget

@@ -3,7 +3,7 @@
 use crate::operation::report::DelayType;
 use std::time::Duration;
 
-/// How much has gone over the wire with an attempt that is over, and how long its request waited for that.
+/// The bytes that an attempt sent and received, after it has ended, and how long its request waited for a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AttemptTransfer {
     pub(super) sent: Option<u64>,
@@ -21,7 +21,7 @@ impl AttemptTransfer {
         self.sent
     }
 
-    /// The bytes of all messages of the response that have come in, whether the caller took them or not.
+    /// The bytes of all messages of the response that have arrived, whether the caller took them or not.
     #[must_use]
     pub fn received(&self) -> Option<u64> {
         self.received
@@ -34,7 +34,8 @@ impl AttemptTransfer {
         self.waited
     }
 
-    /// The kind of that wait; `None`: that isn't known, since its connection is none of ours, or it did not wait.
+    /// The kind of that wait; `None`: it isn't known, because it used another connection than a `Connection`, or the
+    /// attempt did not wait.
     #[must_use]
     pub fn delay_type(&self) -> Option<DelayType> {
         self.delay_type
@@ -73,7 +74,7 @@ impl WireMessage {
     }
 }
 
-/// Counts gRPC messages whose bytes come piece by piece.
+/// Counts gRPC messages whose bytes arrive in pieces.
 #[derive(Debug, Default)]
 pub struct MessageCounter {
     prefix: [u8; PREFIX],

@@ -247,8 +247,8 @@ impl OperationReport {
         self.ledger.messages().map_or(0, |delivered| delivered.of(attempt.number()))
     }
 
-    /// The version of the settings that the operation began with, where they can be
-    /// [replaced](crate::live) while a program runs; `None`: they can't.
+    /// The version of the settings that the operation started with; `None` if they can't be [replaced](crate::live)
+    /// while the program runs.
     #[must_use]
     pub fn settings_version(&self) -> Option<u64> {
         self.settings_version.map(NonZeroU64::get)
@@ -326,8 +326,8 @@ impl OperationReport {
 }
 
 impl fmt::Display for OperationReport {
-    /// How the operation ended, its attempts as a table, and under it what else there is to say: requests that
-    /// were sent again at once, and the notes. The last line has no line break.
+    /// How the operation ended, its attempts as a table, and under it what else there is to say: requests that were
+    /// sent again immediately, and the notes. The last line has no line break.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.write_outcome(f)?;
         let table = self.table().to_string();

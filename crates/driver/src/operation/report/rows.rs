@@ -5,7 +5,7 @@ use gax_retry::{Attempt, Code};
 use std::fmt;
 use std::time::Duration;
 
-/// The first two attempts live inline: most retries succeed at once. Of very many both ends are kept.
+/// The first two attempts live inline: most retries succeed immediately. Of very many both ends are kept.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(super) enum Rows {
     #[default]

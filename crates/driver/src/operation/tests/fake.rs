@@ -107,7 +107,7 @@ impl Fake {
     }
 
     pub(crate) fn attempt(&mut self, current: &AttemptContext<'_>) -> Attempt {
-        // A hedge goes out past the moment that it was due, which a timer rounds up to a millisecond.
+        // A hedge is sent past the moment that it was due, which a timer rounds up to a millisecond.
         let passed = current.elapsed();
         assert!(passed <= Duration::from_millis(1), "{passed:?}");
         let act = self.script.acts.pop_front().expect("no attempt beyond the script");

@@ -144,7 +144,7 @@ async fn a_request_that_can_not_be_sent_meanwhile_is_not_hedged() {
 #[tokio::test(start_paused = true)]
 async fn a_request_that_is_not_buffered_any_more_is_that_of_one_attempt() {
     let outcome = hedge([Act::Hangs, Act::Overflows(250 * MS, AttemptResult::done())]).await;
-    // A hedge goes out past the moment that it was due, which a timer rounds up to a millisecond.
+    // A hedge is sent past the moment that it was due, which a timer rounds up to a millisecond.
     assert_eq!(outcome.rows(), [(1, 0, 101, LOST), (2, 100, 350, OK)]);
 }
 

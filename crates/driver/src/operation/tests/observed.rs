@@ -132,7 +132,7 @@ async fn observers_are_notified_once_whose_the_operation_is() {
     }
 }
 
-/// Adds a header to what goes out, and listens to what comes in.
+/// Adds a header to what is sent, and listens to what arrives.
 #[derive(Default)]
 struct Wire {
     received: Mutex<Vec<u64>>,

@@ -161,7 +161,7 @@ pub(in crate::upload) fn reply(step: Step, request: &Uri, status: StatusCode, he
     }
 }
 
-/// The URI with that type of upload in its query, in place of any other.
+/// The URI with that type of upload in its query, instead of any other.
 pub(in crate::upload) fn with_upload_type(uri: &Uri, upload_type: &str) -> Uri {
     let query = uri.query().unwrap_or_default();
     let others = query.split('&').filter(|pair| !pair.is_empty() && !pair.starts_with("uploadType="));
@@ -169,7 +169,7 @@ pub(in crate::upload) fn with_upload_type(uri: &Uri, upload_type: &str) -> Uri {
     with_query(uri, &query)
 }
 
-/// The request with that header in place of those of the same name.
+/// The request with that header instead of those of the same name.
 fn replaced(mut request: Builder, name: &'static str, value: &str) -> Builder {
     if let (Some(headers), Ok(value)) = (request.headers_mut(), value.parse()) {
         headers.insert(name, value);

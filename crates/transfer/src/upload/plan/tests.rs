@@ -94,7 +94,7 @@ fn a_session_that_is_gone_is_started_anew_where_the_source_can_go_back() {
     }
     let mut plan = Plan::new(false, false);
     assert_eq!(plan.replied(Step::Start, Reply::Gone, reach(0, SIZE)), Decision::Failed);
-    // Of a session alone nobody knows how it was started.
+    // Of a session alone it is unknown how it was started.
     assert_eq!(Plan::resumed(false).replied(QUERY, Reply::Gone, reach(0, SIZE)), Decision::Refused);
 }
 

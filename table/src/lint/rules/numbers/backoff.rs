@@ -216,7 +216,7 @@ fn growth(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
         report.add(&MAX_EQUALS_INITIAL, origin, message, "write a longer maximum");
     }
     if multiplier < 1.0 {
-        let message = format!("each delay is {multiplier} times the one before");
+        let message = format!("each delay is {multiplier} times the previous one");
         let help = "write a multiplier such as 1.3: clients that speed up prolong an outage";
         report.add(&SHRINKING_DELAY, origin.clone(), message, help);
     }

@@ -138,7 +138,7 @@ fn rpc_timeouts(entry: &EntryView<'_>, report: &mut Report) {
     }
 }
 
-/// How many attempts the timeout has room for, if each is refused at once and waits are as long as on average.
+/// How many attempts the timeout has room for, if each is refused immediately and waits are as long as on average.
 fn room(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     let settings = entry.policy.settings();
     let Some(total) = settings.total_timeout() else { return };

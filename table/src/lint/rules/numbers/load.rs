@@ -85,7 +85,7 @@ pub(in crate::lint::rules) fn hedging(subject: &Subject<'_>, entry: &EntryView<'
         return report.add(&HEDGING_AT_ONCE, place, message, help);
     }
     if delay < SHORT {
-        let message = format!("the next attempt is sent {delay:?} after the one before");
+        let message = format!("the next attempt is sent {delay:?} after the previous one");
         let help = "write a hedging delay that most calls stay below, such as 1s";
         report.add(&HEDGED_SOON, place.clone(), message, help);
     }

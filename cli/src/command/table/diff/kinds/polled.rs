@@ -74,7 +74,7 @@ pub(super) fn of_batching(
     }
 }
 
-/// A limit that sorts last where there is none.
+/// A limit that sorts last if there is none.
 fn limit<T: Ord>(limit: Option<T>) -> (bool, Option<T>) {
     (limit.is_none(), limit)
 }

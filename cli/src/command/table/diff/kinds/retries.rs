@@ -79,7 +79,7 @@ fn of_time(was: Option<Duration>, is: Option<Duration>, when: &str, reasons: &mu
     }
 }
 
-/// Retries that start sooner or later after the start of a call that is refused at once, again and again.
+/// Retries that start sooner or later after the start of a call that is refused immediately, again and again.
 fn of_starts(was: &[Duration], is: &[Duration], reasons: &mut Reasons) {
     let sentence = |number: usize, was: Duration, is: Duration| {
         let which = if number == 1 { "the first retry".to_owned() } else { format!("retry {number}") };
