@@ -141,7 +141,7 @@ fn a_mixed_in_rpc_has_the_policy_of_its_host() {
     for docs in [
         "/// Polled after 60 s, times 1.25, 6 min at most, for 2 h in all.",
         "/// Polled after 5 s, times 1.5, 45 s at most, for 5 min in all.",
-        "/// Gathered up to 100 elements, 1048576 bytes or 10 ms; 1000 elements may be under way (more are refused).",
+        "/// Gathered up to 100 elements, 1048576 bytes or 10 ms; 1000 elements may be outstanding (more are rejected).",
     ] {
         assert!(code.contains(docs), "{docs}");
     }

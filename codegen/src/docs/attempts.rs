@@ -39,7 +39,7 @@ pub(crate) fn policy_docs(
     let docs = docs.block([place(source)]);
     let docs = match kind {
         MethodKind::ServerStreaming => docs.block([
-            "A stream that has begun is not started again. The attempts if the server does not reply:",
+            "A stream is not retried after its first message. The attempts if the server does not reply:",
         ]),
         _ => docs.block(["The attempts if the server does not reply:"]),
     };
@@ -155,7 +155,7 @@ fn refused(policy: &Policy, codes: CodeSet) -> Option<String> {
     let count =
         if plan.is_truncated() { "more than ten thousand".to_owned() } else { last.number().to_string() };
     Some(format!(
-        "If each attempt fails at once with `{code}`, {count} are made, the last one after {} (less with jitter).",
+        "If each attempt fails immediately with `{code}`, {count} are made, the last one after {} (less with jitter).",
         Human(last.start())
     ))
 }
@@ -203,7 +203,7 @@ mod tests {
                 "| 2 | 200 ms | 3 s | 1.7 s | 4.7 s |",
                 "| 3, not attempted | 400 ms |  |  |  |",
                 "",
-                "If each attempt fails at once with `DEADLINE_EXCEEDED`, 11 are made, the last one after 4.6 s (less with jitter).",
+                "If each attempt fails immediately with `DEADLINE_EXCEEDED`, 11 are made, the last one after 4.6 s (less with jitter).",
             ]
         );
     }

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) fn polling_docs(method: &str, polling: &RetrySettings, compatibility: Compatibility) -> DocLines {
     let delays = polling.retry_delays(compatibility);
     let first = match delays.initial() {
-        Duration::ZERO => "at once".to_owned(),
+        Duration::ZERO => "immediately".to_owned(),
         initial => format!("after {:#}", Human(initial)),
     };
     let growth = Some(delays.multiplier()).filter(|multiplier| *multiplier > 1.0);
@@ -30,14 +30,14 @@ pub(crate) fn batching_words(batching: &BatchingSettings) -> String {
     ];
     let limits: Vec<String> = limits.into_iter().flatten().collect();
     let beyond = match batching.limit_exceeded() {
-        LimitExceeded::Block => " (more have to wait)",
-        LimitExceeded::ThrowException => " (more are refused)",
+        LimitExceeded::Block => " (more wait)",
+        LimitExceeded::ThrowException => " (more are rejected)",
         LimitExceeded::Ignore => "",
     };
     let outstanding = if limits.is_empty() {
         String::new()
     } else {
-        format!("; {} may be under way{beyond}", limits.join(" and "))
+        format!("; {} may be outstanding{beyond}", limits.join(" and "))
     };
     format!(
         "Gathered up to {} elements, {} bytes or {:#}{outstanding}.",

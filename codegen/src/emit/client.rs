@@ -225,7 +225,7 @@ fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStre
     let settings = format!("Settings: [`{}::{accessor}`].", names.stub_settings);
     let docs = if rpc.kind.streams_requests() {
         let switch = format!("[`{}::with_replay_streams`]", names.settings);
-        docs.block([settings, format!("Whether its requests are sent again: {switch}.")])
+        docs.block([settings, format!("To buffer its requests and send them again: {switch}.")])
     } else {
         docs.block([settings])
     };
@@ -234,7 +234,7 @@ fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStre
     } else {
         let fields = rpc.request_ids.iter().map(|field| format!("`{field}`")).collect::<Vec<_>>().join(", ");
         docs.block([format!(
-            "Fills {fields} with a new UUID where it is empty. All attempts have the same one."
+            "Fills {fields} with a new UUID if it is empty. All attempts have the same one."
         )])
     };
     let one = quote!(request: impl ::tonic::IntoRequest<#request>);

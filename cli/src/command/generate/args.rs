@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 #[command(after_long_help = EXAMPLES)]
 pub(crate) struct GenerateArgs {
     /// A retry table (- is standard input); may be repeated. If two tables name a method, the later one
-    /// counts
+    /// applies
     #[arg(long, value_name = "FILE", num_args = 1.., help_heading = "Input")]
     pub(super) table: Vec<PathBuf>,
 

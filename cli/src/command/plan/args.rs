@@ -109,8 +109,8 @@ JSON:
     \"stop_reasons\":{NAME:OPERATIONS},
     \"end_ms\":{\"min\":..,\"p50\":..,\"p90\":..,\"p99\":..,\"max\":..},\"load\":..,
     \"throttled\":{\"load\":..,\"stopped\":OPERATIONS}}
-  load is the number of attempts an operation makes, on average. throttled has the figures for the table's retry
-  throttling makes of the same operations, one after the other; null where it has none.";
+  load is the average number of attempts of an operation. throttled: the same operations, one after the
+  other, with the table's retry throttling; null if the table has none.";
 
 /// The flags of hedging.
 #[derive(Debug, Args)]

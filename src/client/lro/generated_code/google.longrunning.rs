@@ -354,7 +354,7 @@ pub mod operations_gax {
         /// | 6 | 286 ms | 90 s | 7 min 31 s | 9 min 1 s |
         /// | 7 | 371 ms | 58.7 s | 9 min 1 s | 10 min |
         ///
-        /// If each attempt fails at once with `UNAVAILABLE`, 32 are made, the last one after 9 min 55 s (less with jitter).
+        /// If each attempt fails immediately with `UNAVAILABLE`, 32 are made, the last one after 9 min 55 s (less with jitter).
         #[must_use]
         pub fn list_operations(&self) -> &crate::CallSettings {
             self.inner.call(0)
@@ -379,7 +379,7 @@ pub mod operations_gax {
         /// | 6 | 286 ms | 90 s | 7 min 31 s | 9 min 1 s |
         /// | 7 | 371 ms | 58.7 s | 9 min 1 s | 10 min |
         ///
-        /// If each attempt fails at once with `UNAVAILABLE`, 32 are made, the last one after 9 min 55 s (less with jitter).
+        /// If each attempt fails immediately with `UNAVAILABLE`, 32 are made, the last one after 9 min 55 s (less with jitter).
         #[must_use]
         pub fn get_operation(&self) -> &crate::CallSettings {
             self.inner.call(1)
@@ -404,7 +404,7 @@ pub mod operations_gax {
         /// | 6 | 286 ms | 90 s | 7 min 31 s | 9 min 1 s |
         /// | 7 | 371 ms | 58.7 s | 9 min 1 s | 10 min |
         ///
-        /// If each attempt fails at once with `UNAVAILABLE`, 32 are made, the last one after 9 min 55 s (less with jitter).
+        /// If each attempt fails immediately with `UNAVAILABLE`, 32 are made, the last one after 9 min 55 s (less with jitter).
         #[must_use]
         pub fn delete_operation(&self) -> &crate::CallSettings {
             self.inner.call(2)
@@ -429,7 +429,7 @@ pub mod operations_gax {
         /// | 6 | 286 ms | 90 s | 7 min 31 s | 9 min 1 s |
         /// | 7 | 371 ms | 58.7 s | 9 min 1 s | 10 min |
         ///
-        /// If each attempt fails at once with `UNAVAILABLE`, 32 are made, the last one after 9 min 55 s (less with jitter).
+        /// If each attempt fails immediately with `UNAVAILABLE`, 32 are made, the last one after 9 min 55 s (less with jitter).
         #[must_use]
         pub fn cancel_operation(&self) -> &crate::CallSettings {
             self.inner.call(3)
@@ -454,7 +454,7 @@ pub mod operations_gax {
         /// | 6 | 286 ms | 90 s | 7 min 31 s | 9 min 1 s |
         /// | 7 | 371 ms | 58.7 s | 9 min 1 s | 10 min |
         ///
-        /// If each attempt fails at once with `UNAVAILABLE`, 32 are made, the last one after 9 min 55 s (less with jitter).
+        /// If each attempt fails immediately with `UNAVAILABLE`, 32 are made, the last one after 9 min 55 s (less with jitter).
         #[must_use]
         pub fn wait_operation(&self) -> &crate::CallSettings {
             self.inner.call(4)
