@@ -128,6 +128,8 @@ pub mod protocol {
         AttemptContext, Driver, Name, Output, Protocol, Start, Step, Unsendable, Verdict,
     };
     pub use crate::options::OperationConfig;
+    #[cfg(feature = "tables")]
+    pub use crate::options::TableConfigs;
     pub use gax_retry::Policy;
     pub use gax_retry::operation::{
         AttemptResult, CommitPoint, Repetition, Replayable, Resend, RetryFact, Seen, Stop,

@@ -259,7 +259,7 @@ impl<R> Retryer<R> {
         R: Retryable<E>,
         F: FnMut(StartedAttempt) -> Result<T, E>,
     {
-        let OperationConfig { policy, observers, jitter } = self.config();
+        let OperationConfig { policy, observers, jitter, .. } = self.config();
         let observe = |progress: &mut InProgress| {
             if let Some(observers) = &observers {
                 progress.observe(&policy, observers, self.name(), false, &Transport::CLOSURE);

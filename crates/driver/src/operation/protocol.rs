@@ -1,6 +1,6 @@
 //! The protocol that an operation is made over: it carries attempts out and reports facts.
 
-use super::clock::Clock;
+use super::clock::{Clock, earlier};
 use super::connection_link::ConnectionLink;
 use super::in_progress::InProgress;
 use super::jitter::{Jitter, JitterSeeds};
@@ -8,7 +8,7 @@ use super::observe::{Event, Observers, Outgoing, Transport};
 use super::report::{Name, Note};
 use gax_retry::operation::{AttemptResult, CommitPoint, Stop};
 use gax_retry::{AttemptKind, Code, Policy, StartedAttempt};
-use http::Extensions;
+use http::{Extensions, HeaderMap};
 use std::fmt;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -152,11 +152,11 @@ impl<'a> Start<'a> {
         Self { observers, jitter: seeds.next(), bound: None }
     }
 
-    /// The time that the caller gives the operation; `None` means no limit of the caller's.
+    /// The time that the caller gives the operation; `None` means no limit of the caller's. Of several the shortest counts.
     #[inline]
     #[must_use]
     pub fn within(self, bound: Option<Duration>) -> Self {
-        Self { bound, ..self }
+        Self { bound: earlier(self.bound, bound), ..self }
     }
 }
 
@@ -284,6 +284,14 @@ impl AttemptContext<'_> {
     #[doc(hidden)]
     pub fn sending(&mut self) -> Option<Box<Outgoing>> {
         self.progress.sending(self.number)
+    }
+
+    /// Adds the headers that observers add, in place of those of the same names. Call it when the request is about to be sent:
+    /// observers are notified.
+    pub fn add_headers(&mut self, headers: &mut HeaderMap) {
+        if let Some(mut outgoing) = self.sending() {
+            outgoing.add_headers(headers);
+        }
     }
 
     /// Whether observers want to know what arrives.

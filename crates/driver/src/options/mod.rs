@@ -5,11 +5,15 @@ mod operation_config;
 mod operation_options;
 #[cfg(feature = "serde")]
 mod stored_options;
+#[cfg(feature = "tables")]
+mod table_configs;
 #[cfg(feature = "serde")]
 mod two_words;
 
 pub use call_options::CallOptions;
 pub use operation_config::OperationConfig;
 pub use operation_options::OperationOptions;
+#[cfg(feature = "tables")]
+pub use table_configs::TableConfigs;
 #[cfg(feature = "serde")]
 pub use two_words::{read_override, write_override};

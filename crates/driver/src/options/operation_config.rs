@@ -4,6 +4,7 @@ use crate::operation::{JitterSeeds, Observers, Start, is_nested_retry, time_left
 use crate::options::operation_options::OperationOptions;
 use gax_retry::Policy;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A policy and options, for operations over a transport without its own settings.
 #[derive(Debug)]
@@ -11,6 +12,9 @@ pub struct OperationConfig {
     pub(crate) policy: Policy,
     pub(crate) observers: Option<Arc<Observers>>,
     pub(crate) jitter: JitterSeeds,
+    /// The time that a call brings along for all its attempts, or that operators allow it.
+    pub(crate) bound: Option<Duration>,
+    pub(crate) reports: bool,
 }
 
 impl OperationOptions {
@@ -29,7 +33,13 @@ impl OperationOptions {
         let policy = if self.retries_are_enabled() { policy } else { policy.without_retries() };
         let policy = policy.with_environment(&self.caps());
         let policy = if is_nested_retry(&policy) { policy.inside_retry() } else { policy };
-        OperationConfig { policy, observers, jitter: self.jitter.clone() }
+        OperationConfig {
+            policy,
+            observers,
+            jitter: self.jitter.clone(),
+            bound: None,
+            reports: self.wants_reports(),
+        }
     }
 }
 
@@ -38,7 +48,14 @@ impl OperationConfig {
     #[inline]
     #[must_use]
     pub fn start(&self) -> Start<'_> {
-        Start::new(self.observers.as_deref(), &self.jitter).within(time_left())
+        Start::new(self.observers.as_deref(), &self.jitter).within(time_left()).within(self.bound)
+    }
+
+    /// Whether the report of a success is wanted even where one attempt was enough: for
+    /// [`Driver::reporting`](crate::operation::Driver::reporting).
+    #[must_use]
+    pub fn reports(&self) -> bool {
+        self.reports
     }
 }
 

@@ -224,7 +224,6 @@ impl OperationOptions {
     }
 
     /// Sets these options over the ones that were set before.
-    #[doc(hidden)]
     pub fn set(&mut self, options: Self) {
         let before = std::mem::take(self);
         *self = Self {
