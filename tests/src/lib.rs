@@ -10,6 +10,7 @@
     reason = "what fails here fails a test"
 )]
 
+pub mod a6;
 mod asset;
 mod caller;
 pub mod chaos;

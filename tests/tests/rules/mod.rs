@@ -2,7 +2,6 @@
 
 mod documented_tables;
 pub(crate) mod goldens;
-mod grpc_hedging;
 mod grpc_rules;
 mod hedged_writes;
 mod hedging;

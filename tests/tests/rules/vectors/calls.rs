@@ -1,7 +1,6 @@
 //! Calls as a whole: switched off, cancelled, balanced, lost before they left, and the number that each attempt carries.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use super::config::{DOWN, U, config, layer};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
@@ -10,6 +9,7 @@ use tonic::codegen::StdError;
 use tonic::service::interceptor::InterceptedService;
 use tonic::{Request, Status};
 use tonic_gax::{CallOptions, RequestExt as _};
+use tonic_gax_tests::a6::{DOWN, U, config, layer_of as layer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{RawFrame, RawServer, Reply, Script, VirtualServer, ms};

@@ -1,7 +1,6 @@
 //! Requirements 42 to 44: what is counted of a call and of each attempt.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use super::config::{U, config, layer};
 use gax_driver::observe::{MetricNames, OtelMetrics, TracingObserver};
 use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry_sdk::metrics::data::{
@@ -11,6 +10,7 @@ use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMete
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+use tonic_gax_tests::a6::{U, config, layer_of as layer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{RawFrame, RawServer};

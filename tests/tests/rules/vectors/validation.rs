@@ -1,7 +1,7 @@
 //! Requirements 1 to 8: what of a service config is taken, and what refuses the whole of it.
 
-use super::config::config;
 use gax_table::{Dialect, RetryTable};
+use tonic_gax_tests::a6::config;
 
 fn read(text: &str) -> Result<RetryTable, String> {
     RetryTable::reader().dialect(Dialect::Grpc).read(text.as_bytes()).map_err(|error| error.to_string())

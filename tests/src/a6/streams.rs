@@ -1,13 +1,12 @@
 //! Requirements 30 and 31: what is sent again, byte for byte, and the limits that commit.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use super::config::{DOWN, FIRST, U, config, layer};
-use tonic_gax::{OperationError, StopReason, note};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::generated::test::talk::v1::Line;
-use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
-use tonic_gax_tests::{RawFrame, RawRequest, RawServer, ms};
+use super::client::{A6Client, A6Limits};
+use super::config::{DOWN, FIRST, U, config};
+use crate::generated::google::cloud::asset::v1::ListAssetsRequest;
+use crate::generated::test::talk::v1::Line;
+use crate::{RawFrame, RawRequest, RawServer, ms};
+use tonic::Code;
+use tonic_gax::{StopReason, note};
 
 const ALL: RawFrame = RawFrame::ReadAll;
 const GOOD: RawFrame = RawFrame::Good;
@@ -30,15 +29,13 @@ fn assert_gap(seen: &[RawRequest]) {
 }
 
 /// c03 and c04, of unary requests: the limit of the call is 1000 bytes.
-#[tokio::test(start_paused = true)]
-async fn a_unary_request_over_the_limit_is_sent_once() {
+pub async fn a_unary_request_over_the_limit_is_sent_once<C: A6Client>() {
     for (name, length, attempts) in [("c03", 4000, 1), ("c04", 900, 2)] {
         let server = RawServer::start([vec![ALL, U], vec![ALL, GOOD]]);
-        let layer = layer(&config(&[], "")).max_replay_bytes(1000);
-        let mut client = AssetServiceClient::new(layer.layer(server.channel()));
+        let client = C::connect(&server, &config(&[], ""), A6Limits::of_call(1000));
         let request = ListAssetsRequest { parent: "p".repeat(length), ..ListAssetsRequest::default() };
-        let code = client.list_assets(request.clone()).await.err().map(|status| status.code());
-        assert_eq!(code, (attempts == 1).then_some(DOWN), "{name}");
+        let code = client.list(request.clone(), None).await;
+        assert_eq!(code, if attempts == 1 { DOWN } else { Code::Ok }, "{name}");
         let seen = server.seen();
         assert_eq!(seen.len(), attempts, "{name}");
         assert!(seen.iter().all(|sent| sent.has_ended && sent.body == written(&request)), "{name}");
@@ -47,37 +44,35 @@ async fn a_unary_request_over_the_limit_is_sent_once() {
 }
 
 /// c03 and c04, of streams of requests, over the limit of the call and over that of all calls.
-#[tokio::test(start_paused = true)]
-async fn a_stream_of_requests_over_a_limit_is_committed() {
+pub async fn a_stream_of_requests_over_a_limit_is_committed<C: A6Client>() {
     for (name, length, call, all, note) in [
         ("c03", 4000, 1000, 100_000, Some(note::STREAM_TOO_LARGE_TO_REPLAY)),
         ("c03 of the channel", 4000, 100_000, 1000, Some(note::REPLAY_MEMORY_USED_UP)),
         ("c04", 400, 1000, 1000, None),
     ] {
         let server = RawServer::start([vec![ALL, U], vec![ALL, GOOD]]);
-        let layer = layer(&config(&[], "")).max_replay_bytes(call).max_total_replay_bytes(all);
-        let mut client = TalkClient::new(layer.layer(server.channel()));
+        let limits = A6Limits { all: Some(all), ..A6Limits::of_call(call) };
+        let client = C::connect(&server, &config(&[], ""), limits);
         let lines = [line("a", length), line("b", length)];
-        let result = client.tell(tokio_stream::iter(lines.clone())).await;
+        let (code, report) = client.tell(tokio_stream::iter(lines.clone())).await;
         let (seen, sent) = (server.seen(), lines.map(|line| written(&line)).concat());
         assert_eq!(seen.len(), if note.is_some() { 1 } else { 2 }, "{name}");
         assert!(seen.iter().all(|request| request.has_ended && request.body == sent), "{name}");
         assert_gap(&seen);
-        assert_eq!(result.as_ref().err().map(tonic::Status::code), note.map(|_| DOWN), "{name}");
-        if let (Some(note), Err(status)) = (note, result) {
-            let report = OperationError::of(&status).unwrap().report();
+        assert_eq!(code, if note.is_some() { DOWN } else { Code::Ok }, "{name}");
+        if let Some(note) = note {
+            let report = report.unwrap();
             assert_eq!((report.notes(), report.stop_reason()), (&[note][..], Some(StopReason::Committed)));
         }
     }
 }
 
 /// 31: what was sent so far is sent again, and then what comes.
-#[tokio::test(start_paused = true)]
-async fn messages_so_far_are_replayed() {
+pub async fn messages_so_far_are_replayed<C: A6Client>() {
     let lines = ["a", "b", "c"].map(|letter| line(letter, 100));
     let sent = lines.clone().map(|line| written(&line));
     let server = RawServer::start([vec![RawFrame::Read(sent[..2].concat().len()), U], vec![ALL, GOOD]]);
-    let mut client = TalkClient::new(layer(&config(&[], "")).layer(server.channel()));
+    let client = C::connect(&server, &config(&[], ""), A6Limits::default());
     let (sender, stream) = tokio::sync::mpsc::unbounded_channel();
     let stream = tokio_stream::wrappers::UnboundedReceiverStream::new(stream);
     let call = tokio::spawn(async move { client.tell(stream).await });
@@ -86,18 +81,18 @@ async fn messages_so_far_are_replayed() {
         tokio::time::sleep(ms(125)).await;
     }
     drop(sender);
-    call.await.unwrap().unwrap();
+    assert_eq!(call.await.unwrap().0, Code::Ok);
     let seen: Vec<_> = server.seen().into_iter().map(|request| (request.body, request.has_ended)).collect();
-    assert!(seen == [(sent[..2].concat(), false), (sent.concat(), true)], "{}", seen.len());
+    let shapes: Vec<_> = seen.iter().map(|(body, has_ended)| (body.len(), *has_ended)).collect();
+    assert!(seen == [(sent[..2].concat(), false), (sent.concat(), true)], "{shapes:?}");
 }
 
 /// 31, hedged: the message over the limit commits to the attempt that has sent most, and the others are cancelled.
-#[tokio::test(start_paused = true)]
-async fn a_message_over_the_limit_ends_hedging() {
+pub async fn a_message_over_the_limit_ends_hedging<C: A6Client>() {
     let config = r#"{"methodConfig": [{"name": [{}], "hedgingPolicy": {
         "maxAttempts": 4, "hedgingDelay": "0.1s", "nonFatalStatusCodes": ["UNAVAILABLE"]}}]}"#;
     let server = RawServer::start([vec![], vec![], vec![], vec![]]);
-    let mut client = TalkClient::new(layer(config).max_replay_bytes(1000).layer(server.channel()));
+    let client = C::connect(&server, config, A6Limits::of_call(1000));
     let (sender, stream) = tokio::sync::mpsc::unbounded_channel();
     let stream = tokio_stream::wrappers::UnboundedReceiverStream::new(stream);
     let call = tokio::spawn(async move { client.tell(stream).await });

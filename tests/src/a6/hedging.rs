@@ -1,17 +1,13 @@
 //! Hedging in gRFC A6 as rows: what the config says, what the server does frame by frame, and what must be seen on the wire: when
 //! each attempt comes, and when it is reset. The names are those of the cases that were run against grpc-go, grpc-java and
 //! grpc-js; h10 rests on the text alone.
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_table::{Dialect, RetryTable};
+use super::client::{A6Client, A6Limits};
+use crate::generated::google::cloud::asset::v1::ListAssetsRequest;
+use crate::{RawFrame, RawServer, VirtualClock, ms};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
-use tonic::{Code, Request};
-use tonic_gax::{CallOptions, RequestExt as _, RetryLayer, RetryService};
-use tonic_gax_tests::generated::DESCRIPTORS;
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
-use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::{RawFrame, RawServer, VirtualClock, ms};
+use tonic::Code;
 
 const BASE: &str = r#""maxAttempts": 4, "hedgingDelay": "0.1s", "nonFatalStatusCodes": ["UNAVAILABLE"]"#;
 const CANCEL: u32 = 8;
@@ -20,16 +16,10 @@ const U: RawFrame = RawFrame::Status(14, None);
 const I: RawFrame = RawFrame::Status(13, None);
 const GOOD: RawFrame = RawFrame::Good;
 
-fn client(
-    server: &RawServer,
-    policy: &str,
-    throttling: &str,
-) -> AssetServiceClient<RetryService<tonic::transport::Channel>> {
+fn client<C: A6Client>(server: &RawServer, policy: &str, throttling: &str) -> C {
     let config =
         format!(r#"{{"methodConfig": [{{"name": [{{}}], "hedgingPolicy": {{{policy}}}}}]{throttling}}}"#);
-    let table = RetryTable::reader().dialect(Dialect::Grpc).read(config.as_bytes()).unwrap();
-    let layer = RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap();
-    AssetServiceClient::new(layer.layer(server.channel()))
+    C::connect(server, &config, A6Limits::default())
 }
 
 /// A frame so many milliseconds after the request.
@@ -66,16 +56,13 @@ impl Row {
         Self { deadline: Some(deadline), ..self }
     }
 
-    async fn run(self) {
+    async fn run<C: A6Client>(self) {
         let Self { name, policy, plays, deadline, seen, end } = self;
         let server = RawServer::start(plays);
         let clock = VirtualClock::start();
-        let mut request = Request::new(ListAssetsRequest::default());
-        if let Some(deadline) = deadline {
-            request = request.with_call_options(CallOptions::new().timeout(ms(deadline)));
-        }
-        let result = client(&server, policy, "").list_assets(request).await;
-        let ended = (result.err().map_or(Code::Ok, |status| status.code()), millis(clock.elapsed()));
+        let call = client::<C>(&server, policy, "");
+        let code = call.list(ListAssetsRequest::default(), deadline.map(ms)).await;
+        let ended = (code, millis(clock.elapsed()));
         assert_eq!(ended, end, "{name}");
         sleep(ms(1000)).await;
         assert_eq!(requests(&server), seen, "{name}");
@@ -100,8 +87,7 @@ fn requests(server: &RawServer) -> Vec<(u64, Option<u64>)> {
 
 /// 36: attempts go out, a delay apart, until one has the reply; the others are reset. On the wire a hedge comes a millisecond
 /// after the moment that it was due, as a timer rounds up: a reply that is there at that moment wins.
-#[tokio::test(start_paused = true)]
-async fn the_first_good_reply_wins() {
+pub async fn the_first_good_reply_wins<C: A6Client>() {
     for row in [
         row(
             "h01",
@@ -131,13 +117,12 @@ async fn the_first_good_reply_wins() {
         )
         .policy(r#""maxAttempts": 99, "hedgingDelay": "0.01s""#),
     ] {
-        row.run().await;
+        row.run::<C>().await;
     }
 }
 
 /// 37 and 38: an error that is not fatal brings the next attempt at once, any other ends the call, and so does the last.
-#[tokio::test(start_paused = true)]
-async fn errors_bring_the_next_attempt_or_the_end() {
+pub async fn errors_bring_the_next_attempt_or_the_end<C: A6Client>() {
     for row in [
         row(
             "h04",
@@ -171,13 +156,12 @@ async fn errors_bring_the_next_attempt_or_the_end() {
         row("h16", vec![after(30, U), vec![GOOD]], &[(0, None)], (Code::Unavailable, 30))
             .policy(r#""maxAttempts": 4, "hedgingDelay": "0.1s""#),
     ] {
-        row.run().await;
+        row.run::<C>().await;
     }
 }
 
 /// 39: a server that wants no more gets no more, but what is in flight may win; one that names a time gets it.
-#[tokio::test(start_paused = true)]
-async fn pushback_holds_hedges_back() {
+pub async fn pushback_holds_hedges_back<C: A6Client>() {
     let never = RawFrame::Status(14, Some("-1"));
     for row in [
         row("h08", vec![after(30, never), vec![GOOD]], &[(0, None)], (Code::Unavailable, 30)),
@@ -194,29 +178,26 @@ async fn pushback_holds_hedges_back() {
             (Code::Ok, 341),
         ),
     ] {
-        row.run().await;
+        row.run::<C>().await;
     }
 }
 
 /// 40: without tokens no hedge is sent, but always the first attempt; and with nothing in flight its error is the end.
-#[tokio::test(start_paused = true)]
-async fn h15_throttled_hedges_are_withheld() {
+pub async fn h15_throttled_hedges_are_withheld<C: A6Client>() {
     let throttling = r#", "retryThrottling": {"maxTokens": 4, "tokenRatio": 0.001}"#;
     // Two errors leave two of four tokens, which is not more than half.
     let plays = vec![vec![U], vec![U], vec![U], after(350, GOOD), vec![GOOD]];
     let server = RawServer::start(plays);
-    let mut client = client(&server, BASE, throttling);
+    let client = client::<C>(&server, BASE, throttling);
     for (code, requests) in [(Code::Unavailable, 2), (Code::Unavailable, 3), (Code::Ok, 4)] {
-        let result = client.list_assets(ListAssetsRequest::default()).await;
-        assert_eq!(result.err().map_or(Code::Ok, |status| status.code()), code);
+        assert_eq!(client.list(ListAssetsRequest::default(), None).await, code);
         assert_eq!(server.seen().len(), requests);
     }
     assert_eq!(requests(&server), [(0, None), (0, None), (0, None), (0, None)]);
 }
 
 /// 41: the deadline ends all, headers commit, and of two good replies one is the call's.
-#[tokio::test(start_paused = true)]
-async fn the_deadline_and_the_commit_end_all() {
+pub async fn the_deadline_and_the_commit_end_all<C: A6Client>() {
     let headers_then_good =
         [after(120, RawFrame::Headers), after(200, RawFrame::Message), vec![RawFrame::Trailers(0)]];
     for row in [
@@ -247,15 +228,15 @@ async fn the_deadline_and_the_commit_end_all() {
             (Code::Ok, 151),
         ),
     ] {
-        row.run().await;
+        row.run::<C>().await;
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn to_drop_the_call_resets_every_attempt() {
+/// A call that is dropped ends all its attempts.
+pub async fn to_drop_the_call_resets_every_attempt<C: A6Client>() {
     let server = RawServer::start([hangs(), hangs(), hangs()]);
-    let mut client = client(&server, BASE, "");
-    timeout(ms(250), client.list_assets(ListAssetsRequest::default())).await.unwrap_err();
+    let client = client::<C>(&server, BASE, "");
+    timeout(ms(250), client.list(ListAssetsRequest::default(), None)).await.unwrap_err();
     sleep(ms(1000)).await;
     assert_eq!(requests(&server), [(0, Some(250)), (101, Some(250)), (201, Some(250))]);
 }
