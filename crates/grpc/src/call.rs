@@ -1,0 +1,88 @@
+//! The options of a single call, and its report.
+
+use gax_driver::{CallOptions, OperationReport};
+use grpc::client::interceptor::Intercept;
+use grpc::client::{CallOptions as GrpcOptions, InvokeOnce};
+use grpc::core::RequestHeaders;
+use std::fmt;
+use std::sync::{Arc, Mutex, PoisonError};
+
+tokio::task_local! {
+    /// The call that is being made.
+    static CURRENT: RetriedCall;
+}
+
+/// A call with options of its own, and the place where its report is found: an interceptor of that call alone, outside of a
+/// channel with a [`RetryInterceptor`](crate::RetryInterceptor).
+///
+/// The options are those of [`CallOptions`], by the same rules as over tonic. They reach the `RetryInterceptor` through
+/// whatever interceptors are between, as long as these call the next one in the same task; nothing of them goes onto the wire.
+/// Without a `RetryInterceptor` they do nothing.
+///
+/// # Examples
+///
+/// ```
+/// use gax_grpc::RetriedCall;
+/// use std::time::Duration;
+/// use gax_driver::CallOptions;
+///
+/// let call = RetriedCall::new(CallOptions::new().timeout(Duration::from_secs(2)).report(true));
+/// // let reply = client.list_assets(request).with_interceptor(call.clone()).await;
+/// assert!(call.report().is_none()); // until the call has ended
+/// ```
+#[derive(Clone)]
+pub struct RetriedCall(Arc<Shared>);
+
+struct Shared {
+    options: CallOptions,
+    report: Mutex<Option<OperationReport>>,
+}
+
+impl RetriedCall {
+    /// A call with these options.
+    #[must_use]
+    pub fn new(options: CallOptions) -> Self {
+        Self(Arc::new(Shared { options, report: Mutex::new(None) }))
+    }
+
+    /// The report of the call that ended last, by whoever made it with this or a clone. That is there after a failure, and
+    /// where there is more to report than that the first attempt succeeded or the [options](CallOptions::report) ask for it;
+    /// otherwise `None`. A call ends as its trailers are read.
+    #[must_use]
+    pub fn report(&self) -> Option<OperationReport> {
+        self.0.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn reported(&self, report: OperationReport) {
+        *self.0.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    }
+
+    pub(crate) fn options(&self) -> &CallOptions {
+        &self.0.options
+    }
+
+    /// The call that this task is making, if it has options of its own.
+    pub(crate) fn current() -> Option<Self> {
+        CURRENT.try_with(Clone::clone).ok()
+    }
+}
+
+impl<I: InvokeOnce> Intercept<I> for RetriedCall {
+    type SendStream = I::SendStream;
+    type RecvStream = I::RecvStream;
+
+    async fn intercept(
+        &self,
+        headers: RequestHeaders,
+        options: GrpcOptions,
+        next: I,
+    ) -> (Self::SendStream, Self::RecvStream) {
+        CURRENT.scope(self.clone(), next.invoke_once(headers, options)).await
+    }
+}
+
+impl fmt::Debug for RetriedCall {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RetriedCall").field("options", &self.0.options).finish_non_exhaustive()
+    }
+}

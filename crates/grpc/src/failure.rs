@@ -1,0 +1,109 @@
+//! The failure of an attempt, and the trailers that an operation ends with.
+
+use bytes::Bytes;
+use gax_driver::OperationReport;
+use gax_driver::protocol::{Policy, Stop};
+use gax_retry::{Attempt, Code, StopReason};
+use gax_text::{Escaped, Human};
+use grpc::core::{ResponseHeaders, Trailers};
+use grpc::{StatusCodeError, StatusError};
+use std::time::Duration;
+
+/// How an attempt failed.
+pub(crate) struct Failure {
+    pub(crate) code: Code,
+    kind: Kind,
+    /// The last status of a server, before an attempt that got none.
+    said: Option<Trailers>,
+    /// The operation ends with it, whatever fails after it, unless an attempt in flight has a reply.
+    pub(crate) is_held: bool,
+    /// The response before it, until another attempt is sent.
+    pub(crate) headers: Option<ResponseHeaders>,
+    pub(crate) message: Option<Bytes>,
+}
+
+enum Kind {
+    /// The server sent a status, or the transport made one.
+    Status(Trailers),
+    /// Our own clock ended it.
+    TimedOut(Duration),
+}
+
+impl Failure {
+    pub(crate) fn status(code: Code, trailers: Trailers) -> Self {
+        Self::new(code, Kind::Status(trailers))
+    }
+
+    pub(crate) fn timed_out(timeout: Duration) -> Self {
+        Self::new(Code::DeadlineExceeded, Kind::TimedOut(timeout))
+    }
+
+    fn new(code: Code, kind: Kind) -> Self {
+        Self { code, kind, said: None, is_held: false, headers: None, message: None }
+    }
+
+    /// It came after an attempt that failed before it: what a server said there is not forgotten.
+    pub(crate) fn follow(&mut self, before: Option<Self>) {
+        if let (Kind::TimedOut(_), Some(before)) = (&self.kind, before) {
+            self.said = match before.kind {
+                Kind::Status(trailers) => Some(trailers),
+                Kind::TimedOut(_) => before.said,
+            };
+        }
+    }
+}
+
+/// The trailers of a status that comes of no server.
+pub(crate) fn trailers(code: StatusCodeError, message: impl Into<String>) -> Trailers {
+    Trailers::new(Err(StatusError::new(code, message)))
+}
+
+/// The trailers that an operation ends with, whose last attempt failed so.
+pub(crate) fn at_end(
+    failure: Option<Failure>,
+    policy: &Policy,
+    stop: Stop,
+    report: &OperationReport,
+) -> Trailers {
+    if stop.reason() == StopReason::Cancelled {
+        return trailers(StatusCodeError::Cancelled, "the request that this was done for has ended");
+    }
+    let method = report.method();
+    let Some(failure) = failure else {
+        return match policy.problem() {
+            Some(problem) => trailers(StatusCodeError::InvalidArgument, problem.to_string()),
+            None => late(format!("the deadline of {method} had passed before its first attempt"), None),
+        };
+    };
+    match failure.kind {
+        Kind::Status(status) if stop.is_at_deadline() && failure.code != Code::DeadlineExceeded => {
+            let attempts = report.attempt_count();
+            late(format!("the deadline of {method} passed after attempt {attempts}"), Some(status))
+        }
+        Kind::Status(status) => status,
+        Kind::TimedOut(timeout) => {
+            let (attempt, timeout) = (last_to_time_out(report), Human(timeout));
+            late(format!("attempt {attempt} of {method} timed out after {timeout}"), failure.said)
+        }
+    }
+}
+
+/// The attempt that ran out of time last: hedges overlap, so that it need not be the one that was sent last.
+fn last_to_time_out(report: &OperationReport) -> u32 {
+    let timed_out = report.attempts().iter().filter(|attempt| attempt.code() == Code::DeadlineExceeded);
+    timed_out.max_by_key(|attempt| attempt.end()).map_or_else(|| report.attempt_count(), Attempt::number)
+}
+
+/// The trailers of an operation that a clock ended. What a server said before is not lost behind it.
+fn late(mut message: String, said: Option<Trailers>) -> Trailers {
+    let Some(said) = said else { return trailers(StatusCodeError::DeadlineExceeded, message) };
+    if let Err(status) = said.status() {
+        message.push_str("; the server's last response was ");
+        message.push_str(Code::from_wire(status.code() as i32).name());
+        if !status.message().is_empty() {
+            message.push_str(": ");
+            message.push_str(&Escaped(status.message()).to_string());
+        }
+    }
+    trailers(StatusCodeError::DeadlineExceeded, message).with_metadata(said.metadata().clone())
+}

@@ -1,0 +1,18 @@
+#![doc = include_str!("../README.md")]
+
+mod attempt;
+mod call;
+mod failure;
+mod interceptor;
+mod limits;
+mod message;
+mod metadata;
+mod note;
+mod operation;
+mod protocol;
+mod request;
+mod streams;
+
+pub use call::RetriedCall;
+pub use interceptor::RetryInterceptor;
+pub use streams::{RetryRecvStream, RetrySendStream};

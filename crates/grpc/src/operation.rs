@@ -1,0 +1,311 @@
+//! A call as its caller has it: one operation, which whichever half of it is awaited moves on.
+
+use crate::call::RetriedCall;
+use crate::failure::{at_end, trailers};
+use crate::message::encoded;
+use crate::note;
+use crate::protocol::{Call, Part};
+use bytes::Bytes;
+use gax_driver::protocol::{Driver, Output, Stop, Verdict};
+use grpc::StatusCodeError;
+use grpc::client::{Invoke, ResponseStreamItem, SendOptions};
+use grpc::core::{RecvMessage, SendMessage, Trailers};
+use std::collections::VecDeque;
+use std::future::poll_fn;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Wake, Waker};
+
+/// A call, shared by its two halves.
+pub(crate) struct Operation<I: Invoke + Clone + 'static> {
+    state: Mutex<State<I>>,
+    wakers: Arc<Wakers>,
+}
+
+/// Makes the operation, once it is known whether its request is a stream.
+pub(crate) type Begin<I> = Box<dyn FnOnce(bool) -> Driver<Call<I>> + Send>;
+
+struct State<I: Invoke + Clone + 'static> {
+    stage: Stage<I>,
+    /// A message that the caller has not taken.
+    slot: Option<Part>,
+    /// The other parts that the caller is to take, before that message.
+    ready: VecDeque<Item>,
+    /// Whether the caller sends no more.
+    has_ended: bool,
+    /// How many messages some attempt has sent, and whether no more are taken.
+    sent: (u64, bool),
+    /// Where the caller looks for the report.
+    own: Option<RetriedCall>,
+}
+
+enum Stage<I: Invoke + Clone + 'static> {
+    Unbegun(Begin<I>),
+    Running(Pin<Box<Driver<Call<I>>>>),
+    /// The response is complete, and the caller is yet to read its end.
+    Replied(Pin<Box<Driver<Call<I>>>>),
+    Over,
+}
+
+/// A part that the caller reads.
+enum Item {
+    Whole(ResponseStreamItem),
+    Message(Bytes),
+}
+
+/// One of the two halves of a call.
+#[derive(Clone, Copy)]
+enum Half {
+    Sending,
+    Receiving,
+}
+
+/// The tasks that wait for the halves.
+#[derive(Default)]
+struct Wakers(Mutex<[Option<Waker>; 2]>);
+
+impl Wakers {
+    /// That task waits for that half. The result wakes it whatever moves the call on.
+    fn wait(self: &Arc<Self>, half: Half, cx: &Context<'_>) -> Waker {
+        let [sending, receiving] = &mut *locked(&self.0);
+        let place = match half {
+            Half::Sending => sending,
+            Half::Receiving => receiving,
+        };
+        *place = Some(cx.waker().clone());
+        Waker::from(Arc::clone(self))
+    }
+
+    /// Wakes the task that waits for the other half.
+    fn wake_other(&self, half: Half) {
+        let [sending, receiving] = &mut *locked(&self.0);
+        let other = match half {
+            Half::Sending => receiving.take(),
+            Half::Receiving => sending.take(),
+        };
+        if let Some(other) = other {
+            other.wake();
+        }
+    }
+}
+
+impl Wake for Wakers {
+    fn wake(self: Arc<Self>) {
+        let wakers = std::mem::take(&mut *locked(&self.0));
+        wakers.into_iter().flatten().for_each(Waker::wake);
+    }
+}
+
+/// A panic of the program's own code leaves nothing half done here.
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl<I: Invoke + Clone + 'static> Operation<I> {
+    pub(crate) fn new(begin: Begin<I>, own: Option<RetriedCall>) -> Self {
+        let state = State {
+            stage: Stage::Unbegun(begin),
+            slot: None,
+            ready: VecDeque::new(),
+            has_ended: false,
+            sent: (0, false),
+            own,
+        };
+        Self { state: Mutex::new(state), wakers: Arc::default() }
+    }
+
+    /// Sends a message: waits until an attempt has sent it.
+    pub(crate) async fn send(&self, message: &dyn SendMessage, options: SendOptions) -> Result<(), ()> {
+        let place = locked(&self.state).push(message, options).ok_or(())?;
+        poll_fn(|cx| {
+            let mut state = locked(&self.state);
+            if state.poll(&self.wakers, Half::Sending, cx) {
+                self.wakers.wake_other(Half::Sending);
+            }
+            state.has_sent(place)
+        })
+        .await
+    }
+
+    /// The caller sends no more.
+    pub(crate) fn close(&self) {
+        let mut state = locked(&self.state);
+        state.has_ended = true;
+        if let Stage::Running(driver) = &mut state.stage {
+            driver.as_mut().protocol().request.end();
+        }
+        drop(state);
+        self.wakers.wake_other(Half::Sending);
+    }
+
+    /// The next part of the response.
+    pub(crate) async fn receive(&self, message: &mut dyn RecvMessage) -> ResponseStreamItem {
+        loop {
+            let item = poll_fn(|cx| {
+                let mut state = locked(&self.state);
+                state.begin(true);
+                loop {
+                    if let Some(item) = state.take() {
+                        return Poll::Ready(item);
+                    }
+                    if !state.poll(&self.wakers, Half::Receiving, cx) {
+                        return Poll::Pending;
+                    }
+                    self.wakers.wake_other(Half::Receiving);
+                }
+            });
+            let mut data = match item.await {
+                Item::Whole(item) => return item,
+                Item::Message(data) => data,
+            };
+            let Err(error) = message.decode(&mut data) else { return ResponseStreamItem::Message };
+            let status =
+                trailers(StatusCodeError::Internal, format!("the response can't be decoded: {error}"));
+            locked(&self.state).unreadable(status);
+        }
+    }
+
+    /// The caller reads no more: what is in flight is dropped.
+    pub(crate) fn cancel(&self) {
+        let mut state = locked(&self.state);
+        state.read();
+        let stage = std::mem::replace(&mut state.stage, Stage::Over);
+        drop(state);
+        drop(stage);
+        self.wakers.wake_other(Half::Receiving);
+    }
+}
+
+impl<I: Invoke + Clone + 'static> State<I> {
+    /// Begins the operation, unless it has begun.
+    fn begin(&mut self, is_stream: bool) {
+        if matches!(self.stage, Stage::Unbegun(_))
+            && let Stage::Unbegun(begin) = std::mem::replace(&mut self.stage, Stage::Over)
+        {
+            let mut driver = Box::pin(begin(is_stream));
+            if self.has_ended {
+                driver.as_mut().protocol().request.end();
+            }
+            self.stage = Stage::Running(driver);
+        }
+    }
+
+    /// Takes the caller's next message. Its place in the request; `None`: nobody takes it any more.
+    fn push(&mut self, message: &dyn SendMessage, options: SendOptions) -> Option<u64> {
+        if self.has_ended {
+            return None;
+        }
+        self.has_ended = options.final_msg;
+        self.begin(!options.final_msg);
+        let Stage::Running(driver) = &mut self.stage else { return None };
+        Some(driver.as_mut().protocol().request.push(encoded(message), options))
+    }
+
+    /// Whether the message at that place was sent, or never will be.
+    fn has_sent(&self, place: u64) -> Poll<Result<(), ()>> {
+        match self.sent {
+            (sent, _) if sent > place => Poll::Ready(Ok(())),
+            (_, false) if matches!(self.stage, Stage::Running(_)) => Poll::Pending,
+            _ => Poll::Ready(Err(())),
+        }
+    }
+
+    /// Goes on with the operation. Returns whether there is something for the caller.
+    fn poll(&mut self, wakers: &Arc<Wakers>, half: Half, cx: &Context<'_>) -> bool {
+        let Stage::Running(driver) = &mut self.stage else {
+            // The end of a response that was read.
+            return matches!(half, Half::Receiving) && self.end();
+        };
+        let waker = wakers.wait(half, cx);
+        let output = driver.as_mut().poll(&mut Context::from_waker(&waker), &mut self.slot);
+        let call = driver.as_mut().protocol();
+        let headers = call.response_headers.take();
+        let before = std::mem::replace(&mut self.sent, call.request.progress());
+        let has_changed = headers.is_some() || output.is_ready() || self.sent != before;
+        self.ready.extend(headers.map(|headers| Item::Whole(ResponseStreamItem::Headers(headers))));
+        match output {
+            Poll::Pending | Poll::Ready(Output::Item) => {}
+            Poll::Ready(Output::Reply) => {
+                if let Some(Part::End(message, trailers)) = self.slot.take() {
+                    self.ready.extend(message.map(Item::Message));
+                    self.ready.push_back(Item::Whole(ResponseStreamItem::Trailers(trailers)));
+                }
+                if let Stage::Running(driver) = std::mem::replace(&mut self.stage, Stage::Over) {
+                    self.stage = Stage::Replied(driver);
+                }
+            }
+            Poll::Ready(Output::Failed(stop)) => self.fail(stop),
+        }
+        has_changed
+    }
+
+    /// There is nothing more to read.
+    fn end(&mut self) -> bool {
+        self.ready.push_back(Item::Whole(ResponseStreamItem::StreamClosed));
+        true
+    }
+
+    /// The operation has failed.
+    fn fail(&mut self, stop: Stop) {
+        let Stage::Running(mut driver) = std::mem::replace(&mut self.stage, Stage::Over) else { return };
+        if let Some(Part::Message(message)) = self.slot.take() {
+            self.ready.push_back(Item::Message(message));
+        }
+        let mut failure = driver.as_mut().protocol().failure.take();
+        if let Some(failure) = &mut failure {
+            let headers = failure.headers.take();
+            self.ready.extend(headers.map(|headers| Item::Whole(ResponseStreamItem::Headers(headers))));
+            if let Some(message) = failure.message.take() {
+                driver.as_mut().note(note::FAILED_BEHIND_MESSAGES);
+                self.ready.push_back(Item::Message(message));
+            }
+        }
+        let report = driver.as_mut().failed(stop);
+        let trailers = at_end(failure, (**driver.config()).as_ref(), stop, &report);
+        self.ready.push_back(Item::Whole(ResponseStreamItem::Trailers(trailers)));
+        if let Some(own) = &self.own {
+            own.reported(report);
+        }
+    }
+
+    /// The next part for the caller, if it is there.
+    fn take(&mut self) -> Option<Item> {
+        let item = self.ready.pop_front().or_else(|| {
+            match self.slot.take_if(|part| matches!(part, Part::Message(_)))? {
+                Part::Message(message) => Some(Item::Message(message)),
+                Part::End(..) => None,
+            }
+        });
+        if let Some(Item::Whole(ResponseStreamItem::Trailers(_))) = item {
+            self.read();
+        }
+        item
+    }
+
+    /// The caller has read its reply, as far as it wants to.
+    fn read(&mut self) {
+        if let Stage::Replied(driver) = &mut self.stage {
+            let report = driver.as_mut().close();
+            self.stage = Stage::Over;
+            if let (Some(own), Some(report)) = (&self.own, report) {
+                own.reported(report);
+            }
+        }
+    }
+
+    /// The message that the caller has taken can't be decoded: the call ends with that status.
+    fn unreadable(&mut self, status: Trailers) {
+        if let Stage::Running(driver) = &mut self.stage {
+            driver.as_mut().protocol().unreadable = Some(status);
+            return;
+        }
+        self.ready.clear();
+        self.ready.push_back(Item::Whole(ResponseStreamItem::Trailers(status)));
+        if let Stage::Replied(mut driver) = std::mem::replace(&mut self.stage, Stage::Over) {
+            let report = driver.as_mut().finish(Verdict::Unreadable(gax_retry::Code::Internal));
+            if let Some(own) = &self.own {
+                own.reported(report);
+            }
+        }
+    }
+}
