@@ -6,13 +6,12 @@ use crate::grpc::methods::LiveTable;
 use crate::grpc::methods::unknown::{known_methods, unknown_names};
 use crate::grpc::methods::{DescriptorError, MethodOptions, Methods, descriptors};
 use crate::grpc::service::RetryService;
-use crate::settings::RetryBudgets;
 use gax_driver::__house::Replaceable;
-use gax_driver::OperationOptions;
 #[cfg(feature = "live")]
 use gax_driver::live::SettingsHandle;
 use gax_driver::live::UnknownMethodsError;
 use gax_driver::observe::OperationObserver;
+use gax_driver::{OperationOptions, RetryBudgets};
 use gax_retry::{Compatibility, Hedging, RetryBudget};
 use gax_table::{Finding, RetryTable};
 use gax_wire::CloneService;

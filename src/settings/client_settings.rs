@@ -2,13 +2,12 @@
 
 use crate::google::{GoogleHeaders, ServiceEndpoint, ServiceInfo};
 use crate::settings::client_config::ClientConfig;
-use crate::settings::retry_budgets::RetryBudgets;
 use crate::settings::stub_settings::StubSettings;
 #[cfg(feature = "live")]
 use gax_driver::__house::KnownMethods;
-use gax_driver::OperationOptions;
 use gax_driver::live::{SettingsSource, UnknownMethodsError};
 use gax_driver::observe::OperationObserver;
+use gax_driver::{OperationOptions, RetryBudgets};
 use gax_retry::{Compatibility, RetryBudget};
 use std::fmt;
 use std::marker::PhantomData;

@@ -7,7 +7,6 @@ mod codec;
 mod method_info;
 mod operation_call_settings;
 mod request_ext;
-mod retry_budgets;
 #[cfg(feature = "serde")]
 mod stored_settings;
 #[cfg(test)]
@@ -24,6 +23,7 @@ pub use client_settings::ClientSettings;
 #[doc(hidden)]
 pub use client_settings::{GoogleStub, ServiceStub};
 pub(crate) use codec::Codec;
+pub use gax_driver::RetryBudgets;
 pub use gax_retry::environment::EnvironmentError;
 pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
 pub use gax_retry::{
@@ -33,7 +33,6 @@ pub use gax_retry::{
 pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
 pub use request_ext::RequestExt;
-pub use retry_budgets::RetryBudgets;
 pub(crate) use stream_settings::StreamSettings;
 #[doc(hidden)]
 pub use stub_settings::StubSettings;

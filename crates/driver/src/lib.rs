@@ -16,7 +16,7 @@ pub use gax_retry::{
     RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason,
 };
 pub use operation::{Note, OperationError, OperationReport};
-pub use options::{CallOptions, OperationOptions};
+pub use options::{CallOptions, OperationOptions, RetryBudgets};
 
 /// The parts of a report, besides the [`OperationReport`] and its [`Attempt`]s.
 pub mod report {

@@ -164,10 +164,8 @@ impl MethodConfig {
     /// For one method among others, with the latencies of its own calls; `None`: they make no difference.
     #[cfg(feature = "tables")]
     pub(crate) fn with_own_latencies(&self) -> Option<Self> {
-        let policy = self.policy.clone();
-        let usable = policy.hedging().copied().filter(|hedging| hedging.problems().is_empty());
-        let hedging = usable.filter(|_| self.counts_latencies())?;
-        Some(self.clone().with_policy(policy.with_hedging(hedging), self.kind).with_headers())
+        let policy = self.policy.with_own_latencies()?;
+        Some(self.clone().with_policy(policy, self.kind).with_headers())
     }
 
     /// Continues from the latencies of that config's calls, if it waits for the same percentile of them.

@@ -4,7 +4,6 @@ use crate::google::MethodAnnotations;
 use crate::grpc::methods::annotations::annotations;
 use crate::grpc::methods::descriptor_error::{DescriptorError, Problem};
 use gax_retry::MethodKind;
-use gax_table::MethodDescription;
 use gax_table::descriptors::{FileSet, Method, full_name};
 use prost::Message;
 use std::collections::HashMap;
@@ -42,30 +41,12 @@ pub(crate) fn descriptions(encoded: &[u8]) -> Result<Descriptions, DescriptorErr
 }
 
 fn described(method: &Method) -> Described {
-    let mut description = MethodDescription::new(method.name(), kind(method));
-    if method.output_type() == ".google.longrunning.Operation" {
-        description = description.returning_operation();
-    }
-    if let Some(options) = &method.options {
-        description = description.with_idempotency(options.idempotency());
-        if let Some((verb, _)) = options.http_pattern() {
-            description = description.with_http_verb(verb);
-        }
-    }
+    let description = method.description();
     Described {
         kind: description.kind(),
         is_idempotent: description.is_idempotent(),
         is_read_only: description.is_read_only(),
         annotations: None,
-    }
-}
-
-fn kind(method: &Method) -> MethodKind {
-    match (method.client_streaming(), method.server_streaming()) {
-        (false, false) => MethodKind::Unary,
-        (false, true) => MethodKind::ServerStreaming,
-        (true, false) => MethodKind::ClientStreaming,
-        (true, true) => MethodKind::BidiStreaming,
     }
 }
 

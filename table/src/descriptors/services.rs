@@ -1,6 +1,9 @@
 //! Services, with the options of Google's APIs.
 
-use crate::{HttpBinding, IdempotencyLevel, MessageFields, RoutingError};
+use crate::{
+    HttpBinding, IdempotencyLevel, MessageFields, MethodDescription, RoutingError, ServiceDescription,
+};
+use gax_retry::MethodKind;
 use prost::Message;
 
 /// `google.protobuf.FileDescriptorSet`
@@ -132,6 +135,42 @@ pub struct RoutingParameter {
     pub field: String,
     #[prost(string, tag = "2")]
     pub path_template: String,
+}
+
+impl FileSet {
+    /// The services of all files, as far as retries depend on them.
+    pub fn services(&self) -> impl Iterator<Item = ServiceDescription> {
+        let services =
+            self.file.iter().flat_map(|file| file.service.iter().map(move |service| (file, service)));
+        services.map(|(file, service)| {
+            let description = ServiceDescription::new(full_name(file.package(), service.name()));
+            service.method.iter().map(Method::description).fold(description, ServiceDescription::with_method)
+        })
+    }
+}
+
+impl Method {
+    /// The method, as far as retries depend on it.
+    #[must_use]
+    pub fn description(&self) -> MethodDescription {
+        let kind = match (self.client_streaming(), self.server_streaming()) {
+            (false, false) => MethodKind::Unary,
+            (false, true) => MethodKind::ServerStreaming,
+            (true, false) => MethodKind::ClientStreaming,
+            (true, true) => MethodKind::BidiStreaming,
+        };
+        let mut description = MethodDescription::new(self.name(), kind);
+        if self.output_type() == ".google.longrunning.Operation" {
+            description = description.returning_operation();
+        }
+        if let Some(options) = &self.options {
+            description = description.with_idempotency(options.idempotency());
+            if let Some((verb, _)) = options.http_pattern() {
+                description = description.with_http_verb(verb);
+            }
+        }
+        description
+    }
 }
 
 impl MethodOptions {

@@ -3,6 +3,7 @@
 mod call_options;
 mod operation_config;
 mod operation_options;
+mod retry_budgets;
 #[cfg(feature = "serde")]
 mod stored_options;
 #[cfg(feature = "tables")]
@@ -13,6 +14,7 @@ mod two_words;
 pub use call_options::CallOptions;
 pub use operation_config::OperationConfig;
 pub use operation_options::OperationOptions;
+pub use retry_budgets::RetryBudgets;
 #[cfg(feature = "tables")]
 pub use table_configs::TableConfigs;
 #[cfg(feature = "serde")]

@@ -43,6 +43,14 @@ impl Policy {
         }
     }
 
+    /// The policy for one of the methods that it applies to: the percentile is worked out from the latencies of that method alone.
+    /// `None`: hedges don't wait for a percentile.
+    #[must_use]
+    pub fn with_own_latencies(&self) -> Option<Self> {
+        let latencies = self.hedging.as_ref()?.latencies()?;
+        Some(Self { latencies: Some(latencies), ..self.clone() })
+    }
+
     /// How operations are hedged, if they are.
     #[inline]
     #[must_use]

@@ -14,8 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::RetryBudget;
-/// use tonic_gax::settings::RetryBudgets;
+/// use gax_driver::{RetryBudget, RetryBudgets};
 /// use std::time::Duration;
 ///
 /// let budgets = RetryBudgets::new();
