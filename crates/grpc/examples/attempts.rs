@@ -1,6 +1,6 @@
 //! A client over the `grpc` crate, written by hand, that prints each attempt of its call.
 //!
-//! It calls the service of the demo, which refuses two of each three calls:
+//! It calls the server of `gax demo`, which rejects two out of every three calls:
 //!
 //! ```text
 //! cargo run -- demo --listen 127.0.0.1:50051

@@ -1,7 +1,6 @@
-//! An attempt in flight: its two streams, each moved by futures of its own.
+//! An attempt in flight: its two streams, each with the future of its current send or receive.
 
-use crate::message::{Encoded, Undecoded};
-use crate::request::Request;
+use crate::request::{Encoded, RequestBuffer, Undecoded};
 use bytes::Bytes;
 use gax_driver::Note;
 use gax_driver::protocol::{CommitPoint, Seen};
@@ -12,34 +11,34 @@ use std::task::{Context, Poll};
 
 type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
 
-/// An attempt in flight. Dropped, it drops both streams.
+/// An attempt in flight. Dropping it drops both streams.
 pub(crate) struct Attempt<I: Invoke> {
     number: u32,
     stage: Stage<I>,
     /// How many messages it has sent.
     sent: u64,
-    /// The headers of its response, until the caller may have them.
+    /// The headers of its response, until they are handed to the caller.
     pub(crate) headers: Option<ResponseHeaders>,
     /// The first message, until it is known whether the response ends with it.
     pub(crate) message: Option<Bytes>,
     has_headers: bool,
-    /// A point that it has come to, and has not reported.
+    /// The commit point that it has come to and not reported.
     pub(crate) unreported: Option<CommitPoint>,
-    /// How many messages the caller has of it, but for one that is held.
+    /// How many of its messages the caller has; one that is held is not among them.
     pub(crate) delivered: u64,
 }
 
 enum Stage<I: Invoke> {
-    /// The transport has not taken it yet.
+    /// The transport has not accepted it yet.
     Opening(BoxFuture<(I::SendStream, I::RecvStream)>),
-    /// The response is dropped first, which cancels the call; the request would only be closed.
+    /// The response comes first: to drop it cancels the call, to drop the request only ends the request.
     Open { receiving: Receiving<I::RecvStream>, sending: Sending<I::SendStream> },
 }
 
 enum Sending<S> {
     Idle(Box<S>),
     Busy(BoxFuture<(Box<S>, Result<(), ()>)>),
-    /// All is sent, or the stream takes no more.
+    /// The whole request is sent, or the stream accepts no more.
     Over,
 }
 
@@ -74,8 +73,8 @@ impl<I: Invoke + Clone + 'static> Attempt<I> {
         }
     }
 
-    /// Sends what there is of the request. Returns why the operation belongs to the attempt, if it does from now on.
-    pub(crate) fn send(&mut self, request: &mut Request, cx: &mut Context<'_>) -> Option<Note> {
+    /// Sends the messages that the request has so far. Returns the reason if that has committed the operation to this attempt.
+    pub(crate) fn send(&mut self, request: &mut RequestBuffer, cx: &mut Context<'_>) -> Option<Note> {
         if let Stage::Opening(opening) = &mut self.stage {
             let Poll::Ready((sender, receiver)) = opening.as_mut().poll(cx) else { return None };
             let (receiving, sending) = (Receiving::Idle(Box::new(receiver)), Sending::Idle(Box::new(sender)));
@@ -121,7 +120,7 @@ impl<I: Invoke + Clone + 'static> Attempt<I> {
         }
     }
 
-    /// The next that comes of its response.
+    /// The next part of its response.
     pub(crate) fn receive(&mut self, cx: &mut Context<'_>) -> Poll<Received> {
         let Stage::Open { receiving, .. } = &mut self.stage else { return Poll::Pending };
         loop {
@@ -152,7 +151,7 @@ impl<I: Invoke + Clone + 'static> Attempt<I> {
         }
     }
 
-    /// How much of a response it has had.
+    /// How much of a response it has received.
     pub(crate) fn seen(&self) -> Seen {
         match (self.delivered, self.has_headers) {
             (0, false) => Seen::Nothing,
@@ -161,13 +160,13 @@ impl<I: Invoke + Clone + 'static> Attempt<I> {
         }
     }
 
-    /// How many messages of a stream the caller has as it ends.
+    /// How many messages of a stream the caller has when it ends.
     pub(crate) fn delivered_at_end(&self) -> u64 {
         if self.delivered == 0 { 0 } else { self.delivered + u64::from(self.message.is_some()) }
     }
 
-    /// Whether it was sent nothing of a request that there is something of.
-    pub(crate) fn is_unsent(&self, request: &Request) -> bool {
+    /// Whether no part of the request was sent, although there was one to send.
+    pub(crate) fn is_unsent(&self, request: &RequestBuffer) -> bool {
         self.sent == 0 && (matches!(self.stage, Stage::Opening(_)) || !request.is_empty())
     }
 }

@@ -12,12 +12,11 @@ tokio::task_local! {
     static CURRENT: RetriedCall;
 }
 
-/// A call with options of its own, and the place where its report is found: an interceptor of that call alone, outside of a
-/// channel with a [`RetryInterceptor`](crate::RetryInterceptor).
+/// The options and the report of one call: an interceptor for that call alone, in front of a channel with a
+/// [`RetryInterceptor`](crate::RetryInterceptor).
 ///
-/// The options are those of [`CallOptions`], by the same rules as over tonic. They reach the `RetryInterceptor` through
-/// whatever interceptors are between, as long as these call the next one in the same task; nothing of them goes onto the wire.
-/// Without a `RetryInterceptor` they do nothing.
+/// The [`CallOptions`] have the same effects as over tonic. They reach the `RetryInterceptor` through any interceptors in between that
+/// call the next one in the same task. They are not sent to the server. Without a `RetryInterceptor` they have no effect.
 ///
 /// # Examples
 ///
@@ -39,29 +38,29 @@ struct Shared {
 }
 
 impl RetriedCall {
-    /// A call with these options.
+    /// The call with these options.
     #[must_use]
     pub fn new(options: CallOptions) -> Self {
         Self(Arc::new(Shared { options, report: Mutex::new(None) }))
     }
 
-    /// The report of the call that ended last, by whoever made it with this or a clone. That is there after a failure, and
-    /// where there is more to report than that the first attempt succeeded or the [options](CallOptions::report) ask for it;
-    /// otherwise `None`. A call ends as its trailers are read.
+    /// The report of the call that ended last, among those that were made with this value or a clone. There is one after a failure,
+    /// after more than one attempt, if the report has a note, and if the [options](CallOptions::report) ask for it; otherwise
+    /// `None`. A call ends when its trailers are read.
     #[must_use]
     pub fn report(&self) -> Option<OperationReport> {
         self.0.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    pub(crate) fn reported(&self, report: OperationReport) {
-        *self.0.report.lock().unwrap_or_else(PoisonError::into_inner) = Some(report);
+    pub(crate) fn reported(&self, report: Option<OperationReport>) {
+        *self.0.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
     }
 
     pub(crate) fn options(&self) -> &CallOptions {
         &self.0.options
     }
 
-    /// The call that this task is making, if it has options of its own.
+    /// The call that this task is making, if it is made with options.
     pub(crate) fn current() -> Option<Self> {
         CURRENT.try_with(Clone::clone).ok()
     }

@@ -13,11 +13,11 @@ use std::time::Duration;
 pub(crate) struct Failure {
     pub(crate) code: Code,
     kind: Kind,
-    /// The last status of a server, before an attempt that got none.
+    /// The last status of a server, if this attempt got none.
     said: Option<Trailers>,
-    /// The operation ends with it, whatever fails after it, unless an attempt in flight has a reply.
+    /// Whether the operation ends with it, whatever fails later, unless an attempt in flight succeeds.
     pub(crate) is_held: bool,
-    /// The response before it, until another attempt is sent.
+    /// The headers and the message that came before it, until another attempt is sent.
     pub(crate) headers: Option<ResponseHeaders>,
     pub(crate) message: Option<Bytes>,
 }
@@ -25,7 +25,7 @@ pub(crate) struct Failure {
 enum Kind {
     /// The server sent a status, or the transport made one.
     Status(Trailers),
-    /// Our own clock ended it.
+    /// Our own clock ended it after that time.
     TimedOut(Duration),
 }
 
@@ -42,7 +42,7 @@ impl Failure {
         Self { code, kind, said: None, is_held: false, headers: None, message: None }
     }
 
-    /// It came after an attempt that failed before it: what a server said there is not forgotten.
+    /// Keeps the last status of a server from the failure before this one.
     pub(crate) fn follow(&mut self, before: Option<Self>) {
         if let (Kind::TimedOut(_), Some(before)) = (&self.kind, before) {
             self.said = match before.kind {
@@ -53,12 +53,12 @@ impl Failure {
     }
 }
 
-/// The trailers of a status that comes of no server.
+/// The trailers of a status that no server sent.
 pub(crate) fn trailers(code: StatusCodeError, message: impl Into<String>) -> Trailers {
     Trailers::new(Err(StatusError::new(code, message)))
 }
 
-/// The trailers that an operation ends with, whose last attempt failed so.
+/// The trailers of an operation whose last attempt ended with that failure.
 pub(crate) fn at_end(
     failure: Option<Failure>,
     policy: &Policy,
@@ -94,7 +94,7 @@ fn last_to_time_out(report: &OperationReport) -> u32 {
     timed_out.max_by_key(|attempt| attempt.end()).map_or_else(|| report.attempt_count(), Attempt::number)
 }
 
-/// The trailers of an operation that a clock ended. What a server said before is not lost behind it.
+/// The trailers of an operation that a clock ended, with the last status of the server.
 fn late(mut message: String, said: Option<Trailers>) -> Trailers {
     let Some(said) = said else { return trailers(StatusCodeError::DeadlineExceeded, message) };
     if let Err(status) = said.status() {

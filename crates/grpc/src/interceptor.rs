@@ -1,44 +1,46 @@
 //! The interceptor that a channel's calls go through.
 
 use crate::call::RetriedCall;
-use crate::limits::{Limits, ReplayMemory};
+use crate::descriptors::{self, DescriptorError};
 use crate::metadata;
 use crate::operation::{Begin, Operation};
 use crate::protocol::Call;
-use crate::request::Request;
+use crate::request::{Limits, ReplayMemory, RequestBuffer};
 use crate::streams::{Receiver, RetryRecvStream, RetrySendStream, Sender, halves};
 use gax_driver::live::SettingsHandle;
 use gax_driver::observe::OperationObserver;
 use gax_driver::protocol::{Driver, TableConfigs};
-use gax_driver::{CallOptions, OperationOptions};
+use gax_driver::{CallOptions, OperationOptions, RetryBudgets};
 use gax_retry::{Compatibility, Hedging, MethodKind, RetryBudget};
-use gax_table::RetryTable;
+use gax_table::{Finding, MethodDescription, RetryTable, ServiceDescription};
 use grpc::client::interceptor::Intercept;
 use grpc::client::{CallOptions as GrpcOptions, Invoke};
 use grpc::core::RequestHeaders;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Retries the calls of a client over the `grpc` crate, with the settings that a retry table has for each method: what
-/// tonic-gax's `RetryLayer` is for tonic, by the same names.
+/// Retries the calls of a client over the `grpc` crate, with the settings that a retry table has for each method. tonic-gax's
+/// `RetryLayer` does the same for tonic, with the same names.
 ///
-/// It stands in an `Intercepted` channel, around any `Invoke` that can be cloned. Calls of methods that the table doesn't have
-/// pass through unchanged, unless their [options](RetriedCall) have settings.
+/// It wraps any `Invoke` that can be cloned, in an `Intercepted` channel. Calls of methods that the table doesn't have pass
+/// through unchanged, unless their [options](RetriedCall) have settings.
 ///
 /// # What is retried
 ///
 /// A call whose first message is sent as the last one (`SendOptions::final_msg`), as generated clients do for unary and
-/// server-streaming RPCs, until its response is complete or has brought its first message. Any other call is a stream of
+/// server-streaming RPCs, is retried until its response is complete or has its first message. Any other call is a stream of
 /// requests: it is sent once, unless streams are [replayed](Self::replay_streams).
 ///
-/// A response is held until its first message has come. If its trailers follow at once, it is classified by them; if they
-/// don't, it is handed to the caller. By gRPC's own rules ([`Compatibility::Grpc`]) its headers commit.
+/// A response is held until its first message has come. If its trailers follow at once, they decide whether the call is
+/// retried; otherwise the message is handed to the caller, and commits. With [descriptors](Self::with_descriptors), the response of a
+/// unary RPC is held until its trailers have come, and a stream of responses commits with its first message; the RPC timeouts
+/// of the table don't apply to such a stream. With [`Compatibility::Grpc`] the headers of a response commit.
 ///
 /// # Deadlines
 ///
 /// The deadline of the `grpc` crate's `CallOptions`, a `grpc-timeout` in the request's metadata, the table's total timeout
-/// and the deadline of the request that is being served bound the operation: the shortest counts. Each attempt carries the time that it
-/// has in `grpc-timeout`, and is dropped when that has passed.
+/// and the deadline of the request that is being served bound the operation: the shortest one counts. Each attempt carries its
+/// time in `grpc-timeout`, and is dropped when that has passed.
 ///
 /// # Defaults
 ///
@@ -78,6 +80,8 @@ pub struct RetryInterceptor {
     source: Source,
     options: OperationOptions,
     hedging: Option<Hedging>,
+    /// The services that descriptors were given for.
+    services: Vec<ServiceDescription>,
     limits: Limits,
     memory: ReplayMemory,
     /// Made at the first call, and shared by clones.
@@ -108,10 +112,31 @@ impl RetryInterceptor {
             source,
             options: OperationOptions::default(),
             hedging: None,
+            services: Vec::new(),
             limits: Limits::default(),
             memory: ReplayMemory::default(),
             configs: Arc::default(),
         }
+    }
+
+    /// Takes from compiled descriptors which methods are unary and which are streams, and which are idempotent (an encoded
+    /// `FileDescriptorSet`, as protoc writes it).
+    ///
+    /// For the differences, see [What is retried](Self#what-is-retried).
+    ///
+    /// # Errors
+    ///
+    /// The bytes are not a `FileDescriptorSet`.
+    pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
+        self.services.extend(descriptors::services(encoded)?);
+        Ok(self.changed())
+    }
+
+    /// The services and methods that the table names and the descriptors don't have, each with its place in the table and,
+    /// where one is close, a suggestion: typos, as a rule. Without descriptors there are none.
+    #[must_use]
+    pub fn unknown_methods(&self) -> Vec<Finding> {
+        if self.services.is_empty() { Vec::new() } else { self.table().unknown_names(&self.services) }
     }
 
     /// Sets options over the ones that were set before.
@@ -127,11 +152,20 @@ impl RetryInterceptor {
         self.options(OperationOptions::new().compatibility(compatibility))
     }
 
-    /// See [`OperationOptions::retry_budget`]. A budget that everything shares which calls a server comes from tonic-gax's
-    /// `RetryBudgets`.
+    /// See [`OperationOptions::retry_budget`].
     #[must_use]
     pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
         self.options(OperationOptions::new().retry_budget(budget))
+    }
+
+    /// Shares one budget with everything that calls this server, through `budgets`. The first client to come provides the
+    /// server's budget, usually its table's `retryThrottling`; all others then use that one, whatever theirs is. If you also
+    /// call [`retry_budget`](Self::retry_budget), call it first.
+    #[must_use]
+    pub fn server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
+        let own = self.table().throttling().map(|throttling| throttling.budget());
+        let own = self.options.budget_over(own);
+        self.retry_budget(budgets.share(server, own))
     }
 
     /// See [`OperationOptions::retries_enabled`].
@@ -140,7 +174,7 @@ impl RetryInterceptor {
         self.options(OperationOptions::new().retries_enabled(enabled))
     }
 
-    /// See [`OperationOptions::reports`]. A call's report is found by its [`RetriedCall`].
+    /// See [`OperationOptions::reports`]. [`RetriedCall::report`] returns the report of a call.
     #[must_use]
     pub fn reports(self, reports: bool) -> Self {
         self.options(OperationOptions::new().reports(reports))
@@ -152,17 +186,18 @@ impl RetryInterceptor {
         self.options(OperationOptions::new().observer(observer))
     }
 
-    /// Hedges the methods that the table calls [idempotent](RetryTable::idempotent), in place of retrying them, or all if the
-    /// hedging [allows it](Hedging::allow_non_idempotent). A method whose entry has a hedging policy of its own keeps that.
+    /// Hedges the methods that the table or, if it doesn't say, the [descriptors](Self::with_descriptors) call
+    /// [idempotent](RetryTable::idempotent), in place of retrying them, or all if the hedging
+    /// [allows it](Hedging::allow_non_idempotent). A method whose entry has a hedging policy of its own keeps that.
     #[must_use]
     pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
         self.hedging = hedging.into();
         self.changed()
     }
 
-    /// The longest message, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and the report
-    /// says so. With zero, no request is retried. For a [stream of requests that is replayed](Self::replay_streams) it is the
-    /// most that is buffered of it: once more has been sent, the call is committed to the attempt that has sent it.
+    /// The longest message, in bytes, that is buffered so that it can be replayed. A longer one is sent once, with a note in the
+    /// report. With zero, no request is retried. For a [stream of requests that is replayed](Self::replay_streams) it limits what is
+    /// buffered of the stream: when more has been sent, the call is committed to the attempt that has sent it.
     #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.limits.max_replay_bytes = bytes;
@@ -175,17 +210,17 @@ impl RetryInterceptor {
         self.max_replay_bytes(usize::MAX)
     }
 
-    /// Whether streams of requests are buffered as they are sent, so that another attempt can be sent the same messages and
-    /// then the rest (gRFC A6). Unless this says otherwise, they are with [`Compatibility::Grpc`]. Their responses commit by
-    /// their headers.
+    /// Whether streams of requests are buffered as they are sent, so that another attempt can send the same messages and then the
+    /// rest (gRFC A6). By default they are buffered only with [`Compatibility::Grpc`].
+    /// The headers of their responses commit.
     #[must_use]
     pub fn replay_streams(mut self, replayed: bool) -> Self {
         self.limits.replays_streams = Some(replayed);
         self
     }
 
-    /// The most bytes that the streams of requests of all calls together have buffered at a time, so that they can be
-    /// replayed: gRFC A6's buffer of a channel. A call that would need more is committed to the attempt that it has. Clones share it.
+    /// The most bytes that are buffered at a time, of the streams of requests of all calls together: gRFC A6's buffer of a channel. A
+    /// call that would need more is committed to its current attempt. Clones share the memory.
     #[must_use]
     pub fn max_total_replay_bytes(mut self, bytes: usize) -> Self {
         self.limits.max_total_replay_bytes = bytes;
@@ -193,23 +228,23 @@ impl RetryInterceptor {
     }
 
     /// The longest first message of a response, in bytes, that is held until it is known whether the response ends with it. A
-    /// longer one is handed to the caller at once, without a retry should the response fail later.
+    /// longer one is handed to the caller at once; if the response fails later, the call isn't retried.
     #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
         self.limits.max_response_buffer = bytes;
         self
     }
 
-    /// Whether a response `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that it was sent
-    /// has passed, counts as `DEADLINE_EXCEEDED` once the attempt's time is up.
+    /// Whether a response `CANCELLED` "Timeout expired" is treated as `DEADLINE_EXCEEDED` when the attempt's time has passed. A tonic
+    /// server sends it when the `grpc-timeout` of a request has passed.
     #[must_use]
     pub fn server_timeouts_are_ours(mut self, ours: bool) -> Self {
         self.limits.server_timeouts_are_ours = ours;
         self
     }
 
-    /// Whether attempts after the first carry `grpc-previous-rpc-attempts`, as gRFC A6 has it. What a caller sets under that name
-    /// is removed.
+    /// Whether attempts after the first carry `grpc-previous-rpc-attempts`, as in gRFC A6. A value that a caller sets under that
+    /// name is removed.
     #[must_use]
     pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {
         self.limits.previous_attempts_header = Some(is_sent);
@@ -223,12 +258,23 @@ impl RetryInterceptor {
 
     fn configs(&self) -> &TableConfigs {
         self.configs.get_or_init(|| match &self.source {
-            Source::Table(table) => TableConfigs::new((**table).clone(), self.options.clone(), self.hedging),
-            Source::Handle(handle) => TableConfigs::with_handle(handle, self.options.clone(), self.hedging),
+            Source::Table(table) => {
+                TableConfigs::new((**table).clone(), self.options.clone(), self.hedging, &self.services)
+            }
+            Source::Handle(handle) => {
+                TableConfigs::with_handle(handle, self.options.clone(), self.hedging, &self.services)
+            }
         })
     }
 
-    /// Makes the operation of a call; `None`: there is nothing to be done about it.
+    fn table(&self) -> RetryTable {
+        match &self.source {
+            Source::Table(table) => (**table).clone(),
+            Source::Handle(handle) => handle.table(),
+        }
+    }
+
+    /// Makes the operation of a call; `None`: the call passes through.
     fn begin<I: Invoke + Clone + 'static>(
         &self,
         headers: &RequestHeaders,
@@ -237,27 +283,36 @@ impl RetryInterceptor {
         own: &CallOptions,
     ) -> Option<Begin<I>> {
         let configs = self.configs();
-        let (service, method) = headers.method_name().trim_start_matches('/').rsplit_once('/')?;
+        let path = headers.method_name().trim_start_matches('/');
+        let described = configs.description(path);
         let limits = self.limits;
         let compatibility = configs.compatibility();
         let memory = self.memory.of(&limits, compatibility).cloned();
-        // The rules of gax-java for streams of requests have no word for those that are replayed.
-        let kind = if memory.is_some() { MethodKind::ServerStreaming } else { MethodKind::BidiStreaming };
-        let unary = configs.config(service, method, MethodKind::Unary, own)?;
-        let stream = configs.config(service, method, kind, own)?;
+        // The rules of gax-java for streams of requests don't cover those that are replayed.
+        let of_stream =
+            if memory.is_some() { MethodKind::ServerStreaming } else { MethodKind::BidiStreaming };
+        let kind = described.map(MethodDescription::kind);
+        let is_read_only = described.is_some_and(MethodDescription::is_read_only);
+        let streams_requests = kind.is_some_and(MethodKind::streams_requests);
+        let of_message = kind.filter(|_| !streams_requests).unwrap_or(MethodKind::Unary);
+        let message = configs.config(path, of_message, own)?;
+        let stream = configs.config(path, of_stream, own)?;
         let left = options.deadline().map(|deadline| deadline.saturating_duration_since(now()));
         let bound = left.into_iter().chain(metadata::timeout(headers.metadata())).min();
         let (headers, options, invoke) = (headers.clone(), options.clone(), next.clone());
         Some(Box::new(move |is_stream| {
-            let config = if is_stream { stream } else { unary };
+            let is_stream = is_stream || streams_requests;
+            let config = if is_stream { stream } else { message };
             let reports = config.reports();
             let call = Call {
                 invoke,
                 headers,
                 options,
                 bound,
+                kind,
+                is_read_only,
                 counts_attempts: limits.counts_attempts(compatibility),
-                request: Request::new(is_stream, memory.as_ref(), &limits),
+                request: RequestBuffer::new(is_stream, memory.as_ref(), &limits),
                 limits,
                 failure: None,
                 response_headers: None,
@@ -287,20 +342,15 @@ impl<I: Invoke + Clone + 'static> Intercept<&I> for RetryInterceptor {
         let own = RetriedCall::current();
         let none = CallOptions::new();
         let own_options = own.as_ref().map_or(&none, RetriedCall::options);
-        match self.begin(&headers, &options, next, own_options) {
-            Some(begin) => halves(Operation::new(begin, own)),
-            None => {
-                let (sender, receiver) = next.invoke(headers, options).await;
-                (
-                    RetrySendStream(Sender::PassedThrough(sender)),
-                    RetryRecvStream(Receiver::PassedThrough(receiver)),
-                )
-            }
+        if let Some(begin) = self.begin(&headers, &options, next, own_options) {
+            return halves(Operation::new(begin, own));
         }
+        let (sender, receiver) = next.invoke(headers, options).await;
+        (RetrySendStream(Sender::PassedThrough(sender)), RetryRecvStream(Receiver::PassedThrough(receiver)))
     }
 }
 
-/// Short: its table alone may have hundreds of entries.
+/// Short: the table alone may have hundreds of entries.
 impl fmt::Debug for RetryInterceptor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = f.debug_struct("RetryInterceptor");

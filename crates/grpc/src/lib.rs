@@ -2,10 +2,9 @@
 
 mod attempt;
 mod call;
+mod descriptors;
 mod failure;
 mod interceptor;
-mod limits;
-mod message;
 mod metadata;
 mod note;
 mod operation;
@@ -14,5 +13,6 @@ mod request;
 mod streams;
 
 pub use call::RetriedCall;
+pub use descriptors::DescriptorError;
 pub use interceptor::RetryInterceptor;
 pub use streams::{RetryRecvStream, RetrySendStream};

@@ -18,7 +18,7 @@ pub(crate) const PREVIOUS_ATTEMPTS: &str = "grpc-previous-rpc-attempts";
 const PUSHBACK: &str = "grpc-retry-pushback-ms";
 const DETAILS: &str = "grpc-status-details-bin";
 
-/// Base64 with or without padding, as gRPC's binary metadata comes.
+/// Base64 with or without padding: gRPC's binary metadata has either.
 const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
@@ -46,7 +46,7 @@ pub(crate) fn set_timeout(metadata: &mut MetadataMap, timeout: Option<Duration>)
     }
 }
 
-/// The timeout as it is written, which may be a fraction less.
+/// The timeout that a server reads, which may be a fraction less.
 pub(crate) fn written(timeout: Duration) -> Duration {
     let (number, (_, nanos)) = units(timeout);
     Duration::from_nanos(nanos).saturating_mul(number)
@@ -69,7 +69,7 @@ pub(crate) fn timeout(metadata: &MetadataMap) -> Option<Duration> {
     Some(Duration::from_nanos(*unit).saturating_mul(digits.parse().ok().filter(|_| is_number)?))
 }
 
-/// Writes how many attempts came before, or takes away what a caller has written.
+/// Writes how many attempts came before. What a caller has written is removed.
 pub(crate) fn set_previous_attempts(metadata: &mut MetadataMap, before: u32) {
     metadata.remove_all(PREVIOUS_ATTEMPTS);
     if before > 0 {
@@ -83,7 +83,7 @@ fn set(metadata: &mut MetadataMap, name: &'static str, value: &str) {
     }
 }
 
-/// Puts headers in the place of what a request has of these names.
+/// Replaces the metadata of a request that has the names of these headers.
 pub(crate) fn add(metadata: &mut MetadataMap, headers: &HeaderMap) {
     for (name, value) in headers {
         let (name, value) = (name.as_str().as_bytes(), value.as_bytes());
@@ -99,12 +99,12 @@ pub(crate) fn add(metadata: &mut MetadataMap, headers: &HeaderMap) {
     }
 }
 
-/// The delay that the trailers of a status ask for: a pushback, or else the `google.rpc.RetryInfo` in its details.
+/// The delay that trailers ask for: a pushback, or else the `google.rpc.RetryInfo` in its details.
 pub(crate) fn server_delay(trailers: &MetadataMap) -> ServerDelay {
     pushback(trailers).or_else(|| retry_info(trailers).map(ServerDelay::AtLeast)).unwrap_or_default()
 }
 
-/// The pushback; `None`: there is none. What is no 32-bit integer, and two values, count as "never".
+/// The pushback; `None`: there is none. Text that is not a 32-bit integer, and two values, mean "never".
 fn pushback(trailers: &MetadataMap) -> Option<ServerDelay> {
     let mut values = trailers.get_all(PUSHBACK).iter();
     let milliseconds =

@@ -1,4 +1,4 @@
-//! The notes that only operations over gRPC have, by the names under which tonic-gax has them: they are equal.
+//! The notes that only operations over gRPC have. They are equal to those of tonic-gax, which have the same names.
 
 use gax_driver::Note;
 
@@ -7,7 +7,7 @@ pub(crate) const STREAM_TOO_LARGE_TO_REPLAY: Note = Note::new(&(
     "grpc.stream_too_large_to_replay",
     "the stream of requests exceeded the replay limit: committed",
 ));
-/// All calls together had as much of their streams buffered as they may have.
+/// The streams of all calls together had reached the limit of what is buffered.
 pub(crate) const REPLAY_MEMORY_USED_UP: Note =
     Note::new(&("grpc.replay_memory_used_up", "the shared replay memory was used up: committed"));
 /// The response failed behind a message, and both were handed to the caller.

@@ -1,12 +1,13 @@
-//! A call as its caller has it: one operation, which whichever half of it is awaited moves on.
+//! A call as its caller sees it: one operation, polled by whichever half of the call is awaited.
 
 use crate::call::RetriedCall;
 use crate::failure::{at_end, trailers};
-use crate::message::encoded;
 use crate::note;
 use crate::protocol::{Call, Part};
+use crate::request::encoded;
 use bytes::Bytes;
 use gax_driver::protocol::{Driver, Output, Stop, Verdict};
+use gax_retry::Code;
 use grpc::StatusCodeError;
 use grpc::client::{Invoke, ResponseStreamItem, SendOptions};
 use grpc::core::{RecvMessage, SendMessage, Trailers};
@@ -27,27 +28,27 @@ pub(crate) type Begin<I> = Box<dyn FnOnce(bool) -> Driver<Call<I>> + Send>;
 
 struct State<I: Invoke + Clone + 'static> {
     stage: Stage<I>,
-    /// A message that the caller has not taken.
+    /// The message that the caller has not taken yet.
     slot: Option<Part>,
-    /// The other parts that the caller is to take, before that message.
+    /// The other parts of the response, which the caller takes before that message.
     ready: VecDeque<Item>,
     /// Whether the caller sends no more.
     has_ended: bool,
-    /// How many messages some attempt has sent, and whether no more are taken.
+    /// How many messages some attempt has sent, and whether no more are accepted.
     sent: (u64, bool),
-    /// Where the caller looks for the report.
+    /// The place where the caller looks for the report.
     own: Option<RetriedCall>,
 }
 
 enum Stage<I: Invoke + Clone + 'static> {
     Unbegun(Begin<I>),
     Running(Pin<Box<Driver<Call<I>>>>),
-    /// The response is complete, and the caller is yet to read its end.
+    /// The response is complete, and the caller has not read its end yet.
     Replied(Pin<Box<Driver<Call<I>>>>),
     Over,
 }
 
-/// A part that the caller reads.
+/// A part of a response that the caller reads.
 enum Item {
     Whole(ResponseStreamItem),
     Message(Bytes),
@@ -65,7 +66,7 @@ enum Half {
 struct Wakers(Mutex<[Option<Waker>; 2]>);
 
 impl Wakers {
-    /// That task waits for that half. The result wakes it whatever moves the call on.
+    /// Registers the task that waits for a half. The waker that it returns wakes the tasks of both halves.
     fn wait(self: &Arc<Self>, half: Half, cx: &Context<'_>) -> Waker {
         let [sending, receiving] = &mut *locked(&self.0);
         let place = match half {
@@ -96,7 +97,7 @@ impl Wake for Wakers {
     }
 }
 
-/// A panic of the program's own code leaves nothing half done here.
+/// Locks it. A panic of the program's code, which ran while it was locked, leaves a state that can be used.
 fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -127,7 +128,7 @@ impl<I: Invoke + Clone + 'static> Operation<I> {
         .await
     }
 
-    /// The caller sends no more.
+    /// Ends the request.
     pub(crate) fn close(&self) {
         let mut state = locked(&self.state);
         state.has_ended = true;
@@ -165,13 +166,13 @@ impl<I: Invoke + Clone + 'static> Operation<I> {
         }
     }
 
-    /// The caller reads no more: what is in flight is dropped.
+    /// Cancels the call: attempts in flight are dropped.
     pub(crate) fn cancel(&self) {
         let mut state = locked(&self.state);
         state.read();
-        let stage = std::mem::replace(&mut state.stage, Stage::Over);
+        let cancelled = std::mem::replace(&mut state.stage, Stage::Over);
         drop(state);
-        drop(stage);
+        drop(cancelled);
         self.wakers.wake_other(Half::Receiving);
     }
 }
@@ -190,7 +191,7 @@ impl<I: Invoke + Clone + 'static> State<I> {
         }
     }
 
-    /// Takes the caller's next message. Its place in the request; `None`: nobody takes it any more.
+    /// Adds the caller's next message to the request. Returns its place; `None`: no more are accepted.
     fn push(&mut self, message: &dyn SendMessage, options: SendOptions) -> Option<u64> {
         if self.has_ended {
             return None;
@@ -210,10 +211,10 @@ impl<I: Invoke + Clone + 'static> State<I> {
         }
     }
 
-    /// Goes on with the operation. Returns whether there is something for the caller.
+    /// Polls the operation. Returns whether anything has changed for the caller.
     fn poll(&mut self, wakers: &Arc<Wakers>, half: Half, cx: &Context<'_>) -> bool {
         let Stage::Running(driver) = &mut self.stage else {
-            // The end of a response that was read.
+            // The caller has read the whole response.
             return matches!(half, Half::Receiving) && self.end();
         };
         let waker = wakers.wait(half, cx);
@@ -239,13 +240,13 @@ impl<I: Invoke + Clone + 'static> State<I> {
         has_changed
     }
 
-    /// There is nothing more to read.
+    /// Ends the stream that the caller reads.
     fn end(&mut self) -> bool {
         self.ready.push_back(Item::Whole(ResponseStreamItem::StreamClosed));
         true
     }
 
-    /// The operation has failed.
+    /// Ends an operation that has failed: the caller reads its last response, and its status.
     fn fail(&mut self, stop: Stop) {
         let Stage::Running(mut driver) = std::mem::replace(&mut self.stage, Stage::Over) else { return };
         if let Some(Part::Message(message)) = self.slot.take() {
@@ -264,7 +265,7 @@ impl<I: Invoke + Clone + 'static> State<I> {
         let trailers = at_end(failure, (**driver.config()).as_ref(), stop, &report);
         self.ready.push_back(Item::Whole(ResponseStreamItem::Trailers(trailers)));
         if let Some(own) = &self.own {
-            own.reported(report);
+            own.reported(Some(report));
         }
     }
 
@@ -282,18 +283,18 @@ impl<I: Invoke + Clone + 'static> State<I> {
         item
     }
 
-    /// The caller has read its reply, as far as it wants to.
+    /// Ends an operation whose reply the caller has read, as far as it wants to.
     fn read(&mut self) {
         if let Stage::Replied(driver) = &mut self.stage {
             let report = driver.as_mut().close();
             self.stage = Stage::Over;
-            if let (Some(own), Some(report)) = (&self.own, report) {
+            if let Some(own) = &self.own {
                 own.reported(report);
             }
         }
     }
 
-    /// The message that the caller has taken can't be decoded: the call ends with that status.
+    /// Ends the call with that status, since the message that the caller has taken can't be decoded.
     fn unreadable(&mut self, status: Trailers) {
         if let Stage::Running(driver) = &mut self.stage {
             driver.as_mut().protocol().unreadable = Some(status);
@@ -302,9 +303,9 @@ impl<I: Invoke + Clone + 'static> State<I> {
         self.ready.clear();
         self.ready.push_back(Item::Whole(ResponseStreamItem::Trailers(status)));
         if let Stage::Replied(mut driver) = std::mem::replace(&mut self.stage, Stage::Over) {
-            let report = driver.as_mut().finish(Verdict::Unreadable(gax_retry::Code::Internal));
+            let report = driver.as_mut().finish(Verdict::Unreadable(Code::Internal));
             if let Some(own) = &self.own {
-                own.reported(report);
+                own.reported(Some(report));
             }
         }
     }

@@ -1,18 +1,18 @@
-//! Attempts over a transport of the `grpc` crate: what comes of them becomes facts.
+//! Operations over a transport of the `grpc` crate: results of attempts, as facts for the driver.
 
 use crate::attempt::{Attempt, Received};
 use crate::failure::{Failure, trailers};
-use crate::limits::Limits;
 use crate::metadata;
 use crate::note;
-use crate::request::Request;
+use crate::request::{Limits, RequestBuffer};
 use bytes::Bytes;
 use gax_driver::Note;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{
-    AttemptContext, AttemptResult, CommitPoint, Name, OperationConfig, Protocol, RetryFact, Start, Step,
+    AttemptContext, AttemptResult, CommitPoint, Name, OperationConfig, Protocol, Repetition, RetryFact,
+    Start, Step,
 };
-use gax_retry::{Code, Delivery, StartedAttempt, StopReason};
+use gax_retry::{Code, Delivery, MethodKind, StartedAttempt, StopReason};
 use grpc::StatusCodeError;
 use grpc::client::{CallOptions, Invoke};
 use grpc::core::{RequestHeaders, ResponseHeaders, Trailers};
@@ -22,7 +22,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// One call on its way to its response.
+/// One call.
 pub(crate) struct Call<I> {
     pub(crate) invoke: I,
     pub(crate) headers: RequestHeaders,
@@ -30,17 +30,20 @@ pub(crate) struct Call<I> {
     /// The time that the caller gives it.
     pub(crate) bound: Option<Duration>,
     pub(crate) limits: Limits,
+    /// The kind of the RPC, as far as descriptors say.
+    pub(crate) kind: Option<MethodKind>,
+    pub(crate) is_read_only: bool,
     pub(crate) counts_attempts: bool,
-    pub(crate) request: Request,
+    pub(crate) request: RequestBuffer,
     /// The failure that the last attempt ended with.
     pub(crate) failure: Option<Failure>,
-    /// The headers of a response that is the operation's.
+    /// The headers of the response, for the caller.
     pub(crate) response_headers: Option<ResponseHeaders>,
-    /// Why a message of the response, which is a stream, can't be decoded.
+    /// The status for a message of the response that the caller could not decode.
     pub(crate) unreadable: Option<Trailers>,
 }
 
-/// A part of a response that is the operation's.
+/// A part of the response, for the caller.
 pub(crate) enum Part {
     /// A message of a stream.
     Message(Bytes),
@@ -48,11 +51,16 @@ pub(crate) enum Part {
     End(Option<Bytes>, Trailers),
 }
 
-/// gRPC, by the name under which observers know it over tonic as well.
+/// gRPC, by the name that observers see over tonic as well.
 const GRPC: Transport = Transport::new("grpc").with_wire().with_rpc_names();
 
 impl<I> Call<I> {
-    /// The caller may have the response's headers.
+    /// Whether the first message of a response is held until the trailers may have come.
+    fn holds_messages(&self) -> bool {
+        !self.request.is_stream() && self.kind.is_none_or(MethodKind::is_unary)
+    }
+
+    /// Commits to an attempt, and hands the headers of its response to the caller.
     fn hand_over<J: Invoke>(&mut self, attempt: &mut Attempt<J>, number: u32) {
         self.request.commit(number);
         if let Some(headers) = attempt.headers.take() {
@@ -69,6 +77,9 @@ impl<I> Call<I> {
     ) -> AttemptResult {
         let replayable = self.request.replayable(context.number());
         let mut result = AttemptResult::failed(failure.code).with_replayable(replayable);
+        if self.is_read_only {
+            result = result.with_repetition(Repetition::No);
+        }
         match attempt {
             Some(attempt) => {
                 context.ended_after(attempt.delivered_at_end());
@@ -96,7 +107,7 @@ impl<I> Call<I> {
         self.ended(attempt, Failure::timed_out(timeout), context).with_timed_out()
     }
 
-    /// No other attempt can do better.
+    /// Ends an attempt with an error that another one would have too.
     fn permanent<J: Invoke + Clone + 'static>(
         &mut self,
         attempt: &mut Attempt<J>,
@@ -107,7 +118,7 @@ impl<I> Call<I> {
         result.with_retry(RetryFact::No(StopReason::NonRetryable))
     }
 
-    /// The attempt ended with a status that is an error.
+    /// Ends an attempt whose response has an error status.
     fn failed<J: Invoke + Clone + 'static>(
         &mut self,
         attempt: &mut Attempt<J>,
@@ -118,7 +129,7 @@ impl<I> Call<I> {
             Ok(()) => (Code::Unknown, ""),
             Err(status) => (Code::from_wire(status.code() as i32), status.message()),
         };
-        // A tonic server ends a call so when its `grpc-timeout` has passed.
+        // A tonic server ends a call like this when its `grpc-timeout` has passed.
         let is_timeout = code == Code::Cancelled && message == "Timeout expired";
         if is_timeout && self.limits.server_timeouts_are_ours && time_is_up(context) {
             context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
@@ -128,7 +139,7 @@ impl<I> Call<I> {
         self.ended(Some(attempt), Failure::status(code, trailers), context).with_server_delay(server_delay)
     }
 
-    /// The response is complete.
+    /// Ends an attempt whose response is complete.
     fn replied<J: Invoke + Clone + 'static>(
         &mut self,
         attempt: &mut Attempt<J>,
@@ -142,7 +153,7 @@ impl<I> Call<I> {
         AttemptResult::done().with_replayable(self.request.replayable(context.number()))
     }
 
-    /// A message is the caller's.
+    /// Hands a message to the caller.
     fn deliver<J: Invoke + Clone + 'static>(
         &mut self,
         attempt: &mut Attempt<J>,
@@ -226,7 +237,7 @@ impl<I: Invoke + Clone + 'static> Protocol for Call<I> {
             context.note(note);
             return Poll::Ready(Step::Committed(CommitPoint::OverLimit));
         }
-        // The caller has a message to take before there can be another.
+        // The caller takes one message before there can be another.
         if slot.is_some() {
             return Poll::Pending;
         }
@@ -234,7 +245,8 @@ impl<I: Invoke + Clone + 'static> Protocol for Call<I> {
             let received = match attempt.receive(cx) {
                 Poll::Ready(received) => received,
                 Poll::Pending => {
-                    if let Some(message) = attempt.message.take() {
+                    let is_whole = self.kind.is_some_and(MethodKind::is_unary);
+                    if !is_whole && let Some(message) = attempt.message.take() {
                         return self.deliver(attempt, message, context, slot);
                     }
                     let Some(point) = attempt.unreported.take() else { return Poll::Pending };
@@ -254,7 +266,7 @@ impl<I: Invoke + Clone + 'static> Protocol for Call<I> {
                     continue;
                 }
                 Received::Message(message) => match attempt.message.take() {
-                    None if attempt.delivered == 0 && !self.request.is_stream() => {
+                    None if attempt.delivered == 0 && self.holds_messages() => {
                         if message.len() <= self.limits.max_response_buffer {
                             attempt.message = Some(message);
                             continue;

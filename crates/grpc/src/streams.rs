@@ -1,4 +1,4 @@
-//! The two halves of a call, as its caller has them.
+//! The two halves of a call, for its caller.
 
 use crate::operation::Operation;
 use grpc::client::{Invoke, RecvStream, ResponseStreamItem, SendOptions, SendStream};
@@ -6,19 +6,19 @@ use grpc::core::{RecvMessage, SendMessage};
 use std::fmt;
 use std::sync::Arc;
 
-/// The sending half of a call. A message is sent once an attempt has sent it; later attempts send it again. Dropped, it ends
-/// the request.
+/// The sending half of a call. `send` returns when an attempt has sent the message; later attempts send it again. Dropping it
+/// ends the request.
 pub struct RetrySendStream<I: Invoke + Clone + 'static>(pub(crate) Sender<I>);
 
-/// The receiving half of a call. Dropped, it cancels the call.
+/// The receiving half of a call. Dropping it cancels the call.
 ///
 /// # Cancel safety
 ///
-/// `recv` can be dropped and called again: nothing is lost.
+/// The future of `recv` can be dropped without losing a part of the response.
 pub struct RetryRecvStream<I: Invoke + Clone + 'static>(pub(crate) Receiver<I>);
 
 pub(crate) enum Sender<I: Invoke + Clone + 'static> {
-    /// Nothing is to be done about the call.
+    /// The call passes through.
     PassedThrough(I::SendStream),
     Operation(SendingHalf<I>),
 }

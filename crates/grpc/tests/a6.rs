@@ -1,5 +1,5 @@
-//! The cases of gRFC A6 that the layer passes. Two are not among them: the crate's statuses have no cause, so that there are no
-//! transparent retries, and its metadata has no values that are empty, such as a pushback without a number.
+//! The cases of gRFC A6 that the layer passes, except for two: the crate's statuses have no cause, so that there are no
+//! transparent retries, and its metadata has no empty values, such as a pushback without a number.
 
 use crate::support::{Bridge, Came, LIST, Sent, call};
 use gax_grpc::{RetriedCall, RetryInterceptor};

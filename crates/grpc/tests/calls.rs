@@ -183,6 +183,19 @@ async fn options_budgets_and_live_tables_count() {
     assert_eq!(made, (2, Some(StopReason::MaxAttempts), Some(2)));
 }
 
+/// A call that needed one attempt has no report, and leaves none of the call before it.
+#[tokio::test(start_paused = true)]
+async fn a_report_is_of_the_call_that_ended_last() {
+    let server = VirtualServer::start(Script::at_once([down()]));
+    let own = RetriedCall::new(CallOptions::new());
+    let channel =
+        Bridge(server.channel()).with_interceptor(interceptor(&setup())).with_interceptor(own.clone());
+    for is_reported in [true, false] {
+        let _reply: ListAssetsResponse = unary(&channel, LIST, &ListAssetsRequest::default()).await.unwrap();
+        assert_eq!(own.report().is_some(), is_reported);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn methods_without_settings_pass_through() {
     let other = RetryTable::builder().service("other.Service", setup().settings, [DOWN]).build().unwrap();

@@ -3,6 +3,7 @@
 
 mod a6;
 mod calls;
+mod descriptors;
 mod suite;
 mod support;
 mod transport;

@@ -1,19 +1,20 @@
 //! The settings of operations over any transport, by a retry table.
 
 #[cfg(feature = "live")]
-use crate::live::SettingsHandle;
-#[cfg(feature = "live")]
 use crate::live::follower::CurrentTable;
-use crate::live::replaceable::{Loaded, Replaceable};
+use crate::live::replaceable::Replaceable;
+#[cfg(feature = "live")]
+use crate::live::{SettingsHandle, known_methods::KnownMethods};
 use crate::operation::{Observers, earlier};
 use crate::options::{CallOptions, OperationConfig, OperationOptions};
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, Policy, RetryBudget, RetrySettings};
-use gax_table::{Dialect, HedgingPolicy, RetryTable};
+use gax_table::{Dialect, HedgingPolicy, MethodDescription, RetryTable, ServiceDescription};
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
 /// The settings that a retry table has for methods of services, for a transport of one's own: what tonic-gax's `RetryLayer` has
-/// for gRPC over tonic.
+/// for gRPC over tonic. Methods are named as in the path of a request, without the leading slash.
 ///
 /// # Examples
 ///
@@ -24,17 +25,26 @@ use std::sync::Arc;
 /// use gax_table::RetryTable;
 ///
 /// let table = RetryTable::parse(r#"{"methodConfig": [{"name": [{"service": "post.Office"}], "timeout": "5s"}]}"#)?;
-/// let configs = TableConfigs::new(table, OperationOptions::new(), None);
+/// let configs = TableConfigs::new(table, OperationOptions::new(), None, &[]);
 /// let (kind, call) = (MethodKind::Unary, CallOptions::new());
-/// assert!(configs.config("post.Office", "Send", kind, &call).is_some());
-/// assert!(configs.config("post.Bank", "Pay", kind, &call).is_none());
-/// assert!(configs.config("post.Bank", "Pay", kind, &call.max_attempts(2)).is_some());
+/// assert!(configs.config("post.Office/Send", kind, &call).is_some());
+/// assert!(configs.config("post.Bank/Pay", kind, &call).is_none());
+/// assert!(configs.config("post.Bank/Pay", kind, &call.max_attempts(2)).is_some());
 /// # Ok::<(), gax_table::TableError>(())
 /// ```
 #[derive(Clone)]
 pub struct TableConfigs {
     policies: Replaceable<Policies>,
+    inputs: Inputs,
+}
+
+/// The inputs besides the table.
+#[derive(Clone)]
+struct Inputs {
     options: OperationOptions,
+    hedging: Option<Hedging>,
+    /// The methods that are described, by path.
+    described: Arc<HashMap<Box<str>, MethodDescription>>,
 }
 
 /// A table, and the policies of its entries.
@@ -43,6 +53,8 @@ struct Policies {
     entries: Vec<Entry>,
     /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
     unlisted: Entry,
+    /// The policies of methods with latencies of their own.
+    by_path: HashMap<Box<str>, Policy>,
     compatibility: Compatibility,
     observers: Option<Arc<Observers>>,
 }
@@ -54,13 +66,19 @@ struct Entry {
 }
 
 impl TableConfigs {
-    /// The settings of that table, with these options. `hedging` is for methods that the table calls idempotent, where their
-    /// entries don't say how they are hedged, and for all others if it is [allowed](Hedging::allow_non_idempotent).
+    /// The settings of that table, with these options. `hedging` is for idempotent methods whose entries don't say how they are
+    /// hedged, and for all others if it is [allowed](Hedging::allow_non_idempotent). A method is idempotent if the table says so,
+    /// or else its description among `services`, which may be empty.
     #[must_use]
-    pub fn new(table: RetryTable, options: OperationOptions, hedging: Option<Hedging>) -> Self {
+    pub fn new(
+        table: RetryTable,
+        options: OperationOptions,
+        hedging: Option<Hedging>,
+        services: &[ServiceDescription],
+    ) -> Self {
+        let inputs = Inputs::new(options, hedging, services);
         let budget = table.throttling().map(|throttling| throttling.budget());
-        let policies = Policies::new(table, 0, budget, &options, hedging);
-        Self { policies: Replaceable::fixed(policies), options }
+        Self { policies: Replaceable::fixed(Policies::new(table, 0, budget.as_ref(), &inputs)), inputs }
     }
 
     /// The settings of the table that the handle has as an operation begins. See [`new`](Self::new).
@@ -70,52 +88,63 @@ impl TableConfigs {
         handle: &SettingsHandle,
         mut options: OperationOptions,
         hedging: Option<Hedging>,
+        services: &[ServiceDescription],
     ) -> Self {
         options.observers.follow(handle);
-        let made_with = options.clone();
+        let inputs = Inputs::new(options, hedging, services);
+        let made_with = inputs.clone();
         let make = move |current: &CurrentTable, before: Option<&Policies>| {
             let CurrentTable { table, version, budget } = current;
-            let policies = Policies::new(table.clone(), *version, budget.clone(), &made_with, hedging);
+            let policies = Policies::new(table.clone(), *version, budget.as_ref(), &made_with);
             policies.with_latencies_of(before)
         };
-        Self { policies: Replaceable::live(handle.follow(make, None)), options }
+        let known = || handle.know(KnownMethods::of_descriptors(services.to_vec(), false));
+        let known = (!services.is_empty()).then(known);
+        Self { policies: Replaceable::live(handle.follow(make, known)), inputs }
     }
 
-    /// Whose rules make attempts of the table's settings.
+    /// The compatibility by whose rules attempts follow from the table's settings.
     #[must_use]
     pub fn compatibility(&self) -> Compatibility {
         self.policies.load().compatibility
     }
 
-    /// The settings of an operation of that method; `None`: neither the table nor the call has anything to say about it. Ask
+    /// The description of the method at that path, if there is one.
+    #[must_use]
+    pub fn description(&self, path: &str) -> Option<&MethodDescription> {
+        self.inputs.described.get(path)
+    }
+
+    /// The settings of an operation of the method at that path; `None`: neither the table nor the call has settings for it. Ask
     /// for each operation, as it begins.
     #[must_use]
-    pub fn config(
-        &self,
-        service: &str,
-        method: &str,
-        kind: MethodKind,
-        call: &CallOptions,
-    ) -> Option<OperationConfig> {
+    pub fn config(&self, path: &str, kind: MethodKind, call: &CallOptions) -> Option<OperationConfig> {
         let policies = self.policies.load();
-        let own = policies.of(service, method);
+        let described = self.description(path);
+        let own = policies.by_path.get(path).or_else(|| policies.of(path, described));
         let policy = own.or_else(|| call.changes_settings().then_some(&policies.unlisted.own))?;
         let policy = call.applied_to(policy.clone()).for_kind(kind);
-        let config = self.options.config_for(policy, policies.observers.clone());
+        let options = &self.inputs.options;
+        let config = options.config_for(policy, policies.observers.clone());
         let bound = earlier(call.deadline(), config.policy.environment().total_timeout());
-        let reports = call.report.unwrap_or_else(|| self.options.wants_reports());
+        let reports = call.report.unwrap_or_else(|| options.wants_reports());
         Some(OperationConfig { bound, reports, ..config })
     }
 }
 
+impl Inputs {
+    fn new(options: OperationOptions, hedging: Option<Hedging>, services: &[ServiceDescription]) -> Self {
+        let described = services.iter().flat_map(|service| {
+            let path = |method: &MethodDescription| format!("{}/{}", service.name(), method.name());
+            service.methods().iter().map(move |method| (path(method).into_boxed_str(), method.clone()))
+        });
+        Self { options, hedging, described: Arc::new(described.collect()) }
+    }
+}
+
 impl Policies {
-    fn new(
-        table: RetryTable,
-        version: u64,
-        budget: Option<RetryBudget>,
-        options: &OperationOptions,
-        hedging: Option<Hedging>,
-    ) -> Self {
+    fn new(table: RetryTable, version: u64, budget: Option<&RetryBudget>, inputs: &Inputs) -> Self {
+        let Inputs { options, hedging, described } = inputs;
         let compatibility = options.compatibility.unwrap_or(match table.dialect() {
             Dialect::Grpc => Compatibility::Grpc,
             _ => Compatibility::Documented,
@@ -124,7 +153,7 @@ impl Policies {
             let hedging = hedging.filter(|_| own.is_none());
             let own = Policy::with_compatibility(settings, codes, compatibility)
                 .with_hedging(own.map(HedgingPolicy::to_hedging))
-                .with_budget(budget.clone())
+                .with_budget(budget.cloned())
                 .with_version(version);
             Entry { hedged: hedging.map(|hedging| own.clone().with_hedging(hedging)), own }
         };
@@ -132,31 +161,52 @@ impl Policies {
         let entries =
             policies.map(|policy| entry(policy.settings(), policy.codes(), policy.hedging())).collect();
         let unlisted = entry(&RetrySettings::default(), CodeSet::EMPTY, None);
-        let names = table.names().filter_map(|name| Some((name.service(), name.method()?)));
-        let paths =
-            names.chain(table.named_beside()).map(|(service, method)| format!("{service}/{method}").into());
-        let observers = options.observers.registering(&paths.collect::<Vec<Box<str>>>()).shared();
-        Self { table, entries, unlisted, compatibility, observers }
+        let named = table.names().filter_map(|name| Some((name.service(), name.method()?)));
+        let beside = table.named_beside().into_iter().filter(|(_, method)| !method.is_empty());
+        let named = named.chain(beside).map(|(service, method)| format!("{service}/{method}").into());
+        let paths: Vec<Box<str>> = named.chain(described.keys().cloned()).collect();
+        let observers = options.observers.registering(&paths).shared();
+        let by_path = HashMap::new();
+        let mut policies = Self { table, entries, unlisted, by_path, compatibility, observers };
+        let own = |path: Box<str>| {
+            let policy = policies.of(&path, described.get(&path))?.with_own_latencies()?;
+            Some((path, policy))
+        };
+        policies.by_path = paths.into_iter().filter_map(own).collect();
+        policies
     }
 
-    /// Where an entry is hedged after the same percentile as before, its latencies go on to count.
+    /// The policies in place of others. A method that is hedged after the same percentile as before keeps the latencies that were
+    /// counted, and so does an entry with the same names.
     #[cfg(feature = "live")]
     fn with_latencies_of(mut self, before: Option<&Self>) -> Self {
-        for (entry, before) in
-            self.entries.iter_mut().zip(before.into_iter().flat_map(|before| &before.entries))
-        {
-            entry.own = entry.own.clone().with_latencies_of(&before.own);
-            if let (Some(hedged), Some(before)) = (&mut entry.hedged, &before.hedged) {
-                *hedged = hedged.clone().with_latencies_of(before);
+        let Some(before) = before else { return self };
+        let join = |policy: &mut Policy, before: Option<&Policy>| {
+            if let Some(before) = before {
+                *policy = policy.clone().with_latencies_of(before);
+            }
+        };
+        self.by_path.iter_mut().for_each(|(path, policy)| join(policy, before.by_path.get(path)));
+        let names = |table: &RetryTable, entry| -> Vec<String> {
+            table.names_of(entry).map(|name| name.to_string()).collect()
+        };
+        for (index, (entry, others)) in self.entries.iter_mut().zip(&before.entries).enumerate() {
+            if names(&self.table, index) == names(&before.table, index) {
+                join(&mut entry.own, Some(&others.own));
+                entry.hedged.iter_mut().for_each(|hedged| join(hedged, others.hedged.as_ref()));
             }
         }
         self
     }
 
-    /// The policy of a method; `None`: the table has nothing to say about it.
-    fn of(&self, service: &str, method: &str) -> Option<&Policy> {
+    /// The policy of the method at that path; `None`: the table has no settings for it.
+    fn of(&self, path: &str, described: Option<&MethodDescription>) -> Option<&Policy> {
+        let (service, method) = path.rsplit_once('/')?;
         let entry = self.table.lookup(service, method).and_then(|policy| self.entries.get(policy.entry()?));
-        let is_idempotent = || self.table.idempotent(service, method) == Some(true);
+        let is_idempotent = || {
+            let described = entry.and(described).is_some_and(MethodDescription::is_idempotent);
+            self.table.idempotent(service, method).unwrap_or(described)
+        };
         let is_allowed =
             |policy: &Policy| entry.is_some() && policy.hedging().is_some_and(Hedging::allows_non_idempotent);
         let hedged = entry.unwrap_or(&self.unlisted).hedged.as_ref();
@@ -168,10 +218,9 @@ impl Policies {
 /// Short: its table alone may have hundreds of entries.
 impl fmt::Debug for TableConfigs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let policies: Loaded<'_, Policies> = self.policies.load();
         f.debug_struct("TableConfigs")
-            .field("table", &policies.table)
-            .field("options", &self.options)
+            .field("table", &self.policies.load().table)
+            .field("options", &self.inputs.options)
             .finish_non_exhaustive()
     }
 }

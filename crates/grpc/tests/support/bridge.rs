@@ -27,8 +27,10 @@ pub(crate) struct BridgeReceiver {
     is_dropped: Arc<AtomicBool>,
 }
 
+type Opened = Result<Response<Streaming<Bytes>>, Status>;
+
 enum State {
-    Awaiting(Pin<Box<dyn Future<Output = Result<Response<Streaming<Bytes>>, Status>> + Send>>),
+    Awaiting(Pin<Box<dyn Future<Output = Opened> + Send>>),
     Streaming(Box<Streaming<Bytes>>),
     Closed,
 }

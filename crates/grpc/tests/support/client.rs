@@ -2,6 +2,7 @@
 
 use bytes::{Buf, Bytes};
 use grpc::StatusError;
+use grpc::client::stream_util::RecvStreamValidator;
 use grpc::client::{CallOptions, Invoke, RecvStream as _, ResponseStreamItem, SendOptions, SendStream as _};
 use grpc::core::{RecvMessage, RequestHeaders, SendMessage, Trailers};
 use prost::Message;
@@ -34,7 +35,9 @@ pub(crate) async fn call<M: Message + Default>(
     options: CallOptions,
     request: &impl Message,
 ) -> (Vec<M>, Trailers) {
-    let (mut sender, mut receiver) = channel.invoke(headers, options).await;
+    let (mut sender, receiver) = channel.invoke(headers, options).await;
+    // Generated clients have it too: what comes in another order than gRPC's ends the call.
+    let mut receiver = RecvStreamValidator::new(receiver, false);
     let _ended = sender.send(&Sent(request), SendOptions::new().with_final_msg(true)).await;
     let mut messages = Vec::new();
     loop {

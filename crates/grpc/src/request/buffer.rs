@@ -1,6 +1,6 @@
 //! The request of a call: its messages, buffered for as long as another attempt may need them.
 
-use crate::limits::{Limits, ReplayMemory, Reserved};
+use crate::request::limits::{Limits, ReplayMemory, Reserved};
 use bytes::Bytes;
 use gax_driver::Note;
 use gax_driver::protocol::Replayable;
@@ -8,32 +8,32 @@ use grpc::client::SendOptions;
 use std::collections::VecDeque;
 
 /// The messages of a request, in the order in which the caller sent them.
-pub(crate) struct Request {
+pub(crate) struct RequestBuffer {
     messages: VecDeque<(Bytes, SendOptions)>,
-    /// How many messages were let go of, since no other attempt can need them.
+    /// How many messages were dropped, since no other attempt can need them.
     dropped: u64,
     /// How many of the messages some attempt has sent.
     sent: u64,
-    /// Whether it is more than the one message of a unary or server-streaming RPC, or may be.
+    /// Whether it can be more than the one message of a unary or server-streaming RPC.
     is_stream: bool,
     has_ended: bool,
     /// The memory for a stream that can be replayed.
     memory: Option<Reserved>,
-    /// Why it is sent once only.
+    /// The reason why it is sent only once.
     note: Option<Note>,
     /// The first message that is not buffered: the attempt that sends it is committed.
     limit: Option<u64>,
-    /// The attempt that the operation belongs to.
+    /// The attempt that the operation is committed to.
     committed: Option<u32>,
-    /// Whether that attempt takes no further messages.
+    /// Whether that attempt accepts no more messages.
     is_refused: bool,
-    /// Why a message can't be encoded.
+    /// The reason why a message can't be encoded.
     error: Option<String>,
     max_replay_bytes: usize,
 }
 
-impl Request {
-    /// A request of which nothing has come. One that is no stream is a single message.
+impl RequestBuffer {
+    /// A request without messages so far. Unless it is a stream it gets a single one.
     pub(crate) fn new(is_stream: bool, memory: Option<&ReplayMemory>, limits: &Limits) -> Self {
         let memory = memory.filter(|_| is_stream).map(|memory| Reserved::new(memory.clone(), limits));
         Self {
@@ -52,7 +52,7 @@ impl Request {
         }
     }
 
-    /// Takes the caller's next message. Returns its place.
+    /// Adds the caller's next message. Returns its place.
     pub(crate) fn push(&mut self, message: Result<Bytes, String>, options: SendOptions) -> u64 {
         let place = self.dropped + self.messages.len() as u64;
         self.has_ended |= options.final_msg;
@@ -75,12 +75,12 @@ impl Request {
         place
     }
 
-    /// The caller sends no more.
+    /// Ends the request.
     pub(crate) fn end(&mut self) {
         self.has_ended = true;
     }
 
-    /// The message at that place, if it has come.
+    /// The message at that place, if the caller has sent it.
     pub(crate) fn message(&self, place: u64) -> Option<&(Bytes, SendOptions)> {
         self.messages.get(usize::try_from(place.checked_sub(self.dropped)?).ok()?)
     }
@@ -90,7 +90,7 @@ impl Request {
         self.has_ended && place >= self.dropped + self.messages.len() as u64
     }
 
-    /// That attempt has sent the messages before that place. Returns why it is committed, if that is so.
+    /// Records that an attempt has sent the messages before that place. Returns the reason if that has committed the operation.
     pub(crate) fn was_sent(&mut self, attempt: u32, place: u64) -> Option<Note> {
         self.sent = self.sent.max(place);
         let is_over = self.committed.is_none() && self.limit.is_some_and(|limit| place > limit);
@@ -98,30 +98,30 @@ impl Request {
             self.commit(attempt);
         }
         if self.committed == Some(attempt) {
-            self.let_go();
+            self.drop_sent();
         }
         self.note.filter(|_| is_over)
     }
 
-    /// The operation belongs to that attempt: no other needs what was sent.
+    /// Commits to an attempt: no other one needs the messages that were sent.
     pub(crate) fn commit(&mut self, attempt: u32) {
         self.committed = Some(attempt);
         self.memory = None;
     }
 
-    /// Lets go of what was sent.
-    fn let_go(&mut self) {
+    /// Drops the messages that were sent.
+    fn drop_sent(&mut self) {
         while self.dropped < self.sent && self.messages.pop_front().is_some() {
             self.dropped += 1;
         }
     }
 
-    /// That attempt takes no further messages.
+    /// Records that an attempt accepts no more messages.
     pub(crate) fn refuse(&mut self, attempt: u32) {
         self.is_refused |= self.committed == Some(attempt);
     }
 
-    /// How many messages some attempt has sent, and whether no more are taken.
+    /// How many messages some attempt has sent, and whether no more are accepted.
     pub(crate) fn progress(&self) -> (u64, bool) {
         (self.sent, self.is_refused)
     }
@@ -130,17 +130,17 @@ impl Request {
         self.is_stream
     }
 
-    /// Whether there is anything of it that could have been sent.
+    /// Whether the caller has sent no message.
     pub(crate) fn is_empty(&self) -> bool {
         self.dropped == 0 && self.messages.is_empty()
     }
 
-    /// Why it is sent once only.
+    /// The reason why it is sent only once.
     pub(crate) fn note(&self) -> Option<Note> {
         self.note
     }
 
-    /// Whether it can be sent again, after that attempt.
+    /// Whether it can be sent again after that attempt.
     pub(crate) fn replayable(&self, attempt: u32) -> Replayable {
         match self.limit {
             Some(_) if self.committed == Some(attempt) => Replayable::OverLimit,
@@ -148,7 +148,7 @@ impl Request {
         }
     }
 
-    /// Why a message can't be encoded.
+    /// The reason why a message can't be encoded.
     pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }

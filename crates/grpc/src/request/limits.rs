@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub(crate) struct Limits {
     pub(crate) max_replay_bytes: usize,
     pub(crate) max_total_replay_bytes: usize,
-    /// `None`: as the compatibility has it.
+    /// `None`: by the compatibility.
     pub(crate) replays_streams: Option<bool>,
     pub(crate) max_response_buffer: usize,
     pub(crate) server_timeouts_are_ours: bool,
-    /// `None`: as the compatibility has it.
+    /// `None`: by the compatibility.
     pub(crate) previous_attempts_header: Option<bool>,
 }
 
@@ -34,7 +34,7 @@ impl Default for Limits {
 }
 
 impl Limits {
-    /// Whether attempts say how many came before.
+    /// Whether attempts carry the number of those before them.
     pub(crate) fn counts_attempts(&self, compatibility: Compatibility) -> bool {
         self.previous_attempts_header.unwrap_or(compatibility != Compatibility::GaxJava)
     }
@@ -52,7 +52,7 @@ impl ReplayMemory {
     }
 }
 
-/// The part of it that one call has. It goes back when it is dropped.
+/// The part of the memory that one call uses. Dropping it returns the part.
 #[derive(Debug)]
 pub(crate) struct Reserved {
     memory: ReplayMemory,
@@ -65,11 +65,11 @@ impl Reserved {
         Self { memory, limits: *limits, bytes: 0 }
     }
 
-    /// Takes what a message of that length needs. A short one counts for 32 bytes.
+    /// Takes the bytes that a message of that length needs. A short one counts as 32 bytes.
     ///
     /// # Errors
     ///
-    /// The note for the limit that does not allow it. Nothing is taken then.
+    /// The note for the limit that is exceeded. Nothing is taken then.
     pub(crate) fn take(&mut self, message: usize) -> Result<(), Note> {
         const PREFIX: usize = 5;
         let bytes = message.saturating_add(PREFIX).max(32);

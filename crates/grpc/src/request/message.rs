@@ -1,4 +1,4 @@
-//! Messages as bytes: encoded once, sent as often as needed, and decoded where the caller reads them.
+//! Messages as bytes: encoded once, sent by each attempt, and decoded when the caller reads them.
 
 use bytes::{Buf, Bytes};
 use grpc::core::{RecvMessage, SendMessage};
@@ -12,7 +12,7 @@ impl SendMessage for Encoded {
     }
 }
 
-/// A message of a response, as it came.
+/// The encoded message of a response.
 #[derive(Default)]
 pub(crate) struct Undecoded(pub(crate) Bytes);
 
