@@ -5,9 +5,9 @@
 //! ```
 //!
 //! It starts Debian's `redis-server` on a loopback port, makes it fail in the ways that are worth another attempt (no
-//! server there, the server is loading its data, a script keeps it busy, it is frozen), and shows each wait: min(2^n
-//! + random milliseconds, maximum back-off), for a maximum number of retries. Seconds are shortened to 50 ms, so that
-//! all of it takes a moment. If `redis-server` is not installed, it prints that and ends.
+//! server there, the server is loading its data, a script keeps it busy, it is frozen), and shows each wait:
+//! min(2^n + random milliseconds, maximum back-off), for a maximum number of retries. Seconds are shortened to 50 ms, so
+//! that all of it takes a moment. If `redis-server` is not installed, it prints that and ends.
 //!
 //! Two things are easily forgotten and matter most:
 //!

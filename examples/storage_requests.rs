@@ -14,8 +14,8 @@
 //!  "headers":[["x-retry-test-id","..."]],"body":"{\"storageClass\":\"COLDLINE\"}","strategy":"conditional"}
 //! ```
 //!
-//! (in one line; `query`, `headers`, `body` and `strategy` may be left out), and one on standard output, in the
-//! same order, is what became of it:
+//! (in one line; `query`, `headers`, `body` and `strategy` may be left out), and one on standard output, in the same
+//! order, is the result of it:
 //!
 //! ```text
 //! {"id":"1","ok":true,"status":200,"attempts":3,"idempotency":"conditional: ifMetagenerationMatch",
@@ -268,7 +268,7 @@ fn encoded(text: &str, kept: &[u8]) -> String {
     encoded
 }
 
-/// Sends a request, and describes what became of it.
+/// Sends a request, and describes the result of it.
 async fn send(sender: &Sender, id: String, request: http::Request<ReplayBody>) -> Value {
     let (status, report, body, error) = match sender.send(request).await {
         Ok(mut response) => {
@@ -301,7 +301,7 @@ fn reply(id: &str, ok: bool, status: Option<u16>, report: Option<&OperationRepor
     })
 }
 
-/// Uploads, and describes what became of it.
+/// Uploads, and describes the result of it.
 async fn send_upload(sender: &Sender, id: String, upload: Upload<'_>, content: &[u8]) -> Value {
     match upload.send(sender).await {
         Ok(uploaded) => {
@@ -313,7 +313,7 @@ async fn send_upload(sender: &Sender, id: String, upload: Upload<'_>, content: &
     }
 }
 
-/// Downloads, and describes what became of it.
+/// Downloads, and describes the result of it.
 async fn receive(sender: &Sender, id: String, download: Download<'_>) -> Value {
     match download.to_bytes(sender).await {
         Ok((content, downloaded)) => {

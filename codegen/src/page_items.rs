@@ -63,7 +63,7 @@ impl PageItems {
         items
     }
 
-    /// The files that prost gets besides those of the protos.
+    /// The files that prost gets in addition to those of the protos.
     pub(crate) fn files(&self) -> impl Iterator<Item = (Module, FileDescriptorProto)> {
         self.packages.iter().map(|(package, rpcs)| {
             let methods = rpcs.iter().map(|rpc| MethodDescriptorProto {

@@ -1,4 +1,4 @@
-//! The headers of a method's requests besides those of gRPC.
+//! The headers of a method's requests in addition to those of gRPC.
 
 use crate::google::google_headers::GoogleHeaders;
 use crate::google::method_annotations::MethodAnnotations;
@@ -18,7 +18,7 @@ const X_GOOG_API_KEY: HeaderName = HeaderName::from_static("x-goog-api-key");
 /// The version of tonic that this package is written for: tonic does not say its own.
 const TONIC: &str = "0.14";
 
-/// The headers that all methods of a client or layer have besides those of gRPC.
+/// The headers that all methods of a client or layer have in addition to those of gRPC.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ClientHeaders {
     fixed: Arc<[(HeaderName, HeaderValue)]>,
@@ -64,7 +64,7 @@ fn api_client(service: Option<&ServiceInfo>, tokens: &[String]) -> Option<Header
     HeaderValue::try_from(all.collect::<Vec<_>>().join(" ")).ok()
 }
 
-/// The headers of a method's requests besides those of gRPC.
+/// The headers of a method's requests in addition to those of gRPC.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MethodHeaders {
     fixed: Arc<[(HeaderName, HeaderValue)]>,

@@ -55,9 +55,8 @@ impl ServiceEndpoint {
         Self { default_host: default_host.into(), universe: None, address: None, variables: [None, None] }
     }
 
-    /// The domain that takes the place of `googleapis.com`. Give the
-    /// [credentials](gax_driver::credentials::Credentials::universe_domain) the same: those of one universe are worth nothing in
-    /// another.
+    /// The domain that replaces `googleapis.com`. Give the [credentials](gax_driver::credentials::Credentials::universe_domain)
+    /// the same: those of one universe are worth nothing in another.
     #[must_use]
     pub fn universe_domain(self, domain: &str) -> Self {
         Self { universe: Some(domain.to_owned()), ..self }

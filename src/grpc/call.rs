@@ -159,8 +159,8 @@ impl<A: ServiceHandle> Call<A> {
     }
 }
 
-/// The strategy of a call whose response is a stream that resumes, or is watched. `None`: the request is no message that the
-/// resumption is for, or it isn't known that the response is a stream, and the call continues without it.
+/// The strategy of a call whose response is a stream that resumes, or is watched. `None`: the request is not a message that
+/// the resumption is for, or it isn't known that the response is a stream, and the call continues without it.
 #[cold]
 fn resumer(
     resumption: Option<&Resumption>,

@@ -72,8 +72,8 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
     }
 }
 
-/// The method of a request; `None` if neither the table nor the call's own options say anything about it. The methods are let go
-/// of before the call is made: to hold them would copy it once more (bench `speed` with `--features observing`,
+/// The method of a request; `None` if neither the table nor the call's own options say anything about it. The methods are
+/// released before the call is made: to hold them would copy it once more (bench `speed` with `--features observing`,
 /// instructions).
 #[inline]
 fn find<B>(methods: &Methods, request: &http::Request<B>) -> Option<MethodMatch> {

@@ -72,7 +72,7 @@ impl ClientConfig {
         Self { service: Some(service), ..self }
     }
 
-    /// The headers that requests have besides those of gRPC.
+    /// The headers that requests have in addition to those of gRPC.
     pub(crate) fn headers(&self) -> ClientHeaders {
         let is_of_google = self.service.is_some();
         let google = self.google.clone();

@@ -14,7 +14,7 @@ pub trait RequestExt {
     ///
     /// It works with generated clients and with any other client over a [`RetryLayer`](crate::RetryLayer). A generated client
     /// ends the call with `INVALID_ARGUMENT` if it is for messages of other types. The layer knows no types: it reads the
-    /// request as the resumption's, and passes the stream on as it comes if that can't be done, or if the response is
+    /// request as the resumption's, and passes the stream on unchanged if that can't be done, or if the response is
     /// compressed ([`RESUMPTION_UNUSED`](crate::note::RESUMPTION_UNUSED)).
     #[must_use]
     fn with_resumption(self, resumption: Resumption) -> Self;

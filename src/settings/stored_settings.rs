@@ -47,8 +47,8 @@ impl<'de> Deserialize<'de> for CallSettings {
     }
 }
 
-/// The fields that stand besides those of [`RetrySettings`] in one map. serde's own `flatten` can't refuse unknown fields,
-/// and its errors have no place.
+/// The fields that stand in addition to those of [`RetrySettings`] in one map. serde's own `flatten` can't refuse unknown
+/// fields, and its errors have no place.
 #[derive(Default)]
 #[expect(
     clippy::option_option,
@@ -120,7 +120,7 @@ impl<'de, A: MapAccess<'de>> MapAccess<'de> for RetryFields<'_, A> {
     }
 }
 
-/// Reads the value of a field, which can stand there once only.
+/// Reads the value of a field, which can occur only once.
 fn put<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     field: &mut Option<T>,
     name: &'static str,

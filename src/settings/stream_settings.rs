@@ -4,7 +4,7 @@ use crate::resumption::Resumption;
 use gax_retry::settings::SettingsProblem;
 use std::time::Duration;
 
-/// The settings of an RPC that responds with a stream, besides those that all RPCs have.
+/// The settings of an RPC that responds with a stream, in addition to those that all RPCs have.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct StreamSettings {
     pub(crate) resumption: Option<Resumption>,

@@ -25,7 +25,7 @@ impl<T, R, E> Future for Waiting<'_, T, R, E> {
                 self.ticket = None;
                 Poll::Ready(result)
             }
-            // Whoever has the element says what becomes of it: the sender is not dropped before.
+            // Whoever has the element reports the result of it: the sender is not dropped before.
             Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
         }
     }

@@ -23,7 +23,7 @@ use std::time::Duration;
 ///
 /// # Examples
 ///
-/// A download that is handed on as it comes, while other responses are buffered so that they can be retried:
+/// A download that is passed on as it arrives, while other responses are buffered so that they can be retried:
 ///
 /// ```
 /// use std::time::Duration;

@@ -40,8 +40,8 @@ impl GaxJava {
         Self { algorithm: algorithm(settings, is_off), call_timeout: None, is_off, is_as_given: false }
     }
 
-    /// A call's own settings are used as given, even those that turn retries off. Only whether waits
-    /// are drawn at random stays as the client has it.
+    /// A call's own settings are used as given, even those that turn retries off. Only whether waits are drawn at
+    /// random stays as in the client.
     pub(crate) fn replace_settings(&mut self, settings: &RawSettings) {
         self.algorithm = Algorithm::new(settings).jittered_like(&self.algorithm);
         self.is_as_given = true;

@@ -95,8 +95,7 @@ impl BackoffStrategy {
         Self { limits, ..self }
     }
 
-    /// The strategy as one call changes it. A total timeout takes the place of its limit by time, and no attempt
-    /// outlives it.
+    /// The strategy as one call changes it. A total timeout replaces its limit by time, and no attempt outlives it.
     pub(crate) fn with_overrides(self, overrides: &SettingsOverrides) -> Self {
         let mut backoff = self.backoff;
         if let Some(delay) = overrides.initial_retry_delay() {

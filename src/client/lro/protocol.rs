@@ -59,7 +59,7 @@ impl LastState {
     }
 }
 
-/// Starts an operation, or takes it up by its name, and polls.
+/// Starts an operation, or resumes it by its name, and polls.
 pub(super) struct Polling {
     pub(super) server: Box<dyn OperationsServer>,
     start: Option<FirstCall>,

@@ -47,7 +47,7 @@ pub(super) fn annotations(
     Ok(found)
 }
 
-/// The parameters that requests are routed by. `google.api.routing` goes over `google.api.http`.
+/// The parameters that requests are routed by. `google.api.routing` takes precedence over `google.api.http`.
 fn params(options: &MethodOptions, request: &str, fields: &Types) -> Result<Vec<RequestParam>, RoutingError> {
     let params = if let Some(routing) = &options.routing {
         routing_params(routing.fields(), request, fields)?

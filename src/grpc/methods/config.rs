@@ -15,8 +15,7 @@ use gax_retry::{Compatibility, MethodKind, Policy, StartedAttempt};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
-/// Settings, limits and observers that all calls of a method share. Made once; a call that brings its own settings makes one
-/// more.
+/// Settings, limits and observers that all calls of a method share. Made once; a call with its own settings makes one more.
 #[derive(Debug, Clone)]
 pub(crate) struct MethodConfig {
     pub(crate) policy: Policy,
@@ -161,7 +160,7 @@ impl MethodConfig {
         self.policy.hedging().is_some_and(Hedging::allows_non_idempotent)
     }
 
-    /// For one method among others, with the latencies of its own calls; `None`: they make no difference.
+    /// For one method among others, with the latencies of its calls; `None`: they make no difference.
     #[cfg(feature = "tables")]
     pub(crate) fn with_own_latencies(&self) -> Option<Self> {
         let policy = self.policy.with_own_latencies()?;

@@ -16,7 +16,7 @@ pub(crate) struct SharedState {
     pub(crate) options: OperationOptions,
     pub(crate) compatibility: Compatibility,
     pub(crate) limits: BufferLimits,
-    /// The headers that requests have besides those of gRPC.
+    /// The headers that requests have in addition to those of gRPC.
     pub(crate) headers: ClientHeaders,
     /// The observers of the calls; `None`: there are none.
     pub(crate) observers: Option<Arc<Observers>>,

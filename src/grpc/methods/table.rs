@@ -31,7 +31,7 @@ pub(crate) struct Methods {
     unnamed: UnnamedCalls,
 }
 
-/// The options of a layer, besides its table.
+/// The options of a layer, in addition to its table.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct MethodOptions {
     pub(crate) described: Descriptions,
@@ -163,7 +163,7 @@ impl Methods {
         methods
     }
 
-    /// The methods of these names, each with the latencies of its own calls. Of the methods that descriptors alone know, those are
+    /// The methods of these names, each with the latencies of its calls. Of the methods that descriptors alone know, those are
     /// among them that need that.
     fn named(&self, names: Vec<Box<str>>) -> Vec<(Box<str>, MethodMatch)> {
         let counts = |path: &str| self.resolve(path).is_some_and(|found| found.config.counts_latencies());
@@ -177,8 +177,8 @@ impl Methods {
         found.collect()
     }
 
-    /// Takes the place of another table's methods. If a method is hedged after the same percentile, its latencies go on to count;
-    /// where an entry has the same names, those that its other methods share.
+    /// Replaces another table's methods. If a method is hedged after the same percentile, its latencies go on to count; where an
+    /// entry has the same names, those that its other methods share.
     #[cfg(feature = "live")]
     pub(crate) fn with_latencies_of(mut self, before: &Self) -> Self {
         let counts = |(_, found): &(&str, &mut MethodMatch)| found.config.counts_latencies();

@@ -4,7 +4,7 @@ use gax_table::RetryTable;
 use gax_text::{Escaped, closest};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// So many calls of methods that the table does not name are enough to say so, if none of the others was called.
+/// This many calls of methods that the table does not name are enough to say so, if none of the others was called.
 const ENOUGH: u32 = 10;
 
 /// Finds out whether a table names none of the methods that are called: most likely a name in it is wrong.

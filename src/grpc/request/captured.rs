@@ -66,8 +66,8 @@ struct Once {
 }
 
 impl CapturedRequest {
-    /// Keeps of a request what it takes to send it again, if it can be. `extra` has the headers that it has besides those of its
-    /// method's example; `None`: it is not like that.
+    /// Keeps of a request what it takes to send it again, if it can be. `extra` has the headers that it has in addition to those
+    /// of its method's example; `None`: it is not like that.
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl CapturedRequest {
         }
     }
 
-    /// Why a request that is no message is sent once only, if it is.
+    /// Why a request that is not a message is sent once only, if it is.
     #[cold]
     fn note_of_stream(&self) -> Option<Note> {
         match &self.source {

@@ -53,7 +53,7 @@ pub(crate) trait ReplayableRequest {
         is_watched: bool,
     );
 
-    /// Another message takes the place of the one that attempts were sent before. A stream of requests has none.
+    /// Another message replaces the one that attempts were sent before. A stream of requests has none.
     fn replace(&mut self, message: Bytes);
 
     /// Attempts from now on ask for responses that are not compressed, where the request itself says what its sender can read.
@@ -104,7 +104,7 @@ pub(crate) trait ReplayableRequest {
         true
     }
 
-    /// Lets go of memory that it has to spare, before a wait.
+    /// Releases memory that it has to spare, before a wait.
     fn shrink(&mut self);
 }
 
@@ -116,7 +116,7 @@ pub(crate) fn too_large(message: &Bytes, config: &MethodConfig) -> Option<Note> 
         .then_some(Note::REQUEST_TOO_LARGE_TO_REPLAY)
 }
 
-/// Lets go of memory that a message's buffer has to spare.
+/// Releases memory that a message's buffer has to spare.
 ///
 /// tonic encodes into a buffer of at least 8 KiB, and our own short messages share a page: a waiting call
 /// would hold either for a message of a few bytes.

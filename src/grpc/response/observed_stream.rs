@@ -16,7 +16,7 @@ pub(crate) struct ObservedStream {
     pub(super) observed: Option<Box<Observed>>,
     /// The report so far, for the error that it may end with, and the operation's clock; `None`: no caller wants it.
     pub(super) report: Option<(OperationReport, Clock)>,
-    /// `None`: the response is one message, which is no stream.
+    /// `None`: the response is one message, which is not a stream.
     pub(super) messages: Option<MessageCounter>,
     pub(super) config: Arc<MethodConfig>,
     /// Its deadline is the operation's.

@@ -17,7 +17,7 @@ pub(crate) struct ResumedBody {
     messages: Box<dyn MessageSource<Bytes>>,
     report: StreamReport,
     has_ended: bool,
-    /// The rest of the stream, which is handed on as it comes.
+    /// The rest of the stream, which is passed on as it arrives.
     passed: Option<ResponseBody>,
     /// The space of frames whose reader has done with them, for those that follow.
     frames: BytesMut,

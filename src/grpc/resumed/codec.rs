@@ -25,8 +25,8 @@ pub(crate) trait StreamCodec {
         true
     }
 
-    /// The longest message that is taken apart from the rest of its response. From a longer one on the response is handed on as
-    /// it comes.
+    /// The longest message that is taken apart from the rest of its response. From a longer one on the response is passed on as
+    /// it arrives.
     fn max_message(&self, config: &MethodConfig) -> usize {
         let _ = config;
         usize::MAX

@@ -100,7 +100,8 @@ pub(crate) trait Connections {
         None
     }
 
-    /// A response that is handed on as it comes, or what is left of one: the caller gets it behind the messages so far.
+    /// A response that is passed on as it arrives, or what is left of one: the caller gets it behind the messages so
+    /// far.
     fn take_passed(&mut self) -> Option<http::Response<ResponseBody>> {
         None
     }

@@ -26,10 +26,10 @@ use tonic::Status;
 pub(crate) struct GrpcConnections<A, Q, C: StreamCodec> {
     codec: C,
     resumer: Resumer<C::Request, C::Response>,
-    /// The caller has the headers of a connection: no response can be handed on as it comes instead of the stream.
+    /// The caller has the headers of a connection: no response can be passed on as it arrives instead of the stream.
     has_head: bool,
     trailers: Option<HeaderMap>,
-    /// A response that is handed on as it comes.
+    /// A response that is passed on as it arrives.
     passed: Option<http::Response<ResponseBody>>,
     base: PhantomData<fn() -> (A, Q)>,
 }
@@ -39,7 +39,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> GrpcConnections<A, 
         Self { codec, resumer, has_head: false, trailers: None, passed: None, base: PhantomData }
     }
 
-    /// The response is handed on as it comes: the stream can't be resumed any longer.
+    /// The response is passed on as it arrives: the stream can't be resumed any longer.
     fn pass(
         &mut self,
         mut response: http::Response<ResponseBody>,

@@ -23,8 +23,8 @@ pub(crate) trait MessageSource<M>: Send {
     /// The report, once the stream has ended.
     fn report(&self) -> Option<OperationReport>;
 
-    /// Nobody takes its messages: its connection ends, and so does the stream, with an error that comes next. Returns whether it
-    /// has ended; one that is between two connections has not.
+    /// Its messages are no longer read: its connection ends, and so does the stream, with an error that comes next. Returns
+    /// whether it has ended; one that is between two connections has not.
     fn abandon(&mut self) -> bool {
         false
     }

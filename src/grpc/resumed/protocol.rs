@@ -18,14 +18,14 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 
-/// A stream of responses over further connections: another protocol opens them, and a strategy says what becomes of their messages.
+/// A stream of responses over further connections: another protocol opens them, and a strategy reports the result of their messages.
 pub(crate) struct StreamProtocol<C: Connections> {
     base: C::Base,
     connections: C,
     progress: StreamProgress,
     /// One attempt is the operation's: no other is in flight.
     is_committed: bool,
-    /// Nobody takes its messages any longer.
+    /// Its messages are no longer read.
     is_abandoned: bool,
     /// No attempt is in flight, and one follows.
     is_waiting: bool,
@@ -70,7 +70,7 @@ impl<C: Connections> StreamProtocol<C> {
         }
     }
 
-    /// Nobody takes its messages: the next poll ends it.
+    /// Its messages are no longer read: the next poll ends it.
     pub(crate) fn abandon(&mut self) {
         self.is_abandoned = true;
     }

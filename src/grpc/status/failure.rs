@@ -198,7 +198,7 @@ impl Failure {
         }
     }
 
-    /// Lets go of memory that is not needed, before a wait.
+    /// Releases memory that is not needed, before a wait.
     pub(crate) fn pack(&mut self) {
         match &mut self.kind {
             Kind::Status { head, trailers } => {

@@ -12,7 +12,7 @@ pub(crate) enum StatusHeaders {
 }
 
 impl StatusHeaders {
-    /// Lets go of the map.
+    /// Releases the map.
     pub(crate) fn pack(&mut self) {
         let StatusHeaders::Map(map) = self else {
             return;

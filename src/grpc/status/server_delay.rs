@@ -27,7 +27,7 @@ pub(super) fn in_http_error(headers: &HeaderMap) -> ServerDelay {
     pushback(headers).or_else(|| retry_after_in(headers).map(ServerDelay::AtLeast)).unwrap_or_default()
 }
 
-/// The pushback; `None`: there is none. What is no 32-bit integer, and two values, are treated as "never".
+/// The pushback; `None`: there is none. Anything but a 32-bit integer, and two values, are treated as "never".
 fn pushback(trailers: &HeaderMap) -> Option<ServerDelay> {
     let first = received::value(trailers, &PUSHBACK)?;
     let milliseconds = str::from_utf8(first.as_bytes()).ok().and_then(|text| text.parse::<i32>().ok());

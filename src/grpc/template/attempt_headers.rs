@@ -27,7 +27,7 @@ struct Prepared {
     timeout: Option<HeaderValue>,
     /// Whether attempts after the first carry the number of those before them.
     counts: bool,
-    /// The headers of the method besides those of gRPC; `None`: it has none.
+    /// The headers of the method in addition to those of gRPC; `None`: it has none.
     own: Option<MethodHeaders>,
     first: HeaderMap,
     /// Those of the second attempt: to add a header to a copy of the first would allocate.
@@ -78,7 +78,7 @@ impl AttemptHeaders {
         Self::new(time, self.counts(), self.prepared.own.clone())
     }
 
-    /// These headers for a method that has those besides gRPC's.
+    /// These headers for a method that has those in addition to gRPC's.
     pub(crate) fn of_method(self, own: MethodHeaders) -> Self {
         Self::new(self.prepared.time, self.counts(), Some(own))
     }

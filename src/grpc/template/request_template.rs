@@ -22,7 +22,8 @@ pub(crate) enum Template {
 pub(crate) static LIKE_EXAMPLE: Template = Template::Example(None);
 
 impl Template {
-    /// The template of a request, given the headers that it has besides those of the example; `None`: it is not like that.
+    /// The template of a request, given the headers that it has in addition to those of the example; `None`: it is not
+    /// like that.
     #[inline]
     pub(crate) fn of(request: &http::Request<Body>, extra: Option<ExtraHeaders>) -> Self {
         extra.map_or_else(|| Self::whole(request), Self::Example)

@@ -211,7 +211,7 @@ fn where_two_files_have_a_name_for_one_service_the_later_one_s_gets_its_number()
     assert_eq!(stub.rows()[1].codes_key(), Some("retry_policy_0_codes_2"));
 }
 
-/// An entry that another table's takes the place of, or that is for everything, meets nothing.
+/// An entry that another table's replaces, or that is for everything, meets nothing.
 #[test]
 fn what_a_service_does_not_get_renames_nothing() {
     let (base, over) = (policies("a.json", &["a.A/X"]), policies("b.json", &["a.A/X"]));

@@ -68,7 +68,7 @@ pub(super) fn happened(seen: &Seen) -> String {
     }
 }
 
-/// A line for a request: which attempt of its operation it is, and what becomes of it. `of` is a method, if there are several.
+/// A line for a request: which attempt of its operation it is, and the result of it. `of` is a method, if there are several.
 pub(super) fn arrives(seen: &Seen, of: &str) -> String {
     let Seen { attempt, at_ms, reply, .. } = seen;
     let timeout = Escaped(seen.grpc_timeout.as_deref().unwrap_or("none"));

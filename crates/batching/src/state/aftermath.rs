@@ -8,7 +8,7 @@ use tokio::sync::oneshot;
 /// The channel by which a caller that waits for room gets the result for its element.
 pub(crate) type Waiter<T, R, E> = oneshot::Sender<AddResult<T, R, E>>;
 
-/// One who waited, and what became of the element.
+/// One who waited, and the result of the element.
 type Decided<T, R, E> = (Waiter<T, R, E>, AddResult<T, R, E>);
 
 /// Where an element's result goes.

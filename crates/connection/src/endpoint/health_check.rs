@@ -24,7 +24,7 @@ use tonic::{Code, Status, Streaming};
 use tonic_prost::ProstCodec;
 use tower_service::Service;
 
-/// For how long calls wait for the first response of a health check that takes the place of one that ended.
+/// For how long calls wait for the first response of a health check that replaces one that ended.
 const HOLD: Duration = Duration::from_secs(1);
 /// How soon a health check that had a response may follow the previous one.
 const PAUSE: Duration = Duration::from_millis(100);

@@ -191,7 +191,7 @@ impl Drop for InFlight {
     fn drop(&mut self) {
         let was_last = self.0.in_flight.fetch_sub(1, Ordering::SeqCst) == 1;
         self.0.subchannel.backlog.free();
-        // Nobody waits for a goodbye that a dead server can't read.
+        // No caller waits for a goodbye that a dead server can't read.
         if was_last && matches!(self.0.end.reason(), Some(LostReason::Silent)) {
             self.0.traffic.cut();
         }

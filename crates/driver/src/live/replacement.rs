@@ -30,7 +30,7 @@ impl<'a> Replacement<'a> {
         Self { old, new, known, unknown }
     }
 
-    /// An error if the methods are unknown, and a name takes the place of one in the old table that it is close to.
+    /// An error if the methods are unknown, and a name replaces one in the old table that it is close to.
     fn check_names(&self) -> Result<(), MisspeltError> {
         let mut services: BTreeMap<&str, ServiceDescription> = BTreeMap::new();
         for name in self.old.names() {

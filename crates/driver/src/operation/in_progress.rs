@@ -189,7 +189,7 @@ impl InProgress {
         }
     }
 
-    /// Nobody waits for the operation any longer: it ends, unless it has already.
+    /// No caller waits for the operation any longer: it ends, unless it has already.
     pub(super) fn cancel(&mut self, policy: &Policy) {
         begun(&mut self.operation, policy).cancelled(policy);
     }

@@ -132,7 +132,7 @@ pub trait Protocol {
     /// attempt in flight has a reply. Asked of protocols whose operations can be hedged.
     fn hold(&mut self) {}
 
-    /// The operation is going to wait before its next attempt: lets go of memory that the wait has no use for.
+    /// The operation is going to wait before its next attempt: releases memory that the wait has no use for.
     fn before_wait(&mut self) {}
 }
 

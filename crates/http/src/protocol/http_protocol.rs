@@ -49,7 +49,7 @@ pub enum AttemptOutcome<R> {
 }
 
 impl<R> AttemptOutcome<R> {
-    /// Lets go of the connection that a response still holds.
+    /// Releases the connection that a response still holds.
     pub(super) fn cut(&mut self) {
         if let AttemptOutcome::Response(response) = self {
             response.body_mut().cut();

@@ -72,7 +72,7 @@ impl<B: Replay> ReplayableRequest<B> {
         Poll::Ready(opened)
     }
 
-    /// Lets go of what was opened for an attempt that was not sent.
+    /// Releases what was opened for an attempt that was not sent.
     pub(crate) fn close(&mut self) {
         self.next = None;
     }

@@ -30,7 +30,7 @@ impl<B> HttpResponseBody<B> {
         }
     }
 
-    /// Lets go of the connection; what has not arrived by now never will.
+    /// Releases the connection; what has not arrived by now never will.
     pub(crate) fn cut(&mut self) {
         if matches!(self.0.remainder, Remainder::Open(_)) {
             self.0.remainder = Remainder::Failed(Box::new(EndedEarly::Cut.into_error()));

@@ -327,7 +327,7 @@ impl SourceReader {
         Poll::Ready(Ok(()))
     }
 
-    /// Lets go of what the server has of a source that can't seek.
+    /// Releases what the server has of a source that can't seek.
     pub(super) fn drop_before(&mut self, place: u64) {
         let Reading::Reader { kept, start, .. } = &mut self.input else { return };
         while *start < place

@@ -74,7 +74,7 @@ impl Classification {
         Self { rule: Some(rule), idempotency, is_fixed, hedges, is_at_other_host: false }
     }
 
-    /// A request that is safe to retry whatever it is, since its sender knows what became of it.
+    /// A request that is safe to retry whatever it is, since its sender knows the result of it.
     #[doc(hidden)]
     #[must_use]
     pub fn always() -> Self {

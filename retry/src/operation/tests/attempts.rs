@@ -452,7 +452,7 @@ fn an_attempt_without_a_delay_starts_when_the_one_before_ended() {
     assert_eq!((second.number(), second.delay(), second.start()), (2, Duration::ZERO, 10 * MS));
 }
 
-/// By gax-java's rules whether waits are drawn at random stays as the client has it, whatever a call's settings say.
+/// By gax-java's rules whether waits are drawn at random stays as in the client, whatever a call's settings say.
 #[test]
 fn a_calls_settings_keep_the_clients_rules() {
     for (rules, waits) in [(Compatibility::Documented, 1), (Compatibility::GaxJava, 100)] {

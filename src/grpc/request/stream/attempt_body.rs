@@ -70,7 +70,7 @@ impl fmt::Debug for AttemptBody {
     }
 }
 
-/// Nobody waits for this attempt's response: its stream is reset, as one is whose response is dropped.
+/// No caller waits for this attempt's response: its stream is reset, as one is whose response is dropped.
 #[cold]
 fn gone() -> Status {
     let mut status = Status::cancelled("the operation continues without this attempt");

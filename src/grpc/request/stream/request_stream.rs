@@ -14,7 +14,7 @@ use tonic::body::Body;
 /// A stream of requests of one operation. What is sent of it is buffered until it has a reply, or a limit is passed; each
 /// attempt is sent that first, and then continues with the rest.
 ///
-/// When it is dropped, what is buffered is let go of, and only an attempt that has the reply is sent the rest.
+/// When it is dropped, what is buffered is released, and only an attempt that has the reply is sent the rest.
 #[derive(Debug)]
 pub(crate) struct RequestStream {
     shared: SharedStream,

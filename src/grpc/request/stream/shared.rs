@@ -53,7 +53,7 @@ struct Reader {
 enum Stage {
     /// Another attempt may follow.
     Buffering,
-    /// This one is the last: what it has been sent is let go of.
+    /// This one is the last: what it has been sent is released.
     Committed(u64),
     /// None is sent anything any longer.
     Closed,
@@ -283,7 +283,7 @@ impl Shared {
         }
     }
 
-    /// The transport lets go of an attempt's copy.
+    /// The transport releases an attempt's copy.
     pub(super) fn detach(&mut self, id: u64, after: &mut Aftermath) {
         if self.reading.take_if(|reading| *reading == id).is_some() {
             // It never came back: to read the stream has panicked.

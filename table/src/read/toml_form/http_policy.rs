@@ -24,7 +24,7 @@ pub(super) const NAMES: usize = HTTP_SETTINGS.len() + SETTINGS.len();
 /// The settings under `[params]`, by their names.
 pub(super) type Params<'n> = HashMap<&'n str, &'n Node>;
 
-/// Timeouts that a total one set inside takes the place of.
+/// Timeouts that a total one set inside replaces.
 const TIMEOUTS: [&str; 4] =
     ["total_timeout", "initial_rpc_timeout", "rpc_timeout_multiplier", "max_rpc_timeout"];
 

@@ -46,7 +46,7 @@ fn an_entry_says_whether_its_methods_are_idempotent() {
     let table = parse(TABLE);
     for (name, word) in [
         ("a.B/Get", Some(true)),
-        // Its own entry takes the place of the service's.
+        // Its own entry replaces the service's.
         ("a.B/Create", None),
         ("a.B/Change", Some(true)),
         ("a.B/Pay", Some(false)),
@@ -117,7 +117,7 @@ fn the_later_of_two_tables_has_the_last_word() {
         // A method's own word goes before that of its service, whichever comes first.
         (word("a.B/C", true), full("a.B", false), Some(true)),
         (full("a.B/C", true), word("a.B", false), Some(true)),
-        // A later entry takes the place of an earlier one.
+        // A later entry replaces an earlier one.
         (full("a.B/C", true), GOOGLE.to_owned(), None),
     ] {
         assert_eq!(said(&merged([&first, &second]), "a.B/C"), expected, "{first}\n{second}");

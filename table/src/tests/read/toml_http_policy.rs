@@ -76,7 +76,7 @@ fn a_rule_has_what_http_says_where_it_says_nothing_itself() {
     assert_eq!(rules(&table), [""; 0]);
     let http = table.http().unwrap();
     let search = policy(http, &RequestFacts::new("POST", "/v1/books/_search"));
-    // A total timeout takes the place of a timeout, which is the attempts' timeout too.
+    // A total timeout replaces a timeout, which is the attempts' timeout too.
     assert_eq!(numbers(search.settings()), (TWO, None, Some(4), Some(200)));
     assert_eq!(search.statuses(), StatusSet::EMPTY.with(429).with_range(500, 599));
     assert_eq!(search.transport_failures().to_string(), "connect, reset");

@@ -119,7 +119,7 @@ impl Installed {
         self.guard.run(WHO, || call(&*self.observer))
     }
 
-    /// Lets go of the observer, whose own code may run then.
+    /// Releases the observer, whose own code may run then.
     fn release(self) {
         let Self { observer, guard } = self;
         guard.run(WHO, || drop(observer));
