@@ -9,7 +9,7 @@ mod library;
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::testing::{Reply, Script, VirtualServer};
+use gax_testing::{Reply, Script, VirtualServer};
 use tonic_gax::{
     CallOptions, Code, OperationError, OperationOptions, OperationReport, RequestExt as _, RetrySettings,
     StopReason,

@@ -30,7 +30,7 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 
 const USAGE: &str = "\
 Copies a folder to Cloud Storage, or back, at STORAGE_EMULATOR_HOST.

@@ -14,7 +14,7 @@ use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, 
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tonic_gax::testing::{Reply, Script, VirtualServer};
+use gax_testing::{Reply, Script, VirtualServer};
 use tonic_gax::{OperationReport, StartedAttempt};
 
 /// `REFUSED_STREAM` of HTTP/2.

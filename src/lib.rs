@@ -52,8 +52,6 @@ pub mod resumption;
 pub mod settings;
 #[cfg(feature = "subscription")]
 pub mod subscription;
-#[cfg(feature = "testing")]
-pub mod testing;
 
 pub use gax_driver::{CallOptions, Note, OperationError, OperationOptions, OperationReport};
 pub use gax_retry::{

@@ -6,7 +6,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::ops::Deref;
 use std::time::Duration;
-use tonic_gax::testing::{HttpPeer, HttpScript, Pipes};
+use gax_testing::{HttpPeer, HttpScript, Pipes};
 
 /// A server, for tests that fail where there is none.
 #[derive(Debug, Clone)]

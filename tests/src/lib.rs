@@ -48,8 +48,8 @@ pub use talk::Talker;
 pub use talk_caller::{TalkCaller, plain, three_lines};
 pub use tap::{Sent, Tap};
 pub use tls::{Authority, Handshake, TlsConnector, TlsServer};
-pub use tonic_gax::testing::{Arrival, Beat, Log, Reply, Script, Scripted, pipes};
-pub use tonic_gax::testing::{
+pub use gax_testing::{Arrival, Beat, Log, Reply, Script, Scripted, pipes};
+pub use gax_testing::{
     ConnectionFault, FaultProxy, HttpArrival, HttpReply as HttpAct, HttpScript, Pipes as MemoryConnector,
     RawFrame, RawRequest, RawServer, TEST_ID, When,
 };

@@ -22,7 +22,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedP
 use tokio_rustls::{TlsAcceptor, client, server};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Server};
-use tonic_gax::testing::Pipe;
+use gax_testing::Pipe;
 use tower_service::Service;
 
 /// The host that clients connect to.

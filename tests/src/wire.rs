@@ -5,7 +5,7 @@ use crate::generated::test::talk::v1::talk_server::TalkServer;
 use crate::{Assets, Talker};
 use std::ops::Deref;
 use tonic::service::Routes;
-use tonic_gax::testing::{Script, VirtualServer as Server};
+use gax_testing::{Script, VirtualServer as Server};
 
 /// A server that follows a script, and a channel to it.
 #[derive(Debug, Clone)]

@@ -7,7 +7,7 @@ use grpc::client::interceptor::InvokeExt as _;
 use grpc::core::RequestHeaders;
 use std::pin::Pin;
 use std::time::Duration;
-use tonic_gax::testing::{TestedAttempt, TestedTransport, Trial, run_suite};
+use gax_testing::{TestedAttempt, TestedTransport, Trial, run_suite};
 use tonic_gax::{CallOptions, Hedging, OperationReport, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::{Beat, Reply, Script, VirtualServer};

@@ -12,7 +12,7 @@ use std::vec::IntoIter;
 use tokio::io::DuplexStream;
 use tokio::sync::watch;
 use tonic::transport::{Channel, Endpoint};
-use tonic_gax::testing::{Pipe, Pipes};
+use gax_testing::{Pipe, Pipes};
 use tower_service::Service;
 
 /// Connects by pipes, and stalls, refuses and is silent as it was drawn. Clones go on where the others are.

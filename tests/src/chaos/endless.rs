@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tonic::body::Body;
 use tonic::server::NamedService;
-use tonic_gax::testing::{Reply, Scripted};
+use gax_testing::{Reply, Scripted};
 use tower_service::Service;
 
 /// A service whose replies are drawn as requests come, and which keeps nothing of these but their number. Clones draw from

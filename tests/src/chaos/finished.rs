@@ -7,7 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic_gax::OperationReport;
-use tonic_gax::testing::Arrival;
+use gax_testing::Arrival;
 
 /// All that is known of a call that is over, from the caller's side, the observer's and the server's.
 #[derive(Debug)]

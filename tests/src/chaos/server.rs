@@ -8,7 +8,7 @@ use http::HeaderMap;
 use prost::Message as _;
 use std::time::Duration;
 use tonic::{Code, Status};
-use tonic_gax::testing::{Beat, Reply, Script};
+use gax_testing::{Beat, Reply, Script};
 
 /// A server's replies to the requests that reach it, one after the other, and how it treats its connections.
 #[derive(Debug, Clone)]

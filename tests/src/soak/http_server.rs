@@ -5,7 +5,7 @@ use crate::{HttpAct, HttpScript, SocketServer};
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use tonic_gax::testing::HttpPeer;
+use gax_testing::HttpPeer;
 
 /// A random server over a socket: seven of ten requests get a 200.
 #[derive(Debug)]

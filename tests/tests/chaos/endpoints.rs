@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::testing::{ConnectionFault, Direction, FaultProxy, Pipes, Script, VirtualServer, When};
+use gax_testing::{ConnectionFault, Direction, FaultProxy, Pipes, Script, VirtualServer, When};
 use tonic_gax::{Code, CodeSet, RetryLayer, RetrySettings, RetryTable};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
 use tonic_gax_tests::generated::test::talk::v1::Line;

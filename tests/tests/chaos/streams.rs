@@ -15,7 +15,7 @@ use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
-use tonic_gax::testing::VirtualServer;
+use gax_testing::VirtualServer;
 use tonic_gax::{CallSettings, RequestExt as _, RetryLayer, RetryTable};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
 use tonic_gax_tests::generated::DESCRIPTORS;

@@ -8,7 +8,7 @@ use gax_transfer::{Download, TransferError, Upload};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::path::PathBuf;
-use tonic_gax::testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
 use tonic_gax_tests::{ms, virtual_time};
 

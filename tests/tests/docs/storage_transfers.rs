@@ -7,7 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
-use tonic_gax::testing::{HttpChange, StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{HttpChange, StorageCall, StorageEmulator, StorageFault};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, TEST_ID};
 
 const KIB: u64 = 1024;

@@ -7,7 +7,7 @@ mod program;
 use program::Copy;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 
 /// A folder that is empty.
 fn folder(name: &str) -> PathBuf {

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use tokio_stream::StreamExt as _;
 use tonic::transport::{Channel, Endpoint};
 use tonic_gax::Note;
-use tonic_gax::testing::Pipes;
+use gax_testing::Pipes;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Setup, Stack, delays, error_report, ms, report_of, reported};
 

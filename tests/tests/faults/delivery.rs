@@ -7,7 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
-use tonic_gax::testing::{Reply, Script, pipes};
+use gax_testing::{Reply, Script, pipes};
 use tonic_gax::{Note, OperationError, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Setup, Stack, VirtualServer, ms};

@@ -12,7 +12,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_stream::StreamExt as _;
 use tonic::Code;
-use tonic_gax::testing::{
+use gax_testing::{
     Direction, HttpChange, HttpPeer, HttpReply, Pipes, Reply, Resolution, Script, ScriptedResolver,
     StorageEmulator, TokenEndpoint, TokenReply, VirtualServer,
 };

@@ -32,7 +32,7 @@ fn repository() -> PathBuf {
 }
 
 /// The modules of the crates, the roots first.
-fn crates() -> [(&'static str, Vec<Module>); 12] {
+fn crates() -> [(&'static str, Vec<Module>); 13] {
     [
         "src/",
         "crates/driver/src/",
@@ -41,6 +41,7 @@ fn crates() -> [(&'static str, Vec<Module>); 12] {
         "crates/transfer/src/",
         "crates/connection/src/",
         "crates/batching/src/",
+        "crates/testing/src/",
         "crates/grpc/src/",
         "retry/src/",
         "codegen/src/",

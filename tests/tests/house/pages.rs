@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The published crates' folders.
-const PUBLISHED: [&str; 11] = [
+const PUBLISHED: [&str; 12] = [
     "",
     "retry/",
     "table/",
@@ -17,6 +17,7 @@ const PUBLISHED: [&str; 11] = [
     "crates/transfer/",
     "crates/connection/",
     "crates/batching/",
+    "crates/testing/",
     "codegen/",
     "cli/",
 ];

@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::oneshot;
 use tokio_stream::{Stream, StreamExt as _};
-use tonic_gax::testing::Pipes;
+use gax_testing::Pipes;
 use tonic_gax::{Code, RetrySettings};
 use tonic_gax_tests::{FaultServer, MemoryConnector, delays, ms};
 use tower_service::Service as _;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tonic::Status;
 use tonic::transport::Channel;
 use tonic_gax::resumption::Resumption;
-use tonic_gax::testing::{
+use gax_testing::{
     Attempts, Fault, FaultLayer, Recording, Reply, Script, VirtualServer, assert_attempts,
 };
 use tonic_gax::{

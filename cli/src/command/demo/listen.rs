@@ -10,7 +10,7 @@ use gax_text::Escaped;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
-use tonic_gax::testing::Script;
+use gax_testing::Script;
 
 /// Serves the first scene's outage again and again, and prints a line for each request.
 pub(super) async fn run(address: SocketAddr) -> Result<ExitCode, Failure> {

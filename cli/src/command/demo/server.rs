@@ -9,7 +9,7 @@ use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
-use tonic_gax::testing::{Arrival, Log, Script, Scripted};
+use gax_testing::{Arrival, Log, Script, Scripted};
 
 /// Opens the port and serves the script there, until the runtime ends. Returns the address, whose port is a free one if
 /// 0 was asked for.

@@ -18,7 +18,7 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Response, Status};
-use tonic_gax::testing::{Arrival, Log, Reply, Script};
+use gax_testing::{Arrival, Log, Reply, Script};
 use tonic_gax::{CallSettings, OperationError, OperationOptions, OperationReport};
 
 /// A server that is running, and a channel to it.

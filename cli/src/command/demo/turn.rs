@@ -6,7 +6,7 @@ use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::testing::{Reply, Script, Step};
+use gax_testing::{Reply, Script, Step};
 
 /// How a request ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

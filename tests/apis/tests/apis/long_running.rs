@@ -4,7 +4,7 @@ use googleapis_tonic_google_cloud_asset_v1::google::cloud::asset::v1 as publishe
 use prost::Message;
 use prost_types::Any;
 use tonic_gax::longrunning::{Operation, operation};
-use tonic_gax::testing::{Reply, Script, VirtualServer};
+use gax_testing::{Reply, Script, VirtualServer};
 use tonic_gax_api_tests::own::google::cloud::asset::v1 as own;
 use tonic_gax_api_tests::own_published::google::cloud::asset::v1 as own_published;
 

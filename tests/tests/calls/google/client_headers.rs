@@ -6,7 +6,7 @@ use std::time::Duration;
 use tonic::codec::CompressionEncoding;
 use tonic::{Code, Request};
 use tonic_gax::google::GoogleHeaders;
-use tonic_gax::testing::VirtualServer;
+use gax_testing::VirtualServer;
 use tonic_gax::{Hedging, OperationError, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient as PlainClient, ListAssetsRequest,
@@ -30,7 +30,7 @@ const NAMES: [&str; 5] = [
 
 /// The headers for Google's servers that each attempt had, without those that have no value.
 fn seen(server: &VirtualServer) -> Vec<Vec<String>> {
-    let values = |name: &'static str, arrival: &tonic_gax::testing::Arrival| -> Vec<String> {
+    let values = |name: &'static str, arrival: &gax_testing::Arrival| -> Vec<String> {
         let values = arrival.headers.get_all(name).iter();
         values.map(|value| format!("{}: {}", &name[7..], value.to_str().unwrap())).collect()
     };

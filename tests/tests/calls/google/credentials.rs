@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tonic::{Code, Request, Status};
 use tonic_gax::google::GoogleHeaders;
-use tonic_gax::testing::VirtualServer;
+use gax_testing::VirtualServer;
 use tonic_gax::{OperationError, OperationOptions, StopReason};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     Row, TablesClient, TablesSettings, tables_client,

@@ -9,7 +9,7 @@ use tonic::body::Body;
 use tonic::transport::Endpoint;
 use tonic::{Code, Status};
 use tonic_gax::google::ServiceEndpoint;
-use tonic_gax::testing::VirtualServer;
+use gax_testing::VirtualServer;
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{TablesClient, TablesSettings};
 use tonic_gax_tests::{Reply, Script};
 use tower::service_fn;

@@ -7,7 +7,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Code;
 use tonic_gax::google::GoogleHeaders;
-use tonic_gax::testing::VirtualServer;
+use gax_testing::VirtualServer;
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     Row, TableRequest, TablesClient, TablesSettings, tables_client,
 };

@@ -5,7 +5,7 @@ use prost::Message as _;
 use std::time::Duration;
 use tonic::{Code, Request};
 use tonic_gax::Hedging;
-use tonic_gax::testing::VirtualServer;
+use gax_testing::VirtualServer;
 use tonic_gax_tests::generated::google_shapes::shapes::storage::v2::{
     FolderRequest, StorageControlClient, StorageControlStubSettings,
 };

@@ -7,7 +7,7 @@ use tonic::Status;
 use tonic::transport::Channel;
 use tonic_gax::RetryService;
 use tonic_gax::google::GoogleHeaders;
-use tonic_gax::testing::VirtualServer;
+use gax_testing::VirtualServer;
 use tonic_gax_tests::generated::google_shapes::shapes::asset::v1 as asset;
 use tonic_gax_tests::generated::google_shapes::shapes::logging::v2 as logging;
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1 as routing;

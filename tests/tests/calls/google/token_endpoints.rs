@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::{Code, Request, Status};
-use tonic_gax::testing::VirtualServer;
+use gax_testing::VirtualServer;
 use tonic_gax::{CallOptions, RequestExt as _};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{Row, TableRequest, TablesClient};
 use tonic_gax_tests::{Beat, Reply, Script, VirtualClock, ms};

@@ -4,7 +4,7 @@ use prost::Message;
 use tokio_stream::StreamExt as _;
 use tonic_gax::client::paging::{PageSource, Paged};
 use tonic_gax::settings::MethodKind;
-use tonic_gax::testing::VirtualServer;
+use gax_testing::VirtualServer;
 use tonic_gax_tests::generated::google::cloud::compute::test::v1 as shelves;
 use tonic_gax_tests::{Reply, Script};
 
@@ -17,7 +17,7 @@ async fn all<S: PageSource<Error: std::fmt::Debug>>(list: Paged<S>) -> Vec<S::It
 }
 
 fn asked<M: Message + Default>(server: &VirtualServer) -> Vec<M> {
-    let message = |arrival: tonic_gax::testing::Arrival| M::decode(arrival.body.slice(5..)).unwrap();
+    let message = |arrival: gax_testing::Arrival| M::decode(arrival.body.slice(5..)).unwrap();
     server.arrivals().into_iter().map(message).collect()
 }
 

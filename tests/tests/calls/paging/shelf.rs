@@ -4,7 +4,7 @@ use prost::Message as _;
 use tonic::{Request, Response, Status};
 use tonic_gax::client::Transport;
 use tonic_gax::client::paging::{PageSource, Paged};
-use tonic_gax::testing::VirtualServer;
+use gax_testing::VirtualServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::{
     AssetService, AssetServiceServer,
 };

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::testing::{Reply, VirtualServer as Server};
+use gax_testing::{Reply, VirtualServer as Server};
 use tonic_gax::{
     Attempt, OperationError, OperationReport, RequestExt as _, StartedAttempt, StreamReport, note,
 };

@@ -9,7 +9,7 @@ use tonic::transport::Channel;
 use tonic::{Code as TonicCode, Request, Status};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::SubscriptionStrategy;
-use tonic_gax::testing::VirtualServer as Server;
+use gax_testing::VirtualServer as Server;
 use tonic_gax::{OperationError, RequestExt as _, note};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;

@@ -12,7 +12,7 @@ use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, Subscription, SubscriptionStrategy, Update};
-use tonic_gax::testing::VirtualServer as Server;
+use gax_testing::VirtualServer as Server;
 use tonic_gax::{CallSettings, Note, OperationError, OperationOptions, RetryService, note};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};

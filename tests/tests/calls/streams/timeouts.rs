@@ -8,7 +8,7 @@ use tonic::codec::CompressionEncoding::Gzip;
 use tonic::{Request, Status};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
-use tonic_gax::testing::VirtualServer as Server;
+use gax_testing::VirtualServer as Server;
 use tonic_gax::{
     Attempt, CallSettings, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
     StreamReport, note,

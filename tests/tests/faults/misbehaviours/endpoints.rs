@@ -10,7 +10,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::transport::Server as TonicServer;
 use tonic_gax::OperationOptions;
-use tonic_gax::testing::{ConnectionFault as Fault, FaultProxy, Script, VirtualServer, When};
+use gax_testing::{ConnectionFault as Fault, FaultProxy, Script, VirtualServer, When};
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Beat, Reply, SocketServer, Talker, VirtualClock, ms};

@@ -17,7 +17,7 @@ use tokio::runtime::{self, Runtime};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 use tonic_gax::StartedAttempt;
-use tonic_gax::testing::{
+use gax_testing::{
     ConnectionFault as Fault, FaultProxy, Pipes, Script, StorageEmulator, VirtualServer, When,
 };
 use tonic_gax_tests::ms;

@@ -9,7 +9,7 @@ use http_body_util::BodyExt as _;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use std::io::Write as _;
 use tonic_gax::OperationOptions;
-use tonic_gax::testing::{HttpChange, HttpPeer, HttpReply, HttpScript};
+use gax_testing::{HttpChange, HttpPeer, HttpReply, HttpScript};
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::GetRevisionRequest;
 use tower_service::Service as _;
 

@@ -11,7 +11,7 @@ use tonic::body::Body;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic_gax::longrunning::LongRunningError;
 use tonic_gax::resumption::Resumption;
-use tonic_gax::testing::{Pipes, VirtualServer};
+use gax_testing::{Pipes, VirtualServer};
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::Flat;
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_service_gax::{
     EverythingServiceClient, EverythingServiceSettings,

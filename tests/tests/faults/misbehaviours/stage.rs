@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use tonic_gax::testing::{HttpChange, HttpPeer, HttpReply, HttpScript, StorageEmulator, VirtualServer};
+use gax_testing::{HttpChange, HttpPeer, HttpReply, HttpScript, StorageEmulator, VirtualServer};
 use tonic_gax_tests::{ConnectionFault as Fault, FaultProxy, Script, VirtualClock, ms};
 
 /// One thing that happens while calls are made.

@@ -10,7 +10,7 @@ use gax_transfer::{
 };
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::{Code, Note, OperationReport, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, http2_client, ms, settings};
 

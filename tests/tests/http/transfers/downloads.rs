@@ -8,7 +8,7 @@ use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderValue};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinHandle;
-use tonic_gax::testing::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
+use gax_testing::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
 use tonic_gax::{RetrySettings, StopReason};
 
 const SIZE: usize = 2 * KIB_256 + 1000;

@@ -12,7 +12,7 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use tokio::io::AsyncWriteExt as _;
 use tonic_gax::Note;
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use gax_http::HttpRetryLayer;
 use gax_transfer::{Download, Upload, UploadSource};
 use std::time::Duration;
-use tonic_gax::testing::StorageEmulator;
+use gax_testing::StorageEmulator;
 use tonic_gax::{Code, RetrySettings};
 
 pub(super) fn download() -> Download<'static> {

@@ -10,7 +10,7 @@ use http::HeaderValue;
 use http::header::LOCATION;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use tonic_gax::testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
 
 fn credentials() -> Credentials {
     Credentials::new(|| async { Ok(AuthHeaders::bearer("s3cret").unwrap()) })

@@ -7,7 +7,7 @@ use gax_transfer::{Download, TransferErrorKind, TransferService};
 use http::Response;
 use hyper::body::Incoming;
 use std::path::PathBuf;
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
 use tonic_gax_tests::ms;
 
 const SIZE: usize = 40 * 1024 * 1024;

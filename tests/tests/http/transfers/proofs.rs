@@ -7,7 +7,7 @@ use gax_transfer::{Checksums, Download, TransferErrorKind};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 use hyper::body::Incoming;
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
 
 const SIZE: usize = 2 * KIB_256 + 1000;
 const MIDDLE: u64 = 300_000;

@@ -5,7 +5,7 @@ use super::setup::{KIB_256, Scratch, StorageClient, client, content, crc32c, wit
 use gax_transfer::{Checksums, TransferErrorKind};
 use http::header::{CONTENT_RANGE, HeaderValue};
 use std::sync::{Arc, Mutex};
-use tonic_gax::testing::{StorageCall, StorageFault, StorageObject};
+use gax_testing::{StorageCall, StorageFault, StorageObject};
 
 const SIZE: usize = 2 * KIB_256 + 1000;
 const MIDDLE: u64 = 300_000;

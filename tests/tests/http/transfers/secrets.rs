@@ -10,7 +10,7 @@ use http::HeaderName;
 use http::header::{HeaderValue, LOCATION};
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;
 

@@ -10,7 +10,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tonic_gax::testing::{Pipes, StorageEmulator};
+use gax_testing::{Pipes, StorageEmulator};
 
 /// The emulator's address, which only its own connector knows.
 pub(super) const ENDPOINT: &str = "http://storage.test";

@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncWriteExt as _, ReadBuf};
-use tonic_gax::testing::StorageEmulator;
+use gax_testing::StorageEmulator;
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 

@@ -4,7 +4,7 @@ use super::object::{download, stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c};
 use bytes::Bytes;
 use gax_transfer::{STATE_FILE_IGNORED, TransferErrorKind, Upload, UploadSource};
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 

@@ -7,7 +7,7 @@ use gax_driver::observe::{Event, OperationInfo, OperationObserver};
 use gax_http::{HttpRetryLayer, presets};
 use gax_transfer::{Checksums, TransferErrorKind, TransferProgress, Upload, UploadSession, UploadSource};
 use std::sync::{Arc, Mutex};
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::{StartedAttempt, StopReason};
 
 const SIZE: usize = 3 * KIB_256 + 1000;

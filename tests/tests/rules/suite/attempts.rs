@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use tokio::time::sleep;
 use tonic::Status;
 use tonic_gax::OperationReport;
-use tonic_gax::testing::{SuitePart, TestedAttempt, TestedTransport, Trial, run_suite};
+use gax_testing::{SuitePart, TestedAttempt, TestedTransport, Trial, run_suite};
 
 pub(super) type Running = Pin<Box<dyn Future<Output = OperationReport>>>;
 

@@ -2,7 +2,7 @@
 
 use super::attempts::{Attempts, ONE_MESSAGE, Running, exempt, passes};
 use gax_driver::Retryer;
-use tonic_gax::testing::{SuitePart, TestedTransport, Trial};
+use gax_testing::{SuitePart, TestedTransport, Trial};
 
 struct Closures;
 

@@ -3,7 +3,7 @@
 
 use super::attempts::{ONE_MESSAGE, Running, exempt, passes};
 use std::time::Duration;
-use tonic_gax::testing::{Reported as _, SuitePart, TestedAttempt, TestedTransport, Trial};
+use gax_testing::{Reported as _, SuitePart, TestedAttempt, TestedTransport, Trial};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,

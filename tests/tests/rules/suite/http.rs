@@ -8,7 +8,7 @@ use http::Response;
 use http_body_util::Full;
 use std::io;
 use tonic_gax::OperationReport;
-use tonic_gax::testing::{SuitePart, TestedTransport, Trial};
+use gax_testing::{SuitePart, TestedTransport, Trial};
 
 struct Http;
 

@@ -3,7 +3,7 @@
 
 use super::attempts::{Attempts, ONE_AT_A_TIME, ONE_MESSAGE, Running, exempt, passes};
 use tonic_gax::longrunning::{self, LongRunning, Operation, PollingSettings};
-use tonic_gax::testing::{SuitePart, TestedTransport, Trial};
+use gax_testing::{SuitePart, TestedTransport, Trial};
 
 struct Polls;
 

@@ -13,7 +13,7 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 use tonic_gax::OperationReport;
-use tonic_gax::testing::{TestedAttempt, TestedTransport, Trial, run_suite};
+use gax_testing::{TestedAttempt, TestedTransport, Trial, run_suite};
 
 /// The post that comes back for a letter: that it was opened, and at last the reply.
 enum Post {

@@ -13,7 +13,7 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tonic_gax::OperationReport;
-use tonic_gax::testing::{SuitePart, TestedTransport, Trial};
+use gax_testing::{SuitePart, TestedTransport, Trial};
 
 struct Reqwest;
 

@@ -8,7 +8,7 @@ use tonic::{IntoRequest as _, Request, Response, Status};
 use tonic_gax::StreamReport;
 use tonic_gax::client::ResponseStream;
 use tonic_gax::resumption::Resumption;
-use tonic_gax::testing::{SuitePart, TestedAttempt, TestedTransport, Trial, VirtualServer};
+use gax_testing::{SuitePart, TestedAttempt, TestedTransport, Trial, VirtualServer};
 use tonic_gax::{OperationError, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;

@@ -7,7 +7,7 @@ use tonic::{Response, Status};
 use tonic_gax::CallSettings;
 use tonic_gax::resumption::{Processed, Resume, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
-use tonic_gax::testing::{SuitePart, TestedTransport, Trial};
+use gax_testing::{SuitePart, TestedTransport, Trial};
 
 struct Subscriptions {
     are_open: bool,

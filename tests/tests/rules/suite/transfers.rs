@@ -9,7 +9,7 @@ use gax_transfer::{Download, Upload};
 use http::Response;
 use http_body_util::{BodyExt as _, Full};
 use std::io;
-use tonic_gax::testing::{SuitePart, TestedTransport, Trial};
+use gax_testing::{SuitePart, TestedTransport, Trial};
 
 enum Transfer {
     Download,

@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic_gax::client::Transport;
-use tonic_gax::testing::{Direction, Resolution, ScriptedResolver};
+use gax_testing::{Direction, Resolution, ScriptedResolver};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{

@@ -8,7 +8,7 @@ use gax_driver::observe::{Event, OperationInfo, OperationObserver, Peer};
 use gax_http::{HttpError, HttpRetryLayer, HttpRetryService, ReplayBody, presets};
 use gax_transfer::Download;
 use std::sync::{Arc, Mutex};
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::{Code, Note, OperationReport, RetrySettings, StartedAttempt};
 use tonic_gax_tests::{Reply, Script, VirtualServer, codes, ms};
 use tower::buffer::Buffer;

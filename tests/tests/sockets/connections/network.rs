@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
-use tonic_gax::testing::{Pipe, Pipes, StorageEmulator};
+use gax_testing::{Pipe, Pipes, StorageEmulator};
 use tonic_gax_tests::{RawServer, VirtualClock, VirtualServer};
 
 /// A host. Where there is none, connections are refused.

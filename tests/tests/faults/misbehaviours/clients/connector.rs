@@ -15,7 +15,7 @@ use std::time::Duration;
 use tokio::time::sleep;
 use tonic::transport::Endpoint;
 use tonic_gax::OperationOptions;
-use tonic_gax::testing::Pipes;
+use gax_testing::Pipes;
 use tower_service::Service;
 
 #[derive(Clone)]

@@ -4,7 +4,7 @@ use crate::faults::misbehaviours::row::{ALL, Row, Section, row};
 use crate::faults::misbehaviours::stage::Step::{Always, LeadsNowhere, Next, Now, Wait};
 use crate::faults::misbehaviours::stage::Trouble;
 use bytes::Bytes;
-use tonic_gax::testing::Direction;
+use gax_testing::Direction;
 use tonic_gax_tests::{ConnectionFault as Fault, When, ms};
 
 const NO_ERROR: u32 = 0;

@@ -3,7 +3,7 @@
 use crate::faults::misbehaviours::row::{Row, Section, row};
 use crate::faults::misbehaviours::stage::Step::Next;
 use crate::faults::misbehaviours::stage::Trouble;
-use tonic_gax::testing::Direction;
+use gax_testing::Direction;
 use tonic_gax_tests::{ConnectionFault as Fault, When, ms};
 
 pub(super) const UPLOADS: &str =

@@ -4,7 +4,7 @@ use super::plain_client::{PlainClient, content};
 use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Method, StatusCode};
 use std::time::Duration;
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax_tests::VirtualClock;
 
 const CHUNK: usize = 256 * 1024;

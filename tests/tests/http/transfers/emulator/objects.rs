@@ -3,7 +3,7 @@
 use super::plain_client::{PlainClient, content};
 use http::Method;
 use serde_json::json;
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageObject};
+use gax_testing::{StorageCall, StorageEmulator, StorageObject};
 
 #[tokio::test(start_paused = true)]
 async fn an_object_is_inserted_as_media_or_multipart() {

@@ -7,7 +7,7 @@ use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
-use tonic_gax::testing::{Pipes, StorageEmulator};
+use gax_testing::{Pipes, StorageEmulator};
 
 /// The response to a plain request.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use super::plain_client::{PlainClient, content};
 use http::Method;
-use tonic_gax::testing::{StorageEmulator, StorageFault};
+use gax_testing::{StorageEmulator, StorageFault};
 
 const CHUNK: usize = 256 * 1024;
 

@@ -3,7 +3,7 @@
 
 use super::plain_client::{PlainClient, Received, content};
 use http::Method;
-use tonic_gax::testing::{StorageEmulator, StorageFault};
+use gax_testing::{StorageEmulator, StorageFault};
 
 const CHUNK: usize = 256 * 1024;
 

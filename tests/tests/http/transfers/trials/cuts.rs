@@ -9,7 +9,7 @@ use gax_http::HttpRetryService;
 use gax_transfer::{TransferService, UploadSource};
 use std::path::Path;
 use std::sync::OnceLock;
-use tonic_gax::testing::{StorageArrival, StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageArrival, StorageCall, StorageEmulator, StorageFault};
 use tonic_gax_tests::ms;
 
 const SIZE: u64 = 2 * CHUNK + 77;

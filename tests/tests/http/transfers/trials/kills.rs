@@ -4,7 +4,7 @@
 use super::process::Task;
 use super::trial::{CHUNK, Protocol, content, folder, names};
 use bytes::Bytes;
-use tonic_gax::testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 
 const SIZE: u64 = 5 * CHUNK + 4321;
 

@@ -4,7 +4,7 @@
 use super::process::Task;
 use super::trial::{Protocol, content, folder};
 use std::io::Write as _;
-use tonic_gax::testing::StorageEmulator;
+use gax_testing::StorageEmulator;
 
 const MIB: u64 = 1024 * 1024;
 

@@ -9,7 +9,7 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::fs;
 use std::path::{Path, PathBuf};
-use tonic_gax::testing::{Pipes, StorageEmulator};
+use gax_testing::{Pipes, StorageEmulator};
 
 /// The length that chunks have a multiple of.
 pub(super) const CHUNK: u64 = 256 * 1024;

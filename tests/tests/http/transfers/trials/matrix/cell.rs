@@ -12,7 +12,7 @@ use hyper_util::rt::TokioExecutor;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-use tonic_gax::testing::{HttpChange, HttpPeer, HttpReply, Pipes, StorageEmulator, StorageFault};
+use gax_testing::{HttpChange, HttpPeer, HttpReply, Pipes, StorageEmulator, StorageFault};
 use tonic_gax::{Code, RetrySettings};
 use tonic_gax_tests::{FaultProxy, HttpScript, ms};
 

@@ -10,9 +10,9 @@ use crate::http::transfers::setup::content;
 use bytes::Bytes;
 use std::fmt::Display;
 use std::io::Write as _;
-use tonic_gax::testing::Direction::{Request, Response};
-use tonic_gax::testing::HttpChange::{Announce, Body, Cut, Lose, Remove, Set, Status, Twice};
-use tonic_gax::testing::{HttpArrival, HttpReply, StorageCall, StorageFault, StorageObject};
+use gax_testing::Direction::{Request, Response};
+use gax_testing::HttpChange::{Announce, Body, Cut, Lose, Remove, Set, Status, Twice};
+use gax_testing::{HttpArrival, HttpReply, StorageCall, StorageFault, StorageObject};
 use tonic_gax_tests::{ConnectionFault, When, ms};
 
 /// A misbehaviour.
@@ -66,19 +66,19 @@ fn offset(arrival: &HttpArrival) -> usize {
 }
 
 /// The reply to the first range behind a cut, by that range's offset and the length of the whole.
-fn ranged(change: fn(usize, usize) -> Vec<tonic_gax::testing::HttpChange>) -> Fault {
+fn ranged(change: fn(usize, usize) -> Vec<gax_testing::HttpChange>) -> Fault {
     let fault = Fault::once(On::Range, move |arrival, world| {
         HttpReply::Forward(change(offset(arrival), world.content.len()))
     });
     fault.after_a_cut()
 }
 
-fn range(from: usize, to: usize, total: impl Display) -> tonic_gax::testing::HttpChange {
+fn range(from: usize, to: usize, total: impl Display) -> gax_testing::HttpChange {
     Set("content-range", format!("bytes {from}-{}/{total}", to - 1))
 }
 
 /// Drops what proves that a reply is the server's.
-fn without_proof() -> Vec<tonic_gax::testing::HttpChange> {
+fn without_proof() -> Vec<gax_testing::HttpChange> {
     ["x-goog-hash", "x-goog-generation", "x-goog-stored-content-length", "etag"].map(Remove).into()
 }
 
@@ -329,7 +329,7 @@ fn downloads() -> Vec<Row> {
         fault.after_a_cut()
     };
     // A body of unknown length has come, and its end has not.
-    let at_end = |changes: Vec<tonic_gax::testing::HttpChange>| {
+    let at_end = |changes: Vec<gax_testing::HttpChange>| {
         let fault = Fault::once(On::Download, move |arrival, world| match offset(arrival) {
             _ if arrival.header("range").is_none() => HttpReply::Raw(world.endless()),
             offset if offset == world.content.len() => HttpReply::Forward(changes.clone()),

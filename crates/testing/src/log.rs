@@ -1,0 +1,218 @@
+//! The requests that a server saw.
+
+use bytes::Bytes;
+use gax_driver::__house::Clock;
+use gax_wire::__house::grpc_timeout;
+use http::HeaderMap;
+use std::fmt;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+/// A request that reached the server.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub struct Arrival {
+    /// How many requests came before it.
+    pub index: usize,
+    /// When.
+    pub at: Duration,
+    /// The path.
+    pub path: String,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, where the script reads it.
+    pub body: Bytes,
+    /// When the server had replied in full.
+    pub replied: Option<Duration>,
+    /// When the client gave it up, if the server had not replied in full.
+    pub gone: Option<Duration>,
+}
+
+impl Arrival {
+    /// Whether it has neither been replied to in full nor given up.
+    #[must_use]
+    pub fn is_open(&self) -> bool {
+        self.replied.is_none() && self.gone.is_none()
+    }
+
+    /// A header as text.
+    #[must_use]
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name).and_then(|value| value.to_str().ok())
+    }
+
+    /// The `grpc-timeout` header as it came.
+    #[must_use]
+    pub fn grpc_timeout(&self) -> Option<&str> {
+        self.header("grpc-timeout")
+    }
+
+    /// The `grpc-timeout` in milliseconds.
+    ///
+    /// # Panics
+    ///
+    /// It is not a whole number of milliseconds: virtual time counts exactly.
+    #[must_use]
+    pub fn timeout(&self) -> Option<u64> {
+        self.grpc_timeout().and_then(|timeout| grpc_timeout::parse(timeout.as_bytes())).map(milliseconds)
+    }
+}
+
+fn milliseconds(time: Duration) -> u64 {
+    let whole = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
+    assert_eq!(Duration::from_millis(whole), time, "not a whole number of milliseconds");
+    whole
+}
+
+/// The requests that a server saw, and when, from the log's making on.
+#[derive(Debug, Clone)]
+pub struct Log {
+    clock: Clock,
+    arrivals: Arc<Mutex<Vec<Arrival>>>,
+    open: Arc<AtomicUsize>,
+    listener: Option<Listener>,
+}
+
+#[derive(Clone)]
+struct Listener(Arc<dyn Fn(Arrival) + Send + Sync>);
+
+impl fmt::Debug for Listener {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { clock: Clock::start(), arrivals: Arc::default(), open: Arc::default(), listener: None }
+    }
+}
+
+impl Log {
+    /// A log that shows each request to the closure, immediately: when it comes, and when it has been replied to in full or
+    /// given up.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_testing::Log;
+    ///
+    /// let (sender, arrivals) = std::sync::mpsc::channel();
+    /// let log = Log::notifying(move |arrival| {
+    ///     sender.send(arrival).ok();
+    /// });
+    /// # drop((log, arrivals));
+    /// ```
+    #[must_use]
+    pub fn notifying(listener: impl Fn(Arrival) + Send + Sync + 'static) -> Self {
+        Self { listener: Some(Listener(Arc::new(listener))), ..Self::default() }
+    }
+
+    /// All arrivals so far.
+    #[must_use]
+    pub fn arrivals(&self) -> Vec<Arrival> {
+        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// When each request came, and the timeout that it brought, in milliseconds.
+    #[must_use]
+    pub fn seen(&self) -> Vec<(u64, Option<u64>)> {
+        let at = |arrival: &Arrival| u64::try_from(arrival.at.as_millis()).unwrap_or(u64::MAX);
+        self.arrivals().iter().map(|arrival| (at(arrival), arrival.timeout())).collect()
+    }
+
+    /// How many requests the server is busy with: they came, and were neither replied to in full nor given up.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_testing::{Script, VirtualServer};
+    ///
+    /// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+    /// # async fn main() {
+    /// let server = VirtualServer::start(Script::new());
+    /// // After the calls of a test, none of them may continue at the server.
+    /// assert_eq!(server.log().open(), 0);
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn open(&self) -> usize {
+        self.open.load(Ordering::Relaxed)
+    }
+
+    /// How much time has passed since the log was made.
+    #[must_use]
+    pub fn elapsed(&self) -> Duration {
+        self.clock.elapsed()
+    }
+
+    fn change<R>(&self, change: impl FnOnce(&mut Vec<Arrival>) -> R) -> R {
+        change(&mut self.arrivals.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn notify(&self, arrival: Option<Arrival>) {
+        if let (Some(Listener(listener)), Some(arrival)) = (&self.listener, arrival) {
+            listener(arrival);
+        }
+    }
+
+    pub(super) fn arrive(&self, path: &str, headers: &HeaderMap) -> Watch {
+        let arrival = Arrival {
+            index: 0,
+            at: self.clock.elapsed(),
+            path: path.to_owned(),
+            headers: headers.clone(),
+            body: Bytes::new(),
+            replied: None,
+            gone: None,
+        };
+        let (index, arrival) = self.change(|arrivals| {
+            let index = arrivals.len();
+            arrivals.push(Arrival { index, ..arrival });
+            (index, self.listener.is_some().then(|| arrivals.last().cloned()).flatten())
+        });
+        self.open.fetch_add(1, Ordering::Relaxed);
+        self.notify(arrival);
+        Watch { log: self.clone(), index, replied: false }
+    }
+}
+
+/// Watches whether a request is replied to in full or given up.
+#[derive(Debug)]
+pub(super) struct Watch {
+    log: Log,
+    index: usize,
+    replied: bool,
+}
+
+impl Watch {
+    pub(super) fn read(&self, body: Bytes) {
+        self.change(|arrival| arrival.body = body);
+    }
+
+    pub(super) fn replied(&mut self) {
+        self.replied = true;
+    }
+
+    /// Changes the request; returns it if there is a listener.
+    fn change(&self, change: impl FnOnce(&mut Arrival)) -> Option<Arrival> {
+        self.log.change(|arrivals| {
+            let arrival = arrivals.get_mut(self.index)?;
+            change(arrival);
+            self.log.listener.is_some().then(|| arrival.clone())
+        })
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.log.open.fetch_sub(1, Ordering::Relaxed);
+        let now = Some(self.log.clock.elapsed());
+        let arrival = self.change(|arrival| {
+            let end = if self.replied { &mut arrival.replied } else { &mut arrival.gone };
+            *end = now;
+        });
+        self.log.notify(arrival);
+    }
+}

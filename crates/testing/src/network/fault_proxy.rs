@@ -1,0 +1,226 @@
+//! A proxy with faults, between any client and any server.
+
+use super::connection_fault::{ConnectionFault, When};
+use super::link::{Stream, run};
+use super::pipes::Pipes;
+use std::collections::VecDeque;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::sync::{Notify, mpsc};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio_stream::StreamExt as _;
+
+/// A proxy that forwards bytes between any client and any server, except if a [`ConnectionFault`] says otherwise. It works over
+/// sockets ([`listen`](Self::listen)), and over pipes in virtual time ([`in_memory`](Self::in_memory)).
+///
+/// Each connection has its own faults: the first that were given by [`next`](Self::next), later those of
+/// [`always`](Self::always). Without faults it only forwards and counts. Dropping the proxy closes its connections.
+///
+/// # Examples
+///
+/// The server says goodbye after each request, in good order.
+///
+/// ```
+/// use bytes::Bytes;
+/// use gax_testing::{ConnectionFault, FaultProxy, Script, VirtualServer, When};
+///
+/// # #[tokio::main(flavor = "current_thread", start_paused = true)]
+/// # async fn main() {
+/// let server = VirtualServer::start(Script::new());
+/// let (proxy, pipes) = FaultProxy::in_memory(server.connector());
+/// proxy.always([ConnectionFault::GoAway { when: When::Requests(1), reason: 0, data: Bytes::new() }]);
+/// let channel = pipes.channel();
+/// # drop(channel);
+/// assert_eq!(proxy.accepted(), 0);
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct FaultProxy {
+    shared: Arc<Shared>,
+    accepting: AbortHandle,
+}
+
+#[derive(Debug, Default)]
+struct Shared {
+    plan: Mutex<Plan>,
+    /// The plan has changed.
+    changed: Notify,
+}
+
+#[derive(Debug, Default)]
+struct Plan {
+    next: VecDeque<Vec<ConnectionFault>>,
+    always: Vec<ConnectionFault>,
+    accepted: usize,
+    open: Vec<mpsc::UnboundedSender<ConnectionFault>>,
+}
+
+impl Shared {
+    fn change<R>(&self, change: impl FnOnce(&mut Plan) -> R) -> R {
+        change(&mut self.plan.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Plan {
+    /// Whether the next connection is refused.
+    fn refuses(&self) -> bool {
+        self.next.front().unwrap_or(&self.always).contains(&ConnectionFault::Refuse)
+    }
+}
+
+/// Where clients connect, and the server.
+enum Route {
+    Sockets(SocketAddr, SocketAddr),
+    Memory(Pipes, Pipes),
+}
+
+impl FaultProxy {
+    /// A proxy at a free port of the loopback device, and its address.
+    ///
+    /// # Errors
+    ///
+    /// No port can be had.
+    pub async fn listen(server: SocketAddr) -> io::Result<(Self, SocketAddr)> {
+        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
+        let address = listener.local_addr()?;
+        Ok((Self::start(Some(listener), Route::Sockets(address, server)), address))
+    }
+
+    /// A proxy over pipes to a server over pipes, and what connects to it.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    #[must_use]
+    pub fn in_memory(server: Pipes) -> (Self, Pipes) {
+        let pipes = Pipes::new();
+        (Self::start(None, Route::Memory(pipes.clone(), server)), pipes)
+    }
+
+    fn start(listener: Option<TcpListener>, route: Route) -> Self {
+        let shared = Arc::new(Shared::default());
+        let accepting = tokio::spawn(accept(Arc::clone(&shared), listener, route)).abort_handle();
+        Self { shared, accepting }
+    }
+
+    /// The faults of one more connection, behind those of earlier calls.
+    pub fn next(&self, faults: impl IntoIterator<Item = ConnectionFault>) {
+        self.shared.change(|plan| plan.next.push_back(faults.into_iter().collect()));
+        self.shared.changed.notify_one();
+    }
+
+    /// The faults of all connections that [`next`](Self::next) says nothing about, instead of those before. It also ends
+    /// a [refusal](ConnectionFault::Refuse) that `next` has begun.
+    pub fn always(&self, faults: impl IntoIterator<Item = ConnectionFault>) {
+        self.shared.change(|plan| {
+            plan.always = faults.into_iter().collect();
+            plan.next.retain(|faults| !faults.contains(&ConnectionFault::Refuse));
+        });
+        self.shared.changed.notify_one();
+    }
+
+    /// Lets a fault happen to all open connections now, whatever its [`When`](super::When). A fault that does not begin at a moment,
+    /// such as a delay, is ignored.
+    pub fn now(&self, fault: &ConnectionFault) {
+        self.shared.change(|plan| plan.open.retain(|connection| connection.send(fault.clone()).is_ok()));
+    }
+
+    /// How many connections were accepted.
+    #[must_use]
+    pub fn accepted(&self) -> usize {
+        self.shared.change(|plan| plan.accepted)
+    }
+
+    /// How many connections are open.
+    #[must_use]
+    pub fn open(&self) -> usize {
+        self.shared.change(|plan| {
+            plan.open.retain(|connection| !connection.is_closed());
+            plan.open.len()
+        })
+    }
+}
+
+impl Drop for FaultProxy {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+async fn accept(shared: Arc<Shared>, mut listener: Option<TcpListener>, route: Route) {
+    let mut connections = JoinSet::new();
+    let mut incoming = match &route {
+        Route::Memory(pipes, _) => Some(pipes.incoming()),
+        Route::Sockets(..) => None,
+    };
+    loop {
+        let is_refusing = shared.change(|plan| plan.refuses());
+        if is_refusing {
+            (listener, incoming) = (None, None);
+            shared.changed.notified().await;
+            continue;
+        }
+        let accepted = async {
+            match &route {
+                Route::Sockets(address, _) => {
+                    if listener.is_none() {
+                        listener = Some(listen_again(*address)?);
+                    }
+                    let Some(listener) = &listener else { return Ok(None) };
+                    let (client, _) = listener.accept().await?;
+                    client.set_nodelay(true)?;
+                    Ok(Some(Box::new(client) as Box<dyn Stream>))
+                }
+                Route::Memory(pipes, _) => {
+                    let made = incoming.get_or_insert_with(|| pipes.incoming()).next().await.transpose()?;
+                    Ok::<_, io::Error>(made.map(|client| Box::new(client) as Box<dyn Stream>))
+                }
+            }
+        };
+        let client = tokio::select! {
+            biased;
+            () = shared.changed.notified() => continue,
+            accepted = accepted => accepted,
+        };
+        let Ok(Some(client)) = client else { return };
+        let (commands, receiver) = mpsc::unbounded_channel();
+        let faults = shared.change(|plan| {
+            plan.accepted += 1;
+            plan.open.push(commands);
+            plan.next.pop_front().unwrap_or_else(|| plan.always.clone())
+        });
+        if faults.contains(&ConnectionFault::Reset(When::Start)) {
+            client.resets();
+            continue;
+        }
+        if faults.contains(&ConnectionFault::Close(When::Start)) {
+            continue;
+        }
+        let server = match &route {
+            Route::Sockets(_, server) => Ok(*server),
+            Route::Memory(_, server) => Err(server.clone()),
+        };
+        let server = async move {
+            Ok(match server {
+                Ok(address) => {
+                    let server = TcpStream::connect(address).await?;
+                    server.set_nodelay(true)?;
+                    Box::new(server) as Box<dyn Stream>
+                }
+                Err(pipes) => Box::new(pipes.connect()?.into_inner()),
+            })
+        };
+        connections.spawn(run(client, server, faults, receiver));
+        while connections.try_join_next().is_some() {}
+    }
+}
+
+/// Listens where connections were refused.
+fn listen_again(address: SocketAddr) -> io::Result<TcpListener> {
+    let socket = TcpSocket::new_v4()?;
+    socket.set_reuseaddr(true)?;
+    socket.bind(address)?;
+    socket.listen(1024)
+}

@@ -1,0 +1,219 @@
+//! The replies of a scripted server.
+
+use bytes::{BufMut as _, Bytes, BytesMut};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use http_body::{Body as HttpBody, Frame};
+use prost::Message;
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tonic::Status;
+use tonic::body::Body;
+
+/// A reply to one request.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Reply {
+    /// Read the request, and let the real handler reply.
+    Serve,
+    /// Let the real handler read and reply, for streams.
+    Pass,
+    /// A status alone, in the headers.
+    Status(Box<Status>),
+    /// Headers, and then these things one after another.
+    Play(HeaderMap, Vec<Beat>),
+    /// A reply that is not gRPC: an HTTP status, and headers.
+    Http(u16, HeaderMap),
+    /// Nothing.
+    Hang,
+    /// The stream is reset for that reason, a number of HTTP/2 such as 7 for `REFUSED_STREAM`.
+    Reset(u32),
+    /// The connection is to end, for that reason. The last stream that was looked at is the request's own, or, if not
+    /// `taken`, the previous one.
+    GoAway {
+        /// The reason, a number of HTTP/2 such as 0 for `NO_ERROR`.
+        reason: u32,
+        /// Whether the request's stream was looked at.
+        taken: bool,
+    },
+    /// The connection breaks.
+    Close,
+}
+
+/// The end of a stream or connection instead of a response.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Break {
+    Reset(u32),
+    GoAway { reason: u32, taken: bool },
+    Close,
+}
+
+/// A part of a response's body.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum Beat {
+    /// Nothing for a while.
+    Wait(Duration),
+    /// Bytes.
+    Data(Bytes),
+    /// Trailers, and the end.
+    Trailers(HeaderMap),
+    /// Nothing any longer.
+    Hang,
+}
+
+impl Beat {
+    /// A whole message.
+    pub fn message(message: &impl Message) -> Self {
+        let mut buffer = BytesMut::new();
+        let encoded = message.encode_to_vec();
+        buffer.put_u8(0);
+        buffer.put_u32(u32::try_from(encoded.len()).unwrap_or(u32::MAX));
+        buffer.put_slice(&encoded);
+        Beat::Data(buffer.freeze())
+    }
+
+    /// Trailers of these pairs. What is no header is left out.
+    #[must_use]
+    pub fn trailers(pairs: &[(&'static str, &str)]) -> Self {
+        Beat::Trailers(headers(pairs))
+    }
+
+    /// The trailers of that status.
+    #[must_use]
+    pub fn status(status: &Status) -> Self {
+        let mut headers = HeaderMap::new();
+        // A message that is no header is left out.
+        status.add_header(&mut headers).ok();
+        Beat::Trailers(headers)
+    }
+}
+
+fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
+    let pair = |(name, value): &(&'static str, &str)| {
+        Some((HeaderName::from_bytes(name.as_bytes()).ok()?, HeaderValue::from_bytes(value.as_bytes()).ok()?))
+    };
+    pairs.iter().filter_map(pair).collect()
+}
+
+impl Reply {
+    /// A status without a message, alone.
+    #[must_use]
+    pub fn code(code: tonic::Code) -> Self {
+        Self::status(Status::new(code, ""))
+    }
+
+    /// A status, alone.
+    #[must_use]
+    pub fn status(status: Status) -> Self {
+        Reply::Status(Box::new(status))
+    }
+
+    /// `UNAVAILABLE`, alone.
+    #[must_use]
+    pub fn unavailable() -> Self {
+        Self::code(tonic::Code::Unavailable)
+    }
+
+    /// `UNAVAILABLE`, alone, with a pushback of so many milliseconds; a negative number means never.
+    #[must_use]
+    pub fn pushback(milliseconds: i32) -> Self {
+        let mut status = Status::new(tonic::Code::Unavailable, "");
+        status.metadata_mut().insert("grpc-retry-pushback-ms", milliseconds.into());
+        Self::status(status)
+    }
+
+    /// Headers, and nothing after them.
+    #[must_use]
+    pub fn stall() -> Self {
+        Self::play([Beat::Hang])
+    }
+
+    /// Headers and what follows.
+    #[must_use]
+    pub fn play(beats: impl Into<Vec<Beat>>) -> Self {
+        Reply::Play(HeaderMap::new(), beats.into())
+    }
+
+    /// Headers of its own and what follows. Pairs that are no header are left out.
+    #[must_use]
+    pub fn play_with(pairs: &[(&'static str, &str)], beats: impl Into<Vec<Beat>>) -> Self {
+        Reply::Play(headers(pairs), beats.into())
+    }
+
+    /// A stream of these messages, and a good end.
+    ///
+    /// # Examples
+    ///
+    /// A stream that breaks off after two messages, and continues when it is asked for again:
+    ///
+    /// ```
+    /// use tonic::Status;
+    /// use gax_testing::{Reply, Script};
+    ///
+    /// let script = Script::new().on("Watch", [
+    ///     Reply::messages_then_status(&[1_u64, 2], &Status::unavailable("down")),
+    ///     Reply::messages_then_stall(&[3_u64]),
+    ///     Reply::messages_then_broken(&[4_u64]),
+    ///     Reply::messages(&[6_u64, 7]),
+    /// ]);
+    /// # drop(script);
+    /// ```
+    pub fn messages(messages: &[impl Message]) -> Self {
+        Self::messages_then(messages, [Beat::trailers(&[("grpc-status", "0")])])
+    }
+
+    /// A stream of these messages, and that status.
+    pub fn messages_then_status(messages: &[impl Message], status: &Status) -> Self {
+        Self::messages_then(messages, [Beat::status(status)])
+    }
+
+    /// A stream of these messages, and nothing after them.
+    pub fn messages_then_stall(messages: &[impl Message]) -> Self {
+        Self::messages_then(messages, [Beat::Hang])
+    }
+
+    /// A stream of these messages, and then a frame that is none of gRPC: no client can read it.
+    pub fn messages_then_broken(messages: &[impl Message]) -> Self {
+        // Messages are compressed or not: there is no third kind.
+        Self::messages_then(messages, [Beat::Data(Bytes::from_static(&[7, 0, 0, 0, 0])), Beat::Hang])
+    }
+
+    /// A stream of these messages, and then those things: other waits, data, your own trailers.
+    pub fn messages_then(messages: &[impl Message], then: impl IntoIterator<Item = Beat>) -> Self {
+        Self::play(messages.iter().map(Beat::message).chain(then).collect::<Vec<_>>())
+    }
+
+    /// A reply that is not gRPC. What is no header is left out.
+    #[must_use]
+    pub fn http(status: u16, pairs: &[(&'static str, &str)]) -> Self {
+        Reply::Http(status, headers(pairs))
+    }
+
+    /// The message and a good end.
+    pub fn message(message: &impl Message) -> Self {
+        Self::play([Beat::message(message), Beat::trailers(&[("grpc-status", "0")])])
+    }
+}
+
+/// The body of a good response.
+pub(super) fn message_and_status(message: Bytes) -> Body {
+    let frames = [Frame::data(message), Frame::trailers(headers(&[("grpc-status", "0")]))];
+    Body::new(Frames(frames.into()))
+}
+
+struct Frames(VecDeque<Frame<Bytes>>);
+
+impl HttpBody for Frames {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        Poll::Ready(self.0.pop_front().map(Ok))
+    }
+}

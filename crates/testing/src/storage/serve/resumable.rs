@@ -1,0 +1,187 @@
+//! Cloud Storage's protocol of uploads that can be resumed.
+
+use super::exchange::{Exchange, Stop};
+use super::finish::NO_SESSION;
+use super::insert::text;
+use crate::storage::fault::Action;
+use crate::storage::reply_body::length;
+use crate::storage::state::{Protocol, Sessions, Stage};
+use crate::storage::wire::{ContentRange, Reply};
+use bytes::Bytes;
+use http::request::Parts;
+use http_body::Body;
+
+/// Bytes that have come, until as many are there as can be persisted.
+#[derive(Debug)]
+struct Unpersisted {
+    place: u64,
+    bytes: Vec<u8>,
+    /// The place up to which bytes may be persisted.
+    limit: u64,
+}
+
+impl Exchange {
+    /// The stage of a session of that protocol, and how much of it has been persisted.
+    pub(crate) fn session(&self, id: &str, protocol: Protocol) -> Result<(Stage, u64, Option<u64>), Stop> {
+        let session = self.shared.change(|state| {
+            let session = state.sessions.get(id).filter(|session| session.protocol == protocol)?;
+            Some((session.stage.clone(), session.persisted(), session.length))
+        });
+        session.ok_or_else(|| Stop::error(404, NO_SESSION))
+    }
+
+    /// Receives bytes of an upload that begin at the first place, of which none are persisted behind the second one. Whatever ends
+    /// the request, those that came are persisted, up to a multiple of the granularity; all of them, if the request ends well.
+    /// Returns the place of the request's end.
+    pub(crate) async fn persist<B: Body<Data = Bytes> + Unpin>(
+        &mut self,
+        id: &str,
+        body: &mut B,
+        (place, most): (u64, u64),
+    ) -> Result<u64, Stop> {
+        let limit = match self.action() {
+            Some(Action::Persisted(bytes)) => place.saturating_add(*bytes).min(most),
+            _ => most,
+        };
+        let granularity = self.shared.change(|state| state.sessions.granularity).max(1);
+        let mut rest = Unpersisted { place, bytes: Vec::new(), limit };
+        let shared = std::sync::Arc::clone(&self.shared);
+        let persist = |rest: &mut Unpersisted, whole: u64| {
+            let count =
+                usize::try_from(whole.min(rest.limit).saturating_sub(rest.place)).unwrap_or(usize::MAX);
+            let bytes = rest.bytes.get(..count.min(rest.bytes.len())).unwrap_or_default();
+            shared
+                .change(|state| state.sessions.get_mut(id).map(|session| session.persist(rest.place, bytes)));
+            let count = bytes.len();
+            rest.place += length(bytes);
+            rest.bytes.drain(..count);
+        };
+        let end = self.receive(body, place, |place, piece| {
+            rest.bytes.extend_from_slice(piece);
+            let end = place + length(piece);
+            persist(&mut rest, end - end % granularity);
+        });
+        let end = end.await?;
+        persist(&mut rest, end);
+        Ok(end)
+    }
+
+    /// Bytes of an upload.
+    pub(crate) async fn upload<B: Body<Data = Bytes> + Unpin>(
+        &mut self,
+        head: &Parts,
+        body: &mut B,
+        id: &str,
+    ) -> Result<Reply, Stop> {
+        let (stage, persisted, declared) = self.session(id, Protocol::Resumable)?;
+        if let Some(reply) = over(&stage) {
+            self.drain(body).await?;
+            return Ok(reply);
+        }
+        let range = match text(&head.headers, "content-range") {
+            // All of it, in one request.
+            None => Some(ContentRange::Bytes { first: 0, last: None, total: declared }),
+            Some(header) => ContentRange::read(header),
+        };
+        let Some(ContentRange::Bytes { first, last, total }) = range else {
+            self.drain(body).await?;
+            return Err(Stop::error(400, "Failed to parse Content-Range header."));
+        };
+        let sent = text(&head.headers, "content-length").and_then(|length| length.parse::<u64>().ok());
+        let refusal =
+            if last.zip(sent).is_some_and(|(last, sent)| (last - first).checked_add(1) != Some(sent)) {
+                Some((400, "The body's length differs from Content-Range."))
+            } else if declared.zip(total).is_some_and(|(declared, total)| declared != total) {
+                Some((400, "The total length differs from X-Upload-Content-Length."))
+            } else if first > persisted {
+                Some((503, "Bytes before this chunk are missing."))
+            } else if last.is_some_and(|last| is_uneven(first, last, total)) {
+                Some((400, "A chunk that isn't the last one has a multiple of 262144 bytes."))
+            } else {
+                None
+            };
+        if let Some((status, message)) = refusal {
+            self.drain(body).await?;
+            return Err(Stop::error(status, message));
+        }
+        let most = last.map_or(u64::MAX, |last| last.saturating_add(1)).min(total.unwrap_or(u64::MAX));
+        let end = self.persist(id, body, (first, most)).await?;
+        if last.is_some_and(|last| last.checked_add(1) != Some(end)) || total.is_some_and(|total| total < end)
+        {
+            return Err(Stop::error(400, "The body's length differs from Content-Range."));
+        }
+        let (_, persisted, _) = self.session(id, Protocol::Resumable)?;
+        let is_last = match (last, total) {
+            (_, Some(total)) => total == persisted,
+            // A body to its end is all there is.
+            (None, None) => end == persisted,
+            (Some(_), None) => false,
+        };
+        if is_last {
+            Ok(Reply::json(self.finish(id, &head.headers)?))
+        } else {
+            Ok(self.incomplete(head, persisted))
+        }
+    }
+
+    /// How much of an upload has been persisted. `bytes */N` finishes one that is whole.
+    pub(crate) fn query(&mut self, head: &Parts, id: &str) -> Result<Reply, Stop> {
+        let (stage, persisted, declared) = self.session(id, Protocol::Resumable)?;
+        if let Some(reply) = over(&stage) {
+            return Ok(reply);
+        }
+        let total = match text(&head.headers, "content-range").and_then(ContentRange::read) {
+            Some(ContentRange::Query(Some(total))) => Some(total),
+            _ => declared,
+        };
+        if total == Some(persisted) {
+            return Ok(Reply::json(self.finish(id, &head.headers)?));
+        }
+        Ok(self.incomplete(head, persisted))
+    }
+
+    /// Cancels an upload.
+    pub(crate) fn cancel(&mut self, id: &str) -> Result<Reply, Stop> {
+        let (stage, ..) = self.session(id, Protocol::Resumable)?;
+        if let Stage::Active = stage {
+            self.shared
+                .change(|state| state.sessions.get_mut(id).map(|session| session.stage = Stage::Cancelled));
+        }
+        Ok(over(&stage).unwrap_or_else(|| Reply::new(499)))
+    }
+
+    /// 308 with the range that has been persisted.
+    fn incomplete(&self, head: &Parts, persisted: u64) -> Reply {
+        let persisted = match self.action() {
+            Some(Action::Claimed(bytes)) => *bytes,
+            _ => persisted,
+        };
+        let is_overridden = text(&head.headers, "x-guploader-no-308") == Some("yes");
+        let mut reply = Reply::new(if is_overridden { 200 } else { 308 });
+        if is_overridden {
+            reply = reply.with("x-http-status-code-override", "308");
+        }
+        match persisted.checked_sub(1) {
+            Some(last) => reply.with("range", format!("bytes=0-{last}")),
+            None => reply,
+        }
+    }
+}
+
+/// The reply to whatever is sent to an upload that is over.
+fn over(stage: &Stage) -> Option<Reply> {
+    match stage {
+        Stage::Active => None,
+        Stage::Finished(resource) => Some(Reply::json(resource.clone())),
+        Stage::Cancelled => Some(Reply::new(499)),
+        Stage::Expired(status) => Some(Reply::error(*status, NO_SESSION)),
+    }
+}
+
+/// Whether a chunk is neither the last one nor has a length or an end that chunks may have.
+fn is_uneven(first: u64, last: u64, total: Option<u64>) -> bool {
+    let end = last.saturating_add(1);
+    total != Some(end)
+        && !(end - first).is_multiple_of(Sessions::CHUNK)
+        && !end.is_multiple_of(Sessions::CHUNK)
+}

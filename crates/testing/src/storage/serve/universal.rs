@@ -1,0 +1,96 @@
+//! Google's universal protocol of uploads, `X-Goog-Upload-*`.
+
+use super::exchange::{Exchange, Stop};
+use super::finish::NO_SESSION;
+use super::insert::text;
+use crate::storage::fault::Action;
+use crate::storage::state::{Protocol, Sessions, Stage};
+use crate::storage::wire::Reply;
+use bytes::Bytes;
+use http::request::Parts;
+use http_body::Body;
+
+impl Exchange {
+    /// Bytes of an upload, its end, or both.
+    pub(crate) async fn upload_universal<B: Body<Data = Bytes> + Unpin>(
+        &mut self,
+        head: &Parts,
+        body: &mut B,
+        id: &str,
+    ) -> Result<Reply, Stop> {
+        let (stage, persisted, declared) = self.session(id, Protocol::Universal)?;
+        let commands = text(&head.headers, "x-goog-upload-command").unwrap_or_default();
+        let is_last = commands.split(',').any(|command| command.trim() == "finalize");
+        let offset = text(&head.headers, "x-goog-upload-offset").map(str::parse::<u64>);
+        let sent = text(&head.headers, "content-length").and_then(|length| length.parse::<u64>().ok());
+        let refusal = match (&stage, offset) {
+            (Stage::Cancelled, _) => Some(Reply::error(410, "The upload has been cancelled.")),
+            (Stage::Expired(status), _) => Some(Reply::error(*status, NO_SESSION)),
+            (Stage::Finished(_), _) => Some(Reply::error(400, "The upload is already final.")),
+            (Stage::Active, Some(Ok(offset))) if offset != persisted => Some(active(
+                Reply::error(409, "The offset differs from the number of bytes received."),
+                persisted,
+            )),
+            (Stage::Active, None) if !is_last => Some(Reply::error(400, "X-Goog-Upload-Offset is missing.")),
+            (Stage::Active, Some(Err(_))) => Some(Reply::error(400, "X-Goog-Upload-Offset is not a number.")),
+            (Stage::Active, _) => sent
+                .is_some_and(|sent| !is_last && (sent == 0 || !sent.is_multiple_of(Sessions::CHUNK)))
+                .then(|| {
+                    Reply::error(400, "A chunk that isn't the last one has a multiple of 262144 bytes.")
+                }),
+        };
+        if let Some(reply) = refusal {
+            self.drain(body).await?;
+            return Ok(reply);
+        }
+        let most = declared.unwrap_or(u64::MAX);
+        let end = self.persist(id, body, (persisted, most)).await?;
+        let (_, persisted, _) = self.session(id, Protocol::Universal)?;
+        if declared.is_some_and(|declared| end > declared || (is_last && end < declared)) {
+            return Ok(Reply::error(400, "The length differs from X-Goog-Upload-Header-Content-Length."));
+        }
+        if is_last && end == persisted {
+            let reply = Reply::json(self.finish(id, &head.headers)?);
+            return Ok(reply.with("x-goog-upload-status", "final"));
+        }
+        Ok(active(Reply::new(200), self.claimed(persisted)))
+    }
+
+    /// How much of an upload has been received.
+    pub(crate) fn query_universal(&mut self, id: &str) -> Result<Reply, Stop> {
+        let (stage, persisted, _) = self.session(id, Protocol::Universal)?;
+        Ok(match stage {
+            Stage::Active => active(Reply::new(200), self.claimed(persisted)),
+            Stage::Finished(resource) => Reply::json(resource).with("x-goog-upload-status", "final"),
+            Stage::Cancelled => Reply::error(410, "The upload has been cancelled."),
+            Stage::Expired(status) => Reply::error(status, NO_SESSION),
+        })
+    }
+
+    /// Cancels an upload.
+    pub(crate) fn cancel_universal(&mut self, id: &str) -> Result<Reply, Stop> {
+        let (stage, ..) = self.session(id, Protocol::Universal)?;
+        Ok(match stage {
+            Stage::Active | Stage::Cancelled => {
+                self.shared.change(|state| {
+                    state.sessions.get_mut(id).map(|session| session.stage = Stage::Cancelled)
+                });
+                Reply::new(200).with("x-goog-upload-status", "cancelled")
+            }
+            Stage::Finished(_) => Reply::error(400, "The upload is already final."),
+            Stage::Expired(status) => Reply::error(status, NO_SESSION),
+        })
+    }
+
+    fn claimed(&self, persisted: u64) -> u64 {
+        match self.action() {
+            Some(Action::Claimed(bytes)) => *bytes,
+            _ => persisted,
+        }
+    }
+}
+
+/// The reply of an upload that continues.
+fn active(reply: Reply, received: u64) -> Reply {
+    reply.with("x-goog-upload-status", "active").with("x-goog-upload-size-received", received)
+}
