@@ -71,9 +71,9 @@ fn package(name: &str, dependencies: &str) -> PathBuf {
     // As in the workspace, so that what both have is compiled once.
     manifest.push_str("[profile.dev]\ndebug = false\n\n[patch.crates-io]\n");
     for (crate_name, folder) in [
-        ("gax-text", "text"),
-        ("gax-retry", "retry"),
-        ("gax-table", "table"),
+        ("gax-text", "crates/text"),
+        ("gax-retry", "crates/retry"),
+        ("gax-table", "crates/table"),
         ("tonic-gax", ""),
         ("tonic-gax-build", "codegen"),
     ] {

@@ -4,8 +4,8 @@ use crate::NOTHING;
 use crate::texts::texts;
 
 /// Every folder with Rust in it.
-pub(crate) const FOLDERS: [&str; 11] =
-    ["benches", "cli", "codegen", "crates", "examples", "fuzz/src", "retry", "src", "table", "tests", "text"];
+pub(crate) const FOLDERS: [&str; 7] =
+    ["benches", "codegen", "crates", "examples", "fuzz/src", "src", "tests"];
 /// Beginnings that make a reader look for the subject.
 const VAGUE: [&str; 2] = ["What", "The same"];
 

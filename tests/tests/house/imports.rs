@@ -34,7 +34,7 @@ fn imports(text: &str, re_exported: &BTreeSet<String>) -> Vec<String> {
 fn examples_import_from_the_crate_that_programs_depend_on() {
     let re_exported = re_exported();
     assert!(re_exported.contains("RetrySettings") && re_exported.len() > 8, "{re_exported:?}");
-    let files = texts("retry/src", &[".rs"]).into_iter();
+    let files = texts("crates/retry/src", &[".rs"]).into_iter();
     let found: Vec<_> = files
         .flat_map(|(file, text)| {
             imports(&text, &re_exported).into_iter().map(move |names| format!("{file}: {names}"))

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 const WAITING: [&str; 2] =
     ["crates/driver/src/operation/timer.rs", "crates/driver/src/operation/blocking.rs"];
 /// Who says that an operation has ended.
-const ENDING: &str = "retry/src/operation/";
+const ENDING: &str = "crates/retry/src/operation/";
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
@@ -43,10 +43,10 @@ fn crates() -> [(&'static str, Vec<Module>); 13] {
         "crates/batching/src/",
         "crates/testing/src/",
         "crates/grpc/src/",
-        "retry/src/",
+        "crates/retry/src/",
         "codegen/src/",
-        "cli/src/",
-        "table/src/",
+        "crates/cli/src/",
+        "crates/table/src/",
     ]
     .map(|folder| {
         let read = |file: &str| fs::read_to_string(repository().join(file)).ok();
@@ -130,8 +130,8 @@ fn who_waits_elsewhere_is_found() {
                 #[cfg(test)]\nmod tests {\n    use tokio::time::sleep;\n}\n";
     let found = waiters(&Module::of("crates/http/src/layer.rs", text));
     assert_eq!(found, ["crates/http/src/layer.rs:1: sleep_until", "crates/http/src/layer.rs:4: sleep"]);
-    let found = waiters(&Module::of("retry/src/plan.rs", "fn wait() { park_timeout(TIME) }"));
-    assert_eq!(found, ["retry/src/plan.rs:1: park_timeout"]);
+    let found = waiters(&Module::of("crates/retry/src/plan.rs", "fn wait() { park_timeout(TIME) }"));
+    assert_eq!(found, ["crates/retry/src/plan.rs:1: park_timeout"]);
     assert_eq!(waiters(&Module::of("crates/driver/src/operation/timer.rs", text)), NOTHING);
 }
 
@@ -139,6 +139,6 @@ fn who_waits_elsewhere_is_found() {
 fn who_ends_an_operation_elsewhere_is_found() {
     let text = "fn end() -> Stop {\n    gax_retry::operation::Stop::new(reason, None)\n}";
     assert_eq!(enders(&Module::of("src/grpc/protocol.rs", text)), ["src/grpc/protocol.rs:2: Stop::new"]);
-    assert_eq!(enders(&Module::of("retry/src/operation/past.rs", text)), NOTHING);
+    assert_eq!(enders(&Module::of("crates/retry/src/operation/past.rs", text)), NOTHING);
     assert_eq!(enders(&Module::of("src/grpc/protocol.rs", "Stop::of(\"Stop::new\")")), NOTHING);
 }

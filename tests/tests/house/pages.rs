@@ -9,8 +9,8 @@ use std::fs;
 /// The published crates' folders.
 const PUBLISHED: [&str; 12] = [
     "",
-    "retry/",
-    "table/",
+    "crates/retry/",
+    "crates/table/",
     "crates/driver/",
     "crates/wire/",
     "crates/http/",
@@ -19,7 +19,7 @@ const PUBLISHED: [&str; 12] = [
     "crates/batching/",
     "crates/testing/",
     "codegen/",
-    "cli/",
+    "crates/cli/",
 ];
 /// Pages that are read in a clone or on the repository's site, besides those of the guide.
 const PAGES: [&str; 11] = [
@@ -196,7 +196,7 @@ fn each_rule_of_googles_documents_has_a_row_and_its_tests_exist() {
     assert_eq!(rows.iter().flat_map(|row| numbers(&row[..14])).collect::<Vec<_>>(), listed);
     assert_eq!(listed.len(), 120);
     let mut known = String::new();
-    for folder in ["retry/src", "table/src", "tests/tests"] {
+    for folder in ["crates/retry/src", "crates/table/src", "tests/tests"] {
         for (_, code) in texts(folder, &[".rs"]) {
             known.push_str(&code);
         }

@@ -1,5 +1,5 @@
 //! Plans of recorded unary operations of gax-java come out as these were recorded. `gax conformance` runs the records of every
-//! kind, and its tests have all of them (`cli/src/conformance/goldens.rs`).
+//! kind, and its tests have all of them (`crates/cli/src/conformance/goldens.rs`).
 #![expect(clippy::unwrap_used, reason = "a recorded case that can't be read fails its test")]
 
 use gax_retry::{
