@@ -7,12 +7,12 @@
 mod library;
 
 use gax_driver::report::Delivery;
+use gax_testing::{Reply, Script, VirtualServer};
 use library::v1::{Book, CreateBookRequest, LibraryServiceClient};
 use library::v1::{LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
 use std::time::Duration;
 use tonic::Status;
-use gax_testing::{Reply, Script, VirtualServer};
 use tonic_gax::{Code, Note, OperationError, RetrySettings};
 
 /// `REFUSED_STREAM` of HTTP/2: the server has not processed the request.

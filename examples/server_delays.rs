@@ -6,10 +6,10 @@
 
 mod library;
 
+use gax_testing::{Reply, Script, VirtualServer};
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
 use std::time::Duration;
-use gax_testing::{Reply, Script, VirtualServer};
 use tonic_gax::{
     CallOptions, Code, OperationError, OperationOptions, OperationReport, RequestExt as _, RetrySettings,
     StopReason,

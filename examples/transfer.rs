@@ -15,6 +15,7 @@
 use bytes::Bytes;
 use gax_driver::strategy::Backoff;
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, presets};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{Download, TransferErrorKind, Upload, UploadSource, path_within};
 use http::Request;
 use http_body_util::BodyExt as _;
@@ -30,7 +31,6 @@ use std::fs;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 
 const USAGE: &str = "\
 Copies a folder to Cloud Storage, or back, at STORAGE_EMULATOR_HOST.

@@ -10,11 +10,11 @@
 mod library;
 
 use gax_driver::observe::{OperationInfo, OperationObserver};
+use gax_testing::{Reply, Script, VirtualServer};
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use gax_testing::{Reply, Script, VirtualServer};
 use tonic_gax::{OperationReport, StartedAttempt};
 
 /// `REFUSED_STREAM` of HTTP/2.

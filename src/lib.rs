@@ -50,7 +50,6 @@ pub mod note;
 pub mod rest;
 pub mod resumption;
 pub mod settings;
-#[cfg(feature = "subscription")]
 pub mod subscription;
 
 pub use gax_driver::{CallOptions, Note, OperationError, OperationOptions, OperationReport};

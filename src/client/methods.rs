@@ -19,19 +19,7 @@ pub(super) struct Methods {
 
 pub(super) struct List {
     methods: Box<[Method]>,
-    /// If a handle's table replaces the settings.
-    #[cfg(feature = "live")]
-    configs: Option<Arc<Configs>>,
-}
-
-impl List {
-    fn fixed(methods: Box<[Method]>) -> Replaceable<Self> {
-        Replaceable::fixed(Self {
-            methods,
-            #[cfg(feature = "live")]
-            configs: None,
-        })
-    }
+    configs: Arc<Configs>,
 }
 
 impl Deref for List {
@@ -53,11 +41,7 @@ impl Methods {
             replay_memory: ReplayMemory::default(),
         };
         let methods = configs.methods();
-        #[cfg(feature = "live")]
-        if let Some(handle) = configs.settings.handle.clone() {
-            return Self { list: Configs::follow(&Arc::new(configs), &handle, methods) };
-        }
-        Self { list: List::fixed(methods) }
+        Self { list: Arc::new(configs).list(methods) }
     }
 
     #[inline]
@@ -74,13 +58,7 @@ impl Methods {
         };
         let list = self.list.load();
         let methods = list.iter().map(changed).collect();
-        #[cfg(feature = "live")]
-        if let Some((configs, handle)) =
-            list.configs.as_ref().and_then(|configs| Some((configs, configs.settings.handle.as_ref()?)))
-        {
-            return Self { list: Configs::follow(configs, handle, methods) };
-        }
-        Self { list: List::fixed(methods) }
+        Self { list: list.configs.list(methods) }
     }
 }
 
@@ -123,14 +101,22 @@ impl Configs {
         })
     }
 
-    /// These methods, by whichever table the handle has.
-    #[cfg(feature = "live")]
+    /// These methods, by whichever table the handle has, if there is one.
+    fn list(self: &Arc<Self>, methods: Box<[Method]>) -> Replaceable<List> {
+        #[cfg(feature = "tables")]
+        if let Some(followed) = &self.settings.followed {
+            return self.follow(followed, methods);
+        }
+        Replaceable::fixed(List { methods, configs: Arc::clone(self) })
+    }
+
+    #[cfg(feature = "tables")]
     fn follow(
-        configs: &Arc<Self>,
-        handle: &gax_driver::live::SettingsHandle,
+        self: &Arc<Self>,
+        followed: &crate::settings::Followed,
         methods: Box<[Method]>,
     ) -> Replaceable<List> {
-        let (configs, known) = (Arc::clone(configs), configs.settings.known.clone());
+        let configs = Arc::clone(self);
         let make = move |current: &gax_driver::__house::CurrentTable, before: Option<&List>| -> List {
             let stub = &configs.settings.stub;
             let shared = configs.shared(Some(current.version), current.budget.clone());
@@ -145,9 +131,9 @@ impl Configs {
                 method.config =
                     Arc::new(MethodConfig::clone(&method.config).with_latencies_of(&before.config));
             }
-            List { methods, configs: Some(Arc::clone(&configs)) }
+            List { methods, configs: Arc::clone(&configs) }
         };
-        Replaceable::live(handle.follow(make, known))
+        Replaceable::live(followed.handle.follow(make, Some(Arc::clone(&followed.known))))
     }
 }
 

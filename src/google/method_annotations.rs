@@ -20,15 +20,16 @@ impl MethodAnnotations {
         };
         Self { params: Cow::Borrowed(params), api_version }
     }
+}
 
+#[cfg(feature = "tables")]
+impl MethodAnnotations {
     /// Those that were read when the program ran.
-    #[cfg(feature = "tables")]
     pub(crate) fn read(params: Vec<RequestParam>, api_version: Option<String>) -> Self {
         Self { params: Cow::Owned(params), api_version: api_version.map(Cow::Owned) }
     }
 
     /// Whether they say anything.
-    #[cfg(feature = "tables")]
     pub(crate) fn is_empty(&self) -> bool {
         self.params.is_empty() && self.api_version.is_none()
     }

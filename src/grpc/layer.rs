@@ -1,13 +1,11 @@
 //! The layer that a tonic client runs over.
 
 use crate::google::GoogleHeaders;
-#[cfg(feature = "live")]
 use crate::grpc::methods::LiveTable;
 use crate::grpc::methods::unknown::{known_methods, unknown_names};
 use crate::grpc::methods::{DescriptorError, MethodOptions, Methods, descriptors};
 use crate::grpc::service::RetryService;
 use gax_driver::__house::Replaceable;
-#[cfg(feature = "live")]
 use gax_driver::live::SettingsHandle;
 use gax_driver::live::UnknownMethodsError;
 use gax_driver::observe::OperationObserver;
@@ -77,7 +75,6 @@ pub struct RetryLayer {
     options: MethodOptions,
     /// The budget of the table.
     table_budget: Option<RetryBudget>,
-    #[cfg(feature = "live")]
     live: Option<LiveTable>,
     /// Made when the layer is first used, shared by all services it makes.
     methods: OnceLock<Replaceable<Methods>>,
@@ -88,14 +85,7 @@ impl RetryLayer {
     #[must_use]
     pub fn new(table: RetryTable) -> Self {
         let table_budget = table.throttling().map(|throttling| throttling.budget());
-        Self {
-            table,
-            table_budget,
-            options: MethodOptions::default(),
-            #[cfg(feature = "live")]
-            live: None,
-            methods: OnceLock::new(),
-        }
+        Self { table, table_budget, options: MethodOptions::default(), live: None, methods: OnceLock::new() }
     }
 
     /// A layer that follows a handle: each call uses the table that the handle has when the call begins.
@@ -103,7 +93,6 @@ impl RetryLayer {
     ///
     /// Settings that the program makes on the layer override the table, so a budget overrides `retryThrottling`. If
     /// [unknown methods are denied](Self::deny_unknown_methods), a table that has some is refused.
-    #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(handle: &SettingsHandle) -> Self {
         let mut layer = Self { live: Some(LiveTable::new(handle)), ..Self::new(handle.table()) };
@@ -122,7 +111,6 @@ impl RetryLayer {
     /// `google.api.http` of a method can't be used: its path template does not parse, or names a field that is not there.
     pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
         self.options.described.extend(descriptors::descriptions(encoded)?);
-        #[cfg(feature = "live")]
         if let Some(live) = &mut self.live {
             live.know(&self.options.described);
         }
@@ -170,9 +158,7 @@ impl RetryLayer {
     /// # Errors
     ///
     /// The table names a service or a method that the descriptors don't have.
-    #[cfg_attr(not(feature = "live"), expect(unused_mut, reason = "a table that stays is checked once"))]
     pub fn deny_unknown_methods(mut self, deny: bool) -> Result<Self, UnknownMethodsError> {
-        #[cfg(feature = "live")]
         if let Some(live) = &mut self.live {
             live.deny_unknown_methods(deny, &self.options.described);
             self.table = live.handle.table();
@@ -369,7 +355,6 @@ impl RetryLayer {
     }
 
     fn methods(&self) -> Replaceable<Methods> {
-        #[cfg(feature = "live")]
         if let Some(live) = &self.live {
             return live.methods(self.options.clone());
         }

@@ -25,7 +25,6 @@ pub use layer::RetryLayer;
 pub use methods::DescriptorError;
 pub(crate) use methods::{MethodConfig, MethodMatch, ReplayMemory, SharedState};
 pub use protocol::GRPC;
-#[cfg(feature = "subscription")]
 pub(crate) use protocol::{Failing, time_is_up};
 pub(crate) use protocol::{GrpcProtocol, end_status};
 pub(crate) use request::{ReplayableRequest, one_frame, shrink, too_large};
@@ -34,7 +33,6 @@ pub(crate) use response::{Canned, ReadExtent, Remainder, now};
 #[cfg(feature = "tables")]
 pub use response_future::ResponseFuture;
 pub use resumed::StreamReport;
-#[cfg(feature = "subscription")]
 pub(crate) use resumed::{Connections, Ending, MessageStream, StrategyOf};
 pub(crate) use resumed::{
     GrpcConnections, Measured, MeasuringCodec, MessageSource, SharedSource, StreamCall, StreamCodec,
@@ -43,7 +41,6 @@ pub(crate) use resumed::{
 #[cfg(feature = "tables")]
 pub use service::RetryService;
 pub use status::CodeExt;
-#[cfg(feature = "subscription")]
 pub(crate) use status::Failure;
 #[cfg(feature = "rest")]
 pub(crate) use status::message as error_message;

@@ -21,5 +21,4 @@ pub use factory::Resumption;
 pub(crate) use resumer::Resumer;
 pub use strategy::{Processed, Resume, StreamResumption};
 pub(crate) use stream_progress::StreamProgress;
-#[cfg(feature = "subscription")]
 pub(crate) use withheld::WithheldLimits;

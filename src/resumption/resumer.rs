@@ -65,7 +65,6 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
     }
 
     /// The strategy itself.
-    #[cfg(feature = "subscription")]
     pub(crate) fn strategy(&mut self) -> Option<&mut S> {
         self.strategy.as_deref_mut()
     }

@@ -102,15 +102,6 @@ impl CallSettings {
         self.batching.as_ref()
     }
 
-    /// The settings of a table's entry.
-    #[cfg(feature = "tables")]
-    pub(crate) fn of_policy(policy: gax_table::MethodPolicy<'_>) -> Self {
-        Self::new(policy.settings().clone(), policy.codes())
-            .with_hedging(policy.hedging().map(gax_table::HedgingPolicy::to_hedging))
-            .waiting_for_ready(policy.wait_for_ready())
-            .with_stream_timeouts(policy.wait_timeout(), policy.idle_timeout())
-    }
-
     pub(crate) fn with_stream_timeouts(mut self, wait: Option<Duration>, idle: Option<Duration>) -> Self {
         self.stream.wait_timeout = wait;
         self.stream.idle_timeout = idle;
@@ -153,13 +144,6 @@ impl CallSettings {
         others.batching.clone_from(&self.batching);
         others.stream = self.stream.over(&first.stream, &others.stream);
         others
-    }
-
-    /// These settings, but hedged only if the hedging is for RPCs that are not idempotent too.
-    #[cfg(any(feature = "live", feature = "rest"))]
-    pub(crate) fn hedged_only_if_allowed(mut self) -> Self {
-        self.hedging = self.hedging.filter(Hedging::allows_non_idempotent);
-        self
     }
 
     pub(crate) fn with_hedging(mut self, hedging: Option<Hedging>) -> Self {

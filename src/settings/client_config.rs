@@ -2,14 +2,8 @@
 
 use crate::google::{ClientHeaders, GoogleHeaders, ServiceInfo};
 use crate::settings::stub_settings::StubSettings;
-#[cfg(feature = "live")]
-use gax_driver::__house::KnownMethods;
 use gax_driver::OperationOptions;
-#[cfg(feature = "live")]
-use gax_driver::live::SettingsHandle;
 use gax_retry::{Compatibility, RetryBudget};
-#[cfg(feature = "live")]
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The content of [`ClientSettings`](super::ClientSettings), for generated code alone.
@@ -21,11 +15,8 @@ pub struct ClientConfig {
     /// The budget of the table that the client was generated from.
     pub(crate) table_budget: Option<RetryBudget>,
     /// The handle whose tables replace the settings of the stub.
-    #[cfg(feature = "live")]
-    pub(crate) handle: Option<SettingsHandle>,
-    /// The methods against which the handle's tables are checked.
-    #[cfg(feature = "live")]
-    pub(crate) known: Option<Arc<KnownMethods>>,
+    #[cfg(feature = "tables")]
+    pub(crate) followed: Option<Followed>,
     pub(crate) method_extension: bool,
     pub(super) connect_timeout: Option<Duration>,
     pub(super) google: GoogleHeaders,
@@ -42,10 +33,8 @@ impl ClientConfig {
             options: OperationOptions::default(),
             limits: BufferLimits::default(),
             table_budget: None,
-            #[cfg(feature = "live")]
-            handle: None,
-            #[cfg(feature = "live")]
-            known: None,
+            #[cfg(feature = "tables")]
+            followed: None,
             method_extension: true,
             connect_timeout: None,
             google: GoogleHeaders::default(),
@@ -89,6 +78,15 @@ impl ClientConfig {
         };
         self.connect_timeout.unwrap_or_else(usual)
     }
+}
+
+/// A handle whose tables replace the settings of a client's RPCs.
+#[cfg(feature = "tables")]
+#[derive(Debug, Clone)]
+pub(crate) struct Followed {
+    pub(crate) handle: gax_driver::live::SettingsHandle,
+    /// The client's methods, against which the handle's tables are checked.
+    pub(crate) known: std::sync::Arc<gax_driver::__house::KnownMethods>,
 }
 
 /// How much of each call a client or layer buffers, and what else only gRPC has.

@@ -3,9 +3,6 @@
 use crate::google::{GoogleHeaders, ServiceEndpoint, ServiceInfo};
 use crate::settings::client_config::ClientConfig;
 use crate::settings::stub_settings::StubSettings;
-#[cfg(feature = "live")]
-use gax_driver::__house::KnownMethods;
-use gax_driver::live::{SettingsSource, UnknownMethodsError};
 use gax_driver::observe::OperationObserver;
 use gax_driver::{OperationOptions, RetryBudgets};
 use gax_retry::{Compatibility, RetryBudget};
@@ -178,41 +175,6 @@ impl<S> ClientSettings<S> {
     pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
         self.config.connect_timeout = Some(timeout);
         self
-    }
-
-    /// Takes the settings of RPCs from a handle's table (a `SettingsHandle`, with the feature `live`), and from each table
-    /// that replaces it, read by the same rules as when the client was generated. Changes of the stub settings override the table,
-    /// and so does a retry budget that is set here. Default: the settings don't change.
-    #[must_use]
-    #[cfg_attr(not(feature = "live"), expect(unused_mut, unused_variables, reason = "nothing is a source"))]
-    pub fn with_handle(mut self, source: &impl SettingsSource) -> Self {
-        #[cfg(feature = "live")]
-        {
-            let handle = source.handle();
-            self.config.known =
-                Some(handle.know(KnownMethods::of_client(self.config.stub.services(), false)));
-            self.config.handle = Some(handle.clone());
-            self.config.options.observers.follow(handle);
-        }
-        self
-    }
-
-    /// Whether the handle refuses each table that names services or methods which this client doesn't have. Call it after
-    /// [`with_handle`](Self::with_handle); without a handle it has no effect. Default: a table is refused if a name in it is most
-    /// likely misspelt, and others are a warning.
-    ///
-    /// # Errors
-    ///
-    /// The table that the handle has now names some.
-    #[cfg_attr(not(feature = "live"), expect(unused_mut, unused_variables, reason = "there is no handle"))]
-    pub fn deny_unknown_methods(mut self, deny: bool) -> Result<Self, UnknownMethodsError> {
-        #[cfg(feature = "live")]
-        if let Some(handle) = &self.config.handle {
-            let known = handle.know(KnownMethods::of_client(self.config.stub.services(), deny));
-            known.check(&handle.table())?;
-            self.config.known = Some(known);
-        }
-        Ok(self)
     }
 
     /// Whether every request has tonic's [`GrpcMethod`](tonic::GrpcMethod) in its extensions, for interceptors and layers

@@ -179,8 +179,8 @@ impl MethodInfo {
     }
 
     /// The service under whose name a retry table has it.
-    #[cfg(feature = "live")]
-    pub(crate) fn table_service(&self) -> &'static str {
+    #[cfg(feature = "tables")]
+    pub(super) fn table_service(&self) -> &'static str {
         self.host.unwrap_or(self.service)
     }
 

@@ -4,14 +4,13 @@ mod call_settings;
 mod client_config;
 mod client_settings;
 mod codec;
+#[cfg(feature = "tables")]
+mod followed;
 mod method_info;
 mod operation_call_settings;
 mod request_ext;
 #[cfg(feature = "serde")]
 mod stored_settings;
-#[cfg(test)]
-#[cfg(feature = "serde")]
-mod stored_tests;
 mod stream_settings;
 mod stub_settings;
 
@@ -19,6 +18,8 @@ pub use call_settings::CallSettings;
 pub(crate) use client_config::BufferLimits;
 #[doc(hidden)]
 pub use client_config::ClientConfig;
+#[cfg(feature = "tables")]
+pub(crate) use client_config::Followed;
 pub use client_settings::ClientSettings;
 #[doc(hidden)]
 pub use client_settings::{GoogleStub, ServiceStub};

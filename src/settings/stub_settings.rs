@@ -4,12 +4,8 @@ use crate::settings::call_settings::CallSettings;
 use crate::settings::method_info::MethodInfo;
 use crate::settings::operation_call_settings::OperationCallSettings;
 use crate::settings::stream_settings::StreamSettings;
-#[cfg(feature = "live")]
-use gax_retry::CodeSet;
 use gax_retry::settings::SettingsProblem;
 use gax_retry::{Code, Hedging, MethodKind, RetrySettings, SettingsError};
-#[cfg(feature = "live")]
-use gax_table::{MethodDescription, ServiceDescription};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::time::Duration;
@@ -193,41 +189,9 @@ impl StubSettings {
     pub(crate) fn calls(&self) -> impl Iterator<Item = (&'static MethodInfo, &CallSettings)> {
         self.methods.iter().zip(&self.calls)
     }
-
-    /// The services and their RPCs, by the names that a retry table has for them.
-    #[cfg(feature = "live")]
-    pub(crate) fn services(&self) -> Vec<ServiceDescription> {
-        let mut services: BTreeMap<&str, ServiceDescription> = BTreeMap::new();
-        for method in self.methods {
-            let (service, own) = (method.table_service(), method.service());
-            let described = MethodDescription::new(method.name(), method.kind());
-            let described = if own == service { described } else { described.mixed_in_from(own) };
-            let known = services.remove(service).unwrap_or_else(|| ServiceDescription::new(service));
-            services.insert(service, known.with_method(described));
-        }
-        services.into_values().collect()
-    }
-
-    /// The settings of each RPC as they would be if the client had been generated from that table. What the program has
-    /// changed overrides it; but hedging that is for idempotent RPCs only is off where the table says that the RPC is not.
-    #[cfg(feature = "live")]
-    pub(crate) fn calls_by(&self, table: &gax_table::RetryTable) -> Vec<CallSettings> {
-        let by_table = |method: &MethodInfo| match table.lookup(method.table_service(), method.name()) {
-            Some(policy) => CallSettings::of_policy(policy),
-            None => CallSettings::new(RetrySettings::default(), CodeSet::EMPTY),
-        };
-        let calls = self.calls().map(|(method, own)| {
-            let call = own.over(&call_by_table(method), by_table(method));
-            match table.idempotent(method.table_service(), method.name()) {
-                Some(false) => call.hedged_only_if_allowed(),
-                _ => call,
-            }
-        });
-        calls.collect()
-    }
 }
 
-fn call_by_table(method: &MethodInfo) -> CallSettings {
+pub(super) fn call_by_table(method: &MethodInfo) -> CallSettings {
     CallSettings::new(method.retry_settings().clone(), method.retryable_codes())
         .with_batching(method.batching_settings().cloned())
         .with_hedging(method.hedging().copied())

@@ -1,12 +1,12 @@
 //! An HTTP/1.1 server that follows a script, and hyper-util's clients of it.
 
 use bytes::Bytes;
+use gax_testing::{HttpPeer, HttpScript, Pipes};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::ops::Deref;
 use std::time::Duration;
-use gax_testing::{HttpPeer, HttpScript, Pipes};
 
 /// A server, for tests that fail where there is none.
 #[derive(Debug, Clone)]

@@ -38,6 +38,11 @@ pub use caller::{Caller, Observer, Setup, Stack, delays, lasting, settings, spac
 pub use clock::{VirtualClock, ms, virtual_time};
 pub use fault_server::{FaultServer, http2_client};
 pub use feed::{Act, Feed, line};
+pub use gax_testing::{Arrival, Beat, Log, Reply, Script, Scripted, pipes};
+pub use gax_testing::{
+    ConnectionFault, FaultProxy, HttpArrival, HttpReply as HttpAct, HttpScript, Pipes as MemoryConnector,
+    RawFrame, RawRequest, RawServer, TEST_ID, When,
+};
 pub use http_service::{HttpService, failed};
 pub use named::NamedScripted;
 pub use recorder::Recorder;
@@ -48,9 +53,4 @@ pub use talk::Talker;
 pub use talk_caller::{TalkCaller, plain, three_lines};
 pub use tap::{Sent, Tap};
 pub use tls::{Authority, Handshake, TlsConnector, TlsServer};
-pub use gax_testing::{Arrival, Beat, Log, Reply, Script, Scripted, pipes};
-pub use gax_testing::{
-    ConnectionFault, FaultProxy, HttpArrival, HttpReply as HttpAct, HttpScript, Pipes as MemoryConnector,
-    RawFrame, RawRequest, RawServer, TEST_ID, When,
-};
 pub use wire::VirtualServer;

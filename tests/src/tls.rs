@@ -3,6 +3,7 @@
 use crate::Assets;
 use crate::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use gax_connection::{AddressList, ClientTls, Connection};
+use gax_testing::Pipe;
 use http::Uri;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::{TokioExecutor, TokioIo};
@@ -22,7 +23,6 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore, ServerConfig, SupportedP
 use tokio_rustls::{TlsAcceptor, client, server};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tonic::transport::{Certificate, Channel, ClientTlsConfig, Endpoint, Server};
-use gax_testing::Pipe;
 use tower_service::Service;
 
 /// The host that clients connect to.

@@ -3,9 +3,9 @@
 use crate::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use crate::generated::test::talk::v1::talk_server::TalkServer;
 use crate::{Assets, Talker};
+use gax_testing::{Script, VirtualServer as Server};
 use std::ops::Deref;
 use tonic::service::Routes;
-use gax_testing::{Script, VirtualServer as Server};
 
 /// A server that follows a script, and a channel to it.
 #[derive(Debug, Clone)]

@@ -3,11 +3,14 @@
 
 pub mod closure;
 pub mod credentials;
+#[cfg(feature = "tables")]
 pub mod live;
 pub mod observe;
 mod operation;
 mod options;
 mod panics;
+mod replaceable;
+mod watch_state;
 mod without_drop;
 
 pub use closure::{RetryError, Retryer, retry, retry_blocking};
@@ -146,11 +149,12 @@ pub mod strategy {
 pub mod __house {
     pub use crate::credentials::scope::{NoPlaintext, is_loopback};
     pub use crate::credentials::used::UsedCredentials;
-    pub use crate::live::replaceable::{Loaded, Replaceable};
     #[cfg(feature = "tables")]
-    pub use crate::live::unknown_methods::unknown_names;
-    #[cfg(feature = "live")]
-    pub use crate::live::{follower::CurrentTable, known_methods::KnownMethods};
+    pub use crate::live::{
+        follower::{CurrentTable, Follower},
+        known_methods::KnownMethods,
+        unknown_methods::unknown_names,
+    };
     pub use crate::operation::{
         Clock, ConnectionLink, Entered, FirstAndLast, JitterSeeds, MessageCounter, Observed, Observers,
         Outbound, Outgoing, PREFIX, RetryContext, Serving, Timer, earlier, inbound_deadline, is_nested_retry,
@@ -159,5 +163,6 @@ pub mod __house {
     #[cfg(feature = "serde")]
     pub use crate::options::{read_override, write_override};
     pub use crate::panics::PanicGuard;
+    pub use crate::replaceable::{Loaded, Replaceable};
     pub use crate::without_drop::put_without_drop;
 }

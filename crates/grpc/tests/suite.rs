@@ -2,12 +2,12 @@
 
 use crate::support::{Bridge, LIST, call};
 use gax_grpc::{RetriedCall, RetryInterceptor};
+use gax_testing::{TestedAttempt, TestedTransport, Trial, run_suite};
 use grpc::client::CallOptions as GrpcOptions;
 use grpc::client::interceptor::InvokeExt as _;
 use grpc::core::RequestHeaders;
 use std::pin::Pin;
 use std::time::Duration;
-use gax_testing::{TestedAttempt, TestedTransport, Trial, run_suite};
 use tonic_gax::{CallOptions, Hedging, OperationReport, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::{Beat, Reply, Script, VirtualServer};

@@ -5,14 +5,10 @@ use crate::failure::Connections;
 use crate::service::HttpRetryService;
 use crate::shared_state::SharedState;
 use gax_driver::OperationOptions;
-#[cfg(feature = "live")]
-use gax_driver::live::SettingsHandle;
 use gax_driver::observe::OperationObserver;
 use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
 use gax_retry::settings::Override;
 use gax_retry::{Compatibility, Hedging, IntoCodes, RetryBudget, RetrySettings};
-#[cfg(feature = "tables")]
-use gax_table::RetryTable;
 use gax_wire::CloneService;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -107,79 +103,6 @@ impl HttpRetryLayer {
     #[must_use]
     pub fn preset(preset: &Preset) -> Self {
         Self::of(ConfigSource::Preset(Box::new(preset.clone())))
-    }
-
-    /// A layer that retries as a table says: each request by the settings of the rule that it matches, or else by those of
-    /// `[http]` (in TOML, with the feature `toml`). The first rule that a request matches decides, also whether it is safe to retry.
-    ///
-    /// If the table says nothing about HTTP requests, its entry for all services applies (`for = ["*"]`, or `{}` in a service
-    /// config); without such an entry, requests make one attempt and have no deadline. Its `retryThrottling` is the budget. What
-    /// the program sets on the layer overrides the table: [`retryable_statuses`](Self::retryable_statuses),
-    /// [`idempotency`](Self::idempotency), [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
-    ///
-    /// With [`with_handle`](Self::with_handle) the table can be replaced while the program runs.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// # #[cfg(feature = "toml")] {
-    /// use gax_http::HttpRetryLayer;
-    /// use gax_http::RetryTable;
-    ///
-    /// let table = RetryTable::parse(
-    ///     r#"
-    ///     [http]
-    ///     total_timeout = "20s"
-    ///     max_attempts = 4
-    ///
-    ///     [[http.rule]]
-    ///     name = "payments.create"
-    ///     method = "POST"
-    ///     path = "/v1/payments"
-    ///     if_any = [{ header = "Idempotency-Key" }]
-    ///     statuses = [503]
-    ///     "#,
-    /// )?;
-    /// let layer = HttpRetryLayer::from_table(&table);
-    /// # drop(layer);
-    /// # }
-    /// # Ok::<(), gax_http::TableError>(())
-    /// ```
-    #[cfg(feature = "tables")]
-    #[must_use]
-    pub fn from_table(table: &RetryTable) -> Self {
-        Self::of(ConfigSource::Table(table.clone()))
-    }
-
-    /// A layer that retries as a handle's table says: the one that the handle has when a request starts.
-    ///
-    /// Requests have the settings of `[http]`, as with [`from_table`](Self::from_table). Without these, they have those of
-    /// the table's entry for all methods of that service, or else of the entry for every service; if the table has neither,
-    /// they make one attempt and have no deadline. Its `[http]` rules (in TOML, with the feature `toml`) say which requests
-    /// are safe to retry, its `retryThrottling` is the budget. What the program sets on the layer overrides each of these:
-    /// [`idempotency`](Self::idempotency), [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_driver::live::SettingsHandle;
-    /// use gax_http::HttpRetryLayer;
-    /// use gax_http::RetryTable;
-    ///
-    /// let table = r#"{"methodConfig": [{"name": [{"service": "photos"}], "timeout": "10s", "retryPolicy": {
-    ///     "maxAttempts": 3, "initialBackoff": "0.1s", "maxBackoff": "2s", "backoffMultiplier": 2,
-    ///     "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
-    /// let handle = SettingsHandle::new(RetryTable::parse(table)?);
-    /// let layer = HttpRetryLayer::with_handle(&handle, "photos");
-    /// # drop(layer);
-    /// # Ok::<(), gax_http::TableError>(())
-    /// ```
-    #[cfg(feature = "live")]
-    #[must_use]
-    pub fn with_handle(handle: &SettingsHandle, service: impl Into<Box<str>>) -> Self {
-        let mut layer = Self::of(ConfigSource::Handle(handle.clone(), service.into()));
-        layer.options.operation.observers.follow(handle);
-        layer
     }
 
     fn of(source: ConfigSource) -> Self {
@@ -347,6 +270,82 @@ impl HttpRetryLayer {
             observers: self.options.operation.observers.registering_none().shared(),
             connections: Connections::default(),
         })
+    }
+}
+
+/// By retry tables.
+#[cfg(feature = "tables")]
+impl HttpRetryLayer {
+    /// A layer that retries as a table says: each request by the settings of the rule that it matches, or else by those of
+    /// `[http]` (in TOML, with the feature `toml`). The first rule that a request matches decides, also whether it is safe to retry.
+    ///
+    /// Where the table says nothing of HTTP requests, its entry for everything counts (`for = ["*"]`, or `{}` in a service
+    /// config); if it has none either, requests make one attempt and have no deadline. Its `retryThrottling` is the budget. What
+    /// the program sets on the layer overrides the table: [`retryable_statuses`](Self::retryable_statuses),
+    /// [`idempotency`](Self::idempotency), [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
+    ///
+    /// With [`with_handle`](Self::with_handle) the table can be replaced while the program runs.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// # #[cfg(feature = "toml")] {
+    /// use gax_http::HttpRetryLayer;
+    /// use gax_http::RetryTable;
+    ///
+    /// let table = RetryTable::parse(
+    ///     r#"
+    ///     [http]
+    ///     total_timeout = "20s"
+    ///     max_attempts = 4
+    ///
+    ///     [[http.rule]]
+    ///     name = "payments.create"
+    ///     method = "POST"
+    ///     path = "/v1/payments"
+    ///     if_any = [{ header = "Idempotency-Key" }]
+    ///     statuses = [503]
+    ///     "#,
+    /// )?;
+    /// let layer = HttpRetryLayer::from_table(&table);
+    /// # drop(layer);
+    /// # }
+    /// # Ok::<(), gax_http::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn from_table(table: &gax_table::RetryTable) -> Self {
+        Self::of(ConfigSource::Table(table.clone()))
+    }
+
+    /// A layer that retries as a handle's table says, by whichever table the handle has when a request begins.
+    ///
+    /// Requests run by the settings that `[http]` has for them, as with [`from_table`](Self::from_table). Where it has none
+    /// they run by the table's entry for all methods of that service, or else by the one for
+    /// every service; if the table has neither, they make one attempt and have no deadline. Its `[http]` rules (in
+    /// TOML, with the feature `toml`) say which requests are safe to retry, its `retryThrottling` is the budget. What
+    /// the program sets on the layer overrides each of these: [`idempotency`](Self::idempotency),
+    /// [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_driver::live::SettingsHandle;
+    /// use gax_http::HttpRetryLayer;
+    /// use gax_http::RetryTable;
+    ///
+    /// let table = r#"{"methodConfig": [{"name": [{"service": "photos"}], "timeout": "10s", "retryPolicy": {
+    ///     "maxAttempts": 3, "initialBackoff": "0.1s", "maxBackoff": "2s", "backoffMultiplier": 2,
+    ///     "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
+    /// let handle = SettingsHandle::new(RetryTable::parse(table)?);
+    /// let layer = HttpRetryLayer::with_handle(&handle, "photos");
+    /// # drop(layer);
+    /// # Ok::<(), gax_http::TableError>(())
+    /// ```
+    #[must_use]
+    pub fn with_handle(handle: &gax_driver::live::SettingsHandle, service: impl Into<Box<str>>) -> Self {
+        let mut layer = Self::of(ConfigSource::Handle(handle.clone(), service.into()));
+        layer.options.operation.observers.follow(handle);
+        layer
     }
 }
 

@@ -162,11 +162,12 @@ impl TryFrom<i32> for Code {
 }
 
 /// A name or number that is none of the 17 codes.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a gRPC status code (a name such as UNAVAILABLE, or a number from 0 to 16)")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseCodeError {
     text: String,
 }
+
+gax_text::error_text! { ParseCodeError { text }, "{text:?} is not a gRPC status code (a name such as UNAVAILABLE, or a number from 0 to 16)" }
 
 impl ParseCodeError {
     /// The name or number that was given.

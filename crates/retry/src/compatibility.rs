@@ -62,8 +62,9 @@ impl FromStr for Compatibility {
 }
 
 /// A text that isn't the name of a [`Compatibility`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a compatibility (documented, gax-java or grpc)")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseCompatibilityError {
     text: String,
 }
+
+gax_text::error_text! { ParseCompatibilityError { text }, "{text:?} is not a compatibility (documented, gax-java or grpc)" }

@@ -164,11 +164,12 @@ impl fmt::Display for Environment {
 }
 
 /// Environment variables whose values have no meaning: one sentence that names each.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{}", .problems.join(", and "))]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EnvironmentError {
     problems: Vec<String>,
 }
+
+gax_text::error_text! { EnvironmentError { problems }, "{}", problems.join(", and ") }
 
 impl EnvironmentError {
     /// One for each variable.

@@ -27,3 +27,19 @@ pub use escaped::{Escaped, is_unprintable};
 pub use grid::{Align, Cell, Grid, Role};
 pub use human::Human;
 pub use suggest::closest;
+
+/// Makes a type an error, with a text made of its fields. For the crates of this repository alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! error_text {
+    ($error:ident { $($field:ident),* }, $($text:tt)+) => {
+        impl ::core::fmt::Display for $error {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                let Self { $($field,)* .. } = self;
+                ::core::write!(f, $($text)+)
+            }
+        }
+
+        impl ::core::error::Error for $error {}
+    };
+}

@@ -35,9 +35,9 @@ impl LongRunningMethods {
         starts.stub = settings.stub.starting_operations();
         operations.stub = StubSettings::new(OperationsStubSettings::methods());
         // A handle's table is about the client's own service.
-        #[cfg(feature = "live")]
+        #[cfg(feature = "tables")]
         {
-            (operations.handle, operations.known) = (None, None);
+            operations.followed = None;
         }
         Some(Self { starts: Methods::new(starts), operations: Methods::new(operations), polling })
     }

@@ -8,8 +8,6 @@ use crate::resumption::Resumption;
 use crate::settings::{CallSettings, Codec, StreamSettings};
 use gax_driver::__house::{earlier, is_nested_retry};
 use gax_driver::{CallOptions, Note};
-#[cfg(feature = "tables")]
-use gax_retry::Hedging;
 use gax_retry::operation::Repetition;
 use gax_retry::{Compatibility, MethodKind, Policy, StartedAttempt};
 use std::sync::{Arc, OnceLock};
@@ -105,21 +103,9 @@ impl MethodConfig {
         if self.is_read_only { Repetition::No } else { Repetition::ByCode }
     }
 
-    /// The config for one method alone, whose requests are like its first.
-    #[cfg(any(test, feature = "tables"))]
-    pub(crate) fn of_one_method(&self) -> Self {
-        Self { example: Some(OnceLock::new()), ..self.clone() }
-    }
-
     /// The config for the method whose requests are like that one.
     pub(crate) fn like(self, example: ExampleRequest) -> Self {
         Self { example: Some(OnceLock::from(example)), ..self }
-    }
-
-    /// The config for the method whose requests are like those of that one.
-    #[cfg(feature = "live")]
-    pub(crate) fn like_those_of(self, other: &Self) -> Self {
-        Self { example: other.example.clone(), ..self }
     }
 
     /// The request that others to the method are like, once there was one.
@@ -146,31 +132,6 @@ impl MethodConfig {
     /// Applies the timeouts of RPCs of that kind.
     pub(crate) fn for_kind(&self, kind: MethodKind) -> Self {
         self.clone().with_policy(self.policy.clone(), kind).with_headers()
-    }
-
-    /// Whether a percentile of its calls' latencies says when they are hedged.
-    #[cfg(feature = "tables")]
-    pub(crate) fn counts_latencies(&self) -> bool {
-        self.policy.hedging().is_some_and(|hedging| hedging.percentile_of_latencies().is_some())
-    }
-
-    /// Whether its hedging is for methods that are not idempotent too.
-    #[cfg(feature = "tables")]
-    pub(crate) fn hedges_non_idempotent(&self) -> bool {
-        self.policy.hedging().is_some_and(Hedging::allows_non_idempotent)
-    }
-
-    /// For one method among others, with the latencies of its calls; `None`: they make no difference.
-    #[cfg(feature = "tables")]
-    pub(crate) fn with_own_latencies(&self) -> Option<Self> {
-        let policy = self.policy.with_own_latencies()?;
-        Some(self.clone().with_policy(policy, self.kind).with_headers())
-    }
-
-    /// Continues from the latencies of that config's calls, if it waits for the same percentile of them.
-    #[cfg(feature = "live")]
-    pub(crate) fn with_latencies_of(self, other: &Self) -> Self {
-        Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
     }
 
     fn with_policy(self, policy: Policy, kind: MethodKind) -> Self {
@@ -217,6 +178,41 @@ impl MethodConfig {
                 policy.without_total_timeout().without_rpc_timeouts().with_budget(None).without_retries();
         }
         Arc::new(config.with_policy(policy, self.kind))
+    }
+}
+
+/// For the methods of a table that is read at run time.
+#[cfg(feature = "tables")]
+impl MethodConfig {
+    /// The config for one method alone, whose requests are like its first.
+    pub(crate) fn of_one_method(&self) -> Self {
+        Self { example: Some(OnceLock::new()), ..self.clone() }
+    }
+
+    /// The config for the method whose requests are like those of that one.
+    pub(crate) fn like_those_of(self, other: &Self) -> Self {
+        Self { example: other.example.clone(), ..self }
+    }
+
+    /// Whether a percentile of its calls' latencies says when they are hedged.
+    pub(crate) fn counts_latencies(&self) -> bool {
+        self.policy.hedging().is_some_and(|hedging| hedging.percentile_of_latencies().is_some())
+    }
+
+    /// Whether its hedging is for methods that are not idempotent too.
+    pub(crate) fn hedges_non_idempotent(&self) -> bool {
+        self.policy.hedging().is_some_and(gax_retry::Hedging::allows_non_idempotent)
+    }
+
+    /// For one method among others, with the latencies of its calls; `None`: they make no difference.
+    pub(crate) fn with_own_latencies(&self) -> Option<Self> {
+        let policy = self.policy.with_own_latencies()?;
+        Some(self.clone().with_policy(policy, self.kind).with_headers())
+    }
+
+    /// Continues from the latencies of that config's calls, if it waits for the same percentile of them.
+    pub(crate) fn with_latencies_of(self, other: &Self) -> Self {
+        Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
     }
 }
 

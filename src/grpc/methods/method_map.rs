@@ -24,7 +24,7 @@ struct Entry {
     found: MethodMatch,
     /// Whether the table names it; `false`: a call brought it up.
     #[cfg_attr(
-        not(feature = "live"),
+        not(feature = "tables"),
         expect(dead_code, reason = "asked where a table takes another's place")
     )]
     is_named: bool,
@@ -77,14 +77,12 @@ impl MethodMap {
     }
 
     /// The methods that the table names, with their paths.
-    #[cfg(feature = "live")]
     pub(super) fn named_mut(&mut self) -> impl Iterator<Item = (&str, &mut MethodMatch)> {
         let entries = self.places.iter_mut().filter_map(OnceLock::get_mut);
         entries.filter(|entry| entry.is_named).map(|entry| (&*entry.path, &mut entry.found))
     }
 
     /// The method of that path, if the table names it.
-    #[cfg(feature = "live")]
     pub(super) fn named(&self, path: &str) -> Option<&MethodMatch> {
         let mut entries = row(&self.places, path).take(self.reach).filter_map(OnceLock::get);
         entries.find(|entry| entry.is_named && *entry.path == *path).map(|entry| &entry.found)

@@ -15,7 +15,6 @@ pub(crate) struct MethodMatch {
 #[cfg(test)]
 impl MethodMatch {
     /// A unary method that shares its config with others.
-    #[cfg(feature = "tables")]
     pub(crate) fn example() -> Self {
         use crate::grpc::methods::shared_state::SharedState;
         use crate::settings::CallSettings;

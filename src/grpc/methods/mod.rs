@@ -7,7 +7,7 @@ mod config;
 mod descriptor_error;
 #[cfg(feature = "tables")]
 pub(super) mod descriptors;
-#[cfg(feature = "live")]
+#[cfg(feature = "tables")]
 mod live_table;
 #[cfg(feature = "tables")]
 mod method_map;
@@ -24,7 +24,7 @@ mod unnamed_calls;
 pub(crate) use config::MethodConfig;
 #[cfg(feature = "tables")]
 pub use descriptor_error::DescriptorError;
-#[cfg(feature = "live")]
+#[cfg(feature = "tables")]
 pub(crate) use live_table::LiveTable;
 pub(crate) use method_match::MethodMatch;
 pub(crate) use replay_memory::{Limit, ReplayMemory, Reserved};

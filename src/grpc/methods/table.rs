@@ -81,7 +81,6 @@ impl ByKind {
         })
     }
 
-    #[cfg(feature = "live")]
     fn with_latencies_of(&self, before: &Self) -> Self {
         // They share the latencies of one method, or of an entry.
         let [before, ..] = &before.configs;
@@ -91,13 +90,11 @@ impl ByKind {
         Self { configs: joined(&self.configs), reading: self.reading.as_ref().map(joined) }
     }
 
-    #[cfg(feature = "live")]
     fn counts_latencies(&self) -> bool {
         self.configs.iter().any(|config| config.counts_latencies())
     }
 }
 
-#[cfg(feature = "live")]
 impl Configs {
     fn count_latencies(&self) -> bool {
         self.own.counts_latencies() || self.hedged.as_ref().is_some_and(ByKind::counts_latencies)
@@ -179,7 +176,6 @@ impl Methods {
 
     /// Replaces another table's methods. If a method is hedged after the same percentile, its latencies go on to count; where an
     /// entry has the same names, those that its other methods share.
-    #[cfg(feature = "live")]
     pub(crate) fn with_latencies_of(mut self, before: &Self) -> Self {
         let counts = |(_, found): &(&str, &mut MethodMatch)| found.config.counts_latencies();
         for (name, found) in self.by_path.named_mut().filter(counts) {

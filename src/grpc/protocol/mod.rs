@@ -5,7 +5,6 @@ mod failed;
 mod grpc_protocol;
 
 pub(crate) use attempt::GrpcAttempt;
-#[cfg(feature = "subscription")]
 pub(crate) use failed::time_is_up;
 pub(crate) use failed::{Failing, end_status, failed_call};
 pub use grpc_protocol::GRPC;

@@ -17,14 +17,12 @@ mod tapped_body;
 pub(crate) use body::ResumedBody;
 pub(crate) use bytes_codec::BytesCodec;
 pub(crate) use codec::{Measured, MeasuringCodec, StreamCodec};
-#[cfg(feature = "subscription")]
 pub(crate) use connections::{Connections, Ending, StrategyOf};
 pub(crate) use grpc_connections::GrpcConnections;
 pub(crate) use idle_timeout::IdleTimeout;
 pub(crate) use message_source::MessageSource;
 pub(crate) use protocol::StreamProtocol;
 pub(crate) use shared_source::SharedSource;
-#[cfg(feature = "subscription")]
 pub(crate) use stream::MessageStream;
 pub(crate) use stream::StreamCall;
 pub use stream_report::StreamReport;

@@ -1,14 +1,6 @@
 //! Where an operation has its service from.
 
-#[cfg(feature = "tables")]
-use crate::grpc::methods::Methods;
 use crate::grpc::transport::service::Transport;
-#[cfg(feature = "tables")]
-use gax_driver::__house::Replaceable;
-#[cfg(feature = "tables")]
-use gax_wire::__house::SharedService;
-#[cfg(feature = "tables")]
-use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use tonic::body::Body;
 use tonic::client::GrpcService;
@@ -30,11 +22,15 @@ pub(crate) trait ServiceHandle: Send + 'static {
 }
 
 /// Whether a service takes a request.
-type Ready<S> = Poll<Result<(), <S as GrpcService<Body>>::Error>>;
+pub(super) type Ready<S> = Poll<Result<(), <S as GrpcService<Body>>::Error>>;
 
 /// Hands a service to `send` if it takes a request.
 #[inline]
-fn offer<S: Transport>(service: &mut S, cx: &mut Context<'_>, send: impl FnOnce(&mut S)) -> Ready<S> {
+pub(super) fn offer<S: Transport>(
+    service: &mut S,
+    cx: &mut Context<'_>,
+    send: impl FnOnce(&mut S),
+) -> Ready<S> {
     let ready = service.poll_ready(cx);
     if let Poll::Ready(Ok(())) = ready {
         send(service);
@@ -60,59 +56,6 @@ impl<S: Transport> ServiceHandle for OwnService<S> {
 
     fn renew(&mut self) {
         self.0 = self.0.clone();
-    }
-}
-
-/// The part that clones of a service made by the layer share: one count, not two, goes up and down with each call and each clone.
-#[cfg(feature = "tables")]
-pub(crate) struct SharedParts<S> {
-    pub(crate) spare: SharedService<S>,
-    pub(crate) methods: Replaceable<Methods>,
-}
-
-/// A service that is made when it is needed: by an operation that continues after its first attempt, or that
-/// finds the service not ready.
-///
-/// The others save its cost, which exceeds their own: to clone a `Channel` counts half a dozen references up,
-/// and down again. They don't take the lock either.
-#[cfg(feature = "tables")]
-pub(crate) struct LazyService<S> {
-    shared: Arc<SharedParts<S>>,
-    /// One that has to be waited for. Few have, and those that are ready immediately are not kept, so that the future
-    /// of a call is a service smaller (bench `speed`, instructions).
-    own: Option<Box<S>>,
-}
-
-#[cfg(feature = "tables")]
-impl<S: Transport> LazyService<S> {
-    #[inline]
-    pub(crate) fn new(shared: Arc<SharedParts<S>>) -> Self {
-        Self { shared, own: None }
-    }
-}
-
-#[cfg(feature = "tables")]
-impl<S: Transport> ServiceHandle for LazyService<S> {
-    type Service = S;
-
-    fn when_ready(&mut self, cx: &mut Context<'_>, send: impl FnOnce(&mut S)) -> Ready<S> {
-        let Some(own) = &mut self.own else {
-            let mut service = self.shared.spare.copy();
-            let ready = offer(&mut service, cx, send);
-            if ready.is_pending() {
-                self.own = Some(Box::new(service));
-            }
-            return ready;
-        };
-        let ready = offer(&mut **own, cx, send);
-        if let Poll::Ready(Err(_)) = ready {
-            self.renew();
-        }
-        ready
-    }
-
-    fn renew(&mut self) {
-        self.own = None;
     }
 }
 

@@ -1,6 +1,7 @@
 //! A connector that does what was drawn.
 
 use super::{Connecting, RandomConnections};
+use gax_testing::{Pipe, Pipes};
 use hyper_util::rt::TokioIo;
 use std::future::Future;
 use std::io;
@@ -12,7 +13,6 @@ use std::vec::IntoIter;
 use tokio::io::DuplexStream;
 use tokio::sync::watch;
 use tonic::transport::{Channel, Endpoint};
-use gax_testing::{Pipe, Pipes};
 use tower_service::Service;
 
 /// Connects by pipes, and stalls, refuses and is silent as it was drawn. Clones go on where the others are.

@@ -2,13 +2,13 @@
 
 use super::{Draw, RandomServer};
 use crate::{Log, Script};
+use gax_testing::{Reply, Scripted};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll};
 use tonic::body::Body;
 use tonic::server::NamedService;
-use gax_testing::{Reply, Scripted};
 use tower_service::Service;
 
 /// A service whose replies are drawn as requests come, and which keeps nothing of these but their number. Clones draw from

@@ -2,12 +2,12 @@
 
 use super::{RandomCall, RandomPolicy, Witnessed};
 use gax_retry::Code;
+use gax_testing::Arrival;
 use http::HeaderMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use tonic_gax::OperationReport;
-use gax_testing::Arrival;
 
 /// All that is known of a call that is over, from the caller's side, the observer's and the server's.
 #[derive(Debug)]

@@ -4,11 +4,11 @@ use super::{Draw, DrawnServer};
 use crate::clock::ms;
 use crate::generated::test::talk::v1::Line;
 use bytes::{BufMut as _, Bytes, BytesMut};
+use gax_testing::{Beat, Reply, Script};
 use http::HeaderMap;
 use prost::Message as _;
 use std::time::Duration;
 use tonic::{Code, Status};
-use gax_testing::{Beat, Reply, Script};
 
 /// A server's replies to the requests that reach it, one after the other, and how it treats its connections.
 #[derive(Debug, Clone)]

@@ -2,10 +2,10 @@
 
 use crate::chaos::{Draw, RandomHttpServer};
 use crate::{HttpAct, HttpScript, SocketServer};
+use gax_testing::HttpPeer;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use gax_testing::HttpPeer;
 
 /// A random server over a socket: seven of ten requests get a 200.
 #[derive(Debug)]

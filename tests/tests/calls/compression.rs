@@ -2,11 +2,11 @@
 
 use bytes::Bytes;
 use gax_retry::{Code, StopReason};
+use gax_testing::{Beat, VirtualServer};
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Server};
 use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use gax_testing::{Beat, VirtualServer};
 use tonic_gax::{Note, OperationReport, RequestExt as _, RetryLayer, RetryTable, note};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;

@@ -4,6 +4,7 @@
 
 use bytes::Bytes;
 use gax_connection::{Address, AddressList, Connection};
+use gax_testing::{ConnectionFault, Direction, FaultProxy, Pipes, Script, VirtualServer, When};
 use std::collections::HashMap;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -12,7 +13,6 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status, Streaming};
-use gax_testing::{ConnectionFault, Direction, FaultProxy, Pipes, Script, VirtualServer, When};
 use tonic_gax::{Code, CodeSet, RetryLayer, RetrySettings, RetryTable};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
 use tonic_gax_tests::generated::test::talk::v1::Line;

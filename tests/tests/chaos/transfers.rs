@@ -4,11 +4,11 @@
 
 use bytes::Bytes;
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, presets};
+use gax_testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{Download, TransferError, Upload};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::path::PathBuf;
-use gax_testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
 use tonic_gax_tests::{ms, virtual_time};
 

@@ -4,10 +4,10 @@
 use crate::storage_requests::replies;
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
+use gax_testing::{HttpChange, StorageCall, StorageEmulator, StorageFault};
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 use std::fmt::Write as _;
-use gax_testing::{HttpChange, StorageCall, StorageEmulator, StorageFault};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, TEST_ID};
 
 const KIB: u64 = 1024;

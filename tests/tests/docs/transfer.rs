@@ -4,10 +4,10 @@
 #[path = "../../../examples/transfer.rs"]
 mod program;
 
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use program::Copy;
 use std::fs;
 use std::path::{Path, PathBuf};
-use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 
 /// A folder that is empty.
 fn folder(name: &str) -> PathBuf {

@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use gax_retry::{Code, StopReason};
+use gax_testing::Pipes;
 use http::{HeaderMap, Request, Response};
 use std::io;
 use std::pin::Pin;
@@ -15,7 +16,6 @@ use tokio::task::JoinSet;
 use tokio_stream::StreamExt as _;
 use tonic::transport::{Channel, Endpoint};
 use tonic_gax::Note;
-use gax_testing::Pipes;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Setup, Stack, delays, error_report, ms, report_of, reported};
 

@@ -2,12 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, Delivery, RetrySettings};
+use gax_testing::{Reply, Script, pipes};
 use std::future::{Pending, pending};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
-use gax_testing::{Reply, Script, pipes};
 use tonic_gax::{Note, OperationError, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Setup, Stack, VirtualServer, ms};

@@ -4,6 +4,10 @@
 use bytes::Bytes;
 use gax_connection::Resolver as _;
 use gax_driver::credentials::CredentialsService;
+use gax_testing::{
+    Direction, HttpChange, HttpPeer, HttpReply, Pipes, Reply, Resolution, Script, ScriptedResolver,
+    StorageEmulator, TokenEndpoint, TokenReply, VirtualServer,
+};
 use http::Request;
 use http_body_util::{BodyExt as _, Full};
 use std::time::Duration;
@@ -12,10 +16,6 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 use tokio_stream::StreamExt as _;
 use tonic::Code;
-use gax_testing::{
-    Direction, HttpChange, HttpPeer, HttpReply, Pipes, Reply, Resolution, Script, ScriptedResolver,
-    StorageEmulator, TokenEndpoint, TokenReply, VirtualServer,
-};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{ConnectionFault, FaultProxy, FaultServer, HttpScript, VirtualClock, When, ms};

@@ -3,13 +3,13 @@
 
 use bytes::Bytes;
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody};
+use gax_testing::Pipes;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
 use tokio::sync::oneshot;
 use tokio_stream::{Stream, StreamExt as _};
-use gax_testing::Pipes;
 use tonic_gax::{Code, RetrySettings};
 use tonic_gax_tests::{FaultServer, MemoryConnector, delays, ms};
 use tower_service::Service as _;

@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use gax_driver::Retryer;
 use gax_http::HttpRetryLayer;
+use gax_testing::{Attempts, Fault, FaultLayer, Recording, Reply, Script, VirtualServer, assert_attempts};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
@@ -11,9 +12,6 @@ use std::time::Duration;
 use tonic::Status;
 use tonic::transport::Channel;
 use tonic_gax::resumption::Resumption;
-use gax_testing::{
-    Attempts, Fault, FaultLayer, Recording, Reply, Script, VirtualServer, assert_attempts,
-};
 use tonic_gax::{
     Code, OperationError, OperationOptions, OperationReport, RetryBudget, RetryLayer, RetrySettings,
     RetryTable, StopReason,

@@ -6,10 +6,10 @@ use gax_http::{
     HttpError, HttpRetryLayer, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
 };
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
+use gax_testing::{Reply, Script};
 use http_body_util::{BodyExt as _, Full};
 use tokio::time::sleep;
 use tonic::Status;
-use gax_testing::{Reply, Script};
 use tonic_gax::{Note, OperationReport, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};

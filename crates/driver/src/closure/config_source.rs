@@ -1,7 +1,5 @@
 //! Where the policies of closures come from.
 
-#[cfg(feature = "live")]
-use crate::closure::live_service::LiveService;
 use gax_retry::{CodeSet, Compatibility, Policy, RetrySettings};
 
 /// Where the policies of closures come from.
@@ -10,8 +8,8 @@ pub(super) enum ConfigSource {
     Settings(RetrySettings),
     Policy(Box<Policy>),
     /// A service of a handle's table, by whichever table the handle has.
-    #[cfg(feature = "live")]
-    Live(LiveService),
+    #[cfg(feature = "tables")]
+    Live(crate::closure::live_service::LiveService),
 }
 
 impl ConfigSource {
@@ -22,7 +20,7 @@ impl ConfigSource {
                 Policy::with_compatibility(settings, codes, compatibility.unwrap_or_default())
             }
             Self::Policy(policy) => Policy::clone(policy).with_retryable_codes(codes),
-            #[cfg(feature = "live")]
+            #[cfg(feature = "tables")]
             Self::Live(service) => service.policy(codes, compatibility),
         }
     }

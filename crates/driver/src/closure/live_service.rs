@@ -2,7 +2,7 @@
 
 use crate::live::SettingsHandle;
 use crate::live::follower::CurrentTable;
-use crate::live::replaceable::Replaceable;
+use crate::replaceable::Replaceable;
 use gax_retry::{CodeSet, Compatibility, Policy, RetryBudget, RetrySettings};
 use gax_table::Dialect;
 use std::fmt;

@@ -2,7 +2,7 @@
 
 mod config_source;
 mod error;
-#[cfg(feature = "live")]
+#[cfg(feature = "tables")]
 mod live_service;
 mod protocol;
 mod retried;

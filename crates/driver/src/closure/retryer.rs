@@ -2,13 +2,9 @@
 
 use crate::closure::config_source::ConfigSource;
 use crate::closure::error::RetryError;
-#[cfg(feature = "live")]
-use crate::closure::live_service::LiveService;
 use crate::closure::protocol::{Closure, Results};
 use crate::closure::retried::Retried;
 use crate::closure::retryable::Retryable;
-#[cfg(feature = "live")]
-use crate::live::SettingsHandle;
 use crate::operation::{Driver, InProgress, Name, Observers, OperationObserver, Transport, run_blocking};
 use crate::options::{OperationConfig, OperationOptions};
 use gax_retry::{Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt};
@@ -116,10 +112,15 @@ impl<R> Retryer<R> {
     /// assert_eq!((error.report().attempt_count(), error.report().settings_version()), (2, Some(2)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[cfg(feature = "live")]
+    #[cfg(feature = "tables")]
     #[must_use]
-    pub fn with_handle(handle: &SettingsHandle, service: impl Into<Box<str>>, retryable: R) -> Self {
-        let mut retryer = Self::of(ConfigSource::Live(LiveService::new(handle, service.into())), retryable);
+    pub fn with_handle(
+        handle: &crate::live::SettingsHandle,
+        service: impl Into<Box<str>>,
+        retryable: R,
+    ) -> Self {
+        let service = crate::closure::live_service::LiveService::new(handle, service.into());
+        let mut retryer = Self::of(ConfigSource::Live(service), retryable);
         retryer.options.observers.follow(handle);
         retryer
     }

@@ -17,9 +17,13 @@ enum Kind {
     },
     Refused(Box<dyn Error + Send + Sync>),
     #[cfg(feature = "watch")]
-    Read(String, std::io::Error),
-    #[cfg(feature = "watch")]
-    Watch(String, notify::Error),
+    File {
+        path: String,
+        /// The action that failed, as a participle.
+        verb: &'static str,
+        help: &'static str,
+        error: Box<dyn Error + Send + Sync>,
+    },
 }
 
 impl ReplaceError {
@@ -32,13 +36,12 @@ impl ReplaceError {
     }
 
     #[cfg(feature = "watch")]
-    pub(super) fn read(path: &std::path::Path, error: std::io::Error) -> Self {
-        Self(Box::new(Kind::Read(path.display().to_string(), error)))
-    }
-
-    #[cfg(feature = "watch")]
-    pub(super) fn watch(path: &std::path::Path, error: notify::Error) -> Self {
-        Self(Box::new(Kind::Watch(path.display().to_string(), error)))
+    pub(super) fn file(
+        path: &std::path::Path,
+        (verb, help): (&'static str, &'static str),
+        error: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        Self(Box::new(Kind::File { path: path.display().to_string(), verb, help, error: error.into() }))
     }
 
     /// The error of a table that can't be read, with the place in its file.
@@ -67,12 +70,8 @@ impl fmt::Display for ReplaceError {
             ),
             Kind::Refused(error) => error.fmt(f),
             #[cfg(feature = "watch")]
-            Kind::Read(path, error) => {
-                write!(f, "{path:?} can't be read: {error}; put the table back in its place")
-            }
-            #[cfg(feature = "watch")]
-            Kind::Watch(path, error) => {
-                write!(f, "{path:?} can't be watched: {error}; read it at intervals, and call replace")
+            Kind::File { path, verb, help, error } => {
+                write!(f, "{path:?} can't be {verb}: {error}; {help}")
             }
         }
     }
@@ -86,9 +85,7 @@ impl Error for ReplaceError {
             Kind::Refused(error) => error.source(),
             Kind::Dialect { .. } => None,
             #[cfg(feature = "watch")]
-            Kind::Read(_, error) => Some(error),
-            #[cfg(feature = "watch")]
-            Kind::Watch(_, error) => Some(error),
+            Kind::File { error, .. } => Some(&**error),
         }
     }
 }

@@ -36,7 +36,7 @@ impl<T> Follower<T> {
         Self { current: first, make: Box::new(make), known }
     }
 
-    pub(super) fn load(&self) -> Guard<Arc<T>> {
+    pub(crate) fn load(&self) -> Guard<Arc<T>> {
         self.current.load()
     }
 }

@@ -1,6 +1,5 @@
 //! Names in a table that no client knows.
 
-#[cfg(feature = "tables")]
 use gax_table::{Finding, RetryTable, ServiceDescription};
 use std::error::Error;
 use std::fmt;
@@ -12,11 +11,9 @@ use std::fmt;
 pub struct UnknownMethodsError {
     /// Who doesn't have them.
     owner: &'static str,
-    #[cfg(feature = "tables")]
     findings: Vec<Finding>,
 }
 
-#[cfg(feature = "tables")]
 impl UnknownMethodsError {
     /// The error, if the table names what these services don't have.
     #[doc(hidden)]
@@ -39,16 +36,13 @@ impl UnknownMethodsError {
 impl fmt::Display for UnknownMethodsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "the table names what {} have", self.owner)?;
-        #[cfg(feature = "tables")]
-        self.findings.iter().try_for_each(|finding| write!(f, "\n{finding}"))?;
-        Ok(())
+        self.findings.iter().try_for_each(|finding| write!(f, "\n{finding}"))
     }
 }
 
 impl Error for UnknownMethodsError {}
 
 /// The names of a table that none of these services has; of none if no service is known.
-#[cfg(feature = "tables")]
 #[must_use]
 pub fn unknown_names(table: &RetryTable, services: &[ServiceDescription]) -> Vec<Finding> {
     if services.is_empty() { Vec::new() } else { table.unknown_names(services) }

@@ -1,12 +1,10 @@
 //! The settings of operations over any transport, by a retry table.
 
-#[cfg(feature = "live")]
 use crate::live::follower::CurrentTable;
-use crate::live::replaceable::Replaceable;
-#[cfg(feature = "live")]
 use crate::live::{SettingsHandle, known_methods::KnownMethods};
 use crate::operation::{Observers, earlier};
 use crate::options::{CallOptions, OperationConfig, OperationOptions};
+use crate::replaceable::Replaceable;
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, Policy, RetryBudget, RetrySettings};
 use gax_table::{Dialect, HedgingPolicy, MethodDescription, RetryTable, ServiceDescription};
 use std::collections::HashMap;
@@ -82,7 +80,6 @@ impl TableConfigs {
     }
 
     /// The settings of the table that the handle has as an operation begins. See [`new`](Self::new).
-    #[cfg(feature = "live")]
     #[must_use]
     pub fn with_handle(
         handle: &SettingsHandle,
@@ -178,7 +175,6 @@ impl Policies {
 
     /// The policies in place of others. A method that is hedged after the same percentile as before keeps the latencies that were
     /// counted, and so does an entry with the same names.
-    #[cfg(feature = "live")]
     fn with_latencies_of(mut self, before: Option<&Self>) -> Self {
         let Some(before) = before else { return self };
         let join = |policy: &mut Policy, before: Option<&Policy>| {

@@ -79,18 +79,6 @@ impl HttpConfig {
         }
     }
 
-    /// The config of requests for which a table has settings.
-    #[cfg(feature = "tables")]
-    pub(super) fn of_table(policy: gax_table::HttpPolicy<'_>, compatibility: Compatibility) -> Self {
-        let mut config = Self::new(policy.settings(), Ok(policy.policy().codes()), compatibility);
-        config.statuses = Some(policy.statuses());
-        config.transport = Some(policy.transport_failures());
-        if let Some(applied) = policy.applies_retry_after() {
-            config.policy = config.policy.with_server_delays(applied);
-        }
-        config
-    }
-
     pub(crate) fn of_preset(preset: &Preset) -> Self {
         Self {
             policy: preset.policy(),
@@ -152,17 +140,6 @@ impl HttpConfig {
 
     fn with_latencies_of(self, other: &Self) -> Self {
         Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
-    }
-
-    /// The latencies of the config before go on to count, rule by rule, where requests are hedged after the same percentile.
-    #[cfg(feature = "live")]
-    pub(super) fn go_on_from(&mut self, before: &Self) {
-        if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
-            *hedged = hedged.joined(before, Self::with_latencies_of);
-        }
-        if let (Some(rules), Some(before)) = (&mut self.rules, &before.rules) {
-            Arc::make_mut(rules).joined(before, Self::go_on_from);
-        }
     }
 
     /// Takes in what one call has.
@@ -233,6 +210,30 @@ impl HttpConfig {
                     _ => (Code::Unavailable, listed),
                 }
             }
+        }
+    }
+}
+
+#[cfg(feature = "tables")]
+impl HttpConfig {
+    /// The config of requests for which a table has settings.
+    pub(super) fn of_table(policy: gax_table::HttpPolicy<'_>, compatibility: Compatibility) -> Self {
+        let mut config = Self::new(policy.settings(), Ok(policy.policy().codes()), compatibility);
+        config.statuses = Some(policy.statuses());
+        config.transport = Some(policy.transport_failures());
+        if let Some(applied) = policy.applies_retry_after() {
+            config.policy = config.policy.with_server_delays(applied);
+        }
+        config
+    }
+
+    /// The latencies of the config before go on to count, rule by rule, where requests are hedged after the same percentile.
+    pub(super) fn go_on_from(&mut self, before: &Self) {
+        if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
+            *hedged = hedged.joined(before, Self::with_latencies_of);
+        }
+        if let (Some(rules), Some(before)) = (&mut self.rules, &before.rules) {
+            Arc::make_mut(rules).joined(before, Self::go_on_from);
         }
     }
 }

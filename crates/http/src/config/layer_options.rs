@@ -1,17 +1,11 @@
 //! The options of a layer.
 
 use crate::config::http_config::{HttpConfig, HttpLimits};
-#[cfg(feature = "live")]
-use gax_driver::__house::CurrentTable;
 use gax_driver::__house::Replaceable;
 use gax_driver::OperationOptions;
-#[cfg(feature = "live")]
-use gax_driver::live::SettingsHandle;
 use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
 use gax_retry::settings::Override;
 use gax_retry::{CodeSet, Hedging, ParseCodeError, RetryBudget, RetrySettings};
-#[cfg(feature = "tables")]
-use gax_table::RetryTable;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -35,10 +29,10 @@ pub(crate) enum ConfigSource {
     Settings(RetrySettings, Result<CodeSet, ParseCodeError>),
     Preset(Box<Preset>),
     #[cfg(feature = "tables")]
-    Table(RetryTable),
+    Table(gax_table::RetryTable),
     /// A handle's table, and the name of the service in it.
-    #[cfg(feature = "live")]
-    Handle(SettingsHandle, Box<str>),
+    #[cfg(feature = "tables")]
+    Handle(gax_driver::live::SettingsHandle, Box<str>),
 }
 
 impl LayerOptions {
@@ -68,32 +62,12 @@ impl LayerOptions {
                 let budget = table.throttling().map(|throttling| throttling.budget());
                 return Replaceable::fixed(Arc::new(self.config_of(table, "", budget.as_ref(), None)));
             }
-            #[cfg(feature = "live")]
+            #[cfg(feature = "tables")]
             ConfigSource::Handle(handle, service) => {
-                let (options, service) = (self.clone(), service.clone());
-                let make = move |current: &CurrentTable, before: Option<&Arc<HttpConfig>>| {
-                    options.config_by(current, &service, before)
-                };
-                return Replaceable::live(handle.follow(make, None));
+                return Replaceable::live(self.followed(handle, service.clone()));
             }
         };
         Replaceable::fixed(Arc::new(self.finished(config, None, None)))
-    }
-
-    /// The config by a handle's table.
-    #[cfg(feature = "live")]
-    fn config_by(
-        &self,
-        current: &CurrentTable,
-        service: &str,
-        before: Option<&Arc<HttpConfig>>,
-    ) -> Arc<HttpConfig> {
-        let (table, budget) = (&current.table, current.budget.as_ref());
-        let mut config = self.config_of(table, service, budget, Some(current.version));
-        if let Some(before) = before {
-            config.go_on_from(before);
-        }
-        Arc::new(config)
     }
 
     /// The config with what is set on the layer; else with this budget and this hedging.

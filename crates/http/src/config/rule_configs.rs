@@ -16,17 +16,18 @@ impl<P> fmt::Debug for RuleConfigs<P> {
 }
 
 impl<P: Clone> RuleConfigs<P> {
-    #[cfg(feature = "tables")]
+    pub(super) fn get(&self, rule: &str) -> Option<&Arc<P>> {
+        self.0.get(rule)
+    }
+}
+
+#[cfg(feature = "tables")]
+impl<P: Clone> RuleConfigs<P> {
     pub(super) fn new<'a>(configs: impl Iterator<Item = (&'a str, P)>) -> Self {
         Self(configs.map(|(rule, config)| (rule.into(), Arc::new(config))).collect())
     }
 
-    pub(super) fn get(&self, rule: &str) -> Option<&Arc<P>> {
-        self.0.get(rule)
-    }
-
     /// Gives each config what it takes over from the one of the same rule before.
-    #[cfg(feature = "live")]
     pub(super) fn joined(&mut self, before: &Self, join: impl Fn(&mut P, &P)) {
         for (rule, config) in &mut self.0 {
             if let Some(before) = before.get(rule) {

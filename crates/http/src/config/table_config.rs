@@ -3,11 +3,31 @@
 use crate::config::http_config::HttpConfig;
 use crate::config::layer_options::LayerOptions;
 use crate::config::rule_configs::RuleConfigs;
+use gax_driver::__house::{CurrentTable, Follower};
+use gax_driver::live::SettingsHandle;
 use gax_retry::{CodeSet, Compatibility, RetryBudget, RetrySettings};
 use gax_table::{Dialect, HedgingPolicy, HttpPolicy, HttpRule, HttpTable, RetryTable};
 use std::sync::Arc;
 
 impl LayerOptions {
+    /// The config by a handle's table, made again for each.
+    pub(super) fn followed(
+        &self,
+        handle: &SettingsHandle,
+        service: Box<str>,
+    ) -> Arc<Follower<Arc<HttpConfig>>> {
+        let options = self.clone();
+        let make = move |current: &CurrentTable, before: Option<&Arc<HttpConfig>>| {
+            let (table, budget) = (&current.table, current.budget.as_ref());
+            let mut config = options.config_of(table, &service, budget, Some(current.version));
+            if let Some(before) = before {
+                config.go_on_from(before);
+            }
+            Arc::new(config)
+        };
+        handle.follow(make, None)
+    }
+
     /// The config by a table: for each request the settings of its rule, else those of `[http]`, else those of the service's entry.
     pub(super) fn config_of(
         &self,

@@ -178,8 +178,9 @@ fn micros(duration: Option<Duration>) -> i64 {
 }
 
 /// Settings that Java's `build()` refuses, with the message of its exception.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("{message}")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidRawSettings {
     message: &'static str,
 }
+
+gax_text::error_text! { InvalidRawSettings { message }, "{message}" }

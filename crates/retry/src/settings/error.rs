@@ -17,12 +17,13 @@ use std::time::Duration;
 /// assert_eq!(error.problems().len(), 2);
 /// assert_eq!(error.problems()[0].field(), "retry_delay_multiplier");
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{subject} are not valid: {}", .problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsError {
     subject: &'static str,
     problems: Vec<SettingsProblem>,
 }
+
+gax_text::error_text! { SettingsError { subject, problems }, "{subject} are not valid: {}", problems.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ") }
 
 impl SettingsError {
     /// The error of these problems, if there are any.

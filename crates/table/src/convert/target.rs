@@ -73,10 +73,9 @@ impl FromStr for ConversionTarget {
 }
 
 /// A text that names no [`ConversionTarget`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "{text:?} is not a format that a table can be written in (grpc, gapic, client-config, toml, envoy or istio)"
-)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseConversionTargetError {
     text: String,
 }
+
+gax_text::error_text! { ParseConversionTargetError { text }, "{text:?} is not a format that a table can be written in (grpc, gapic, client-config, toml, envoy or istio)" }

@@ -265,12 +265,13 @@ impl FromStr for Target {
 }
 
 /// A text that names neither a rule nor a severity.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is neither a rule nor a severity{}", self.advice())]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownTargetError {
     text: String,
     suggestion: Option<String>,
 }
+
+gax_text::error_text! { UnknownTargetError { text, suggestion }, "{text:?} is neither a rule nor a severity{}", advice(suggestion.as_deref()) }
 
 impl UnknownTargetError {
     /// The rule or severity with a similar name.
@@ -278,8 +279,8 @@ impl UnknownTargetError {
     pub fn suggestion(&self) -> Option<&str> {
         self.suggestion.as_deref()
     }
+}
 
-    fn advice(&self) -> String {
-        self.suggestion.as_ref().map_or_else(String::new, |name| format!("; did you mean {name}?"))
-    }
+fn advice(suggestion: Option<&str>) -> String {
+    suggestion.map_or_else(String::new, |name| format!("; did you mean {name}?"))
 }

@@ -80,11 +80,12 @@ impl FromStr for Dialect {
 }
 
 /// A text that isn't the name of a [`Dialect`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a dialect (as-written, gax-java or grpc)")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseDialectError {
     text: String,
 }
+
+gax_text::error_text! { ParseDialectError { text }, "{text:?} is not a dialect (as-written, gax-java or grpc)" }
 
 #[cfg(test)]
 mod tests {

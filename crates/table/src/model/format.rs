@@ -74,8 +74,9 @@ impl FromStr for TableFormat {
 }
 
 /// A text that isn't the name of a [`TableFormat`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a format of retry tables (grpc, gapic, client-config, toml or openapi)")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseTableFormatError {
     text: String,
 }
+
+gax_text::error_text! { ParseTableFormatError { text }, "{text:?} is not a format of retry tables (grpc, gapic, client-config, toml or openapi)" }

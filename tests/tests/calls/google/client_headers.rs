@@ -2,11 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::{layer, table};
+use gax_testing::VirtualServer;
 use std::time::Duration;
 use tonic::codec::CompressionEncoding;
 use tonic::{Code, Request};
 use tonic_gax::google::GoogleHeaders;
-use gax_testing::VirtualServer;
 use tonic_gax::{Hedging, OperationError, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient as PlainClient, ListAssetsRequest,

@@ -4,13 +4,13 @@
 use super::shapes::{layer, table};
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsLayer, CredentialsService};
 use gax_driver::report::Delivery;
+use gax_testing::VirtualServer;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tonic::{Code, Request, Status};
 use tonic_gax::google::GoogleHeaders;
-use gax_testing::VirtualServer;
 use tonic_gax::{OperationError, OperationOptions, StopReason};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     Row, TablesClient, TablesSettings, tables_client,

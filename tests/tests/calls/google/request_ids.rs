@@ -1,11 +1,11 @@
 //! Ids of requests (AIP-4235): one a call, whatever attempts it has.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
+use gax_testing::VirtualServer;
 use prost::Message as _;
 use std::time::Duration;
 use tonic::{Code, Request};
 use tonic_gax::Hedging;
-use gax_testing::VirtualServer;
 use tonic_gax_tests::generated::google_shapes::shapes::storage::v2::{
     FolderRequest, StorageControlClient, StorageControlStubSettings,
 };

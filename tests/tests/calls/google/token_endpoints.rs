@@ -3,12 +3,12 @@
 
 use super::shapes::table;
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsService};
+use gax_testing::VirtualServer;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::{Code, Request, Status};
-use gax_testing::VirtualServer;
 use tonic_gax::{CallOptions, RequestExt as _};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{Row, TableRequest, TablesClient};
 use tonic_gax_tests::{Beat, Reply, Script, VirtualClock, ms};

@@ -2,10 +2,10 @@
 
 use bytes::Bytes;
 use gax_retry::Code;
+use gax_testing::{Beat, VirtualServer as Server};
 use tonic::transport::Channel;
 use tonic::{Request, Status};
 use tonic_gax::resumption::Resumption;
-use gax_testing::{Beat, VirtualServer as Server};
 use tonic_gax::{Note, RequestExt as _, RetryService, StreamReport};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;

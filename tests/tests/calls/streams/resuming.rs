@@ -3,12 +3,12 @@
 
 use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
+use gax_testing::{Reply, VirtualServer as Server};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use gax_testing::{Reply, VirtualServer as Server};
 use tonic_gax::{
     Attempt, OperationError, OperationReport, RequestExt as _, StartedAttempt, StreamReport, note,
 };

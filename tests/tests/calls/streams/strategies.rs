@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};
+use gax_testing::VirtualServer as Server;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use tokio_stream::{Stream, StreamExt as _};
@@ -9,7 +10,6 @@ use tonic::transport::Channel;
 use tonic::{Code as TonicCode, Request, Status};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::SubscriptionStrategy;
-use gax_testing::VirtualServer as Server;
 use tonic_gax::{OperationError, RequestExt as _, note};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};
+use gax_testing::VirtualServer as Server;
 use std::collections::VecDeque;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,7 +13,6 @@ use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, Subscription, SubscriptionStrategy, Update};
-use gax_testing::VirtualServer as Server;
 use tonic_gax::{CallSettings, Note, OperationError, OperationOptions, RetryService, note};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};

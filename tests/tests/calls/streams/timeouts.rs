@@ -3,12 +3,12 @@
 
 use gax_driver::live::SettingsHandle;
 use gax_retry::{Code, RetrySettings, StopReason};
+use gax_testing::VirtualServer as Server;
 use std::time::Duration;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::{Request, Status};
 use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
-use gax_testing::VirtualServer as Server;
 use tonic_gax::{
     Attempt, CallSettings, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
     StreamReport, note,

@@ -4,6 +4,9 @@ use super::clients::{Client, Connector, End, content, http_client};
 use super::row::ALL;
 use super::server::{Ledger, Server};
 use gax_driver::observe::{ConnectionEvent, OperationInfo, OperationObserver, OperationSummary};
+use gax_testing::{
+    ConnectionFault as Fault, FaultProxy, Pipes, Script, StorageEmulator, VirtualServer, When,
+};
 use gax_transfer::{Download, TransferErrorKind};
 use std::fs::File;
 use std::io::{self, Write as _};
@@ -17,9 +20,6 @@ use tokio::runtime::{self, Runtime};
 use tokio::task::yield_now;
 use tokio::time::timeout;
 use tonic_gax::StartedAttempt;
-use gax_testing::{
-    ConnectionFault as Fault, FaultProxy, Pipes, Script, StorageEmulator, VirtualServer, When,
-};
 use tonic_gax_tests::ms;
 
 /// The device on which there is never room.

@@ -5,11 +5,11 @@ use super::row::Cell;
 use super::server::reply;
 use super::table::sections;
 use gax_http::ReplayBody;
+use gax_testing::{HttpChange, HttpPeer, HttpReply, HttpScript};
 use http_body_util::BodyExt as _;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use std::io::Write as _;
 use tonic_gax::OperationOptions;
-use gax_testing::{HttpChange, HttpPeer, HttpReply, HttpScript};
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::GetRevisionRequest;
 use tower_service::Service as _;
 

@@ -2,12 +2,12 @@
 
 use super::clients::{CONNECT, Client, Connector, End, PING, TOTAL, UNIT, content};
 use super::server::{Ledger, Server, call_of, reply};
+use gax_testing::{HttpChange, HttpPeer, HttpReply, HttpScript, StorageEmulator, VirtualServer};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use tokio::runtime::Handle;
 use tokio::task::JoinSet;
 use tokio::time::{sleep, timeout};
-use gax_testing::{HttpChange, HttpPeer, HttpReply, HttpScript, StorageEmulator, VirtualServer};
 use tonic_gax_tests::{ConnectionFault as Fault, FaultProxy, Script, VirtualClock, ms};
 
 /// One thing that happens while calls are made.

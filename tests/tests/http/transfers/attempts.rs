@@ -5,12 +5,12 @@ use super::object::{storage_of, to_object};
 use super::setup::{KIB_256, client, content, with_layer};
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, ReqwestService, note, presets};
 use gax_retry::Attempt;
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{
     Checksums, Download, TransferError, TransferErrorKind, TransferService, Upload, UploadSession,
 };
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::{Code, Note, OperationReport, StopReason};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, http2_client, ms, settings};
 

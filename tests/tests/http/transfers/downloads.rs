@@ -3,12 +3,12 @@
 use super::object::{download, layer_of, storage_of};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer, without_versions};
 use gax_http::HttpRetryLayer;
+use gax_testing::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
 use gax_transfer::{Checksums, Download, TransferErrorKind, Upload};
 use http::header::{CONTENT_LENGTH, CONTENT_RANGE, HeaderValue};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinHandle;
-use gax_testing::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
 use tonic_gax::{RetrySettings, StopReason};
 
 const SIZE: usize = 2 * KIB_256 + 1000;

@@ -5,6 +5,7 @@ use super::object::{stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, client, content, crc32c, with_layer, without_headers};
 use base64::Engine as _;
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, presets};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{Checksums, TransferErrorKind, TransferService, Upload, UploadSession, UploadSource};
 use http::header::{HeaderValue, LOCATION};
 use http_body_util::{BodyExt as _, Full};
@@ -12,7 +13,6 @@ use std::convert::Infallible;
 use std::sync::{Arc, Mutex};
 use tokio::io::AsyncWriteExt as _;
 use tonic_gax::Note;
-use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 

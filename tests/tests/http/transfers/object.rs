@@ -4,9 +4,9 @@
 use super::setup::{ENDPOINT, content};
 use bytes::Bytes;
 use gax_http::HttpRetryLayer;
+use gax_testing::StorageEmulator;
 use gax_transfer::{Download, Upload, UploadSource};
 use std::time::Duration;
-use gax_testing::StorageEmulator;
 use tonic_gax::{Code, RetrySettings};
 
 pub(super) fn download() -> Download<'static> {

@@ -5,12 +5,12 @@ use super::object::{download, layer_of, storage_of, to_object, universal};
 use super::setup::{KIB_256, content};
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsService};
 use gax_http::{HttpRetryService, ReplayBody};
+use gax_testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{TransferService, Upload, UploadSession};
 use http::HeaderValue;
 use http::header::LOCATION;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
-use gax_testing::{Pipes, StorageCall, StorageEmulator, StorageFault};
 
 fn credentials() -> Credentials {
     Credentials::new(|| async { Ok(AuthHeaders::bearer("s3cret").unwrap()) })

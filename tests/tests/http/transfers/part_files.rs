@@ -3,11 +3,11 @@
 use super::object::{download, storage_of};
 use super::setup::{ENDPOINT, KIB_256, Scratch, StorageClient, client, content, through_proxy};
 use gax_http::HttpRetryService;
+use gax_testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
 use gax_transfer::{Download, TransferErrorKind, TransferService};
 use http::Response;
 use hyper::body::Incoming;
 use std::path::PathBuf;
-use gax_testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
 use tonic_gax_tests::ms;
 
 const SIZE: usize = 40 * 1024 * 1024;

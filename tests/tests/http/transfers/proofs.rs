@@ -3,11 +3,11 @@
 use super::object::{download, storage_of};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, through_proxy};
 use gax_http::{HttpRetryLayer, ReqwestService, presets};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
 use gax_transfer::{Checksums, Download, TransferErrorKind};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_RANGE, HeaderName, HeaderValue};
 use http::{Response, StatusCode};
 use hyper::body::Incoming;
-use gax_testing::{StorageCall, StorageEmulator, StorageFault, StorageObject};
 
 const SIZE: usize = 2 * KIB_256 + 1000;
 const MIDDLE: u64 = 300_000;

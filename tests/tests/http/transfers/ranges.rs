@@ -2,10 +2,10 @@
 
 use super::object::{download, storage_of};
 use super::setup::{KIB_256, Scratch, StorageClient, client, content, crc32c, without_versions};
+use gax_testing::{StorageCall, StorageFault, StorageObject};
 use gax_transfer::{Checksums, TransferErrorKind};
 use http::header::{CONTENT_RANGE, HeaderValue};
 use std::sync::{Arc, Mutex};
-use gax_testing::{StorageCall, StorageFault, StorageObject};
 
 const SIZE: usize = 2 * KIB_256 + 1000;
 const MIDDLE: u64 = 300_000;

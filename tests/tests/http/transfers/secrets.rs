@@ -5,12 +5,12 @@ use super::setup::{ENDPOINT, KIB_256, content, with_layer};
 use crate::observing::lines::Lines;
 use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary, TracingObserver};
 use gax_http::{HttpRetryLayer, presets};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{Download, TransferError, Upload, UploadSession, Uploaded};
 use http::HeaderName;
 use http::header::{HeaderValue, LOCATION};
 use std::fmt::{Debug, Write as _};
 use std::sync::{Arc, Mutex};
-use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;
 

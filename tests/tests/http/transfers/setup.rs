@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, presets};
+use gax_testing::{Pipes, StorageEmulator};
 use gax_transfer::TransferService;
 use http::Response;
 use hyper::body::Incoming;
@@ -10,7 +11,6 @@ use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
-use gax_testing::{Pipes, StorageEmulator};
 
 /// The emulator's address, which only its own connector knows.
 pub(super) const ENDPOINT: &str = "http://storage.test";

@@ -5,6 +5,7 @@ use super::object::{stored, to_object, upload_by};
 use super::setup::{KIB_256, Scratch, client, content};
 use bytes::Bytes;
 use gax_http::{HttpRetryLayer, ReplayBody, presets};
+use gax_testing::StorageEmulator;
 use gax_transfer::{Checksums, TransferErrorKind, Upload, UploadSession, UploadSource};
 use http_body_util::{BodyExt as _, Full};
 use std::convert::Infallible;
@@ -14,7 +15,6 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncWriteExt as _, ReadBuf};
-use gax_testing::StorageEmulator;
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 

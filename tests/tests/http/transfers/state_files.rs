@@ -3,8 +3,8 @@
 use super::object::{download, stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c};
 use bytes::Bytes;
-use gax_transfer::{STATE_FILE_IGNORED, TransferErrorKind, Upload, UploadSource};
 use gax_testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_transfer::{STATE_FILE_IGNORED, TransferErrorKind, Upload, UploadSource};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
 

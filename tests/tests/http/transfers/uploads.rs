@@ -5,9 +5,9 @@ use super::object::{layer_of, stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
 use gax_driver::observe::{Event, OperationInfo, OperationObserver};
 use gax_http::{HttpRetryLayer, presets};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{Checksums, TransferErrorKind, TransferProgress, Upload, UploadSession, UploadSource};
 use std::sync::{Arc, Mutex};
-use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax::{StartedAttempt, StopReason};
 
 const SIZE: usize = 3 * KIB_256 + 1000;

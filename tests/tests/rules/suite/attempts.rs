@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::Code;
+use gax_testing::{SuitePart, TestedAttempt, TestedTransport, Trial, run_suite};
 use std::collections::VecDeque;
 use std::future::Future;
 use std::pin::Pin;
@@ -9,7 +10,6 @@ use std::sync::{Arc, Mutex};
 use tokio::time::sleep;
 use tonic::Status;
 use tonic_gax::OperationReport;
-use gax_testing::{SuitePart, TestedAttempt, TestedTransport, Trial, run_suite};
 
 pub(super) type Running = Pin<Box<dyn Future<Output = OperationReport>>>;
 

@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::attempts::{ONE_MESSAGE, Running, exempt, passes};
-use std::time::Duration;
 use gax_testing::{Reported as _, SuitePart, TestedAttempt, TestedTransport, Trial};
+use std::time::Duration;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, ListAssetsRequest, ListAssetsResponse,

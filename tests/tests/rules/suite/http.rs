@@ -4,11 +4,11 @@
 use super::attempts::{Attempts, ONE_MESSAGE, Running, exempt, passes};
 use bytes::Bytes;
 use gax_http::HttpRetryLayer;
+use gax_testing::{SuitePart, TestedTransport, Trial};
 use http::Response;
 use http_body_util::Full;
 use std::io;
 use tonic_gax::OperationReport;
-use gax_testing::{SuitePart, TestedTransport, Trial};
 
 struct Http;
 

@@ -5,6 +5,7 @@ use gax_driver::protocol::{
     AttemptContext, AttemptResult, CommitPoint, Driver, Name, OperationConfig, Protocol, Start, Step,
 };
 use gax_retry::{Code, StartedAttempt};
+use gax_testing::{TestedAttempt, TestedTransport, Trial, run_suite};
 use std::borrow::Cow;
 use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
@@ -13,7 +14,6 @@ use std::task::{Context, Poll, ready};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::sleep;
 use tonic_gax::OperationReport;
-use gax_testing::{TestedAttempt, TestedTransport, Trial, run_suite};
 
 /// The post that comes back for a letter: that it was opened, and at last the reply.
 enum Post {

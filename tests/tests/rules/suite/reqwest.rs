@@ -7,13 +7,13 @@ use gax_driver::observe::{OperationInfo, OperationObserver};
 use gax_http::HttpRetryLayer;
 use gax_http::ReqwestService;
 use gax_retry::{Attempt, StartedAttempt, StopReason};
+use gax_testing::{SuitePart, TestedTransport, Trial};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 use tonic_gax::OperationReport;
-use gax_testing::{SuitePart, TestedTransport, Trial};
 
 struct Reqwest;
 

@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::attempts::{Running, exempt, passes, status};
+use gax_testing::{SuitePart, TestedAttempt, TestedTransport, Trial, VirtualServer};
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{IntoRequest as _, Request, Response, Status};
 use tonic_gax::StreamReport;
 use tonic_gax::client::ResponseStream;
 use tonic_gax::resumption::Resumption;
-use gax_testing::{SuitePart, TestedAttempt, TestedTransport, Trial, VirtualServer};
 use tonic_gax::{OperationError, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;

@@ -5,11 +5,11 @@ use super::attempts::{Attempts, ONE_AT_A_TIME, Running, exempt, passes};
 use bytes::Bytes;
 use gax_http::HttpRetryLayer;
 use gax_http::{IdempotencyStrategy, ReplayBody};
+use gax_testing::{SuitePart, TestedTransport, Trial};
 use gax_transfer::{Download, Upload};
 use http::Response;
 use http_body_util::{BodyExt as _, Full};
 use std::io;
-use gax_testing::{SuitePart, TestedTransport, Trial};
 
 enum Transfer {
     Download,

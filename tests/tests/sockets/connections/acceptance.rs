@@ -4,11 +4,11 @@
 
 use super::network::{Network, list};
 use gax_connection::{Connection, ConnectionBuilder, Picker};
+use gax_testing::{Direction, Resolution, ScriptedResolver};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic_gax::client::Transport;
-use gax_testing::{Direction, Resolution, ScriptedResolver};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{

@@ -3,6 +3,7 @@
 
 use gax_connection::{Address, AddressList, Connection, Ejection, Picker};
 use gax_driver::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
+use gax_testing::{Resolution, ScriptedResolver};
 use std::collections::HashMap;
 use std::net::{SocketAddr, TcpListener};
 use std::sync::{Arc, Mutex};
@@ -10,7 +11,6 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic_gax::RetrySettings;
 use tonic_gax::client::Transport;
-use gax_testing::{Resolution, ScriptedResolver};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{

@@ -2,13 +2,13 @@
 #![expect(clippy::panic, reason = "what fails here fails a test, or is to be caught")]
 
 use gax_connection::{Address, AddressList, Connection, ConnectionBuilder};
+use gax_testing::{Pipe, Pipes, StorageEmulator};
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream};
-use gax_testing::{Pipe, Pipes, StorageEmulator};
 use tonic_gax_tests::{RawServer, VirtualClock, VirtualServer};
 
 /// A host. Where there is none, connections are refused.

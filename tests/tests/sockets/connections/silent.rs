@@ -3,9 +3,9 @@
 
 use gax_connection::Connection;
 use gax_driver::observe::{ConnectionChange, ConnectionEvent, LostReason, OperationObserver};
+use gax_testing::Direction;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use gax_testing::Direction;
 use tonic_gax::{Code, Note, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;

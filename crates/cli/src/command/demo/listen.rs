@@ -6,11 +6,11 @@ use super::{scene, text};
 use crate::command::print;
 use crate::failure::Failure;
 use crate::render::{HEAD, prose};
+use gax_testing::Script;
 use gax_text::Escaped;
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::Duration;
-use gax_testing::Script;
 
 /// Serves the first scene's outage again and again, and prints a line for each request.
 pub(super) async fn run(address: SocketAddr) -> Result<ExitCode, Failure> {

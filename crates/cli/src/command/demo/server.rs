@@ -4,12 +4,12 @@ use crate::failure::Failure;
 use crate::generated::google::cloud::asset::v1 as asset;
 use crate::generated::google::longrunning::Operation;
 use asset::asset_service_server::{AssetService, AssetServiceServer};
+use gax_testing::{Arrival, Log, Script, Scripted};
 use std::net::SocketAddr;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
-use gax_testing::{Arrival, Log, Script, Scripted};
 
 /// Opens the port and serves the script there, until the runtime ends. Returns the address, whose port is a free one if
 /// 0 was asked for.

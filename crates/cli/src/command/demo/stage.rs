@@ -10,6 +10,7 @@ use crate::generated::google::cloud::asset::v1::{
 };
 use crate::render::Ms;
 use gax_retry::Code;
+use gax_testing::{Arrival, Log, Reply, Script};
 use serde::Serialize;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::pin::pin;
@@ -18,7 +19,6 @@ use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Response, Status};
-use gax_testing::{Arrival, Log, Reply, Script};
 use tonic_gax::{CallSettings, OperationError, OperationOptions, OperationReport};
 
 /// A server that is running, and a channel to it.

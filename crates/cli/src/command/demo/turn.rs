@@ -2,11 +2,11 @@
 
 use crate::render::Ms;
 use gax_retry::Code;
+use gax_testing::{Reply, Script, Step};
 use serde::{Serialize, Serializer};
 use std::fmt;
 use std::time::Duration;
 use tonic::Status;
-use gax_testing::{Reply, Script, Step};
 
 /// How a request ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,5 +2,6 @@
 
 mod folders;
 mod watcher;
+mod working;
 
 pub use watcher::{Watch, watch};

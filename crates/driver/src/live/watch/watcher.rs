@@ -1,7 +1,7 @@
 //! Watches a file.
 
 use crate::live::watch::folders::folders;
-use crate::live::watch_state::Working;
+use crate::live::watch::working::Working;
 use crate::live::{ReplaceError, SettingsEvent, SettingsHandle};
 use gax_table::RetryTable;
 use notify::event::{AccessKind, AccessMode};
@@ -234,5 +234,15 @@ impl WatchedFile {
             self.handle.refuse(&error);
         }
         Err(error)
+    }
+}
+
+impl ReplaceError {
+    fn read(path: &Path, error: io::Error) -> Self {
+        Self::file(path, ("read", "put the table back in its place"), error)
+    }
+
+    fn watch(path: &Path, error: notify::Error) -> Self {
+        Self::file(path, ("watched", "read it at intervals, and call replace"), error)
     }
 }

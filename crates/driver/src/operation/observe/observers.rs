@@ -1,14 +1,11 @@
 //! Who is notified of the operations of a client or layer.
 #![allow(missing_docs, reason = "for the crates of this repository alone")]
 
-#[cfg(feature = "live")]
-use crate::live::SettingsHandle;
-#[cfg(feature = "live")]
-use crate::live::watch_state::WatchState;
 use crate::operation::observe::info::{OperationInfo, full_method};
 use crate::operation::observe::observer::OperationObserver;
 use crate::operation::observe::on_retry::{OnRetry, Retry};
 use crate::panics::PanicGuard;
+use crate::watch_state::WatchState;
 use std::collections::HashSet;
 use std::fmt;
 use std::sync::Arc;
@@ -20,7 +17,6 @@ pub struct Observers {
     /// The methods that were known before they were called, as `package.Service/Method`; `None`: all.
     registered: Option<HashSet<Box<str>>>,
     /// Of the settings' file, if they are those of a handle.
-    #[cfg(feature = "live")]
     watch: Option<Arc<WatchState>>,
 }
 
@@ -47,7 +43,6 @@ impl Observers {
     }
 
     /// These observers, where only these methods are known.
-    #[cfg(feature = "tables")]
     #[must_use]
     pub fn registering<'a>(&self, methods: impl IntoIterator<Item = &'a Box<str>>) -> Self {
         let named = methods.into_iter().map(|path| Box::from(full_method(path))).collect();
@@ -61,18 +56,14 @@ impl Observers {
     }
 
     /// The settings are those of that handle.
-    #[cfg(feature = "live")]
-    pub fn follow(&mut self, handle: &SettingsHandle) {
+    #[cfg(feature = "tables")]
+    pub fn follow(&mut self, handle: &crate::live::SettingsHandle) {
         self.watch = Some(Arc::clone(handle.watch_state()));
     }
 
     /// Whether the settings' file is watched; `None`: they have none.
-    #[cfg_attr(not(feature = "live"), expect(clippy::unused_self, reason = "no settings have a file"))]
     pub(super) fn settings_are_watched(&self) -> Option<bool> {
-        #[cfg(feature = "live")]
-        return self.watch.as_ref()?.is_watched();
-        #[cfg(not(feature = "live"))]
-        None
+        self.watch.as_ref()?.is_watched()
     }
 
     /// Notifies each observer of something that is not an operation.

@@ -88,12 +88,13 @@ impl fmt::Display for HostPattern {
 }
 
 /// A text that isn't a [`HostPattern`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a pattern for hosts: {reason}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct HostPatternError {
     text: String,
     reason: &'static str,
 }
+
+gax_text::error_text! { HostPatternError { text, reason }, "{text:?} is not a pattern for hosts: {reason}" }
 
 impl HostPatternError {
     /// Why not.

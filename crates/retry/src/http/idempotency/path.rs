@@ -198,12 +198,13 @@ impl fmt::Display for PathPattern {
 }
 
 /// A text that isn't a [`PathPattern`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not a pattern for paths: {reason}")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PatternError {
     text: String,
     reason: &'static str,
 }
+
+gax_text::error_text! { PatternError { text, reason }, "{text:?} is not a pattern for paths: {reason}" }
 
 #[cfg(test)]
 mod tests {

@@ -117,8 +117,9 @@ impl FromStr for IdempotencyStrategy {
 }
 
 /// A text that isn't the name of an [`IdempotencyStrategy`].
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{text:?} is not an idempotency strategy (conditional, always or never)")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ParseStrategyError {
     text: String,
 }
+
+gax_text::error_text! { ParseStrategyError { text }, "{text:?} is not an idempotency strategy (conditional, always or never)" }

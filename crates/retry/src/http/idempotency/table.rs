@@ -290,8 +290,9 @@ impl IdempotencyTable {
 }
 
 /// A name that none of a table's rules has.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("no rule of the idempotency table is called {name:?}; its rules() lists the names")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownRuleError {
     name: String,
 }
+
+gax_text::error_text! { UnknownRuleError { name }, "no rule of the idempotency table is called {name:?}; its rules() lists the names" }

@@ -85,13 +85,14 @@ impl FromStr for BotoConfig {
 }
 
 /// An option of a `.boto` file that is not a whole number.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line}: {option} in section [Boto] is {value:?}; write a whole number, 0 or more")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BotoError {
     line: usize,
     option: String,
     value: String,
 }
+
+gax_text::error_text! { BotoError { line, option, value }, "line {line}: {option} in section [Boto] is {value:?}; write a whole number, 0 or more" }
 
 #[cfg(test)]
 mod tests {

@@ -55,11 +55,12 @@ pub fn named(name: &str) -> Result<Preset, UnknownPresetError> {
 }
 
 /// A name that no preset has.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("there is no preset {name:?}; {}", advice(name))]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownPresetError {
     name: String,
 }
+
+gax_text::error_text! { UnknownPresetError { name }, "there is no preset {name:?}; {}", advice(name) }
 
 fn advice(name: &str) -> String {
     let names: Vec<&str> = names().collect();

@@ -3,6 +3,7 @@
 use crate::faults::misbehaviours::clients::settings::{CONNECT, PING};
 use gax_connection::{Address, AddressList, Connection, ConnectionBuilder};
 use gax_driver::observe::OperationObserver;
+use gax_testing::Pipes;
 use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use std::future::{Future, pending};
@@ -15,7 +16,6 @@ use std::time::Duration;
 use tokio::time::sleep;
 use tonic::transport::Endpoint;
 use tonic_gax::OperationOptions;
-use gax_testing::Pipes;
 use tower_service::Service;
 
 #[derive(Clone)]

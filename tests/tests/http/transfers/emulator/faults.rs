@@ -1,10 +1,10 @@
 //! Faults at any byte.
 
 use super::plain_client::{PlainClient, content};
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use http::header::{HeaderName, HeaderValue, RETRY_AFTER};
 use http::{Method, StatusCode};
 use std::time::Duration;
-use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use tonic_gax_tests::VirtualClock;
 
 const CHUNK: usize = 256 * 1024;

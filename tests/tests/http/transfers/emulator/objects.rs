@@ -1,9 +1,9 @@
 //! Objects: inserted, read, described, listed, deleted.
 
 use super::plain_client::{PlainClient, content};
+use gax_testing::{StorageCall, StorageEmulator, StorageObject};
 use http::Method;
 use serde_json::json;
-use gax_testing::{StorageCall, StorageEmulator, StorageObject};
 
 #[tokio::test(start_paused = true)]
 async fn an_object_is_inserted_as_media_or_multipart() {

@@ -2,12 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use bytes::Bytes;
+use gax_testing::{Pipes, StorageEmulator};
 use http::{HeaderMap, Method};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use serde_json::Value;
-use gax_testing::{Pipes, StorageEmulator};
 
 /// The response to a plain request.
 #[derive(Debug)]

@@ -1,8 +1,8 @@
 //! Cloud Storage's protocol of uploads that can be resumed.
 
 use super::plain_client::{PlainClient, content};
-use http::Method;
 use gax_testing::{StorageEmulator, StorageFault};
+use http::Method;
 
 const CHUNK: usize = 256 * 1024;
 

@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::plain_client::{PlainClient, Received, content};
-use http::Method;
 use gax_testing::{StorageEmulator, StorageFault};
+use http::Method;
 
 const CHUNK: usize = 256 * 1024;
 

@@ -6,10 +6,10 @@ use super::trial::{
 };
 use bytes::Bytes;
 use gax_http::HttpRetryService;
+use gax_testing::{StorageArrival, StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{TransferService, UploadSource};
 use std::path::Path;
 use std::sync::OnceLock;
-use gax_testing::{StorageArrival, StorageCall, StorageEmulator, StorageFault};
 use tonic_gax_tests::ms;
 
 const SIZE: u64 = 2 * CHUNK + 77;

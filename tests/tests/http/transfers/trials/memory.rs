@@ -3,8 +3,8 @@
 
 use super::process::Task;
 use super::trial::{Protocol, content, folder};
-use std::io::Write as _;
 use gax_testing::StorageEmulator;
+use std::io::Write as _;
 
 const MIB: u64 = 1024 * 1024;
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, ReqwestService, presets};
+use gax_testing::{Pipes, StorageEmulator};
 use gax_transfer::{Download, Downloaded, TransferError, TransferService, Upload, UploadSource, Uploaded};
 use http::Request;
 use hyper_util::client::legacy::Client;
@@ -9,7 +10,6 @@ use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::fs;
 use std::path::{Path, PathBuf};
-use gax_testing::{Pipes, StorageEmulator};
 
 /// The length that chunks have a multiple of.
 pub(super) const CHUNK: u64 = 256 * 1024;

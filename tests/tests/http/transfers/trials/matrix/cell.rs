@@ -5,6 +5,7 @@ use super::fault::{Fault, On, World};
 use crate::http::transfers::setup::{KIB_256, Scratch, content};
 use bytes::Bytes;
 use gax_http::{HttpRetryLayer, HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService};
+use gax_testing::{HttpChange, HttpPeer, HttpReply, Pipes, StorageEmulator, StorageFault};
 use gax_transfer::{Download, TransferError, TransferErrorKind, TransferService, Upload, UploadSource};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
@@ -12,7 +13,6 @@ use hyper_util::rt::TokioExecutor;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::Duration;
-use gax_testing::{HttpChange, HttpPeer, HttpReply, Pipes, StorageEmulator, StorageFault};
 use tonic_gax::{Code, RetrySettings};
 use tonic_gax_tests::{FaultProxy, HttpScript, ms};
 

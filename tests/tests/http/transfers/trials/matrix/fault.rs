@@ -2,8 +2,8 @@
 
 use crate::http::transfers::setup::KIB_256;
 use bytes::Bytes;
-use std::sync::Arc;
 use gax_testing::{Direction, HttpArrival, HttpChange, HttpReply, StorageFault};
+use std::sync::Arc;
 use tonic_gax_tests::{ConnectionFault, When};
 
 /// A request of a transfer.

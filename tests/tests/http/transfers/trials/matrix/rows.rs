@@ -8,11 +8,11 @@
 use super::fault::{Fault, On};
 use crate::http::transfers::setup::content;
 use bytes::Bytes;
-use std::fmt::Display;
-use std::io::Write as _;
 use gax_testing::Direction::{Request, Response};
 use gax_testing::HttpChange::{Announce, Body, Cut, Lose, Remove, Set, Status, Twice};
 use gax_testing::{HttpArrival, HttpReply, StorageCall, StorageFault, StorageObject};
+use std::fmt::Display;
+use std::io::Write as _;
 use tonic_gax_tests::{ConnectionFault, When, ms};
 
 /// A misbehaviour.

@@ -1,8 +1,6 @@
 //! The configuration of calls: made once, or again whenever a handle's table is replaced.
 #![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
 
-#[cfg(feature = "live")]
-use crate::live::follower::Follower;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -14,8 +12,8 @@ pub struct Replaceable<T> {
 enum Kind<T> {
     /// It stays.
     Fixed(T),
-    #[cfg(feature = "live")]
-    Live(Arc<Follower<T>>),
+    #[cfg(feature = "tables")]
+    Live(Arc<crate::live::follower::Follower<T>>),
 }
 
 impl<T> Replaceable<T> {
@@ -23,8 +21,8 @@ impl<T> Replaceable<T> {
         Self { kind: Arc::new(Kind::Fixed(value)) }
     }
 
-    #[cfg(feature = "live")]
-    pub fn live(follower: Arc<Follower<T>>) -> Self {
+    #[cfg(feature = "tables")]
+    pub fn live(follower: Arc<crate::live::follower::Follower<T>>) -> Self {
         Self { kind: Arc::new(Kind::Live(follower)) }
     }
 
@@ -34,7 +32,7 @@ impl<T> Replaceable<T> {
     pub fn load(&self) -> Loaded<'_, T> {
         match &*self.kind {
             Kind::Fixed(fixed) => Loaded::Fixed(fixed),
-            #[cfg(feature = "live")]
+            #[cfg(feature = "tables")]
             Kind::Live(follower) => Loaded::Live(follower.load()),
         }
     }
@@ -50,7 +48,7 @@ impl<T> Clone for Replaceable<T> {
 #[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum Loaded<'a, T> {
     Fixed(&'a T),
-    #[cfg(feature = "live")]
+    #[cfg(feature = "tables")]
     Live(arc_swap::Guard<Arc<T>>),
 }
 
@@ -61,7 +59,7 @@ impl<T> Deref for Loaded<'_, T> {
     fn deref(&self) -> &T {
         match self {
             Self::Fixed(fixed) => fixed,
-            #[cfg(feature = "live")]
+            #[cfg(feature = "tables")]
             Self::Live(guard) => guard,
         }
     }
