@@ -196,8 +196,8 @@ impl OperationObserver for OperationSpan {
     }
 
     fn attempt_event(&self, _: &OperationInfo, attempt: StartedAttempt, event: &dyn Event) {
-        let peer = event.downcast_ref().map(Peer::as_str);
-        if let Some((span, peer)) = self.in_flight(attempt.number()).zip(peer) {
+        let Some(span) = self.in_flight(attempt.number()) else { return };
+        if let Some(peer) = event.downcast_ref().map(Peer::as_str) {
             // OpenTelemetry has the port apart.
             if let Ok(address) = peer.parse::<std::net::SocketAddr>() {
                 span.record("network.peer.address", address.ip().to_string());
@@ -205,11 +205,7 @@ impl OperationObserver for OperationSpan {
             } else {
                 span.record("network.peer.address", peer);
             }
-        }
-    }
-
-    fn attempt_delayed(&self, _: &OperationInfo, attempt: StartedAttempt, delay: AttemptDelay) {
-        if let Some(span) = self.in_flight(attempt.number()) {
+        } else if let Some(delay) = event.downcast_ref::<AttemptDelay>() {
             let kind = delay.delay_type().as_str();
             debug!(parent: &span, grpc.delay_type = kind, "waited {delay}");
         }

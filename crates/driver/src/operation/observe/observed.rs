@@ -222,7 +222,7 @@ impl Observed {
         if let Some(attempt) = self.in_flight(number) {
             attempt.delay = Some(delay);
             let attempt = attempt.started;
-            self.each(|observer, info| observer.attempt_delayed(info, attempt, delay));
+            self.each(|observer, info| observer.attempt_event(info, attempt, &delay));
         }
     }
 

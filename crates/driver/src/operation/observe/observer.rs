@@ -6,7 +6,6 @@ use crate::operation::observe::event::Event;
 use crate::operation::observe::info::OperationInfo;
 use crate::operation::observe::summary::OperationSummary;
 use crate::operation::observe::transfer::{AttemptTransfer, WireMessage};
-use crate::operation::report::AttemptDelay;
 use gax_retry::{Attempt, ServerDelay, StartedAttempt, StopReason};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::fmt;
@@ -119,10 +118,6 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// connection existed and a service was ready. Never called for closures.
     fn attempt_sent(&self, operation: &OperationInfo, attempt: StartedAttempt, waited: Duration) {}
 
-    /// An attempt has waited for a connection or a free stream, over a
-    /// [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html). The attempt's end follows.
-    fn attempt_delayed(&self, operation: &OperationInfo, attempt: StartedAttempt, delay: AttemptDelay) {}
-
     /// Whether the observer needs the notifications about bytes: `request_read`, `message_sent`, `message_received` and
     /// `attempt_transferred`. Called when an operation starts. Default: false, because counting messages needs two
     /// allocations per attempt.
@@ -148,7 +143,8 @@ pub trait OperationObserver: Send + Sync + 'static {
     /// [watches transfers](Self::watches_transfers), and never for closures.
     fn attempt_transferred(&self, operation: &OperationInfo, attempt: &Attempt, transfer: AttemptTransfer) {}
 
-    /// An event that only some transports have. Over a [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) it is the
+    /// An event that only some transports have. Over a [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) it is an
+    /// [`AttemptDelay`](crate::observe::AttemptDelay) if the attempt had to wait for a connection or a free stream, and the
     /// [`Peer`](crate::observe::Peer) of the attempt. An attempt of a transfer has a `TransferProgress`: the bytes of all attempts, and
     /// how often the transfer was resumed. The attempt's end follows.
     fn attempt_event(&self, operation: &OperationInfo, attempt: StartedAttempt, event: &dyn Event) {}
