@@ -14,7 +14,7 @@ use library::v1::GetBookRequest;
 use library::v1::library_service_client::LibraryServiceClient;
 use std::error::Error;
 use tonic_gax::settings::RetryBudgets;
-use tonic_gax::{OperationError, RetryLayer, RetryTable, StopReason};
+use tonic_gax::{OperationError, OperationOptions, RetryLayer, RetryTable, StopReason};
 
 const TABLE: &str = r#"{
     "methodConfig": [{
@@ -47,7 +47,11 @@ async fn outage(layers: [RetryLayer; 2]) -> Result<(u32, u32), Box<dyn Error>> {
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let layer = || RetryTable::parse(TABLE).map(RetryLayer::new);
 
-    let without = outage([layer()?.retry_budget(None), layer()?.retry_budget(None)]).await?;
+    let without = outage([
+        layer()?.options(OperationOptions::new().retry_budget(None)),
+        layer()?.options(OperationOptions::new().retry_budget(None)),
+    ])
+    .await?;
     println!("without a budget: {} attempts of 100 calls", without.0);
     assert_eq!(without, (400, 0));
 

@@ -11,7 +11,7 @@ use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings};
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use tonic_gax::StartedAttempt;
+use tonic_gax::{OperationOptions, StartedAttempt};
 
 /// The counters. In a program, use those of your metrics library, with the method as a label.
 #[derive(Debug, Default)]
@@ -46,7 +46,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     let counters = Arc::new(Counters::default());
     let observer: Arc<dyn OperationObserver> = Arc::clone(&counters) as _;
-    let settings = LibraryServiceSettings::default().with_observer(observer);
+    let settings = LibraryServiceSettings::default().with_options(OperationOptions::new().observer(observer));
     let client = LibraryServiceClient::connect_with_settings(url, settings).await?;
 
     for _ in 0..2 {

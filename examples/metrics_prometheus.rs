@@ -12,6 +12,7 @@ use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
 use std::error::Error;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::sync::Arc;
+use tonic_gax::OperationOptions;
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
@@ -34,7 +35,8 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     tokio::spawn(exporter);
 
     let metrics = FacadeMetrics::new(MetricNames::new().target(url.clone()));
-    let settings = LibraryServiceSettings::default().with_observer(Arc::new(metrics));
+    let settings =
+        LibraryServiceSettings::default().with_options(OperationOptions::new().observer(Arc::new(metrics)));
     let client = LibraryServiceClient::connect_with_settings(url, settings).await?;
     client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
 

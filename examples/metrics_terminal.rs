@@ -12,6 +12,7 @@ use opentelemetry::metrics::MeterProvider as _;
 use opentelemetry_sdk::metrics::SdkMeterProvider;
 use std::error::Error;
 use std::sync::Arc;
+use tonic_gax::OperationOptions;
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
@@ -23,7 +24,8 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
 
     let names = MetricNames::new().target(url.clone()).attempt_types(true);
     let metrics = OtelMetrics::new(&provider.meter("library"), names);
-    let settings = LibraryServiceSettings::default().with_observer(Arc::new(metrics));
+    let settings =
+        LibraryServiceSettings::default().with_options(OperationOptions::new().observer(Arc::new(metrics)));
     let client = LibraryServiceClient::connect_with_settings(url, settings).await?;
     client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;
 

@@ -18,8 +18,8 @@ use std::net::Ipv4Addr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tonic::Code;
-use tonic_gax::OperationReport;
 use tonic_gax::rest::{HttpRule, RestOptions};
+use tonic_gax::{OperationOptions, OperationReport};
 
 /// The server's replies, in this order, by status and body.
 const REPLIES: [(&str, &str); 5] = [
@@ -59,7 +59,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         .origin(serve().await?.parse()?)
         .rule("library.v1.LibraryService.GetBook", HttpRule::get("/v1/{name=shelves/*/books/*}"))
         .rule("library.v1.LibraryService.ListBooks", HttpRule::get("/v1/{parent=shelves/*}/books"));
-    let settings = LibraryServiceSettings::default().with_reports(true);
+    let settings = LibraryServiceSettings::default().with_options(OperationOptions::new().reports(true));
     let client = LibraryServiceClient::rest_with_options(http, settings, options)?;
 
     // The first reply is retried, by the retry table.

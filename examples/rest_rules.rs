@@ -13,7 +13,7 @@ use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::error::Error;
-use tonic_gax::{OperationReport, RetryTable};
+use tonic_gax::{OperationOptions, OperationReport, RetryTable};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -21,7 +21,8 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let mut connector = HttpConnector::new();
     connector.set_nodelay(true);
     let client = Client::builder(TokioExecutor::new()).build(connector);
-    let client = HttpRetryLayer::from_table(&table).reports(true).layer(client);
+    let client =
+        HttpRetryLayer::from_table(&table).options(OperationOptions::new().reports(true)).layer(client);
 
     // Each of these servers is busy for two requests.
     for (title, request, attempts) in [

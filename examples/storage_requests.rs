@@ -122,8 +122,9 @@ pub(crate) async fn run(
     // The rules of Cloud Storage are for its own hosts, unless others are named.
     let authority = host.parse::<http::Uri>()?.authority().map(ToString::to_string);
     let preset = authority.into_iter().fold(options.preset.clone(), Preset::with_host);
-    let mut layer =
-        HttpRetryLayer::preset(&preset).reports(true).body_idle_timeout(options.body_idle_timeout);
+    let mut layer = HttpRetryLayer::preset(&preset)
+        .options(OperationOptions::new().reports(true))
+        .body_idle_timeout(options.body_idle_timeout);
     if let Some(timeout) = options.attempt_timeout {
         layer = layer.attempt_timeout(timeout);
     }

@@ -10,7 +10,7 @@ use library::v1::{Book, LibraryServiceClient, LibraryServiceSettings, LibrarySer
 use std::error::Error;
 use std::time::Duration;
 use tonic::Request;
-use tonic_gax::{CallOptions, Code, OperationReport, RequestExt as _, RetrySettings, note};
+use tonic_gax::{CallOptions, Code, OperationOptions, OperationReport, RequestExt as _, RetrySettings, note};
 
 fn books(count: u32) -> impl Iterator<Item = Book> {
     let book = |number| Book { name: format!("shelves/1/books/{number}"), title: "Middlemarch".to_owned() };
@@ -31,7 +31,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let settings = LibraryServiceSettings::create(stub.build()?)
         .with_replay_streams(true)
         .with_max_replay_bytes(64 * 1024)
-        .with_reports(true);
+        .with_options(OperationOptions::new().reports(true));
     let client = LibraryServiceClient::connect_with_settings(url, settings).await?;
 
     // Each of the three attempts is sent all books.

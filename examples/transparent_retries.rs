@@ -15,7 +15,7 @@ use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, 
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use tonic_gax::{OperationReport, StartedAttempt};
+use tonic_gax::{OperationOptions, OperationReport, StartedAttempt};
 
 /// `REFUSED_STREAM` of HTTP/2.
 const REFUSED: Reply = Reply::Reset(7);
@@ -35,7 +35,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let resends = Arc::new(Resends::default());
     // GetBook is retried after UNAVAILABLE, by the table.
     let settings = LibraryServiceSettings::create(LibraryServiceStubSettings::builder().build()?);
-    let settings = settings.with_observer(resends.clone());
+    let settings = settings.with_options(OperationOptions::new().observer(resends.clone()));
 
     let server = VirtualServer::start(Script::new().on("GetBook", [REFUSED]));
     let client = LibraryServiceClient::with_settings(server.channel(), settings);

@@ -8,7 +8,7 @@
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use tonic_gax::{Code, Hedging, RetryBudget, RetryLayer, RetrySettings, RetryTable};
+use tonic_gax::{Code, Hedging, OperationOptions, RetryBudget, RetryLayer, RetrySettings, RetryTable};
 use tonic_gax_benches::asset::asset_service_client::AssetServiceClient;
 use tonic_gax_benches::message;
 use tonic_gax_benches::nines::{Curve, picture};
@@ -50,7 +50,8 @@ async fn run(way: &Way, calls: usize, every: u64) -> Option<(Curve, f64)> {
     if let Some(hedging) = way.hedging {
         table = table.hedged(hedging.allow_non_idempotent());
     }
-    let layer = RetryLayer::new(table.build().ok()?).retry_budget(way.budget.clone());
+    let layer = RetryLayer::new(table.build().ok()?)
+        .options(OperationOptions::new().retry_budget(way.budget.clone()));
     let service = Slow::new(every);
     let client = AssetServiceClient::new(layer.layer(service.clone()));
     let mut running = JoinSet::new();

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic::Status;
-use tonic_gax::{Hedging, RetryBudget, RetryLayer, RetryService, RetryTable};
+use tonic_gax::{Hedging, OperationOptions, RetryBudget, RetryLayer, RetryService, RetryTable};
 use tonic_gax_benches::asset::ListAssetsRequest;
 use tonic_gax_benches::asset::asset_service_client::AssetServiceClient;
 use tonic_gax_benches::canned::Canned;
@@ -174,8 +174,12 @@ impl Bench {
         add("layer, one a thread", rates(|| Layered::new(Canned::new(), pace), calls));
         add("generated client, one a thread", rates(|| Generated::new(Canned::new(), pace), calls));
         let options: [Variant; 3] = [
-            ("layer with a budget of tokens", |layer| layer.retry_budget(RetryBudget::tokens(100.0, 0.1))),
-            ("layer with a budget by ratio", |layer| layer.retry_budget(RetryBudget::ratio(0.1))),
+            ("layer with a budget of tokens", |layer| {
+                layer.options(OperationOptions::new().retry_budget(RetryBudget::tokens(100.0, 0.1)))
+            }),
+            ("layer with a budget by ratio", |layer| {
+                layer.options(OperationOptions::new().retry_budget(RetryBudget::ratio(0.1)))
+            }),
             ("layer, hedged at p95", |layer| {
                 layer.hedging(Hedging::new(2).percentile(0.95).allow_non_idempotent())
             }),

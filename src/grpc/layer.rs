@@ -8,13 +8,12 @@ use crate::grpc::service::RetryService;
 use gax_driver::__house::Replaceable;
 use gax_driver::live::SettingsHandle;
 use gax_driver::live::UnknownMethodsError;
-use gax_driver::observe::OperationObserver;
 use gax_driver::{OperationOptions, RetryBudgets};
-use gax_retry::{Compatibility, Hedging, RetryBudget};
+use gax_retry::{Hedging, RetryBudget};
 use gax_table::{Finding, RetryTable};
 use gax_wire::CloneService;
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::OnceLock;
 use tower_layer::Layer;
 
 /// Retries the calls of any tonic client, with the settings that a retry table has for each method.
@@ -47,12 +46,12 @@ use tower_layer::Layer;
 /// | setting | default |
 /// | --- | --- |
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | 4 MiB + 64 KiB |
-/// | [`replay_streams`](Self::replay_streams) | true with [`Compatibility::Grpc`], else false |
+/// | [`replay_streams`](Self::replay_streams) | true with [`Compatibility::Grpc`](crate::Compatibility::Grpc), else false |
 /// | [`max_total_replay_bytes`](Self::max_total_replay_bytes) | 16 MiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
 /// | [`hedging`](Self::hedging) | as the table's entries say |
-/// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`] |
+/// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`](crate::Compatibility::GaxJava) |
 /// | [`options`](Self::options) | see [`OperationOptions`] |
 ///
 /// # Examples
@@ -169,42 +168,12 @@ impl RetryLayer {
         Ok(self.changed())
     }
 
-    /// Sets options over the ones that were set before. Calls of methods that the table does not know still pass through
-    /// untouched.
+    /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, reports,
+    /// jitter and more. Calls of methods that the table does not know still pass through untouched.
     #[must_use]
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.operation.set(options);
         self.changed()
-    }
-
-    /// See [`OperationOptions::compatibility`].
-    #[must_use]
-    pub fn compatibility(self, compatibility: Compatibility) -> Self {
-        self.options(OperationOptions::new().compatibility(compatibility))
-    }
-
-    /// See [`OperationOptions::retry_budget`].
-    #[must_use]
-    pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        self.options(OperationOptions::new().retry_budget(budget))
-    }
-
-    /// See [`OperationOptions::retries_enabled`].
-    #[must_use]
-    pub fn retries_enabled(self, enabled: bool) -> Self {
-        self.options(OperationOptions::new().retries_enabled(enabled))
-    }
-
-    /// See [`OperationOptions::reports`].
-    #[must_use]
-    pub fn reports(self, reports: bool) -> Self {
-        self.options(OperationOptions::new().reports(reports))
-    }
-
-    /// See [`OperationOptions::observer`].
-    #[must_use]
-    pub fn observer(self, observer: Arc<dyn OperationObserver>) -> Self {
-        self.options(OperationOptions::new().observer(observer))
     }
 
     /// The longest request, in bytes, that is buffered so that it can be replayed. A longer one is sent once, and the
@@ -227,7 +196,7 @@ impl RetryLayer {
 
     /// Whether streams of requests, of client-streaming and bidirectional RPCs, are buffered as they are sent, so that
     /// another attempt can be sent the same messages and then the rest (gRFC A6). Default: yes with
-    /// [`Compatibility::Grpc`], otherwise no, because the messages may not be safe to repeat. A call that is not
+    /// [`Compatibility::Grpc`](crate::Compatibility::Grpc), otherwise no, because the messages may not be safe to repeat. A call that is not
     /// buffered makes one attempt.
     ///
     /// The buffer holds references to the encoded messages, up to [`max_replay_bytes`](Self::max_replay_bytes) a call
@@ -236,7 +205,7 @@ impl RetryLayer {
     /// released when the call is committed, by a limit or by its response, and when it ends.
     ///
     /// If the response is a stream as well, its headers commit the call, because either side may then wait for the
-    /// other. A single response commits the call with its headers by [`Compatibility::Grpc`], and otherwise when its
+    /// other. A single response commits the call with its headers by [`Compatibility::Grpc`](crate::Compatibility::Grpc), and otherwise when its
     /// trailers have arrived without an error.
     ///
     /// # Examples
@@ -316,8 +285,8 @@ impl RetryLayer {
 
     /// Shares one budget with everything that calls this server, through `budgets`. The first layer or client
     /// provides the server's budget, usually its table's `retryThrottling`. All others use that one instead of their
-    /// own. This follows gRFC A6: one bucket for each server, whatever client, method or layer a call comes from. If
-    /// you also call [`retry_budget`](Self::retry_budget), call it first.
+    /// own. This follows gRFC A6: one bucket for each server, whatever client, method or layer a call comes from. Set
+    /// [options](Self::options) with a budget of the layer's own before this.
     ///
     /// # Examples
     ///
@@ -336,12 +305,12 @@ impl RetryLayer {
     #[must_use]
     pub fn server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
         let own = self.options.operation.budget_over(self.table_budget.clone());
-        self.retry_budget(budgets.share(server, own))
+        self.options(OperationOptions::new().retry_budget(budgets.share(server, own)))
     }
 
     /// Whether attempts after the first have the header `grpc-previous-rpc-attempts`, as in gRFC A6: the number of
     /// earlier attempts, "1", "2" and so on, including hedges and without transparent retries. A value that the
-    /// caller sets is removed. Default: yes, except with [`Compatibility::GaxJava`], because gax-java doesn't send
+    /// caller sets is removed. Default: yes, except with [`Compatibility::GaxJava`](crate::Compatibility::GaxJava), because gax-java doesn't send
     /// it.
     #[must_use]
     pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {

@@ -3,12 +3,9 @@
 use crate::google::{GoogleHeaders, ServiceEndpoint, ServiceInfo};
 use crate::settings::client_config::ClientConfig;
 use crate::settings::stub_settings::StubSettings;
-use gax_driver::observe::OperationObserver;
 use gax_driver::{OperationOptions, RetryBudgets};
-use gax_retry::{Compatibility, RetryBudget};
 use std::fmt;
 use std::marker::PhantomData;
-use std::sync::Arc;
 use std::time::Duration;
 
 /// The settings of a generated client: those of its RPCs, and the options of all calls.
@@ -86,55 +83,22 @@ impl<S: GoogleStub> ClientSettings<S> {
 }
 
 impl<S> ClientSettings<S> {
-    /// Sets options over the ones that were set before: jitter, the environment, delays that servers ask for and more.
+    /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget that all RPCs share,
+    /// observers, reports, jitter and more. Clones of these settings share the budget, and so do the clients made of them. Default: the
+    /// rules and the throttling of the retry table.
     #[must_use]
     pub fn with_options(mut self, options: OperationOptions) -> Self {
         self.config.options.set(options);
         self
     }
 
-    /// Which client's rules turn settings into attempts: see [`OperationOptions::compatibility`]. Default: gRPC's own if the retry
-    /// table was read in that dialect, else those of the documentation.
-    #[must_use]
-    pub fn with_compatibility(self, compatibility: Compatibility) -> Self {
-        self.with_options(OperationOptions::new().compatibility(compatibility))
-    }
-
-    /// The retry budget that all RPCs share; `None`: no budget. Default: the retry table's throttling, if it has any. Clones of
-    /// these settings and the clients made from them share it: see [`OperationOptions::retry_budget`].
-    #[must_use]
-    pub fn with_retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        self.with_options(OperationOptions::new().retry_budget(budget))
-    }
-
     /// Shares one retry budget with everything that calls this server, through `budgets`. The first client or layer to come
-    /// provides the server's budget, and all others use that one. If you also call
-    /// [`with_retry_budget`](Self::with_retry_budget), call it first.
+    /// provides the server's budget, and all others use that one. Set
+    /// [options](Self::with_options) with a budget of the client's own before this.
     #[must_use]
     pub fn with_server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
         let own = self.config.options.budget_over(self.config.table_budget.clone());
-        self.with_retry_budget(budgets.share(server, own))
-    }
-
-    /// Whether anything is retried. With `false` every call is one attempt, whatever its settings and options say; deadlines
-    /// and reports stay. Default: true.
-    #[must_use]
-    pub fn with_retries_enabled(self, enabled: bool) -> Self {
-        self.with_options(OperationOptions::new().retries_enabled(enabled))
-    }
-
-    /// Whether the response of every call carries its report. Default: only if it has more than a first attempt that
-    /// succeeded, or if the call asks for it. It takes three allocations a call.
-    #[must_use]
-    pub fn with_reports(self, reports: bool) -> Self {
-        self.with_options(OperationOptions::new().reports(reports))
-    }
-
-    /// Installs an observer, which is notified of every operation. Several are notified in the order of installation.
-    /// Default: none, which costs nothing.
-    #[must_use]
-    pub fn with_observer(self, observer: Arc<dyn OperationObserver>) -> Self {
-        self.with_options(OperationOptions::new().observer(observer))
+        self.with_options(OperationOptions::new().retry_budget(budgets.share(server, own)))
     }
 
     /// The longest request, in bytes, that is buffered for replay; a longer one is sent once. Default: 4 MiB + 64 KiB. With

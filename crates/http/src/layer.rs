@@ -5,10 +5,9 @@ use crate::failure::Connections;
 use crate::service::HttpRetryService;
 use crate::shared_state::SharedState;
 use gax_driver::OperationOptions;
-use gax_driver::observe::OperationObserver;
 use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
 use gax_retry::settings::Override;
-use gax_retry::{Compatibility, Hedging, IntoCodes, RetryBudget, RetrySettings};
+use gax_retry::{Hedging, IntoCodes, RetrySettings};
 use gax_wire::CloneService;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -22,7 +21,7 @@ use tower_layer::Layer;
 ///
 /// * A 2xx response with a complete body is a success. Any other status is treated as a code, by
 ///   [`Code::from_http_status`](gax_retry::Code::from_http_status). A broken connection or body is treated as
-///   `UNAVAILABLE` ([`Compatibility::GaxJava`]: `UNKNOWN`, and final), an attempt that timed out as
+///   `UNAVAILABLE` ([`Compatibility::GaxJava`](crate::Compatibility::GaxJava): `UNKNOWN`, and final), an attempt that timed out as
 ///   `DEADLINE_EXCEEDED`, and a response that can't be read as `INTERNAL`, and final.
 /// * The request is retried if this code is retryable, or, with [`retryable_statuses`](Self::retryable_statuses) or a preset, if
 ///   its status is.
@@ -31,7 +30,7 @@ use tower_layer::Layer;
 /// * The delay of a `Retry-After` is applied, with a random part added. If it doesn't fit into the total timeout, the operation ends.
 ///
 /// The response carries an [`OperationReport`](crate::OperationReport) in its extensions
-/// ([`of`](crate::OperationReport::of)), unless the first attempt succeeded and [`reports`](Self::reports) is off;
+/// ([`of`](crate::OperationReport::of)), unless the first attempt succeeded and [`reports`](OperationOptions::reports) is off;
 /// its [`HttpReport`](crate::HttpReport) has the reason why the request was retried or not. The call returns the last
 /// response, regardless of its status. It ends with an [`HttpError`](crate::HttpError) only if there was no response.
 ///
@@ -45,7 +44,7 @@ use tower_layer::Layer;
 /// | setting | with [`new`](Self::new) | with [`preset`](Self::preset) |
 /// | --- | --- | --- |
 /// | [`idempotency`](Self::idempotency) | [`IdempotencyTable::http_methods`] | the preset's |
-/// | [`strategy`](Self::strategy) | conditional; always with [`Compatibility::GaxJava`] | the preset's |
+/// | [`strategy`](Self::strategy) | conditional; always with [`Compatibility::GaxJava`](crate::Compatibility::GaxJava) | the preset's |
 /// | [`retryable_statuses`](Self::retryable_statuses) | by code | the preset's |
 /// | [`attempt_timeout`](Self::attempt_timeout) | by the settings | none |
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | no limit | no limit |
@@ -60,14 +59,13 @@ use tower_layer::Layer;
 /// use hyper_util::client::legacy::connect::HttpConnector;
 /// use hyper_util::rt::TokioExecutor;
 /// use gax_http::presets;
-/// use gax_http::HttpRetryLayer;
-/// use gax_http::OperationReport;
+/// use gax_http::{HttpRetryLayer, OperationOptions, OperationReport};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let mut connector = HttpConnector::new();
 /// connector.set_nodelay(true); // uploads over HTTP/2 wait for delayed acknowledgements without it
 /// let client = Client::builder(TokioExecutor::new()).build(connector);
-/// let client = HttpRetryLayer::preset(&presets::storage()).reports(true).layer(client);
+/// let client = HttpRetryLayer::preset(&presets::storage()).options(OperationOptions::new().reports(true)).layer(client);
 /// let response = client.send(http::Request::get("http://localhost:9000/storage/v1/b/photos").body(())?).await?;
 /// if let Some(report) = OperationReport::of(response.extensions()) {
 ///     println!("{} attempts, {:?}", report.attempt_count(), report.stop_reason());
@@ -109,41 +107,12 @@ impl HttpRetryLayer {
         Self { options: LayerOptions::new(source), shared: OnceLock::new() }
     }
 
-    /// Sets options over the ones that were set before.
+    /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, reports,
+    /// jitter and more. Any response that is no success has a report.
     #[must_use]
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.operation.set(options);
         self.changed()
-    }
-
-    /// See [`OperationOptions::compatibility`].
-    #[must_use]
-    pub fn compatibility(self, compatibility: Compatibility) -> Self {
-        self.options(OperationOptions::new().compatibility(compatibility))
-    }
-
-    /// See [`OperationOptions::retry_budget`].
-    #[must_use]
-    pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        self.options(OperationOptions::new().retry_budget(budget))
-    }
-
-    /// See [`OperationOptions::retries_enabled`].
-    #[must_use]
-    pub fn retries_enabled(self, enabled: bool) -> Self {
-        self.options(OperationOptions::new().retries_enabled(enabled))
-    }
-
-    /// See [`OperationOptions::reports`]. Every response that isn't a success has a report.
-    #[must_use]
-    pub fn reports(self, reports: bool) -> Self {
-        self.options(OperationOptions::new().reports(reports))
-    }
-
-    /// See [`OperationOptions::observer`].
-    #[must_use]
-    pub fn observer(self, observer: Arc<dyn OperationObserver>) -> Self {
-        self.options(OperationOptions::new().observer(observer))
     }
 
     /// Sets the table that decides which requests are safe to retry.
@@ -282,7 +251,7 @@ impl HttpRetryLayer {
     /// Where the table says nothing of HTTP requests, its entry for everything counts (`for = ["*"]`, or `{}` in a service
     /// config); if it has none either, requests make one attempt and have no deadline. Its `retryThrottling` is the budget. What
     /// the program sets on the layer overrides the table: [`retryable_statuses`](Self::retryable_statuses),
-    /// [`idempotency`](Self::idempotency), [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
+    /// [`idempotency`](Self::idempotency), [`retry_budget`](OperationOptions::retry_budget), [`hedging`](Self::hedging).
     ///
     /// With [`with_handle`](Self::with_handle) the table can be replaced while the program runs.
     ///
@@ -324,7 +293,7 @@ impl HttpRetryLayer {
     /// every service; if the table has neither, they make one attempt and have no deadline. Its `[http]` rules (in
     /// TOML, with the feature `toml`) say which requests are safe to retry, its `retryThrottling` is the budget. What
     /// the program sets on the layer overrides each of these: [`idempotency`](Self::idempotency),
-    /// [`retry_budget`](Self::retry_budget), [`hedging`](Self::hedging).
+    /// [`retry_budget`](OperationOptions::retry_budget), [`hedging`](Self::hedging).
     ///
     /// # Examples
     ///

@@ -111,7 +111,7 @@ impl Attempts {
     pub fn compare(&self, expected: &[AttemptRow]) -> Result<(), String> {
         let Some(report) = &self.report else {
             let sentence = "there is no report: if the first attempt succeeds, ask for it with \
-                CallOptions::report(true) or with_reports(true)";
+                CallOptions::report(true) or OperationOptions::reports(true)";
             return Err(sentence.to_owned());
         };
         let attempts = report.attempts();

@@ -168,7 +168,7 @@ impl RandomPolicy {
         stub.listen().set_hedging(hedging);
         let settings = TalkSettings::create(stub.build().unwrap())
             .with_options(self.options(witness))
-            .with_observer(Arc::new(FacadeMetrics::new(MetricNames::new())));
+            .with_options(OperationOptions::new().observer(Arc::new(FacadeMetrics::new(MetricNames::new()))));
         match self.max_replay_bytes {
             Some(bytes) => settings.with_max_replay_bytes(bytes),
             None => settings,

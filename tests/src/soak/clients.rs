@@ -9,7 +9,7 @@ use bytes::Bytes;
 use gax_driver::Retryer;
 use gax_driver::live::SettingsHandle;
 use gax_driver::observe::{FacadeMetrics, MetricNames, OperationObserver, TracingObserver};
-use gax_http::{HttpRetryLayer, HttpRetryService};
+use gax_http::{HttpRetryLayer, HttpRetryService, OperationOptions};
 use gax_retry::{Code, RetryBudget};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
@@ -35,18 +35,17 @@ fn others() -> [Arc<dyn OperationObserver>; 2] {
 impl GrpcClients {
     pub(super) fn new(server: SocketAddr, handle: &SettingsHandle, tally: &Arc<Tally>) -> Self {
         let channel = || Endpoint::from_shared(format!("http://{server}")).unwrap().connect_lazy();
-        let mut settings = TalkSettings::default()
-            .with_handle(handle)
-            .with_retry_budget(RetryBudget::tokens(1000, 0.5))
-            .with_observer(tally.clone());
-        let mut layer = RetryLayer::with_handle(handle)
-            .with_descriptors(DESCRIPTORS)
-            .unwrap()
-            .retry_budget(RetryBudget::ratio(0.4).min_per_second(50))
-            .observer(tally.clone());
+        let mut settings = TalkSettings::default().with_handle(handle).with_options(
+            OperationOptions::new().retry_budget(RetryBudget::tokens(1000, 0.5)).observer(tally.clone()),
+        );
+        let mut layer = RetryLayer::with_handle(handle).with_descriptors(DESCRIPTORS).unwrap().options(
+            OperationOptions::new()
+                .retry_budget(RetryBudget::ratio(0.4).min_per_second(50))
+                .observer(tally.clone()),
+        );
         for other in others() {
-            settings = settings.with_observer(other.clone());
-            layer = layer.observer(other);
+            settings = settings.with_options(OperationOptions::new().observer(other.clone()));
+            layer = layer.options(OperationOptions::new().observer(other));
         }
         let generated = TalkClient::with_settings(channel(), settings);
         Self { generated, layered: TonicTalkClient::new(layer.layer(channel())) }
@@ -57,17 +56,24 @@ impl GrpcClients {
 pub(super) type HttpClient = HttpRetryService<Client<HttpConnector, Full<Bytes>>>;
 
 pub(super) fn http_client(handle: &SettingsHandle, tally: &Arc<Tally>) -> HttpClient {
-    let mut layer = HttpRetryLayer::with_handle(handle, HTTP)
-        .retry_budget(RetryBudget::ratio(0.4).min_per_second(50))
-        .observer(tally.clone());
+    let mut layer = HttpRetryLayer::with_handle(handle, HTTP).options(
+        OperationOptions::new()
+            .retry_budget(RetryBudget::ratio(0.4).min_per_second(50))
+            .observer(tally.clone()),
+    );
     for other in others() {
-        layer = layer.observer(other);
+        layer = layer.options(OperationOptions::new().observer(other));
     }
     layer.layer(Client::builder(TokioExecutor::new()).build_http())
 }
 
 pub(super) fn retryer(handle: &SettingsHandle, tally: &Arc<Tally>) -> Retryer<[Code; 1]> {
     let retryer = Retryer::with_handle(handle, CLOSURES, [Code::Unavailable]);
-    let retryer = retryer.retry_budget(RetryBudget::tokens(1000, 0.5)).named("soak").observer(tally.clone());
-    others().into_iter().fold(retryer, Retryer::observer)
+    let retryer = retryer
+        .options(OperationOptions::new().retry_budget(RetryBudget::tokens(1000, 0.5)))
+        .named("soak")
+        .options(OperationOptions::new().observer(tally.clone()));
+    others()
+        .into_iter()
+        .fold(retryer, |retryer, other| retryer.options(OperationOptions::new().observer(other)))
 }

@@ -13,7 +13,7 @@ use tokio_stream::StreamExt as _;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::body::Body;
 use tonic::{Request, Status};
-use tonic_gax::{CallOptions, Note, RequestExt as _};
+use tonic_gax::{CallOptions, Note, OperationOptions, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::Line;
@@ -110,7 +110,7 @@ impl OperationObserver for Commits {
 async fn a_request_above_the_limit_commits_to_no_attempt() {
     let server = VirtualServer::start(two_failures());
     let commits = Arc::new(Commits::default());
-    let layer = Setup::new(settings()).layer().observer(commits.clone());
+    let layer = Setup::new(settings()).layer().options(OperationOptions::new().observer(commits.clone()));
     let mut client = TonicAssetClient::new(layer.layer(server.channel()));
     let status = client.list_assets(sized(LIMIT + 1)).await.unwrap_err();
     assert_eq!(error_report(&status).stop_reason(), Some(StopReason::NotReplayable));

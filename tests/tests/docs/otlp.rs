@@ -20,7 +20,7 @@ use tonic::body::Body;
 use tonic::server::NamedService;
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
-use tonic_gax::{Code, RetrySettings};
+use tonic_gax::{Code, OperationOptions, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{Reply, Script, Setup, VirtualServer, ms};
@@ -103,7 +103,7 @@ async fn a_collector_gets_the_operation_and_each_attempt() {
     let setup = Setup::new(settings).retrying([Code::Unavailable]);
     let server =
         VirtualServer::start(Script::at_once([Reply::unavailable(), Reply::unavailable(), Reply::Serve]));
-    let layer = setup.layer().observer(Arc::new(observer()));
+    let layer = setup.layer().options(OperationOptions::new().observer(Arc::new(observer())));
     let mut client = AssetServiceClient::new(layer.layer(server.channel()));
     client.list_assets(ListAssetsRequest::default()).await.unwrap();
     tokio::task::spawn_blocking(move || provider.shutdown()).await.unwrap().unwrap();

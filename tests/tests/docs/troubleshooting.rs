@@ -9,7 +9,8 @@ use http_body_util::Full;
 use std::time::Duration;
 use tonic::{Request, Response, Status};
 use tonic_gax::{
-    CallOptions, Note, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
+    CallOptions, Note, OperationError, OperationOptions, OperationReport, RequestExt as _, RetryLayer,
+    RetryTable,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
@@ -202,7 +203,8 @@ async fn bad_options() -> String {
 
 async fn post() -> String {
     let (_server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::status(503)));
-    let client = HttpRetryLayer::new(&settings(), [Code::Unavailable]).reports(true);
+    let client =
+        HttpRetryLayer::new(&settings(), [Code::Unavailable]).options(OperationOptions::new().reports(true));
     let client = client.layer(FaultServer::full_client(connector));
     let request = http::Request::post("http://server/v1/things").body(Full::<Bytes>::from("{}")).unwrap();
     let response = client.send(request).await.unwrap();

@@ -23,7 +23,8 @@ fn settings() -> RetrySettings {
 }
 
 fn layer(settings: &RetrySettings) -> HttpRetryLayer {
-    HttpRetryLayer::new(settings, [Code::Unavailable, Code::DeadlineExceeded]).reports(true)
+    HttpRetryLayer::new(settings, [Code::Unavailable, Code::DeadlineExceeded])
+        .options(OperationOptions::new().reports(true))
 }
 
 fn client(
@@ -166,7 +167,8 @@ fn streaming(settings: &RetrySettings) -> HttpRetryLayer {
 
 #[tokio::test(start_paused = true)]
 async fn a_transfer_that_was_handed_on_may_outlast_every_timeout() {
-    let presets = HttpRetryLayer::preset(&presets::storage().with_deadline(ms(10_000))).reports(true);
+    let presets = HttpRetryLayer::preset(&presets::storage().with_deadline(ms(10_000)))
+        .options(OperationOptions::new().reports(true));
     let settings = settings().to_builder().initial_rpc_timeout(ms(9000)).build().unwrap();
     for layer in [streaming(&settings), presets.max_response_buffer(0)] {
         let (mut client, server) = client(&layer, [eight_seconds_apart()]);
@@ -229,7 +231,7 @@ async fn time_in_which_nobody_reads_is_not_idle() {
 #[tokio::test(start_paused = true)]
 async fn an_idle_timeout_ends_an_attempt_whose_body_is_still_read() {
     let storage = HttpRetryLayer::preset(&presets::storage())
-        .reports(true)
+        .options(OperationOptions::new().reports(true))
         .body_idle_timeout(ms(5000))
         .options(OperationOptions::new().jitter_seed(1));
     let get = || http::Request::get("http://server/storage/v1/b").body(Full::default()).unwrap();

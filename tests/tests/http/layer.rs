@@ -30,7 +30,7 @@ fn settings() -> RetrySettings {
 
 fn layer() -> HttpRetryLayer {
     HttpRetryLayer::new(&settings(), [Code::Unavailable, Code::DeadlineExceeded, Code::ResourceExhausted])
-        .reports(true)
+        .options(OperationOptions::new().reports(true))
 }
 
 fn get() -> http::Request<Full<Bytes>> {
@@ -118,13 +118,15 @@ async fn a_reply_that_is_final_is_the_response_with_its_reason() {
 #[tokio::test(start_paused = true)]
 async fn the_last_reply_stays_when_the_limits_are_reached() {
     let twice = settings().to_builder().max_attempts(2).build().unwrap();
-    let twice = HttpRetryLayer::new(&twice, [Code::Unavailable]).reports(true);
+    let twice =
+        HttpRetryLayer::new(&twice, [Code::Unavailable]).options(OperationOptions::new().reports(true));
     let seen = sent(&twice, vec![HttpAct::status(503); 9], get()).await;
     assert_eq!((seen.status, seen.server.times()), (503, vec![0, 100]));
     assert_eq!(seen.report.stop_reason(), Some(StopReason::MaxAttempts));
 
     let short = settings().to_builder().total_timeout(ms(1000)).build().unwrap();
-    let short = HttpRetryLayer::new(&short, [Code::Unavailable]).reports(true);
+    let short =
+        HttpRetryLayer::new(&short, [Code::Unavailable]).options(OperationOptions::new().reports(true));
     let seen = sent(&short, vec![HttpAct::status(503); 9], get()).await;
     assert_eq!((seen.status, seen.server.times()), (503, vec![0, 100, 300, 600, 900]));
     assert_eq!(seen.report.stop_reason(), Some(StopReason::TotalTimeout));
@@ -184,7 +186,7 @@ async fn a_refused_connection_is_unavailable() {
 async fn an_error_tells_the_last_reply_that_came() {
     let twice = settings().to_builder().max_attempts(2).build().unwrap();
     let (error, _) = failed(
-        &HttpRetryLayer::new(&twice, [Code::Unavailable]).reports(true),
+        &HttpRetryLayer::new(&twice, [Code::Unavailable]).options(OperationOptions::new().reports(true)),
         HttpScript::new([HttpAct::status(503), HttpAct::Stall]),
         get(),
     )
@@ -240,7 +242,8 @@ async fn statuses_decide_in_place_of_codes() {
     let seen = sent(&only, [HttpAct::status(408), HttpAct::status(500), HttpAct::status(503)], get()).await;
     assert_eq!((seen.status, seen.report.attempts().len()), (503, 3));
     assert_eq!(codes(&seen.report), [Code::FailedPrecondition, Code::Internal, Code::Unavailable]);
-    let by_code = HttpRetryLayer::new(&settings(), [Code::FailedPrecondition]).reports(true);
+    let by_code = HttpRetryLayer::new(&settings(), [Code::FailedPrecondition])
+        .options(OperationOptions::new().reports(true));
     assert_eq!(sent(&by_code, [HttpAct::status(408)], get()).await.report.attempts().len(), 2);
 }
 
@@ -261,8 +264,7 @@ async fn redirects_and_the_like_are_no_success() {
 async fn by_gax_javas_rules_what_the_transport_throws_is_unknown_and_final() {
     let codes_with_unknown = [Code::Unavailable, Code::Unknown, Code::DeadlineExceeded];
     let java = HttpRetryLayer::new(&settings(), codes_with_unknown)
-        .reports(true)
-        .compatibility(Compatibility::GaxJava);
+        .options(OperationOptions::new().reports(true).compatibility(Compatibility::GaxJava));
     let (error, server) = failed(&java, HttpScript::new([HttpAct::Reset]), get()).await;
     assert_eq!((error.code(), error.stop_reason()), (Code::Unknown, Some(StopReason::NonRetryable)));
     assert_eq!(server.times(), [0]);
@@ -270,7 +272,8 @@ async fn by_gax_javas_rules_what_the_transport_throws_is_unknown_and_final() {
     let post = http::Request::post("http://server/thing").body(Full::default()).unwrap();
     let seen = sent(&java, [HttpAct::status(503)], post).await;
     assert_eq!(seen.report.attempts().len(), 2);
-    let documented = HttpRetryLayer::new(&settings(), codes_with_unknown).reports(true);
+    let documented =
+        HttpRetryLayer::new(&settings(), codes_with_unknown).options(OperationOptions::new().reports(true));
     let post = http::Request::post("http://server/thing").body(Full::default()).unwrap();
     let seen = sent(&documented, [HttpAct::status(503)], post).await;
     assert_eq!((seen.status, seen.report.attempts().len()), (503, 1));
@@ -296,7 +299,8 @@ async fn a_call_brings_its_own_options() {
     .await;
     assert_eq!(times(error.report()), [(0, 400), (500, 900)]);
     let seen = sent(
-        &HttpRetryLayer::preset(&presets::storage().with_host("server")).reports(true),
+        &HttpRetryLayer::preset(&presets::storage().with_host("server"))
+            .options(OperationOptions::new().reports(true)),
         [HttpAct::status(404)],
         with(CallOptions::new().retryable_codes([Code::NotFound]).retry_settings(settings())),
     )
@@ -313,7 +317,9 @@ async fn a_call_brings_its_own_options() {
 
 #[tokio::test(start_paused = true)]
 async fn a_preset_takes_a_timeout_for_its_attempts() {
-    let docs = HttpRetryLayer::preset(&presets::csharp()).reports(true).attempt_timeout(ms(250));
+    let docs = HttpRetryLayer::preset(&presets::csharp())
+        .options(OperationOptions::new().reports(true))
+        .attempt_timeout(ms(250));
     let seen = sent(
         &docs,
         [HttpAct::Stall],
@@ -448,8 +454,7 @@ async fn a_seed_repeats_the_waits() {
     let jittered = settings().to_builder().jittered(true).build().unwrap();
     let layer = || {
         HttpRetryLayer::new(&jittered, [Code::Unavailable])
-            .reports(true)
-            .options(OperationOptions::new().jitter_seed(7))
+            .options(OperationOptions::new().reports(true).jitter_seed(7))
     };
     let acts = || vec![HttpAct::status(503); 4];
     let first = sent(&layer(), acts(), get()).await.server.times();
@@ -461,7 +466,8 @@ async fn a_seed_repeats_the_waits() {
 async fn a_report_prints_why() {
     let request = http::Request::delete("http://server/storage/v1/b/x/o/y").body(Full::default()).unwrap();
     let seen = sent(
-        &HttpRetryLayer::preset(&presets::storage().with_host("server")).reports(true),
+        &HttpRetryLayer::preset(&presets::storage().with_host("server"))
+            .options(OperationOptions::new().reports(true)),
         [HttpAct::status(503)],
         request,
     )
@@ -477,7 +483,12 @@ async fn a_report_prints_why() {
     // Several failures, and a path of Cloud Storage at a host that its rules don't know.
     let request = http::Request::delete("http://server/storage/v1/b/x/o/y").body(Full::default()).unwrap();
     let acts = [503, 503, 429].map(HttpAct::status);
-    let seen = sent(&HttpRetryLayer::preset(&presets::storage()).reports(true), acts, request).await;
+    let seen = sent(
+        &HttpRetryLayer::preset(&presets::storage()).options(OperationOptions::new().reports(true)),
+        acts,
+        request,
+    )
+    .await;
     let text = seen.report.to_string();
     let why = "strategy conditional: may be sent again; failed with status 503 (2 times), status 429";
     assert!(text.contains(why), "{text}");

@@ -91,7 +91,7 @@ async fn every_row_is_retried_as_its_class_and_the_strategy_say() {
             for strategy in IdempotencyStrategy::ALL {
                 for fault in [HttpAct::status(503), HttpAct::status(429), HttpAct::Reset, HttpAct::Truncate] {
                     let layer = HttpRetryLayer::preset(&presets::storage().with_host("server"))
-                        .reports(true)
+                        .options(OperationOptions::new().reports(true))
                         .strategy(*strategy)
                         .options(OperationOptions::new().jitter_seed(1));
                     let request = operation.request(with_precondition);
@@ -129,7 +129,7 @@ async fn every_row_is_retried_as_its_class_and_the_strategy_say() {
 #[tokio::test(start_paused = true)]
 async fn final_statuses_are_final_for_every_row() {
     let layer = HttpRetryLayer::preset(&presets::storage().with_host("server"))
-        .reports(true)
+        .options(OperationOptions::new().reports(true))
         .strategy(IdempotencyStrategy::Always);
     for operation in operations() {
         for status in [400, 401, 403, 404, 409, 412, 501] {
@@ -145,7 +145,7 @@ async fn final_statuses_are_final_for_every_row() {
 #[tokio::test(start_paused = true)]
 async fn other_statuses_are_for_payload_too() {
     let preset = presets::storage().with_host("server").with_statuses(StatusSet::from([418]));
-    let layer = HttpRetryLayer::preset(&preset).reports(true);
+    let layer = HttpRetryLayer::preset(&preset).options(OperationOptions::new().reports(true));
     for name in ["storage.objects.insert", "storage.objects.get"] {
         let operation = operations().into_iter().find(|operation| operation.name == name).unwrap();
         for (status, expected) in [(418, 200), (503, 503)] {
@@ -162,8 +162,9 @@ async fn a_row_can_be_overridden() {
         .with_host("server")
         .with_class("storage.buckets.get", OperationClass::Never)
         .unwrap();
-    let layer =
-        HttpRetryLayer::preset(&presets::storage().with_host("server")).reports(true).idempotency(table);
+    let layer = HttpRetryLayer::preset(&presets::storage().with_host("server"))
+        .options(OperationOptions::new().reports(true))
+        .idempotency(table);
     let request = http::Request::get("http://server/storage/v1/b/x").body(Full::default()).unwrap();
     let (result, report, _) = sent(&layer, HttpScript::new([HttpAct::status(503)]), request).await;
     assert_eq!(result.unwrap(), 503);
@@ -202,8 +203,7 @@ async fn every_preset_waits_over_http_as_planned() {
                 request.extensions_mut().insert(CallOptions::new().timeout(BOUND));
             }
             let layer = HttpRetryLayer::preset(&preset)
-                .reports(true)
-                .options(OperationOptions::new().jitter_seed(seed));
+                .options(OperationOptions::new().reports(true).jitter_seed(seed));
             let (result, report, server) =
                 sent(&layer, HttpScript::always(HttpAct::status(503)), request).await;
             let case = format!("{} {seed}:\n{report}", preset.name());
@@ -236,7 +236,7 @@ async fn waits_of_whole_milliseconds_are_kept_to_the_millisecond() {
         let preset = presets::named(name).unwrap().with_host("server");
         let plan = planned(&preset, 11);
         let layer =
-            HttpRetryLayer::preset(&preset).reports(true).options(OperationOptions::new().jitter_seed(11));
+            HttpRetryLayer::preset(&preset).options(OperationOptions::new().reports(true).jitter_seed(11));
         let (_, report, server) =
             sent(&layer, HttpScript::always(HttpAct::status(503)), safe_request()).await;
         assert_eq!(report.attempts().len(), plan.attempts().len(), "{name}");
@@ -255,7 +255,7 @@ async fn the_storage_preset_without_its_random_part_waits_powers_of_two_for_ten_
         strategy.with_backoff(strategy.backoff().with_jitter(gax_driver::strategy::Jitter::None)),
     );
     let (_, report, server) = sent(
-        &HttpRetryLayer::preset(&plain).reports(true),
+        &HttpRetryLayer::preset(&plain).options(OperationOptions::new().reports(true)),
         HttpScript::always(HttpAct::status(503)),
         safe_request(),
     )
@@ -271,7 +271,7 @@ async fn presets_retry_their_own_statuses_over_http() {
     for preset in presets::all().map(|preset| preset.with_host("server")) {
         for status in [408, 429, 500, 501, 502, 503, 504, 404] {
             let layer =
-                HttpRetryLayer::preset(&preset).reports(true).options(OperationOptions::new().jitter_seed(1));
+                HttpRetryLayer::preset(&preset).options(OperationOptions::new().reports(true).jitter_seed(1));
             let (result, _, _) =
                 sent(&layer, HttpScript::new([HttpAct::status(status)]), safe_request()).await;
             let expected = if preset.statuses().contains(status) { 200 } else { status };
@@ -286,7 +286,7 @@ async fn said(preset: &Preset, method: &str, uri: &str, headers: &[(&str, &str)]
     for (name, value) in headers {
         request = request.header(*name, *value);
     }
-    let layer = HttpRetryLayer::preset(preset).reports(true).options(OperationOptions::new().jitter_seed(1));
+    let layer = HttpRetryLayer::preset(preset).options(OperationOptions::new().reports(true).jitter_seed(1));
     let request = request.body(Full::default()).unwrap();
     let (_, report, server) = sent(&layer, HttpScript::new([HttpAct::status(503)]), request).await;
     let classification = report.detail::<HttpReport>().map(HttpReport::idempotency).unwrap();

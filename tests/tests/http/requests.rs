@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_http::{HttpCallOptions, HttpRetryLayer, HttpRetryService, IntoReplay, ReplayBody, presets};
+use gax_http::{
+    HttpCallOptions, HttpRetryLayer, HttpRetryService, IntoReplay, OperationOptions, ReplayBody, presets,
+};
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
 use std::error::Error;
@@ -84,7 +86,7 @@ async fn a_report_is_there_if_it_tells_something_or_is_asked_for() {
         (layer(), put(()), vec![], None),
         (layer(), put(()), unavailable(1), Some(2)),
         (layer(), put(()), not_found(), Some(1)),
-        (layer().reports(true), put(()), vec![], Some(1)),
+        (layer().options(OperationOptions::new().reports(true)), put(()), vec![], Some(1)),
         (layer(), asked(put(())), vec![], Some(1)),
     ] {
         let (_server, client) = client(&layer, acts);
@@ -95,7 +97,8 @@ async fn a_report_is_there_if_it_tells_something_or_is_asked_for() {
 
 #[tokio::test(start_paused = true)]
 async fn one_request_has_limits_of_its_own() {
-    let layer = layer().max_response_buffer(100).max_replay_bytes(3).reports(true);
+    let layer =
+        layer().max_response_buffer(100).max_replay_bytes(3).options(OperationOptions::new().reports(true));
     let with = |options: Option<HttpCallOptions>| {
         let mut request = put("body");
         options.map(|options| request.extensions_mut().insert(options));
@@ -144,7 +147,8 @@ async fn retries_can_be_switched_off() {
             (Some(CallOptions::new().max_attempts(5)), unavailable(1), [Code::Unavailable], 0),
             (None, vec![HttpAct::Stall], [Code::DeadlineExceeded], 1000),
         ] {
-            let (server, client) = client(&layer.clone().retries_enabled(false), acts);
+            let (server, client) =
+                client(&layer.clone().options(OperationOptions::new().retries_enabled(false)), acts);
             let mut request = http::Request::get("http://server/thing").body(()).unwrap();
             extension.map(|options| request.extensions_mut().insert(options));
             let report = match client.send(request).await {
@@ -155,7 +159,10 @@ async fn retries_can_be_switched_off() {
             assert_eq!((report.stop_reason(), report.elapsed()), (Some(StopReason::MaxAttempts), ms(ended)));
             assert_eq!(server.arrivals().len(), 1);
         }
-        let (_server, client) = client(&layer.retries_enabled(false).retries_enabled(true), vec![]);
+        let (_server, client) = client(
+            &layer.options(OperationOptions::new().retries_enabled(false).retries_enabled(true)),
+            vec![],
+        );
         assert!(client.send(put(())).await.is_ok());
     }
 }
@@ -163,7 +170,7 @@ async fn retries_can_be_switched_off() {
 /// A request's own settings, by the words that gRPC has.
 #[tokio::test(start_paused = true)]
 async fn one_request_changes_single_settings() {
-    let layer = layer().reports(true);
+    let layer = layer().options(OperationOptions::new().reports(true));
     let own = CallOptions::new;
     for (options, starts) in [
         (own(), vec![0, 100, 200]),

@@ -4,8 +4,8 @@
 
 use bytes::Bytes;
 use gax_http::{
-    HttpFailure, HttpReport, HttpRetryLayer, HttpRetryService, Replay, ReplayBody, ReqwestService,
-    TransportFailure,
+    HttpFailure, HttpReport, HttpRetryLayer, HttpRetryService, OperationOptions, Replay, ReplayBody,
+    ReqwestService, TransportFailure,
 };
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
@@ -22,7 +22,8 @@ fn layer() -> HttpRetryLayer {
         .max_attempts(7)
         .build()
         .unwrap();
-    HttpRetryLayer::new(&settings, [Code::Unavailable, Code::DeadlineExceeded]).reports(true)
+    HttpRetryLayer::new(&settings, [Code::Unavailable, Code::DeadlineExceeded])
+        .options(OperationOptions::new().reports(true))
 }
 
 /// Sends a `PUT`; its status and body, and the report of either end.

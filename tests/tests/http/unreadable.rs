@@ -3,7 +3,8 @@
 
 use bytes::Bytes;
 use gax_http::{
-    HttpError, HttpFailure, HttpReport, HttpRetryLayer, ReplayBody, ReqwestService, TransportFailure, presets,
+    HttpError, HttpFailure, HttpReport, HttpRetryLayer, OperationOptions, ReplayBody, ReqwestService,
+    TransportFailure, presets,
 };
 use gax_retry::Attempt;
 use http_body_util::Full;
@@ -15,7 +16,8 @@ use tower_service::Service;
 
 /// Whatever can be retried is, attempts of a second, 200 ms apart.
 fn layer() -> HttpRetryLayer {
-    HttpRetryLayer::new(&settings(), [Code::Unavailable, Code::Internal, Code::Unknown]).reports(true)
+    HttpRetryLayer::new(&settings(), [Code::Unavailable, Code::Internal, Code::Unknown])
+        .options(OperationOptions::new().reports(true))
 }
 
 /// It ended with its first attempt, at that millisecond.
@@ -166,8 +168,9 @@ async fn no_preset_retries_it() {
     for preset in presets::all() {
         let garbage = HttpAct::Raw(b"garbage\r\n\r\n".to_vec());
         let (server, connector) = FaultServer::in_memory(HttpScript::always(garbage));
-        let mut client =
-            HttpRetryLayer::preset(&preset).reports(true).layer(FaultServer::full_client(connector));
+        let mut client = HttpRetryLayer::preset(&preset)
+            .options(OperationOptions::new().reports(true))
+            .layer(FaultServer::full_client(connector));
         let error = failed(&mut client, URL).await;
         assert_eq!(error.code(), Code::Internal, "{}", preset.name());
         assert_eq!(server.arrivals().len(), 1, "{}", preset.name());
@@ -178,7 +181,7 @@ async fn no_preset_retries_it() {
 async fn by_gax_javas_rules_it_is_unknown() {
     let garbage = HttpAct::Raw(b"garbage\r\n\r\n".to_vec());
     let (_server, connector) = FaultServer::in_memory(HttpScript::always(garbage));
-    let java = layer().compatibility(Compatibility::GaxJava);
+    let java = layer().options(OperationOptions::new().compatibility(Compatibility::GaxJava));
     let error = failed(&mut java.layer(FaultServer::full_client(connector)), URL).await;
     assert_eq!((error.code(), error.stop_reason()), (Code::Unknown, Some(StopReason::NonRetryable)));
 }

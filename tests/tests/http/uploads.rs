@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody};
+use gax_http::{HttpRetryLayer, HttpRetryService, OperationOptions, ReplayBody};
 use gax_testing::Pipes;
 use http_body_util::{BodyExt as _, Full};
 use hyper_util::client::legacy::Client;
@@ -32,7 +32,7 @@ fn upload_of(
     let settings = delays(100, None).initial_rpc_timeout(ms(1000)).max_attempts(2).build().unwrap();
     let pipes = Pipes::new();
     let accepted = pipes.incoming();
-    let layer = HttpRetryLayer::new(&settings, codes).reports(true);
+    let layer = HttpRetryLayer::new(&settings, codes).options(OperationOptions::new().reports(true));
     (layer.layer(FaultServer::client(pipes)), accepted)
 }
 

@@ -10,7 +10,7 @@ use http_body_util::Full;
 use tonic::{Request, Status};
 use tonic_gax::resumption::Resumption;
 use tonic_gax::settings::RetryBudgets;
-use tonic_gax::{OperationReport, RequestExt as _, RetryLayer};
+use tonic_gax::{OperationOptions, OperationReport, RequestExt as _, RetryLayer};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
@@ -127,7 +127,9 @@ async fn a_tables_throttling_is_shared_by_its_methods() {
     {
         let table = RetryTable::reader().dialect(dialect).read(TABLE.as_bytes()).unwrap();
         let layer = RetryLayer::new(table);
-        for (layer, expected) in [(layer.clone(), expected), (layer.retry_budget(None), [4, 4])] {
+        for (layer, expected) in
+            [(layer.clone(), expected), (layer.options(OperationOptions::new().retry_budget(None)), [4, 4])]
+        {
             if dialect == Dialect::GaxJava {
                 // Google's generator takes no number of attempts from a file.
                 continue;
@@ -200,12 +202,13 @@ async fn clients_of_one_server_share_its_bucket() {
 async fn all_that_calls_a_server_shares_its_bucket() {
     let budgets = RetryBudgets::new();
     let tokens = || RetryBudget::tokens(4, 0.1);
-    let retryer = Retryer::new(&settings(), [Code::Unavailable]).retry_budget(budgets.of("assets", tokens));
+    let retryer = Retryer::new(&settings(), [Code::Unavailable])
+        .options(OperationOptions::new().retry_budget(budgets.of("assets", tokens)));
     let error = retryer.run_blocking(|_| Err::<(), _>(Status::unavailable("down"))).unwrap_err();
     assert_eq!((error.report().attempts().len(), error.stop_reason()), (2, THROTTLED));
     let (server, connector) = FaultServer::in_memory(HttpScript::new(vec![HttpAct::status(503); 4]));
-    let layer =
-        HttpRetryLayer::new(&settings(), [Code::Unavailable]).retry_budget(budgets.of("assets", tokens));
+    let layer = HttpRetryLayer::new(&settings(), [Code::Unavailable])
+        .options(OperationOptions::new().retry_budget(budgets.of("assets", tokens)));
     let request = http::Request::get("http://server/").body(Full::<Bytes>::default()).unwrap();
     layer.layer(FaultServer::full_client(connector)).call(request).await.unwrap();
     assert_eq!(server.times().len(), 1);
@@ -218,8 +221,8 @@ fn attempts(status: &Status) -> u32 {
 #[tokio::test(start_paused = true)]
 async fn http_requests_draw_on_a_budget() {
     let (server, connector) = FaultServer::in_memory(HttpScript::new(vec![HttpAct::status(503); 9]));
-    let layer =
-        HttpRetryLayer::new(&settings(), [Code::Unavailable]).retry_budget(RetryBudget::tokens(4, 0.1));
+    let layer = HttpRetryLayer::new(&settings(), [Code::Unavailable])
+        .options(OperationOptions::new().retry_budget(RetryBudget::tokens(4, 0.1)));
     let mut service = layer.layer(FaultServer::full_client(connector));
     for expected in [2, 1] {
         let request = http::Request::get("http://server/").body(Full::<Bytes>::default()).unwrap();
@@ -234,7 +237,8 @@ async fn http_requests_draw_on_a_budget() {
 #[tokio::test(start_paused = true)]
 async fn closures_draw_on_a_budget_and_share_it_with_calls() {
     let budget = RetryBudget::tokens(6, 0.1);
-    let retryer = Retryer::new(&settings(), [Code::Unavailable]).retry_budget(budget.clone());
+    let retryer = Retryer::new(&settings(), [Code::Unavailable])
+        .options(OperationOptions::new().retry_budget(budget.clone()));
     let down = |_| async { Err::<(), _>(Status::unavailable("down")) };
     let error = retryer.clone().run(down).await.unwrap_err();
     assert_eq!((error.report().attempts().len(), error.stop_reason()), (3, THROTTLED));

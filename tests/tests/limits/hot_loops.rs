@@ -113,7 +113,7 @@ async fn a_long_calls_report_keeps_both_ends_too() {
     let client = FaultServer::full_client(connector);
     let get = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
     let response = HttpRetryLayer::new(&settings, [Code::Unavailable])
-        .reports(true)
+        .options(OperationOptions::new().reports(true))
         .layer(client)
         .call(get)
         .await

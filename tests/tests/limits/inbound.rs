@@ -299,9 +299,9 @@ async fn a_thread_s_wait_ends_with_the_request() {
     let (inbound, handler) = droppable().await;
     let recorder = Recorder::default();
     let (waits, notified) = mpsc::channel();
-    let retryer = hourly()
-        .observer(recorder.shared())
-        .options(OperationOptions::new().on_retry(move |_| waits.send(()).unwrap()));
+    let retryer = hourly().options(
+        OperationOptions::new().observer(recorder.shared()).on_retry(move |_| waits.send(()).unwrap()),
+    );
     let thread = std::thread::spawn(move || {
         inbound.enter(|| retryer.run_blocking(|_| Err::<(), _>(Status::unavailable("down"))).unwrap_err())
     });
@@ -408,7 +408,8 @@ async fn an_async_call_that_a_thread_blocks_on_ends_with_the_request() {
 
     let (_server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::Stall));
     let (sender, begun) = mpsc::channel();
-    let layer = HttpRetryLayer::new(&hour, [Code::Unavailable]).observer(Arc::new(Begun(sender)));
+    let layer = HttpRetryLayer::new(&hour, [Code::Unavailable])
+        .options(OperationOptions::new().observer(Arc::new(Begun(sender))));
     let client = layer.layer(FaultServer::full_client(connector));
     let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
     let (error, _) = blocked_on(begun, async move { client.send(request).await.unwrap_err() }).await;

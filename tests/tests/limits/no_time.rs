@@ -8,7 +8,9 @@ use gax_http::HttpRetryLayer;
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use http_body_util::Full;
 use std::time::Duration;
-use tonic_gax::{CallOptions, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable};
+use tonic_gax::{
+    CallOptions, OperationError, OperationOptions, OperationReport, RequestExt as _, RetryLayer, RetryTable,
+};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
@@ -92,7 +94,8 @@ async fn a_stream_without_time_ends_at_once() {
         RetryTable::builder().service("test.talk.v1.Talk", settings(), [Code::Unavailable]).build().unwrap();
     for compatibility in COMPATIBILITIES {
         let server = VirtualServer::start(Script::always(Reply::Pass));
-        let layer = RetryLayer::new(table.clone()).compatibility(compatibility);
+        let layer =
+            RetryLayer::new(table.clone()).options(OperationOptions::new().compatibility(compatibility));
         let mut client = TalkClient::new(layer.layer(server.channel()));
         for (name, options) in options() {
             let label = format!("{name}, {compatibility}");
@@ -112,7 +115,8 @@ async fn an_http_request_without_time_is_not_sent() {
         let (server, connector) = FaultServer::in_memory(HttpScript::new([]));
         let client = FaultServer::full_client(connector);
         let layer = || {
-            HttpRetryLayer::new(&settings(), [Code::Unavailable]).reports(true).compatibility(compatibility)
+            HttpRetryLayer::new(&settings(), [Code::Unavailable])
+                .options(OperationOptions::new().reports(true).compatibility(compatibility))
         };
         for (name, options) in options() {
             let label = format!("{name}, {compatibility}");
@@ -135,7 +139,8 @@ async fn a_closure_without_time_is_not_called() {
         for settings in
             [RetrySettings::no_retry(Duration::ZERO), RetrySettings::logical_timeout(Duration::ZERO)]
         {
-            let retryer = Retryer::new(&settings, [Code::Unavailable]).compatibility(compatibility);
+            let retryer = Retryer::new(&settings, [Code::Unavailable])
+                .options(OperationOptions::new().compatibility(compatibility));
             let mut calls = 0;
             let call = |_| {
                 calls += 1;
@@ -190,7 +195,7 @@ async fn an_http_request_of_less_than_a_millisecond_is_not_sent_by_java_s_rules(
     {
         let (server, connector) = FaultServer::in_memory(HttpScript::new([]));
         let layer = HttpRetryLayer::new(&sub_millisecond(), Code::DeadlineExceeded);
-        let layer = layer.compatibility(compatibility).reports(true);
+        let layer = layer.options(OperationOptions::new().compatibility(compatibility).reports(true));
         let request = http::Request::post("http://server/thing").body(Full::<Bytes>::default()).unwrap();
         let response = layer.layer(FaultServer::full_client(connector)).call(request).await.unwrap();
         assert_eq!(server.times(), times, "{compatibility}");
@@ -203,7 +208,8 @@ async fn an_http_request_of_less_than_a_millisecond_is_not_sent_by_java_s_rules(
 #[tokio::test(start_paused = true)]
 async fn a_closure_of_less_than_a_millisecond_is_not_called_by_java_s_rules() {
     let retryer = |compatibility| {
-        Retryer::new(&sub_millisecond(), [Code::DeadlineExceeded]).compatibility(compatibility)
+        Retryer::new(&sub_millisecond(), [Code::DeadlineExceeded])
+            .options(OperationOptions::new().compatibility(compatibility))
     };
     let called = std::cell::RefCell::new(Vec::new());
     let call = |attempt: tonic_gax::StartedAttempt| {
@@ -219,7 +225,8 @@ async fn a_closure_of_less_than_a_millisecond_is_not_called_by_java_s_rules() {
 #[test]
 fn nor_is_a_blocking_one() {
     let at_once = sub_millisecond().to_builder().initial_retry_delay(Duration::ZERO).build().unwrap();
-    let retryer = Retryer::new(&at_once, [Code::DeadlineExceeded]).compatibility(Compatibility::GaxJava);
+    let retryer = Retryer::new(&at_once, [Code::DeadlineExceeded])
+        .options(OperationOptions::new().compatibility(Compatibility::GaxJava));
     let mut called = Vec::new();
     let done = retryer.run_blocking(|attempt| {
         called.push((attempt.number(), attempt.rpc_timeout()));

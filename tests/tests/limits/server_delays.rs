@@ -255,7 +255,8 @@ async fn broken_details_ask_for_nothing() {
 
 /// When the requests came of an HTTP operation whose first attempt gets that reply.
 async fn http(rules: Compatibility, act: HttpAct) -> (Vec<u128>, Option<StopReason>) {
-    let layer = HttpRetryLayer::new(&settings(5), [Code::Unavailable]).compatibility(rules);
+    let layer = HttpRetryLayer::new(&settings(5), [Code::Unavailable])
+        .options(OperationOptions::new().compatibility(rules));
     let (server, connector) = FaultServer::in_memory(HttpScript::new([act]));
     let request = http::Request::get("http://server/v1/things").body(Full::<Bytes>::default()).unwrap();
     let response = layer.layer(FaultServer::full_client(connector)).call(request).await.unwrap();
@@ -327,8 +328,7 @@ async fn clients_that_get_the_same_moment_come_back_over_half_of_the_wait() {
         let (server, connector) = FaultServer::in_memory(HttpScript::new(acts));
         let layer = HttpRetryLayer::new(&jittered, [Code::Unavailable]);
         let layer = layer
-            .compatibility(compatibility)
-            .options(OperationOptions::new().server_delays(true).jitter_seed(7));
+            .options(OperationOptions::new().compatibility(compatibility).server_delays(true).jitter_seed(7));
         let client = layer.layer(FaultServer::full_client(connector));
         let get = |_| {
             let request = http::Request::get("http://server/v1/things").body(Full::<Bytes>::default());

@@ -3,11 +3,11 @@
 
 use bytes::Bytes;
 use gax_connection::{Address, AddressList, Connection};
-use gax_driver::Retryer;
 use gax_driver::live::SettingsHandle;
 use gax_driver::observe::{
     FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics, RETRY_BUCKETS, SIZE_BUCKETS,
 };
+use gax_driver::{OperationOptions, Retryer};
 use gax_http::HttpRetryLayer;
 use gax_retry::{Code, RetryBudget, RetrySettings};
 use gax_table::RetryTable;
@@ -243,7 +243,8 @@ async fn the_facade_gets_the_same() {
 async fn closures_and_http_have_names_of_their_own() {
     let otel = Otel::new();
     let retryer = Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET");
-    let retryer = retryer.observer(otel.observer(MetricNames::new().attempt_types(true)));
+    let retryer = retryer
+        .options(OperationOptions::new().observer(otel.observer(MetricNames::new().attempt_types(true))));
     retryer.run(|_| async { Err::<(), _>(Status::not_found("")) }).await.unwrap_err();
     assert_eq!(
         otel.lines(),
@@ -265,7 +266,8 @@ async fn closures_and_http_have_names_of_their_own() {
     ] {
         let otel = Otel::new();
         let (_server, connector) = FaultServer::in_memory(HttpScript::new([HttpAct::status(200)]));
-        let layer = HttpRetryLayer::new(&settings(), [Code::Unavailable]).observer(otel.observer(names));
+        let layer = HttpRetryLayer::new(&settings(), [Code::Unavailable])
+            .options(OperationOptions::new().observer(otel.observer(names)));
         let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
         layer.layer(FaultServer::full_client(connector)).call(request).await.unwrap();
         let duration = format!("gax.client.call.duration{{gax.method={method},gax.status=OK}}");
@@ -332,8 +334,8 @@ async fn a_budgeted_call(observer: Arc<dyn OperationObserver>) {
         table.method(known, settings(), Code::Unavailable).build().unwrap()
     };
     let handle = SettingsHandle::new(table());
-    let layer =
-        RetryLayer::with_handle(&handle).retry_budget(RetryBudget::tokens(10, 0.1)).observer(observer);
+    let layer = RetryLayer::with_handle(&handle)
+        .options(OperationOptions::new().retry_budget(RetryBudget::tokens(10, 0.1)).observer(observer));
     let mut client = AssetServiceClient::new(layer.layer(server.channel()));
     handle.replace(table()).unwrap();
     client.list_assets(ListAssetsRequest::default()).await.unwrap_err();
@@ -380,8 +382,8 @@ fn whether_the_settings_file_is_watched_is_a_gauge() {
     let (ended, end) = std::sync::mpsc::channel();
     let measured = || {
         let otel = Otel::new();
-        let retryer =
-            Retryer::with_handle(&handle, "any", [Code::Unavailable]).observer(otel.observer(names()));
+        let retryer = Retryer::with_handle(&handle, "any", [Code::Unavailable])
+            .options(OperationOptions::new().observer(otel.observer(names())));
         retryer.run_blocking(|_| Ok::<_, Status>(())).unwrap();
         let lines = otel.lines();
         lines.into_iter().find(|line| line.0 == "gax.client.settings.watched{gax.target=dns:///assets}")
@@ -431,7 +433,8 @@ async fn gax_s_counts_and_latencies_are_measured_on_request() {
     // Names that the program gives stay as they are, and without a prefix there are none of these metrics.
     let otel = Otel::new();
     let own = prefixed(MetricNames::new()).method_filter(|_| Some("redis/SET".into()));
-    let retryer = Retryer::new(&settings(), [Code::Unavailable]).observer(otel.observer(own));
+    let retryer = Retryer::new(&settings(), [Code::Unavailable])
+        .options(OperationOptions::new().observer(otel.observer(own)));
     retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
     let of_closure = "assets.example.com/operation_count{language=Rust,method=redis/SET,status=OK";
     assert!(otel.lines().iter().any(|(name, ..)| name.starts_with(of_closure)), "{:?}", otel.lines());
@@ -524,10 +527,12 @@ async fn the_dashboard_and_the_alerts_name_what_is_exported() {
         let handle = SettingsHandle::new(RetryTable::from_path(&path).unwrap());
         let _watch = gax_driver::live::watch(&path, &handle).unwrap();
         let metrics = Arc::new(FacadeMetrics::new(names()));
-        let retryer = Retryer::with_handle(&handle, "any", [Code::Unavailable]).observer(metrics);
+        let retryer = Retryer::with_handle(&handle, "any", [Code::Unavailable])
+            .options(OperationOptions::new().observer(metrics));
         retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
         let retryer = Retryer::new(&settings(), [Code::Unavailable]);
-        let retryer = retryer.observer(Arc::new(FacadeMetrics::new(names())));
+        let retryer =
+            retryer.options(OperationOptions::new().observer(Arc::new(FacadeMetrics::new(names()))));
         retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     }
     let page = page.render();

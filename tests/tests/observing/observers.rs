@@ -200,7 +200,8 @@ async fn listened(script: impl Fn() -> Script) -> Vec<String> {
             let mut lines = if is_generated {
                 let mut stub = TalkStubSettings::builder();
                 stub.listen().set_retry_settings(settings()).set_retryable_codes([Code::Unavailable]);
-                let settings = TalkSettings::create(stub.build().unwrap()).with_observer(recorder.shared());
+                let settings = TalkSettings::create(stub.build().unwrap())
+                    .with_options(OperationOptions::new().observer(recorder.shared()));
                 TalkClient::with_settings(server.channel(), settings)
                     .listen(Line::default())
                     .await?
@@ -331,7 +332,9 @@ async fn a_stream_that_stalls_ends_with_the_time_that_it_had() {
 async fn fetched(layer: HttpRetryLayer, script: HttpScript) -> Vec<String> {
     let recorder = Recorder::default();
     let (_server, connector) = FaultServer::in_memory(script);
-    let mut client = layer.observer(recorder.shared()).layer(FaultServer::full_client(connector));
+    let mut client = layer
+        .options(OperationOptions::new().observer(recorder.shared()))
+        .layer(FaultServer::full_client(connector));
     let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
     let call = async {
         if let Ok(response) = client.call(request).await {
@@ -377,8 +380,9 @@ async fn http_is_reported_in_the_same_order() {
 #[tokio::test(start_paused = true)]
 async fn closures_are_reported_in_the_same_order() {
     let recorder = Recorder::default();
-    let retryer =
-        Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").observer(recorder.shared());
+    let retryer = Retryer::new(&settings(), [Code::Unavailable])
+        .named("redis: SET")
+        .options(OperationOptions::new().observer(recorder.shared()));
     let mut calls = 0;
     let run = retryer.run(|_| {
         calls += 1;
@@ -410,7 +414,8 @@ async fn closures_are_reported_in_the_same_order() {
 fn a_blocking_closure_is_reported_and_one_that_panics_is_cancelled() {
     let recorder = Recorder::default();
     let at_once = RetrySettings::builder().initial_retry_delay(ms(0)).max_attempts(2).build().unwrap();
-    let retryer = Retryer::new(&at_once, [Code::Unavailable]).observer(recorder.shared());
+    let retryer = Retryer::new(&at_once, [Code::Unavailable])
+        .options(OperationOptions::new().observer(recorder.shared()));
     let result = retryer.run_blocking(|started| match started.number() {
         1 => Err(Status::unavailable("")),
         number => Ok(number),
@@ -442,7 +447,8 @@ fn a_blocking_closure_is_reported_and_one_that_panics_is_cancelled() {
 async fn a_spent_budget_is_reported_before_the_end_of_its_attempt() {
     let recorder = Recorder::default();
     let policy = Policy::new(&settings(), [Code::Unavailable]).with_budget(RetryBudget::tokens(2, 0.1));
-    let retryer = Retryer::with_policy(policy, [Code::Unavailable]).observer(recorder.shared());
+    let retryer = Retryer::with_policy(policy, [Code::Unavailable])
+        .options(OperationOptions::new().observer(recorder.shared()));
     retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     assert_eq!(
         recorder.take()[2..],
@@ -478,11 +484,12 @@ impl OperationObserver for Named {
 async fn several_observers_are_notified_in_their_order_and_one_may_have_another_for_each_operation() {
     let events = Arc::new(Mutex::new(Vec::new()));
     let log = Arc::clone(&events);
-    let retryer = Retryer::new(&settings(), [Code::Unavailable])
-        .named("a name")
-        .observer(Arc::new(Named("first", Arc::clone(&events))))
-        .observer(Arc::new(Named("second", Arc::clone(&events))))
-        .options(OperationOptions::new().on_retry(move |retry| log.lock().unwrap().push(retry.to_string())));
+    let retryer = Retryer::new(&settings(), [Code::Unavailable]).named("a name").options(
+        OperationOptions::new()
+            .observer(Arc::new(Named("first", Arc::clone(&events))))
+            .observer(Arc::new(Named("second", Arc::clone(&events))))
+            .on_retry(move |retry| log.lock().unwrap().push(retry.to_string())),
+    );
     retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     assert_eq!(
         *events.lock().unwrap(),
@@ -506,7 +513,7 @@ async fn a_method_that_only_its_service_is_listed_for_is_registered_by_its_gener
         .service("google.cloud.asset.v1.AssetService", settings(), Code::Unavailable)
         .build()
         .unwrap();
-    let layer = RetryLayer::new(table).observer(recorder.shared());
+    let layer = RetryLayer::new(table).options(OperationOptions::new().observer(recorder.shared()));
     // By hand, a program may call any number of names.
     let mut by_hand = tonic::client::Grpc::new(layer.clone().layer(server.channel()));
     by_hand.ready().await.unwrap();
@@ -514,7 +521,8 @@ async fn a_method_that_only_its_service_is_listed_for_is_registered_by_its_gener
     let codec = tonic_prost::ProstCodec::<ListAssetsRequest, ListAssetsResponse>::default();
     by_hand.unary(tonic::Request::new(ListAssetsRequest::default()), path, codec).await.unwrap();
     assert_eq!(recorder.take()[0], format!("{LIST} (not registered)"));
-    let mut client = TonicAssetClient::new(layer.reports(true).layer(server.channel()));
+    let mut client =
+        TonicAssetClient::new(layer.options(OperationOptions::new().reports(true)).layer(server.channel()));
     client.list_assets(ListAssetsRequest::default()).await.unwrap();
     assert_eq!(recorder.take()[0], LIST);
 }

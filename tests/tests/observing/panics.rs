@@ -19,11 +19,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::{OperationOptions, RetryLayer};
+use tonic_gax::OperationOptions;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
-use tonic_gax_tests::generated::google::cloud::asset::v1::{
-    AssetServiceClient, AssetServiceSettings, ListAssetsRequest,
-};
+use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
     Beat, Caller, FaultServer, HttpAct, HttpScript, Recorder, Reply, Script, Setup, Stack, VirtualServer,
@@ -173,11 +171,15 @@ async fn listed(stack: Stack, script: Script, first: Option<&Panics>) -> (String
     let observers: Vec<_> = first.into_iter().chain([recorder.shared()]).collect();
     let channel = server.channel();
     let mut caller = if stack == Stack::Generated {
-        let settings = observers.into_iter().fold(setup.client(), AssetServiceSettings::with_observer);
+        let settings = observers.into_iter().fold(setup.client(), |settings, observer| {
+            settings.with_options(OperationOptions::new().observer(observer))
+        });
         Caller::Generated(AssetServiceClient::with_settings(channel, settings))
     } else {
         let layer = if stack == Stack::Layer { setup.layer() } else { setup.layer_with_descriptors() };
-        let layer = observers.into_iter().fold(layer, RetryLayer::observer);
+        let layer = observers
+            .into_iter()
+            .fold(layer, |layer, observer| layer.options(OperationOptions::new().observer(observer)));
         Caller::TonicClient(TonicClient::new(layer.layer(channel)))
     };
     // The budget stops the second call.
@@ -261,9 +263,9 @@ async fn a_stream_is_read_to_its_end_or_dropped_though_its_observer_panics() {
             VirtualServer::start(Script::always(Reply::play([line(0), Beat::Wait(ms(300)), line(1), end])));
         let mut stub = TalkStubSettings::builder();
         stub.listen().set_retry_settings(settings()).set_retryable_codes([Code::Unavailable]);
-        let talk = TalkSettings::create(stub.build().unwrap())
-            .with_observer(Arc::new(panics.clone()))
-            .with_observer(recorder.shared());
+        let talk = TalkSettings::create(stub.build().unwrap()).with_options(
+            OperationOptions::new().observer(Arc::new(panics.clone())).observer(recorder.shared()),
+        );
         let listen = async {
             let mut lines =
                 TalkClient::with_settings(server.channel(), talk).listen(Line::default()).await?.into_inner();
@@ -284,7 +286,8 @@ async fn an_http_request_has_its_response_though_its_observer_panics() {
     let (_server, connector) =
         FaultServer::in_memory(HttpScript::new([HttpAct::status(503), HttpAct::status(200)]));
     let layer = HttpRetryLayer::new(&settings(), [Code::Unavailable]);
-    let layer = layer.observer(Arc::new(panics.clone())).observer(recorder.shared());
+    let layer =
+        layer.options(OperationOptions::new().observer(Arc::new(panics.clone())).observer(recorder.shared()));
     let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
     let response = layer.layer(FaultServer::full_client(connector)).send(request).await.unwrap();
     assert_eq!(response.status(), 200);
@@ -296,10 +299,12 @@ async fn an_http_request_has_its_response_though_its_observer_panics() {
 fn an_observer_that_panics_while_another_panic_unwinds_does_not_end_the_process() {
     let panics = Panics::default();
     let recorder = Recorder::default();
-    let retryer = Retryer::new(&settings(), [Code::Unavailable])
-        .observer(Arc::new(panics.clone()))
-        .observer(Arc::new(PanicsOnceDropped { is_of_operation: false }))
-        .observer(recorder.shared());
+    let retryer = Retryer::new(&settings(), [Code::Unavailable]).options(
+        OperationOptions::new()
+            .observer(Arc::new(panics.clone()))
+            .observer(Arc::new(PanicsOnceDropped { is_of_operation: false }))
+            .observer(recorder.shared()),
+    );
     let run = AssertUnwindSafe(|| {
         retryer.run_blocking(|_| -> Result<(), Status> { resume_unwind(Box::new("own")) })
     });
@@ -324,9 +329,9 @@ fn the_first_panic_of_an_observer_is_one_event_at_the_level_error() {
     let _other = tracing::Dispatch::new(Registry::default());
     let panics = Panics::default();
     let at_once = RetrySettings::builder().max_attempts(3).initial_retry_delay(ms(0)).build().unwrap();
-    let retryer = Retryer::new(&at_once, [Code::Unavailable])
-        .observer(Arc::new(panics.clone()))
-        .options(OperationOptions::new().on_retry(|_| panic!("of on_retry: {}", 7)));
+    let retryer = Retryer::new(&at_once, [Code::Unavailable]).options(
+        OperationOptions::new().observer(Arc::new(panics.clone())).on_retry(|_| panic!("of on_retry: {}", 7)),
+    );
     for _ in 0..2 {
         retryer.run_blocking(|_| Err::<(), _>(Status::unavailable(""))).unwrap_err();
     }

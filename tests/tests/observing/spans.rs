@@ -8,7 +8,7 @@ use gax_retry::{Code, RetrySettings, StartedAttempt};
 use std::sync::Arc;
 use tonic::Status;
 use tonic::service::interceptor::InterceptedService;
-use tonic_gax::{CodeExt as _, RetryLayer, RetryTable};
+use tonic_gax::{CodeExt as _, OperationOptions, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{Recorder, Reply, Script, Setup, Stack, VirtualServer, delays, ms};
@@ -85,10 +85,11 @@ async fn an_operation_has_a_span_and_each_attempt_one_below_it() {
 async fn an_operation_that_retries_could_not_cure_is_one_warning_and_a_span_with_an_error() {
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
-    let retryer = Retryer::new(&settings(), [Code::Unavailable])
-        .named("redis: SET")
-        .observer(Arc::new(TracingObserver::new()))
-        .observer(Recorder::default().shared());
+    let retryer = Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").options(
+        OperationOptions::new()
+            .observer(Arc::new(TracingObserver::new()))
+            .observer(Recorder::default().shared()),
+    );
     retryer.run(|_| async { Err::<(), _>(Status::unavailable("")) }).await.unwrap_err();
     let lines = lines.take();
     let sentence = "redis: SET failed with UNAVAILABLE after 2 attempts in 200 ms: the total timeout leaves no time for another \
@@ -161,7 +162,8 @@ async fn a_reply_that_the_caller_may_expect_is_no_warning() {
 async fn a_dropped_operation_is_no_warning() {
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
-    let retryer = Retryer::new(&settings(), [Code::Unavailable]).observer(Arc::new(TracingObserver::new()));
+    let retryer = Retryer::new(&settings(), [Code::Unavailable])
+        .options(OperationOptions::new().observer(Arc::new(TracingObserver::new())));
     let run = retryer.run(|_| std::future::pending::<Result<(), Status>>());
     assert!(tokio::time::timeout(ms(100), run).await.is_err());
     let recorded = lines.take();
@@ -203,7 +205,9 @@ async fn an_operation_is_named_as_a72_has_it_on_request() {
         "operation in nothing: otel.name=\"Sent.google.cloud.asset.v1.AssetService.ListAssets\" otel.kind";
     assert!(lines_of[0].starts_with(name), "{lines_of:#?}");
     // An operation that is not gRPC keeps its name.
-    let retryer = Retryer::new(&settings(), [Code::Unavailable]).named("redis: SET").observer(observer);
+    let retryer = Retryer::new(&settings(), [Code::Unavailable])
+        .named("redis: SET")
+        .options(OperationOptions::new().observer(observer));
     retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
     assert!(lines.take()[0].starts_with("operation in nothing: otel.name=\"redis: SET\" otel.kind"));
 }
@@ -227,7 +231,8 @@ fn closures_that_block_are_called_within_their_spans() {
     let lines = Lines::default();
     let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
     let settings = delays(1, 1.0).max_attempts(2).build().unwrap();
-    let retryer = Retryer::new(&settings, [Code::Unavailable]).observer(Arc::new(observer()));
+    let retryer = Retryer::new(&settings, [Code::Unavailable])
+        .options(OperationOptions::new().observer(Arc::new(observer())));
     retryer.run_blocking(result).unwrap();
     assert_eq!(logged(&lines), ["INFO in attempt: message=works", "INFO in attempt: message=works"]);
 }
@@ -248,7 +253,8 @@ async fn attempts_are_worked_on_within_their_spans() {
         stack.list(channel, &setup).await.unwrap();
         assert_eq!(logged(&lines), expected, "{stack:?}");
     }
-    let retryer = Retryer::new(&settings(), [Code::Unavailable]).observer(Arc::new(observer()));
+    let retryer = Retryer::new(&settings(), [Code::Unavailable])
+        .options(OperationOptions::new().observer(Arc::new(observer())));
     retryer.run(|attempt| async move { result(attempt) }).await.unwrap();
     assert_eq!(logged(&lines), expected);
     // Where attempts are not recorded, it is within the operation's.

@@ -43,8 +43,7 @@ fn client(server: &VirtualServer) -> AssetServiceClient<Channel> {
         .set_retry_settings(settings())
         .set_retryable_codes([Code::Unavailable, Code::DeadlineExceeded]);
     let settings = AssetServiceSettings::create(stub.build().unwrap())
-        .with_options(OperationOptions::new().without_jitter())
-        .with_reports(true);
+        .with_options(OperationOptions::new().without_jitter().reports(true));
     AssetServiceClient::with_settings(server.channel(), settings)
 }
 
@@ -175,7 +174,7 @@ async fn tables_that_differ_are_printed_side_by_side() {
     ];
     assert_eq!(Attempts::of(&response).compare(&rows).unwrap_err(), table.join("\n"));
     let silent = tonic::Response::new(());
-    assert!(Attempts::of(&silent).compare(&[]).unwrap_err().contains("with_reports(true)"));
+    assert!(Attempts::of(&silent).compare(&[]).unwrap_err().contains("OperationOptions::reports(true)"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -256,8 +255,7 @@ async fn faults_lie_under_the_layer_that_retries() {
         .build()
         .unwrap();
     let layer = RetryLayer::new(table)
-        .options(OperationOptions::new().without_jitter())
-        .retry_budget(RetryBudget::tokens(4, 0.1));
+        .options(OperationOptions::new().without_jitter().retry_budget(RetryBudget::tokens(4, 0.1)));
     let server = VirtualServer::start(Script::new());
     let mut client = TonicClient::new(layer.layer(faults.layer(server.channel())));
     let status = client.list_assets(ListAssetsRequest::default()).await.unwrap_err();

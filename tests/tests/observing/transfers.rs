@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Endpoint, Server};
-use tonic_gax::{RetryLayer, RetryTable};
+use tonic_gax::{OperationOptions, RetryLayer, RetryTable};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;
@@ -274,7 +274,8 @@ async fn a_request_waits_for_its_connection() {
 async fn over_http_bytes_are_not_known() {
     let wire = Wire::default();
     let (_server, connector) = FaultServer::in_memory(HttpScript::new([HttpAct::status(200)]));
-    let layer = HttpRetryLayer::new(&settings(), [Code::Unavailable]).observer(Arc::new(wire.clone()));
+    let layer = HttpRetryLayer::new(&settings(), [Code::Unavailable])
+        .options(OperationOptions::new().observer(Arc::new(wire.clone())));
     let request = http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
     layer.layer(FaultServer::full_client(connector)).send(request).await.unwrap();
     assert_eq!(wire.take(), ["attempt 1 OK: ? B sent, ? B received, waited 0 ms"]);
@@ -301,7 +302,8 @@ async fn who_does_not_watch_is_not_notified_of_it() {
     let server = VirtualServer::start(Script::always(Reply::Serve));
     let table =
         RetryTable::builder().service("google.cloud.asset.v1.AssetService", settings(), Code::Unavailable);
-    let layer = RetryLayer::new(table.build().unwrap()).observer(Arc::new(Blind(wire.clone())));
+    let layer = RetryLayer::new(table.build().unwrap())
+        .options(OperationOptions::new().observer(Arc::new(Blind(wire.clone()))));
     StockAssets::new(layer.layer(server.channel())).list_assets(request()).await.unwrap();
     assert_eq!(wire.take(), Vec::<String>::new());
 }

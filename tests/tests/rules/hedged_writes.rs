@@ -4,6 +4,7 @@
 use bytes::Bytes;
 use gax_http::{
     HttpError, HttpRetryLayer, IdempotencyRule, IdempotencyStrategy, IdempotencyTable, OperationClass,
+    OperationOptions,
 };
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
 use gax_testing::{Reply, Script};
@@ -31,7 +32,7 @@ fn settings() -> RetrySettings {
 }
 
 fn layer() -> HttpRetryLayer {
-    HttpRetryLayer::new(&settings(), [BUSY]).hedging(hedging()).reports(true)
+    HttpRetryLayer::new(&settings(), [BUSY]).hedging(hedging()).options(OperationOptions::new().reports(true))
 }
 
 fn request(method: &str, target: &str) -> http::Request<Full<Bytes>> {
@@ -92,7 +93,7 @@ async fn a_write_is_hedged_only_where_that_is_said() {
         // The strategy accepts a repetition after a failure.
         (plain.clone().strategy(IdempotencyStrategy::Always), "POST", 1),
         (plain.clone().strategy(IdempotencyStrategy::Always), "PUT", 1),
-        (plain.clone().compatibility(Compatibility::GaxJava), "POST", 1),
+        (plain.clone().options(OperationOptions::new().compatibility(Compatibility::GaxJava)), "POST", 1),
         (layer(), "PUT", 3),
         (layer(), "POST", 3),
         (layer().strategy(IdempotencyStrategy::Never), "PUT", 1),
@@ -181,12 +182,12 @@ async fn a_refusal_that_decides_beside_other_attempts_says_so() {
     let late = HttpAct::status(404);
     let (result, report, _) = sent(&layer(), "DELETE", [HttpAct::status(503), late.clone()]).await;
     assert_eq!((result.unwrap().0, report.notes()), (404, &NOTED[..]), "after a hedge's failure");
-    let retried = HttpRetryLayer::new(&settings(), [BUSY]).reports(true);
+    let retried = HttpRetryLayer::new(&settings(), [BUSY]).options(OperationOptions::new().reports(true));
     let (result, report, _) = sent(&retried, "DELETE", [HttpAct::status(503), late.clone()]).await;
     assert_eq!((result.unwrap().0, report.notes()), (404, &NOTED[..]), "after a retry");
     let (result, report, _) = sent(&retried, "GET", [HttpAct::status(503), late]).await;
     assert_eq!((result.unwrap().0, report.notes()), (404, &[][..]), "of a read");
-    let grpc = layer().compatibility(Compatibility::Grpc);
+    let grpc = layer().options(OperationOptions::new().compatibility(Compatibility::Grpc));
     let (result, report, _) = sent(&grpc, "PUT", [HttpAct::Stall, HttpAct::status(412)]).await;
     assert_eq!(
         (result.unwrap().0, rows(&report)),
@@ -199,7 +200,8 @@ async fn a_refusal_that_decides_beside_other_attempts_says_so() {
 #[tokio::test(start_paused = true)]
 async fn the_error_of_a_hedged_operation_has_the_code_of_the_attempt_that_decided() {
     let timed = settings().to_builder().initial_rpc_timeout(ms(150)).build().unwrap();
-    let layer = HttpRetryLayer::new(&timed, [BUSY]).hedging(hedging()).reports(true);
+    let layer =
+        HttpRetryLayer::new(&timed, [BUSY]).hedging(hedging()).options(OperationOptions::new().reports(true));
     let (result, report, _) = sent(&layer, "GET", [HttpAct::Stall, HttpAct::Stall]).await;
     assert_eq!(rows(&report), [(1, 150, Code::DeadlineExceeded), (2, 150, LOST)]);
     assert_eq!(result.unwrap_err().code(), Code::DeadlineExceeded);
@@ -220,13 +222,12 @@ async fn asked(
         stub.ask().set_retry_settings(settings()).set_hedging(hedging());
         stub.guess().set_retry_settings(settings()).set_hedging(hedging());
         let settings = TalkSettings::create(stub.build().unwrap())
-            .with_compatibility(compatibility)
-            .with_observer(recorder.shared());
+            .with_options(OperationOptions::new().compatibility(compatibility).observer(recorder.shared()));
         TalkCaller::Generated(TalkClient::with_settings(server.channel(), settings))
     } else {
         let table = RetryTable::builder().service("test.talk.v1.Talk", settings(), BUSY).hedged(hedging());
-        let layer =
-            RetryLayer::new(table.build().unwrap()).compatibility(compatibility).observer(recorder.shared());
+        let layer = RetryLayer::new(table.build().unwrap())
+            .options(OperationOptions::new().compatibility(compatibility).observer(recorder.shared()));
         let is_described = stack == Stack::LayerWithDescriptors;
         let layer = if is_described { layer.with_descriptors(DESCRIPTORS).unwrap() } else { layer };
         TalkCaller::over(&layer, server.channel())

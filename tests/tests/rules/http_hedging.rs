@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_http::{HttpCallOptions, HttpRetryLayer, IdempotencyRule, IdempotencyTable, OperationClass};
+use gax_http::{
+    HttpCallOptions, HttpRetryLayer, IdempotencyRule, IdempotencyTable, OperationClass, OperationOptions,
+};
 use gax_retry::{Code, Hedging, RetryBudget, RetrySettings, StopReason};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
@@ -20,7 +22,9 @@ const CANCEL: u32 = 8;
 fn layer() -> HttpRetryLayer {
     let settings = delays(200, None).total_timeout(ms(1000)).build().unwrap();
     let hedging = Hedging::new(2).delay(ms(100)).non_fatal_codes([Code::Unavailable]);
-    HttpRetryLayer::new(&settings, [Code::Unavailable]).hedging(hedging).reports(true)
+    HttpRetryLayer::new(&settings, [Code::Unavailable])
+        .hedging(hedging)
+        .options(OperationOptions::new().reports(true))
 }
 
 /// The status of the operation's end, when its attempts were sent, and its report.
@@ -82,7 +86,9 @@ async fn a_server_that_asks_for_a_wait_gets_no_hedge_before() {
     let slow = |after| HttpAct::Slow(vec![(ms(after), "a")]);
     let settings = RetrySettings::builder().jittered(false).total_timeout(ms(5000)).build().unwrap();
     let hedging = Hedging::new(3).delay(ms(100)).non_fatal_codes([Code::Unavailable]);
-    let layer = HttpRetryLayer::new(&settings, [Code::Unavailable]).hedging(hedging).reports(true);
+    let layer = HttpRetryLayer::new(&settings, [Code::Unavailable])
+        .hedging(hedging)
+        .options(OperationOptions::new().reports(true));
     for (acts, expected) in [
         (vec![busy(), slow(10)], vec![(1, 0, 0, Code::Unavailable), (2, 1000, 1011, Code::Ok)]),
         (
@@ -103,7 +109,7 @@ async fn a_server_that_asks_for_a_wait_gets_no_hedge_before() {
 async fn a_hedge_that_the_budget_does_not_allow_is_a_note() {
     let slow = HttpAct::Slow(vec![(ms(300), "a")]);
     let (server, connector) = FaultServer::in_memory(HttpScript::new([HttpAct::status(503), slow]));
-    let layer = layer().retry_budget(RetryBudget::tokens(2, 0.1));
+    let layer = layer().options(OperationOptions::new().retry_budget(RetryBudget::tokens(2, 0.1)));
     let mut client = layer.layer(FaultServer::full_client(connector));
     let get = || http::Request::get("http://server/thing").body(Full::<Bytes>::default()).unwrap();
     // Spends the budget: it has one token of two left.

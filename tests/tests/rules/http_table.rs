@@ -225,7 +225,7 @@ async fn the_program_and_its_operators_go_before_the_table() {
     let by_table = HttpRetryLayer::from_table(&table());
     let times = async |layer: HttpRetryLayer| sent(&layer, HttpAct::status(503), search()).await.0;
     assert_eq!(times(by_table.clone().retryable_statuses([500])).await, [0]);
-    assert_eq!(times(by_table.clone().retries_enabled(false)).await, [0]);
+    assert_eq!(times(by_table.clone().options(OperationOptions::new().retries_enabled(false))).await, [0]);
     let two = |name: &str| (name == "GAX_MAX_ATTEMPTS").then(|| "2".into());
     let capped = OperationOptions::new().environment(Environment::from_variables(two).unwrap());
     assert_eq!(times(by_table.options(capped)).await, [0, 100]);

@@ -7,7 +7,7 @@ use gax_retry::{Code, CodeSet, Compatibility, RetrySettings, StopReason};
 use http_body_util::Full;
 use std::time::Duration;
 use tonic::Request;
-use tonic_gax::{CallOptions, RequestExt as _};
+use tonic_gax::{CallOptions, OperationOptions, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
@@ -304,7 +304,8 @@ async fn an_http_request_has_the_same_rules() {
     for compatibility in COMPATIBILITIES {
         for (options, problem) in invalid() {
             let (server, connector) = FaultServer::in_memory(HttpScript::new([]));
-            let layer = HttpRetryLayer::new(&method(), [Code::Unavailable]).compatibility(compatibility);
+            let layer = HttpRetryLayer::new(&method(), [Code::Unavailable])
+                .options(OperationOptions::new().compatibility(compatibility));
             let mut client = layer.layer(FaultServer::full_client(connector));
             let request = http::Request::get("http://server/thing").extension(options);
             let request = request.body(Full::<Bytes>::default()).unwrap();

@@ -12,7 +12,9 @@ use http_body_util::Full;
 use std::sync::{Arc, Mutex};
 use tonic::transport::Channel;
 use tonic::{Request, Status};
-use tonic_gax::{CallOptions, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryService};
+use tonic_gax::{
+    CallOptions, OperationError, OperationOptions, OperationReport, RequestExt as _, RetryLayer, RetryService,
+};
 use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
@@ -190,11 +192,12 @@ async fn the_budget_is_kept_while_its_numbers_are_the_same() {
     // A program's own stays.
     let own = RetryBudget::tokens(2, 0.1);
     let settings = AssetServiceSettings::default()
-        .with_compatibility(Compatibility::Grpc)
-        .with_retry_budget(own.clone())
+        .with_options(OperationOptions::new().compatibility(Compatibility::Grpc).retry_budget(own.clone()))
         .with_handle(&handle);
     let client = AssetServiceClient::with_settings(server.channel(), settings);
-    let layer = RetryLayer::with_handle(&handle).retry_budget(own).layer(server.channel());
+    let layer = RetryLayer::with_handle(&handle)
+        .options(OperationOptions::new().retry_budget(own))
+        .layer(server.channel());
     for client in [Client::Generated(client), Client::Layer(TonicClient::new(layer))] {
         handle.replace(throttled(10, 3)).unwrap();
         assert_eq!(client.fail(CallOptions::new()).await.stop_reason(), Some(StopReason::Throttled));
@@ -307,7 +310,7 @@ async fn observers_hear_of_the_version() {
     let server = VirtualServer::start(Script::always(Reply::status(Status::unavailable("down"))));
     let handle = SettingsHandle::new(table(1));
     let versions = Arc::new(Versions::default());
-    let layer = RetryLayer::with_handle(&handle).observer(versions.clone());
+    let layer = RetryLayer::with_handle(&handle).options(OperationOptions::new().observer(versions.clone()));
     let client = Client::Layer(TonicClient::new(layer.layer(server.channel())));
     client.clone().fail(CallOptions::new()).await;
     handle.replace(table(1)).unwrap();
@@ -325,7 +328,8 @@ async fn closure(retryer: &Retryer<[Code; 1]>) -> OperationReport {
 async fn closures_run_by_the_table_that_they_began_with() {
     let handle = SettingsHandle::new(table(3));
     let versions = Arc::new(Versions::default());
-    let retryer = Retryer::with_handle(&handle, SERVICE, [Code::Unavailable]).observer(versions.clone());
+    let retryer = Retryer::with_handle(&handle, SERVICE, [Code::Unavailable])
+        .options(OperationOptions::new().observer(versions.clone()));
     let begun = tokio::spawn({
         let retryer = retryer.clone();
         async move { closure(&retryer).await }
@@ -378,7 +382,7 @@ async fn a_closure_takes_its_service_s_entry_and_the_table_s_budget() {
     let report = closure(&other).await;
     assert_eq!((made(&report), report.stop_reason()), ((2, Some(2)), Some(StopReason::Throttled)));
     // Its own budget goes before the table's.
-    let own = other.clone().retry_budget(RetryBudget::tokens(100, 0.1));
+    let own = other.clone().options(OperationOptions::new().retry_budget(RetryBudget::tokens(100, 0.1)));
     assert_eq!(made(&closure(&own).await).0, 5);
 }
 

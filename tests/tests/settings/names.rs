@@ -61,19 +61,17 @@ fn codes_of_tonic_and_ours() {
 fn setters_of_layers_and_settings() {
     let options = OperationOptions::new().server_delays(true).nested_retries(false);
     let layer = RetryLayer::new(RetryTable::parse(r#"{"methodConfig": []}"#).unwrap())
-        .compatibility(Compatibility::Grpc)
+        .options(OperationOptions::new().compatibility(Compatibility::Grpc))
         .max_replay_bytes(0)
-        .reports(true)
-        .retries_enabled(false)
+        .options(OperationOptions::new().reports(true).retries_enabled(false))
         .options(options.clone())
         .previous_attempts_header(false)
         .deny_unknown_methods(true)
         .unwrap();
     let settings = AssetServiceSettings::create(AssetServiceStubSettings::builder().build().unwrap())
-        .with_compatibility(Compatibility::Grpc)
+        .with_options(OperationOptions::new().compatibility(Compatibility::Grpc))
         .with_max_replay_bytes(0)
-        .with_reports(true)
-        .with_retries_enabled(false)
+        .with_options(OperationOptions::new().reports(true).retries_enabled(false))
         .with_previous_attempts_header(false)
         .with_options(options);
     drop((layer, settings));

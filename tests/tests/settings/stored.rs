@@ -4,7 +4,10 @@ use gax_driver::Retryer;
 use gax_http::HttpCallOptions;
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::{CallOptions, CallSettings, Code, CodeSet, Hedging, RetryBudget, RetrySettings, StopReason};
+use tonic_gax::{
+    CallOptions, CallSettings, Code, CodeSet, Hedging, OperationOptions, RetryBudget, RetrySettings,
+    StopReason,
+};
 
 #[test]
 fn settings_of_an_rpc_are_read_as_they_were_stored() {
@@ -109,7 +112,8 @@ fn limits_of_an_http_request_that_have_no_meaning_are_refused_where_they_stand()
 async fn a_budget_that_was_read_limits_retries() {
     let budget: RetryBudget = serde_json::from_str(r#"{"max_tokens": 4, "token_ratio": 0.1}"#).unwrap();
     let settings = RetrySettings::builder().max_attempts(5).build().unwrap();
-    let retryer = Retryer::new(&settings, [Code::Unavailable]).retry_budget(budget);
+    let retryer =
+        Retryer::new(&settings, [Code::Unavailable]).options(OperationOptions::new().retry_budget(budget));
     let refused = retryer.run(|_| async { Err::<(), _>(Status::unavailable("down")) }).await.unwrap_err();
     // Two failures take two of four tokens; more than half have to be there.
     assert_eq!(refused.report().attempt_count(), 2);

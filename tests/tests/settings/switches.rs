@@ -28,7 +28,9 @@ fn listing(options: CallOptions) -> Request<ListAssetsRequest> {
 
 /// The service has one type, whether it retries or not.
 fn layered(server: &VirtualServer, setup: &Setup, retries: bool) -> TonicClient<RetryService<Channel>> {
-    TonicClient::new(setup.layer().retries_enabled(retries).layer(server.channel()))
+    TonicClient::new(
+        setup.layer().options(OperationOptions::new().retries_enabled(retries)).layer(server.channel()),
+    )
 }
 
 #[tokio::test(start_paused = true)]
@@ -46,7 +48,7 @@ async fn retries_are_switched_off_and_deadlines_stay() {
             assert_eq!(server.seen()[0], (0, Some(timeout)), "{compatibility:?}");
 
             let server = VirtualServer::start(Script::always(Reply::unavailable()));
-            let client = setup.client().with_retries_enabled(retries);
+            let client = setup.client().with_options(OperationOptions::new().retries_enabled(retries));
             let client = AssetServiceClient::with_settings(server.channel(), client);
             let options = CallOptions::new().max_attempts(4);
             let report = error_report(&client.list_assets(listing(options)).await.unwrap_err());
@@ -61,7 +63,7 @@ async fn retries_are_switched_off_and_deadlines_stay() {
 async fn retries_of_closures_are_switched_off() {
     for (retries, attempts) in [(false, 1), (true, 4)] {
         let retryer = Retryer::new(&settings(), [Code::Unavailable, Code::DeadlineExceeded]);
-        let retryer = retryer.retries_enabled(retries);
+        let retryer = retryer.options(OperationOptions::new().retries_enabled(retries));
         let error = retryer.run(|_| std::future::pending::<Result<(), Status>>()).await.unwrap_err();
         let report = error.report();
         assert_eq!((report.attempt_count(), report.stop_reason()), (attempts, Some(StopReason::MaxAttempts)));

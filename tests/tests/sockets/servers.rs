@@ -13,7 +13,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Request, Response, Status};
-use tonic_gax::{Code, OperationError, OperationReport, RetrySettings, StopReason};
+use tonic_gax::{Code, OperationError, OperationOptions, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::{
     AssetService, AssetServiceServer,
 };
@@ -118,7 +118,8 @@ fn calls(
 fn client(address: SocketAddr, settings: RetrySettings) -> AssetServiceClient<Channel> {
     let mut stub = AssetServiceStubSettings::builder();
     stub.list_assets().set_retry_settings(settings).set_retryable_codes([Code::Unavailable]);
-    let settings = AssetServiceSettings::create(stub.build().unwrap()).with_reports(true);
+    let settings = AssetServiceSettings::create(stub.build().unwrap())
+        .with_options(OperationOptions::new().reports(true));
     AssetServiceClient::with_settings(channel(address), settings)
 }
 

@@ -3,7 +3,7 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_http::{HttpRetryLayer, ReqwestService, TransportFailure};
+use gax_http::{HttpRetryLayer, OperationOptions, ReqwestService, TransportFailure};
 use gax_retry::{Code, RetrySettings, StopReason};
 use gax_wire::ConnectProblem;
 use http_body_util::Full;
@@ -26,7 +26,7 @@ fn settings() -> RetrySettings {
 }
 
 fn layer() -> HttpRetryLayer {
-    HttpRetryLayer::new(&settings(), [DOWN]).reports(true)
+    HttpRetryLayer::new(&settings(), [DOWN]).options(OperationOptions::new().reports(true))
 }
 
 /// A server's handshakes that are final, the problem that each is, and its message.

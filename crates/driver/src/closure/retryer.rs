@@ -5,9 +5,9 @@ use crate::closure::error::RetryError;
 use crate::closure::protocol::{Closure, Results};
 use crate::closure::retried::Retried;
 use crate::closure::retryable::Retryable;
-use crate::operation::{Driver, InProgress, Name, Observers, OperationObserver, Transport, run_blocking};
+use crate::operation::{Driver, InProgress, Name, Observers, Transport, run_blocking};
 use crate::options::{OperationConfig, OperationOptions};
-use gax_retry::{Compatibility, Policy, RetryBudget, RetrySettings, StartedAttempt};
+use gax_retry::{Policy, RetrySettings, StartedAttempt};
 use std::borrow::Cow;
 use std::future::poll_fn;
 use std::pin::pin;
@@ -87,9 +87,9 @@ impl<R> Retryer<R> {
     /// Makes a retryer that follows a handle's table: an operation uses the settings that the table has for `service` when it
     /// starts, and keeps them. They are those of the entry for all methods of the service, or else of the entry for every
     /// service; if there is none, the closure is called once. Which errors are retried is decided by `retryable`, not by the
-    /// table. The table's budget applies unless [`retry_budget`](Self::retry_budget) sets another; its hedging doesn't apply.
+    /// table. The table's budget applies unless [`retry_budget`](OperationOptions::retry_budget) sets another; its hedging doesn't apply.
     ///
-    /// Settings become attempts by the rules of the table's dialect, unless [`compatibility`](Self::compatibility) names
+    /// Settings become attempts by the rules of the table's dialect, unless [`compatibility`](OperationOptions::compatibility) names
     /// others.
     ///
     /// # Examples
@@ -136,36 +136,13 @@ impl<R> Retryer<R> {
         }
     }
 
-    /// Sets options over the ones that were set before.
+    /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, jitter
+    /// and more.
     #[must_use]
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.set(options);
         self.observers = self.options.observers.shared();
         self
-    }
-
-    /// See [`OperationOptions::compatibility`].
-    #[must_use]
-    pub fn compatibility(self, compatibility: Compatibility) -> Self {
-        self.options(OperationOptions::new().compatibility(compatibility))
-    }
-
-    /// See [`OperationOptions::retry_budget`].
-    #[must_use]
-    pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        self.options(OperationOptions::new().retry_budget(budget))
-    }
-
-    /// See [`OperationOptions::retries_enabled`].
-    #[must_use]
-    pub fn retries_enabled(self, enabled: bool) -> Self {
-        self.options(OperationOptions::new().retries_enabled(enabled))
-    }
-
-    /// See [`OperationOptions::observer`].
-    #[must_use]
-    pub fn observer(self, observer: Arc<dyn OperationObserver>) -> Self {
-        self.options(OperationOptions::new().observer(observer))
     }
 
     /// Names the operations in reports and errors. Default: "closure".

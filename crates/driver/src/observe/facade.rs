@@ -22,11 +22,12 @@ use std::time::Duration;
 /// ```
 /// use std::sync::Arc;
 /// use gax_driver::observe::{FacadeMetrics, MetricNames};
-/// use gax_driver::{Code, RetrySettings, Retryer};
+/// use gax_driver::{Code, OperationOptions, RetrySettings, Retryer};
 ///
 /// let metrics = FacadeMetrics::new(MetricNames::new().target("dns:///asset.example.com"));
 /// let settings = RetrySettings::builder().max_attempts(3).build()?;
-/// let retryer = Retryer::new(&settings, [Code::Unavailable]).observer(Arc::new(metrics));
+/// let retryer = Retryer::new(&settings, [Code::Unavailable])
+///     .options(OperationOptions::new().observer(Arc::new(metrics)));
 /// # drop(retryer);
 /// # Ok::<(), gax_driver::SettingsError>(())
 /// ```

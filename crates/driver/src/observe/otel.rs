@@ -22,12 +22,13 @@ use std::time::Duration;
 /// use opentelemetry::metrics::MeterProvider;
 /// use std::sync::Arc;
 /// use gax_driver::observe::{MetricNames, OtelMetrics};
-/// use gax_driver::{Code, RetrySettings, Retryer};
+/// use gax_driver::{Code, OperationOptions, RetrySettings, Retryer};
 ///
 /// # fn example(provider: &impl MeterProvider) -> Result<(), gax_driver::SettingsError> {
 /// let metrics = OtelMetrics::new(&provider.meter("tonic-gax"), MetricNames::new());
 /// let settings = RetrySettings::builder().max_attempts(3).build()?;
-/// let retryer = Retryer::new(&settings, [Code::Unavailable]).observer(Arc::new(metrics));
+/// let retryer = Retryer::new(&settings, [Code::Unavailable])
+///     .options(OperationOptions::new().observer(Arc::new(metrics)));
 /// # drop(retryer);
 /// # Ok(())
 /// # }

@@ -36,7 +36,7 @@ use std::sync::Arc;
 ///
 /// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
 /// let options = OperationOptions::new().environment(Environment::read()?).nested_retries(false);
-/// let layer = RetryLayer::new(table).options(options).reports(true);
+/// let layer = RetryLayer::new(table).options(options.reports(true));
 /// # drop(layer);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -101,11 +101,12 @@ impl OperationOptions {
     /// # Examples
     ///
     /// ```
-    /// use gax_driver::{Code, RetryBudget, RetrySettings, Retryer, StopReason};
+    /// use gax_driver::{Code, OperationOptions, RetryBudget, RetrySettings, Retryer, StopReason};
     /// use std::time::Duration;
     ///
     /// let settings = RetrySettings::builder().max_attempts(9).initial_retry_delay(Duration::ZERO).build()?;
-    /// let retryer = Retryer::new(&settings, [Code::Unavailable]).retry_budget(RetryBudget::tokens(4, 0.1));
+    /// let retryer = Retryer::new(&settings, [Code::Unavailable])
+    ///     .options(OperationOptions::new().retry_budget(RetryBudget::tokens(4, 0.1)));
     /// let error = retryer.run_blocking(|_| Err::<(), _>(tonic::Status::unavailable("down"))).unwrap_err();
     /// // Half of the four tokens are left after two attempts.
     /// assert_eq!((error.report().attempts().len(), error.stop_reason()), (2, Some(StopReason::Throttled)));
@@ -127,11 +128,13 @@ impl OperationOptions {
     /// # Examples
     ///
     /// ```
+    /// use gax_driver::OperationOptions;
     /// use gax_table::RetryTable;
     /// use tonic_gax::RetryLayer;
     ///
     /// fn layer(table: RetryTable) -> RetryLayer {
-    ///     RetryLayer::new(table).retries_enabled(std::env::var_os("NO_RETRIES").is_none())
+    ///     let is_enabled = std::env::var_os("NO_RETRIES").is_none();
+    ///     RetryLayer::new(table).options(OperationOptions::new().retries_enabled(is_enabled))
     /// }
     /// # let _ = layer;
     /// ```

@@ -80,14 +80,13 @@ impl HttpRetryService<ReqwestService> {
     /// # Examples
     ///
     /// ```
-    /// use gax_http::{presets, ReqwestService};
-    /// use gax_http::HttpRetryLayer;
-    /// use gax_http::OperationReport;
+    /// use gax_http::{presets, HttpRetryLayer, OperationOptions, OperationReport, ReqwestService};
     ///
     /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
     /// let reqwest = reqwest::Client::new();
     /// let request = reqwest.post("http://localhost:8080/v1/things").json(&["a", "b"]).build()?;
-    /// let client = HttpRetryLayer::preset(&presets::docs()).reports(true).layer(ReqwestService::new(reqwest));
+    /// let client = HttpRetryLayer::preset(&presets::docs()).options(OperationOptions::new().reports(true));
+    /// let client = client.layer(ReqwestService::new(reqwest));
     /// let response = client.execute(request).await?;
     /// println!("{}", OperationReport::of(response.extensions()).ok_or("no report")?);
     /// # Ok(())

@@ -50,10 +50,9 @@ fn client(
     // Recorded without settings of the calls.
     let calls = operation.initial_call_settings_mut();
     calls.set_retry_settings(RetrySettings::default()).set_retryable_codes(CodeSet::EMPTY);
-    let settings = AssetServiceSettings::create(builder.build().unwrap())
-        .with_compatibility(Compatibility::GaxJava)
-        .with_options(OperationOptions::new().without_jitter())
-        .with_retries_enabled(false);
+    let settings = AssetServiceSettings::create(builder.build().unwrap()).with_options(
+        OperationOptions::new().compatibility(Compatibility::GaxJava).without_jitter().retries_enabled(false),
+    );
     assert_eq!(case["kind"], "poll");
     AssetServiceClient::with_settings(server.channel(), settings)
 }

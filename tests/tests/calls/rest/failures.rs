@@ -5,8 +5,8 @@ use std::io::ErrorKind;
 use tonic::{Code, Request, Status};
 use tonic_gax::rest::{RestOptions, RestTransport};
 use tonic_gax::{
-    CallOptions, Code as GaxCode, Compatibility, Note, OperationError, RequestExt as _, RetrySettings,
-    StopReason,
+    CallOptions, Code as GaxCode, Compatibility, Note, OperationError, OperationOptions, RequestExt as _,
+    RetrySettings, StopReason,
 };
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
     MessagingClient, MessagingSettings, MessagingStubSettings,
@@ -29,7 +29,8 @@ fn client_with(server: &RestServer, compatibility: Compatibility, options: RestO
         let settings = call.retry_settings().to_builder().jittered(false).build().unwrap();
         call.set_retry_settings(settings);
     });
-    let settings = MessagingSettings::create(stub.build().unwrap()).with_compatibility(compatibility);
+    let settings = MessagingSettings::create(stub.build().unwrap())
+        .with_options(OperationOptions::new().compatibility(compatibility));
     let options = options.origin("http://example.com".parse().unwrap());
     MessagingClient::rest_with_options(server.clone(), settings, options).unwrap()
 }

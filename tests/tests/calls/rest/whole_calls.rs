@@ -11,7 +11,8 @@ use tonic_gax::rest::{HttpRule, RestOptions, RestTransport};
 use tonic_gax::resumption::Resumption;
 use tonic_gax::settings::BatchingSettings;
 use tonic_gax::{
-    CallOptions, Code as GaxCode, Hedging, OperationReport, RequestExt as _, RetryLayer, RetryTable,
+    CallOptions, Code as GaxCode, Hedging, OperationOptions, OperationReport, RequestExt as _, RetryLayer,
+    RetryTable,
 };
 use tonic_gax_tests::generated::rest_shapes::DESCRIPTORS;
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_service_gax::{
@@ -184,7 +185,8 @@ async fn elements_are_sent_in_batches() {
 #[tokio::test(start_paused = true)]
 async fn observers_and_reports_know_of_no_rest() {
     let (server, recorder) = (RestServer::new([RestReply::new(503, "{}")]), Arc::new(Recorder::default()));
-    let settings = EverythingServiceSettings::default().with_observer(recorder.clone()).with_reports(true);
+    let settings = EverythingServiceSettings::default()
+        .with_options(OperationOptions::new().observer(recorder.clone()).reports(true));
     let client = EverythingServiceClient::rest(server.clone(), settings);
     let response = client.query(Flat { name: "things/1".to_owned(), ..Flat::default() }).await.unwrap();
     let report = OperationReport::of(response.extensions()).unwrap();

@@ -2,7 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_http::{HttpFailure, HttpReport, HttpRetryLayer, HttpRetryService, ReplayBody, TransportFailure};
+use gax_http::{
+    HttpFailure, HttpReport, HttpRetryLayer, HttpRetryService, OperationOptions, ReplayBody, TransportFailure,
+};
 use http_body::Frame;
 use http_body_util::{Full, StreamBody};
 use hyper_util::client::legacy::Client;
@@ -18,7 +20,7 @@ type Http = HttpRetryService<Client<MemoryConnector, Full<Bytes>>>;
 /// Ten attempts of a second, 200 ms apart.
 fn layer() -> HttpRetryLayer {
     let settings = delays(200, None).initial_rpc_timeout(ms(1000)).total_timeout(ms(10_000)).build().unwrap();
-    HttpRetryLayer::new(&settings, [Code::Unavailable]).reports(true)
+    HttpRetryLayer::new(&settings, [Code::Unavailable]).options(OperationOptions::new().reports(true))
 }
 
 /// Sends a request; its status, if a response came, and the report of either end.
@@ -113,7 +115,7 @@ async fn a_dead_connection_is_unavailable() {
         let server = RawServer::start([play]);
         let patient = delays(200, None).total_timeout(ms(60_000)).build().unwrap();
         let mut client = HttpRetryLayer::new(&patient, [Code::Unavailable])
-            .reports(true)
+            .options(OperationOptions::new().reports(true))
             .layer(http2_client(server.connector()));
         let (status, report) = sent(&mut client, "GET").await;
         assert_eq!((status, codes(&report)), (Some(200), vec![Code::Unavailable, Code::Ok]), "{report}");

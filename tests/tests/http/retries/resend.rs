@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_http::{HttpRetryLayer, HttpRetryService, IdempotencyStrategy, Replay, ReplayBody, ReqwestService};
+use gax_http::{
+    HttpRetryLayer, HttpRetryService, IdempotencyStrategy, OperationOptions, Replay, ReplayBody,
+    ReqwestService,
+};
 use gax_retry::Attempt;
 use http_body_util::{Empty, Full};
 use hyper_util::client::legacy::Client;
@@ -31,13 +34,13 @@ fn settings() -> RetrySettings {
 }
 
 fn layer() -> HttpRetryLayer {
-    HttpRetryLayer::new(&settings(), [DOWN]).reports(true)
+    HttpRetryLayer::new(&settings(), [DOWN]).options(OperationOptions::new().reports(true))
 }
 
 /// For real time: a millisecond before the second attempt.
 fn quick_layer() -> HttpRetryLayer {
     let settings = settings().to_builder().initial_retry_delay(ms(1)).build().unwrap();
-    HttpRetryLayer::new(&settings, [DOWN]).reports(true)
+    HttpRetryLayer::new(&settings, [DOWN]).options(OperationOptions::new().reports(true))
 }
 
 /// hyper-util's client, with connections that it keeps.
@@ -93,8 +96,7 @@ async fn gax_java_retries_no_connection_failure() {
     let (_server, connector) = FaultServer::in_memory(HttpScript::default());
     connector.refuse(1);
     let java = HttpRetryLayer::new(&settings(), [DOWN, Code::Unknown])
-        .reports(true)
-        .compatibility(Compatibility::GaxJava);
+        .options(OperationOptions::new().reports(true).compatibility(Compatibility::GaxJava));
     let mut client = java.layer(FaultServer::full_client(connector));
     let (codes, _, report) = sent(&mut client, "GET", URL).await;
     assert_eq!((codes, report.stop_reason()), (vec![Code::Unknown], Some(StopReason::NonRetryable)));

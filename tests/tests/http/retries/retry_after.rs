@@ -36,7 +36,9 @@ async fn sent(layer: &HttpRetryLayer, act: HttpAct) -> (Vec<u128>, Option<StopRe
 async fn without_a_total_a_day_is_too_long() {
     let unlimited = settings().to_builder().total_timeout(None).max_attempts(3).build().unwrap();
     let patient = unlimited.to_builder().max_server_delay(Duration::from_secs(86_400)).build().unwrap();
-    let with = |settings: &RetrySettings| HttpRetryLayer::new(settings, [Code::Unavailable]).reports(true);
+    let with = |settings: &RetrySettings| {
+        HttpRetryLayer::new(settings, [Code::Unavailable]).options(OperationOptions::new().reports(true))
+    };
     let too_long = (vec![0], Some(StopReason::ServerDelayExceedsBudget));
     assert_eq!(sent(&with(&unlimited), asking("86400")).await, too_long);
     assert_eq!(sent(&with(&unlimited), asking("60")).await, (vec![0, 60_100], None));
@@ -45,9 +47,20 @@ async fn without_a_total_a_day_is_too_long() {
     // Presets without a limit by time.
     for preset in [presets::php(), presets::csharp(), presets::go()] {
         let preset = preset.with_server_delays(true);
-        assert_eq!(sent(&HttpRetryLayer::preset(&preset).reports(true), asking("86400")).await, too_long);
+        assert_eq!(
+            sent(
+                &HttpRetryLayer::preset(&preset).options(OperationOptions::new().reports(true)),
+                asking("86400")
+            )
+            .await,
+            too_long
+        );
         let patient = preset.with_max_server_delay(Duration::from_secs(86_400));
-        let (times, reason) = sent(&HttpRetryLayer::preset(&patient).reports(true), asking("86400")).await;
+        let (times, reason) = sent(
+            &HttpRetryLayer::preset(&patient).options(OperationOptions::new().reports(true)),
+            asking("86400"),
+        )
+        .await;
         assert!(reason.is_none() && times[1] >= 86_400_000, "{times:?}");
     }
 }
@@ -58,15 +71,14 @@ async fn documents_heed_it_and_libraries_do_not() {
         let is_document =
             ["storage", "docs", "docs-32", "docs-legacy", "memorystore-doc"].contains(&preset.name());
         let (times, _) = sent(
-            &HttpRetryLayer::preset(&preset).reports(true).options(OperationOptions::new().jitter_seed(1)),
+            &HttpRetryLayer::preset(&preset).options(OperationOptions::new().reports(true).jitter_seed(1)),
             asking("40"),
         )
         .await;
         assert_eq!(times[1] >= 40_000, is_document, "{}: {times:?}", preset.name());
         assert_eq!(preset.applies_server_delays(), is_document, "{}", preset.name());
         let switched = HttpRetryLayer::preset(&preset)
-            .reports(true)
-            .options(OperationOptions::new().jitter_seed(1).server_delays(!is_document));
+            .options(OperationOptions::new().reports(true).jitter_seed(1).server_delays(!is_document));
         let (times, _) = sent(&switched, asking("40")).await;
         assert_eq!(
             times.get(1).is_some_and(|time| *time < 40_000),
@@ -82,8 +94,8 @@ async fn neither_gax_java_nor_grpc_heed_it_unless_it_is_switched_on() {
     for (compatibility, second) in
         [(Compatibility::Documented, 9100), (Compatibility::GaxJava, 100), (Compatibility::Grpc, 100)]
     {
-        let layer =
-            HttpRetryLayer::new(&settings(), [Code::Unavailable]).reports(true).compatibility(compatibility);
+        let layer = HttpRetryLayer::new(&settings(), [Code::Unavailable])
+            .options(OperationOptions::new().reports(true).compatibility(compatibility));
         assert_eq!(sent(&layer, asking("9")).await.0, [0, second], "{compatibility}");
         assert_eq!(
             sent(&layer.options(OperationOptions::new().server_delays(true)), asking("9")).await.0,
@@ -104,8 +116,7 @@ async fn a_herd_that_gets_one_moment_comes_back_apart() {
     for act in [date, asking("60")] {
         let (server, connector) = FaultServer::in_memory(HttpScript::new(vec![act.clone(); CLIENTS]));
         let layer = HttpRetryLayer::new(&settings, [Code::Unavailable])
-            .reports(true)
-            .options(OperationOptions::new().jitter_seed(7));
+            .options(OperationOptions::new().reports(true).jitter_seed(7));
         let service = layer.layer(FaultServer::full_client(connector));
         let calls: Vec<_> = (0..CLIENTS)
             .map(|_| {

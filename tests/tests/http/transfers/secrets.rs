@@ -4,7 +4,7 @@
 use super::setup::{ENDPOINT, KIB_256, content, with_layer};
 use crate::observing::lines::Lines;
 use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary, TracingObserver};
-use gax_http::{HttpRetryLayer, presets};
+use gax_http::{HttpRetryLayer, OperationOptions, presets};
 use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{Download, TransferError, Upload, UploadSession, Uploaded};
 use http::HeaderName;
@@ -57,8 +57,8 @@ async fn sessions_and_credentials_are_not_printed() {
     let _guard = tracing::subscriber::set_default(Registry::default().with(lines.clone()));
     let seen = Arc::new(Seen::default());
     let preset = presets::storage().without_deadline().with_max_attempts(2);
-    let layer =
-        HttpRetryLayer::preset(&preset).observer(Arc::new(TracingObserver::new())).observer(seen.clone());
+    let layer = HttpRetryLayer::preset(&preset)
+        .options(OperationOptions::new().observer(Arc::new(TracingObserver::new())).observer(seen.clone()));
     let url = |name: &'static str| HeaderName::from_static(name);
     let secret = |uri: &'static str| HeaderValue::from_static(uri);
     let start = format!("{ENDPOINT}/upload/storage/v1/b/b/o?name=o&key=s3cret");

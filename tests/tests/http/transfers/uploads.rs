@@ -4,7 +4,7 @@
 use super::object::{layer_of, stored, to_object, universal, upload_by};
 use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
 use gax_driver::observe::{Event, OperationInfo, OperationObserver};
-use gax_http::{HttpRetryLayer, presets};
+use gax_http::{HttpRetryLayer, OperationOptions, presets};
 use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{Checksums, TransferErrorKind, TransferProgress, Upload, UploadSession, UploadSource};
 use std::sync::{Arc, Mutex};
@@ -376,7 +376,8 @@ impl OperationObserver for Progressed {
 #[tokio::test(start_paused = true)]
 async fn observers_are_notified_of_bytes_and_resumptions() {
     let observer = Arc::new(Progressed::default());
-    let layer = HttpRetryLayer::preset(&presets::storage()).observer(observer.clone());
+    let layer = HttpRetryLayer::preset(&presets::storage())
+        .options(OperationOptions::new().observer(observer.clone()));
     let storage = StorageEmulator::start();
     storage.fault(StorageFault::reset().on(StorageCall::Upload).at(KIB_256 as u64 + 1));
     let upload = to_object(content(SIZE)).single_request_below(0);

@@ -8,7 +8,7 @@ use std::time::Duration;
 use tonic::codegen::StdError;
 use tonic::service::interceptor::InterceptedService;
 use tonic::{Request, Status};
-use tonic_gax::{CallOptions, RequestExt as _};
+use tonic_gax::{CallOptions, OperationOptions, RequestExt as _};
 use tonic_gax_tests::a6::{DOWN, U, config, layer_of as layer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
@@ -22,7 +22,7 @@ const PREVIOUS: &str = "grpc-previous-rpc-attempts";
 async fn retries_can_be_off() {
     for (frame, code, requests) in [(U, Some(DOWN), 1), (RawFrame::Reset(7), None, 2)] {
         let server = RawServer::start([vec![frame]]);
-        let layer = layer(&config(&[], "")).retries_enabled(false);
+        let layer = layer(&config(&[], "")).options(OperationOptions::new().retries_enabled(false));
         let mut client = AssetServiceClient::new(layer.layer(server.channel()));
         let result = client.list_assets(ListAssetsRequest::default()).await;
         assert_eq!((result.err().map(|status| status.code()), server.requests().len()), (code, requests));

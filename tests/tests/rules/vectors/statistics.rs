@@ -10,6 +10,7 @@ use opentelemetry_sdk::metrics::{InMemoryMetricExporter, PeriodicReader, SdkMete
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Arc, Mutex};
+use tonic_gax::OperationOptions;
 use tonic_gax_tests::a6::{U, config, layer_of as layer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
@@ -35,7 +36,9 @@ async fn measured(config: &str, plays: Vec<Vec<RawFrame>>) -> BTreeMap<String, (
     let provider = SdkMeterProvider::builder().with_reader(reader).build();
     let names = MetricNames::new().attempt_types(true);
     let server = RawServer::start(plays);
-    let layer = layer(config).observer(Arc::new(OtelMetrics::new(&provider.meter("test"), names)));
+    let layer = layer(config).options(
+        OperationOptions::new().observer(Arc::new(OtelMetrics::new(&provider.meter("test"), names))),
+    );
     let mut client = AssetServiceClient::new(layer.layer(server.channel()));
     client.list_assets(ListAssetsRequest::default()).await.unwrap();
     provider.force_flush().unwrap();
@@ -115,7 +118,8 @@ async fn spans_tell_the_attempts() {
     let spans = Spans::default();
     let _guard = tracing::subscriber::set_default(tracing_subscriber::registry().with(spans.clone()));
     let server = RawServer::start([vec![U], vec![U], vec![GOOD]]);
-    let layer = layer(&config(&[], "")).observer(Arc::new(TracingObserver::new()));
+    let layer =
+        layer(&config(&[], "")).options(OperationOptions::new().observer(Arc::new(TracingObserver::new())));
     let mut client = AssetServiceClient::new(layer.layer(server.channel()));
     client.list_assets(ListAssetsRequest::default()).await.unwrap();
     let method = "google.cloud.asset.v1.AssetService/ListAssets";

@@ -5,7 +5,7 @@ use super::network::{Host, Network};
 use bytes::Bytes;
 use gax_connection::{Connection, Picker};
 use gax_driver::observe::{Event, OperationInfo, OperationObserver, Peer};
-use gax_http::{HttpError, HttpRetryLayer, HttpRetryService, ReplayBody, presets};
+use gax_http::{HttpError, HttpRetryLayer, HttpRetryService, OperationOptions, ReplayBody, presets};
 use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::Download;
 use std::sync::{Arc, Mutex};
@@ -33,7 +33,8 @@ fn layer() -> HttpRetryLayer {
         .initial_retry_delay(ms(10))
         .initial_rpc_timeout(ms(1000))
         .total_timeout(ms(60_000));
-    HttpRetryLayer::new(&settings.build().unwrap(), [Code::Unavailable, Code::DeadlineExceeded]).reports(true)
+    HttpRetryLayer::new(&settings.build().unwrap(), [Code::Unavailable, Code::DeadlineExceeded])
+        .options(OperationOptions::new().reports(true))
 }
 
 async fn get<S>(client: &HttpRetryService<S>) -> Result<OperationReport, HttpError>
@@ -129,7 +130,7 @@ async fn a_retry_avoids_the_endpoint_that_failed() {
         let network = Network::new().with(1, &good).with(2, &bad);
         let connection = network.connection(&[1, 2]).picker(Picker::RoundRobin).connect().await.unwrap();
         tokio::time::sleep(ms(10)).await;
-        let client = layer().observer(peers.clone()).layer(connection);
+        let client = layer().options(OperationOptions::new().observer(peers.clone())).layer(connection);
         peers.0.lock().unwrap().clear();
         let mut retried = 0;
         for _ in 0..10 {

@@ -105,8 +105,7 @@ impl Stage {
         *of(&mut stub, scene.rpc) = call.clone();
         let stub = stub.build().map_err(|error| run(error.to_string()))?;
         let settings = AssetServiceSettings::create(stub)
-            .with_options(OperationOptions::new().jitter_seed(self.seed))
-            .with_reports(true);
+            .with_options(OperationOptions::new().jitter_seed(self.seed).reports(true));
         self.seed = self.seed.wrapping_add(1);
         let client = AssetServiceClient::with_settings(self.channel.clone(), settings);
 

@@ -30,7 +30,7 @@ use tracing::{Level, Span, enabled, info_span};
 /// ```
 /// use std::sync::Arc;
 /// use gax_driver::observe::TracingObserver;
-/// use gax_driver::{RetrySettings, Retryer};
+/// use gax_driver::{OperationOptions, RetrySettings, Retryer};
 ///
 /// let tracing = TracingObserver::new()
 ///     .server_address("asset.example.com")
@@ -41,7 +41,8 @@ use tracing::{Level, Span, enabled, info_span};
 ///         }
 ///     });
 /// let settings = RetrySettings::builder().max_attempts(3).build()?;
-/// let retryer = Retryer::new(&settings, [gax_driver::Code::Unavailable]).observer(Arc::new(tracing));
+/// let retryer = Retryer::new(&settings, [gax_driver::Code::Unavailable])
+///     .options(OperationOptions::new().observer(Arc::new(tracing)));
 /// # drop(retryer);
 /// # Ok::<(), gax_driver::SettingsError>(())
 /// ```

@@ -52,7 +52,7 @@ use std::time::Duration;
 /// use std::sync::atomic::{AtomicU32, Ordering};
 /// use std::time::Duration;
 /// use gax_driver::observe::{OperationInfo, OperationObserver};
-/// use gax_driver::{Code, RetrySettings, Retryer};
+/// use gax_driver::{Code, OperationOptions, RetrySettings, Retryer};
 ///
 /// #[derive(Default)]
 /// struct Retries(AtomicU32);
@@ -66,7 +66,8 @@ use std::time::Duration;
 /// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
 /// let retries = Arc::new(Retries::default());
 /// let settings = RetrySettings::builder().max_attempts(3).build()?;
-/// let retryer = Retryer::new(&settings, [Code::Unavailable]).observer(retries.clone());
+/// let retryer = Retryer::new(&settings, [Code::Unavailable])
+///     .options(OperationOptions::new().observer(retries.clone()));
 /// let result = retryer.run(|_| async { Err::<(), _>(tonic::Status::unavailable("not yet")) }).await;
 /// assert!(result.is_err());
 /// assert_eq!(retries.0.load(Ordering::Relaxed), 2);
