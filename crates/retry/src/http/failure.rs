@@ -53,8 +53,8 @@ impl fmt::Display for TransportFailure {
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::http::{TransportFailure, TransportFailures};
+/// # use gax_retry::http as gax_http;
+/// use gax_http::{TransportFailure, TransportFailures};
 ///
 /// let broken = TransportFailures::NONE.with(TransportFailure::Reset);
 /// assert!(broken.contains(TransportFailure::Reset));

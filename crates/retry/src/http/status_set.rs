@@ -10,8 +10,8 @@ const LAST: u16 = 599;
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::http::StatusSet;
+/// # use gax_retry::http as gax_http;
+/// use gax_http::StatusSet;
 ///
 /// let statuses = StatusSet::EMPTY.with(408).with(429).with_range(500, 599);
 /// assert!(statuses.contains(502));

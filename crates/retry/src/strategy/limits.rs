@@ -8,8 +8,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::strategy::{Limits, TimeRule};
+/// # use gax_retry as gax_driver;
+/// use gax_driver::strategy::{Limits, TimeRule};
 /// use std::time::Duration;
 ///
 /// let limits = Limits::none().with_max_attempts(6).with_time(Duration::from_secs(50), TimeRule::Clip);

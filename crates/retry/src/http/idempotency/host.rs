@@ -16,8 +16,8 @@ use std::str::FromStr;
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::http::HostPattern;
+/// # use gax_retry::http as gax_http;
+/// use gax_http::HostPattern;
 ///
 /// let pattern: HostPattern = "*.example.com".parse()?;
 /// assert!(pattern.matches("EU.example.com:443"));

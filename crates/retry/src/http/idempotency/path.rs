@@ -20,8 +20,8 @@ use std::str::FromStr;
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::http::PathPattern;
+/// # use gax_retry::http as gax_http;
+/// use gax_http::PathPattern;
 ///
 /// let pattern: PathPattern = "/b/{bucket}/o/{object}".parse()?;
 /// assert!(pattern.matches("/b/photos/o/2026%2Fcat.jpg"));
@@ -60,8 +60,8 @@ impl PathPattern {
     /// # Examples
     ///
     /// ```
-    /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::http::PathPattern;
+    /// # use gax_retry::http as gax_http;
+    /// use gax_http::PathPattern;
     ///
     /// let all: PathPattern = "/v1/**".parse()?;
     /// let cancel: PathPattern = "/v1/{name=jobs/*}:cancel".parse()?;

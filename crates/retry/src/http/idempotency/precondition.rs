@@ -8,8 +8,8 @@ use std::fmt;
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::http::Precondition;
+/// # use gax_retry::http as gax_http;
+/// use gax_http::Precondition;
 ///
 /// assert_eq!(Precondition::query("ifGenerationMatch").to_string(), "ifGenerationMatch");
 /// assert_eq!(Precondition::header("If-Match").to_string(), "If-Match header");

@@ -36,8 +36,8 @@ impl OperationClass {
     /// # Examples
     ///
     /// ```
-    /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::http::OperationClass;
+    /// # use gax_retry::http as gax_http;
+    /// use gax_http::OperationClass;
     ///
     /// assert_eq!(OperationClass::of_method("DELETE"), OperationClass::Always);
     /// assert_eq!(OperationClass::of_method("POST"), OperationClass::Never);
@@ -100,8 +100,8 @@ fn joined(preconditions: &[Precondition], f: &mut fmt::Formatter<'_>) -> fmt::Re
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::http::{IdempotencyRule, OperationClass, Precondition};
+/// # use gax_retry::http as gax_http;
+/// use gax_http::{IdempotencyRule, OperationClass, Precondition};
 ///
 /// let rule = IdempotencyRule::new(
 ///     "invoices.pay",
@@ -186,8 +186,8 @@ impl IdempotencyRule {
     /// # Examples
     ///
     /// ```
-    /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::http::{IdempotencyRule, OperationClass};
+    /// # use gax_retry::http as gax_http;
+    /// use gax_http::{IdempotencyRule, OperationClass};
     ///
     /// let all = IdempotencyRule::new("all", "*", "/v1/**", OperationClass::of_method("*"))?;
     /// let get = IdempotencyRule::new("get", "GET", "/v1/things/{id}", OperationClass::Always)?;
@@ -241,8 +241,8 @@ impl IdempotencyRule {
     /// # Examples
     ///
     /// ```
-    /// # use gax_retry as tonic_gax;
-    /// use tonic_gax::http::{IdempotencyRule, OperationClass};
+    /// # use gax_retry::http as gax_http;
+    /// use gax_http::{IdempotencyRule, OperationClass};
     ///
     /// let rule = IdempotencyRule::new("logs.append", "PUT", "/v1/logs/{id}/entries/{entry}", OperationClass::Always)?;
     /// assert_eq!(rule.hedgeable(true).is_hedgeable(), Some(true));

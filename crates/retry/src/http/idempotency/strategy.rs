@@ -11,8 +11,8 @@ use std::str::FromStr;
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::http::{Idempotency, IdempotencyStrategy};
+/// # use gax_retry::http as gax_http;
+/// use gax_http::{Idempotency, IdempotencyStrategy};
 ///
 /// assert!(!IdempotencyStrategy::default().permits(&Idempotency::Never));
 /// assert_eq!("always".parse(), Ok(IdempotencyStrategy::Always));

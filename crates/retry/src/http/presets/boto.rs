@@ -12,8 +12,8 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::http::presets::BotoConfig;
+/// # use gax_retry::http as gax_http;
+/// use gax_http::presets::BotoConfig;
 /// use std::time::Duration;
 ///
 /// let config: BotoConfig = "[Boto]\nnum_retries = 10\nmax_retry_delay = 8\n".parse()?;

@@ -27,8 +27,8 @@ const SOURCE: &str = "@google-cloud/storage 7.22.0, from its source";
 /// # Examples
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::http::presets::NodeRetryOptions;
+/// # use gax_retry::http as gax_http;
+/// use gax_http::presets::NodeRetryOptions;
 /// use std::time::Duration;
 ///
 /// let options = NodeRetryOptions::default().with_max_retries(5).with_total_timeout(Duration::ZERO);

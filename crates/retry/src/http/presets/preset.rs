@@ -18,8 +18,8 @@ use std::time::Duration;
 /// The samples of the document's Python tab:
 ///
 /// ```
-/// # use gax_retry as tonic_gax;
-/// use tonic_gax::http::{IdempotencyStrategy, StatusSet, presets};
+/// # use gax_retry::http as gax_http;
+/// use gax_http::{IdempotencyStrategy, StatusSet, presets};
 /// use std::time::Duration;
 ///
 /// let twenty_seconds = presets::python_default_retry().with_deadline(Duration::from_secs(20));
