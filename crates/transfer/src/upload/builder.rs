@@ -72,7 +72,6 @@ const SINGLE_BELOW: u64 = 8 * 1024 * 1024;
 /// use gax_http::{presets, ReqwestService};
 /// use gax_transfer::{Upload, UploadSource};
 ///
-/// # #[cfg(feature = "reqwest")]
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
 /// let client = ReqwestService::for_transfers(reqwest::Client::builder())?;
 /// let client = HttpRetryLayer::preset(&presets::storage().without_deadline().with_max_attempts(8)).layer(client);
