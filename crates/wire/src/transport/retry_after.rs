@@ -13,7 +13,7 @@ pub fn retry_after_in(headers: &HeaderMap) -> Option<Duration> {
 }
 
 /// The wait by `Retry-After` headers, each a number of seconds or a date (RFC 9110, section 10.2.3; the two older forms of
-/// dates are read as well). Dates are read with the feature `http` only.
+/// dates are read as well). Dates are read with the feature `dates` only.
 ///
 /// Of several values the longest counts, also if they were joined with commas. Decimals are rounded up to whole
 /// seconds. A date counts from the response's own `Date`, where it has a valid one, so that a clock that is wrong on
