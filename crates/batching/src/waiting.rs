@@ -25,7 +25,7 @@ impl<T, R, E> Future for Waiting<'_, T, R, E> {
                 self.ticket = None;
                 Poll::Ready(result)
             }
-            // Whoever has the element reports the result of it: the sender is not dropped before.
+            // The state that has the element sends its result before it drops the sender.
             Poll::Ready(Err(_)) | Poll::Pending => Poll::Pending,
         }
     }

@@ -263,7 +263,7 @@ fn hedging() -> Hedging {
     Hedging::new(2).delay(50 * MS)
 }
 
-/// An operation with those attempts, and the events that an observer is notified of it.
+/// An operation with those attempts, and the events of which an observer is notified.
 fn observed(attempts: &[TestedAttempt]) -> (Arc<Events>, Trial) {
     let events = Arc::new(Events::default());
     let trial = trial(settings(), attempts);

@@ -13,7 +13,7 @@ pub(super) struct MessageType<T> {
     /// Its full name; `None`: any message is one of it.
     name: Option<Cow<'static, str>>,
     read: fn(&Any) -> Result<T, prost::DecodeError>,
-    /// Its value if there is no message, of types for which that is one.
+    /// The value for a missing message, if the type has one.
     absent: Option<fn() -> T>,
 }
 

@@ -174,8 +174,8 @@ impl Methods {
         found.collect()
     }
 
-    /// Replaces another table's methods. If a method is hedged after the same percentile, its latencies go on to count; where an
-    /// entry has the same names, those that its other methods share.
+    /// Replaces another table's methods. If a method is hedged after the same percentile, its latencies are kept; where an
+    /// entry has the same names, so are those that its other methods share.
     pub(crate) fn with_latencies_of(mut self, before: &Self) -> Self {
         let counts = |(_, found): &(&str, &mut MethodMatch)| found.config.counts_latencies();
         for (name, found) in self.by_path.named_mut().filter(counts) {

@@ -100,8 +100,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
     }
 
-    /// The facts of an attempt that failed, which another one follows immediately if the server has refused its credentials and
-    /// there are going to be others: once, since these may be refused for what the call does.
+    /// The facts of an attempt that failed. If the server has refused its credentials and there will be others, another attempt
+    /// follows immediately: once, since these may be refused for what the call does.
     #[cold]
     fn refused(&mut self, result: AttemptResult, used: &UsedCredentials) -> AttemptResult {
         if std::mem::replace(&mut self.has_renewed, true) || !used.refuse() {

@@ -18,7 +18,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
 
-/// A stream of responses over further connections: another protocol opens them, and a strategy reports the result of their messages.
+/// A stream of responses over further connections: another protocol opens them, and a strategy decides what
+/// happens to their messages.
 pub(crate) struct StreamProtocol<C: Connections> {
     base: C::Base,
     connections: C,

@@ -31,7 +31,7 @@ type Fetch = Box<dyn Fn() -> Fetching + Send + Sync>;
 /// # Refused credentials
 ///
 /// If a server refuses a request as `UNAUTHENTICATED`, the cached credentials are no longer valid, although they have not expired. A
-/// client or layer of this crate drops them and sends the request again immediately with new ones, whatever its retryable codes are. This
+/// client or layer of `tonic-gax` or `gax-http` drops them and sends the request again immediately with new ones, whatever its retryable codes are. This
 /// is an attempt like any other. (By gax-java's rules it is sent after the retry delay.) Credentials are dropped at most once in ten
 /// seconds, and a call that is refused a second time ends. The response must have no messages, as from servers that check credentials
 /// first. A call that sets `authorization` itself doesn't use these credentials, so its rejection doesn't drop them.

@@ -130,7 +130,7 @@ impl<P: Protocol> Driver<P> {
         Self { protocol, config, progress: InProgress::new(), timer: Timer::default(), stage: Stage::Unbegun }
     }
 
-    /// The operation, of which the report of a success is wanted even if one attempt was enough, or is not.
+    /// Sets whether a success has a report even if one attempt was enough.
     #[inline]
     #[must_use]
     pub fn reporting(mut self, reports: bool) -> Self {
@@ -491,7 +491,7 @@ fn start<P: Protocol>(
     }
 }
 
-/// That attempt is sent. No hedge does while it is in flight, if the request can't be sent a second time then.
+/// Records that an attempt is sent. While it is in flight, no hedge is sent if the request can't be sent a second time.
 #[inline]
 fn sends<P: Protocol>(progress: &mut InProgress, protocol: &P, config: &P::Config, attempt: StartedAttempt) {
     if config.as_ref().hedging().is_some() && !protocol.is_hedgeable(config) {

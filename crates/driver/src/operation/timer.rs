@@ -12,7 +12,7 @@ thread_local! {
     ///
     /// It stays registered with its runtime. An operation that takes it over only moves its moment on, which costs
     /// next to nothing, while to register one that is the earliest of all wakes the runtime's driver: a system call
-    /// for each call, where calls are made one at a time. A timer that is not reused fires without success, once.
+    /// for each call, where calls are made one at a time. A timer that is not reused fires once, without an effect.
     static SPARE: Cell<Option<Registered>> = const { Cell::new(None) };
 }
 

@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-/// The settings that a retry table has for methods of services, for a transport of one's own: what tonic-gax's `RetryLayer` has
+/// The settings that a retry table has for methods of services, for your own transport, as tonic-gax's `RetryLayer` has them
 /// for gRPC over tonic. Methods are named as in the path of a request, without the leading slash.
 ///
 /// # Examples

@@ -227,7 +227,7 @@ impl HttpConfig {
         config
     }
 
-    /// The latencies of the config before go on to count, rule by rule, where requests are hedged after the same percentile.
+    /// Keeps the latencies of the previous config, rule by rule, where requests are hedged after the same percentile.
     pub(super) fn go_on_from(&mut self, before: &Self) {
         if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
             *hedged = hedged.joined(before, Self::with_latencies_of);

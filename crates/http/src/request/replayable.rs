@@ -31,7 +31,7 @@ impl<B: Replay> ReplayableRequest<B> {
         Self { parts, body: Some(body), next: None, too_large, is_made_anew: false }
     }
 
-    /// The request of the next attempt, instead of which that after it has another one.
+    /// The request of the next attempt. The one after it has another request.
     pub(crate) fn made_anew(request: http::Request<B>) -> Self {
         let (parts, body) = request.into_parts();
         Self { parts, body: Some(body), next: None, too_large: false, is_made_anew: true }

@@ -50,7 +50,7 @@ impl Dialect {
 
     /// Which rules turn the settings into attempts if the dialect's own client makes the calls.
     ///
-    /// Calls of this library follow [`Compatibility::GaxJava`] only if a program asks for it.
+    /// Calls of `tonic-gax` follow [`Compatibility::GaxJava`] only if a program asks for it.
     #[must_use]
     pub const fn compatibility(self) -> Compatibility {
         match self {

@@ -4,7 +4,7 @@ use gax_retry::MethodKind;
 
 /// A service and its methods, in the order of its proto file, with mixins last.
 ///
-/// It is made from descriptors, which this crate doesn't read.
+/// It is made from descriptors, which this crate reads with the feature `descriptors`.
 ///
 /// # Examples
 ///
