@@ -1,4 +1,4 @@
-//! Generated clients over HTTP and JSON.
+//! Generated clients over HTTP and JSON. *Experimental*: this module may change in any release, especially its options and errors.
 //!
 //! A [`RestTransport`] replaces the channel of a generated client, and makes an HTTP request for each attempt, by the
 //! `google.api.http` rule of its RPC. Settings, reports, observers, paging and long-running operations are those of the client, and
