@@ -1,7 +1,7 @@
 //! Observers, which a program installs to be notified of its operations while they run.
 //!
-//! An [`OperationObserver`] is installed on a `RetryLayer`, on a generated client's settings, on an `HttpRetryLayer`
-//! or on a [`Retryer`](crate::Retryer), and is notified of operations over gRPC and HTTP and of closures.
+//! An [`OperationObserver`] is installed by [`OperationOptions::observer`](crate::OperationOptions::observer), which layers, the
+//! settings of generated clients and [`Retryer`](crate::Retryer) take. It is notified of operations over gRPC and HTTP and of closures.
 //! `TracingObserver` (feature `tracing`) creates spans and events, and `OtelMetrics` (feature `otel`) and
 //! `FacadeMetrics` (feature `metrics`) record metrics.
 

@@ -7,8 +7,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// The options that gRPC calls, HTTP requests and closures have in common. Pass them to `options(..)` of `RetryLayer`,
-/// `HttpRetryLayer` and [`Retryer`](crate::Retryer), or to `with_options(..)` of a generated client's settings. The five that most
-/// programs set are also methods of these types.
+/// `HttpRetryLayer` and [`Retryer`](crate::Retryer), or to `with_options(..)` of a generated client's settings.
 ///
 /// An option that is set replaces an earlier value. An option that is not set keeps it. Observers are added.
 ///
