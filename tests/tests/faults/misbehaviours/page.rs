@@ -16,7 +16,7 @@ programs: [the testing kit](../src/testing.md#faults-on-the-network) plays most 
 test compares the outcome with what the server really did: calls lost, calls done twice, outcomes reported wrongly, connections and files left behind.
 
 The letters name the clients that a section concerns: **L** the layer over `Channel`, **G** generated clients, **K** either over
-`client::Connection`, **H** the layer for HTTP clients, **T** transfers, **R** REST, **S** streams that resume and subscriptions, **C** credentials,
+`gax_connection::Connection`, **H** the layer for HTTP clients, **T** transfers, **R** REST, **S** streams that resume and subscriptions, **C** credentials,
 **B** batches, **O** long-running operations, **P** pages. The last column says which files of `tests/tests` play a row to them, or why none does.
 `faults/misbehaviours/suite.rs` plays a row to twenty calls of each client: none is lost that the settings save, none is done twice that can't be
 retried, no outcome is reported wrongly, all end within a few retry delays once the server is back, and no connection and no task is left. It plays

@@ -2,7 +2,7 @@
 
 use super::stage::Trouble;
 
-/// The clients, by their letters: the layer over `Channel`, generated clients, either over `client::Connection`, the layer for HTTP clients, transfers,
+/// The clients, by their letters: the layer over `Channel`, generated clients, either over `gax_connection::Connection`, the layer for HTTP clients, transfers,
 /// REST, streams that resume and subscriptions, credentials, batches, long-running operations, pages.
 pub(super) const ALL: &str = "LGKHTRSCBOP";
 
