@@ -8,10 +8,9 @@ use crate::protocol::Call;
 use crate::request::{Limits, ReplayMemory, RequestBuffer};
 use crate::streams::{Receiver, RetryRecvStream, RetrySendStream, Sender, halves};
 use gax_driver::live::SettingsHandle;
-use gax_driver::observe::OperationObserver;
 use gax_driver::protocol::{Driver, TableConfigs};
 use gax_driver::{CallOptions, OperationOptions, RetryBudgets};
-use gax_retry::{Compatibility, Hedging, MethodKind, RetryBudget};
+use gax_retry::{Hedging, MethodKind};
 use gax_table::{Finding, MethodDescription, RetryTable, ServiceDescription};
 use grpc::client::interceptor::Intercept;
 use grpc::client::{CallOptions as GrpcOptions, Invoke};
@@ -139,51 +138,22 @@ impl RetryInterceptor {
         if self.services.is_empty() { Vec::new() } else { self.table().unknown_names(&self.services) }
     }
 
-    /// Sets options over the ones that were set before.
+    /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, reports,
+    /// jitter and more. [`RetriedCall::report`] returns the report of a call.
     #[must_use]
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.set(options);
         self.changed()
     }
 
-    /// See [`OperationOptions::compatibility`].
-    #[must_use]
-    pub fn compatibility(self, compatibility: Compatibility) -> Self {
-        self.options(OperationOptions::new().compatibility(compatibility))
-    }
-
-    /// See [`OperationOptions::retry_budget`].
-    #[must_use]
-    pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
-        self.options(OperationOptions::new().retry_budget(budget))
-    }
-
     /// Shares one budget with everything that calls this server, through `budgets`. The first client to come provides the
-    /// server's budget, usually its table's `retryThrottling`; all others then use that one, whatever theirs is. If you also
-    /// call [`retry_budget`](Self::retry_budget), call it first.
+    /// server's budget, usually its table's `retryThrottling`; all others then use that one, whatever theirs is. Set
+    /// [options](Self::options) with a budget of the client's own before this.
     #[must_use]
     pub fn server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
         let own = self.table().throttling().map(|throttling| throttling.budget());
         let own = self.options.budget_over(own);
-        self.retry_budget(budgets.share(server, own))
-    }
-
-    /// See [`OperationOptions::retries_enabled`].
-    #[must_use]
-    pub fn retries_enabled(self, enabled: bool) -> Self {
-        self.options(OperationOptions::new().retries_enabled(enabled))
-    }
-
-    /// See [`OperationOptions::reports`]. [`RetriedCall::report`] returns the report of a call.
-    #[must_use]
-    pub fn reports(self, reports: bool) -> Self {
-        self.options(OperationOptions::new().reports(reports))
-    }
-
-    /// See [`OperationOptions::observer`].
-    #[must_use]
-    pub fn observer(self, observer: Arc<dyn OperationObserver>) -> Self {
-        self.options(OperationOptions::new().observer(observer))
+        self.options(OperationOptions::new().retry_budget(budgets.share(server, own)))
     }
 
     /// Hedges the methods that the table or, if it doesn't say, the [descriptors](Self::with_descriptors) call

@@ -165,9 +165,10 @@ async fn options_budgets_and_live_tables_count() {
         (report.attempt_count(), report.stop_reason(), report.settings_version())
     };
     let retries = interceptor(&setup());
-    let off = retries.clone().retries_enabled(false);
+    let off = retries.clone().options(OperationOptions::new().retries_enabled(false));
     assert_eq!(attempts(list(&server, off, CallOptions::new()).await.1).0, 1);
-    let throttled = retries.clone().retry_budget(RetryBudget::tokens(4, 0.1));
+    let throttled =
+        retries.clone().options(OperationOptions::new().retry_budget(RetryBudget::tokens(4, 0.1)));
     let made = attempts(list(&server, throttled, CallOptions::new()).await.1);
     assert_eq!(made, (2, Some(StopReason::Throttled), None));
     let wrong = list(&server, retries, CallOptions::new().max_attempts(0)).await;

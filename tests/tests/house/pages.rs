@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The published crates' folders.
-const PUBLISHED: [&str; 12] = [
+const PUBLISHED: [&str; 13] = [
     "",
     "crates/retry/",
     "crates/table/",
@@ -18,15 +18,17 @@ const PUBLISHED: [&str; 12] = [
     "crates/connection/",
     "crates/batching/",
     "crates/testing/",
+    "crates/grpc/",
     "codegen/",
     "crates/cli/",
 ];
 /// Pages that are read in a clone or on the repository's site, besides those of the guide.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "ROADMAP.md",
     "SECURITY.md",
+    "crates/grpc/UPSTREAM.md",
     "docs/contributing/architecture.md",
     "docs/contributing/google-retry-documents.md",
     "docs/contributing/lint-examples.md",

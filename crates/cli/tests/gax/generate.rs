@@ -92,6 +92,34 @@ fn clients_over_rest_are_what_a_build_script_writes() {
     assert!(text(&out, "rest.everything.v1.rs").contains("S: ::tonic_gax::rest::HttpService,"));
 }
 
+/// The API whose batchers the tests of `tests/` compile and call.
+#[test]
+fn batchers_are_what_a_build_script_writes() {
+    let out = folder("generate_batching");
+    let tests = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/proto");
+    let google = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../proto");
+    let (table, yaml) = (tests.join("instances.toml"), tests.join("instances_gapic.yaml"));
+    let proto = "instances.proto";
+    let flags = format!(
+        "--table {} --gapic-yaml {} --batching --proto-path {} --proto-path {} --proto {proto}",
+        table.display(),
+        yaml.display(),
+        tests.display(),
+        google.display()
+    );
+    run(&flags, &out);
+    let generated = tonic_gax_build::configure()
+        .retry_table(&table)
+        .gapic_yaml(&yaml)
+        .build_batching(true)
+        .generate(&[proto], &[&tests, &google])
+        .unwrap();
+    for file in generated.files() {
+        assert_eq!(text(&out, file.name()), file.content());
+    }
+    assert!(text(&out, "test.instances.v1.rs").contains("::gax_batching::Batching<"));
+}
+
 #[test]
 fn a_second_run_touches_nothing() {
     let out = folder("generate_twice");

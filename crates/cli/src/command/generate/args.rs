@@ -76,6 +76,10 @@ pub(crate) struct GenerateArgs {
     #[arg(long, help_heading = "Code")]
     pub(super) rest: bool,
 
+    /// Add batchers for the methods that the GAPIC YAML batches, which need the crate gax-batching
+    #[arg(long, help_heading = "Code")]
+    pub(super) batching: bool,
+
     /// Directory for the code; created if it doesn't exist
     #[arg(long, value_name = "DIR", help_heading = "Output")]
     pub(super) out: PathBuf,

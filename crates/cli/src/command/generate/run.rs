@@ -55,7 +55,8 @@ fn generate(args: &GenerateArgs, inputs: Inputs) -> Result<Generated, Error> {
         .build_client(!args.no_client)
         .build_server(!args.no_server)
         .build_transport(!args.no_transport)
-        .build_rest(args.rest);
+        .build_rest(args.rest)
+        .build_batching(args.batching);
     for table in inputs.tables {
         builder = builder.retry_table_text(table.name, table.content);
     }
