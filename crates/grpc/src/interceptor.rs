@@ -33,7 +33,7 @@ use std::sync::{Arc, OnceLock};
 /// A response is held until its first message has come. If its trailers follow at once, they decide whether the call is
 /// retried; otherwise the message is handed to the caller, and commits. With [descriptors](Self::with_descriptors), the response of a
 /// unary RPC is held until its trailers have come, and a stream of responses commits with its first message; the RPC timeouts
-/// of the table don't apply to such a stream. With [`Compatibility::Grpc`] the headers of a response commit.
+/// of the table don't apply to such a stream. With [`Compatibility::Grpc`](gax_retry::Compatibility::Grpc) the headers of a response commit.
 ///
 /// # Deadlines
 ///
@@ -46,12 +46,12 @@ use std::sync::{Arc, OnceLock};
 /// | setting | default |
 /// | --- | --- |
 /// | [`max_replay_bytes`](Self::max_replay_bytes) | 4 MiB + 64 KiB |
-/// | [`replay_streams`](Self::replay_streams) | true with [`Compatibility::Grpc`], else false |
+/// | [`replay_streams`](Self::replay_streams) | true with [`Compatibility::Grpc`](gax_retry::Compatibility::Grpc), else false |
 /// | [`max_total_replay_bytes`](Self::max_total_replay_bytes) | 16 MiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
 /// | [`hedging`](Self::hedging) | as the table's entries say |
-/// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`] |
+/// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`](gax_retry::Compatibility::GaxJava) |
 /// | [`options`](Self::options) | see [`OperationOptions`] |
 ///
 /// # Examples
@@ -181,7 +181,7 @@ impl RetryInterceptor {
     }
 
     /// Whether streams of requests are buffered as they are sent, so that another attempt can send the same messages and then the
-    /// rest (gRFC A6). By default they are buffered only with [`Compatibility::Grpc`].
+    /// rest (gRFC A6). By default they are buffered only with [`Compatibility::Grpc`](gax_retry::Compatibility::Grpc).
     /// The headers of their responses commit.
     #[must_use]
     pub fn replay_streams(mut self, replayed: bool) -> Self {
