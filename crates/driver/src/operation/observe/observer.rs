@@ -145,7 +145,7 @@ pub trait OperationObserver: Send + Sync + 'static {
     fn attempt_transferred(&self, operation: &OperationInfo, attempt: &Attempt, transfer: AttemptTransfer) {}
 
     /// An event that only some transports have. Over a [`Connection`](https://tonic-gax.github.io/tonic-gax/connecting.html) it is an
-    /// [`AttemptDelay`](crate::observe::AttemptDelay) if the attempt had to wait for a connection or a free stream, and the
+    /// [`AttemptDelay`](crate::report::AttemptDelay) if the attempt had to wait for a connection or a free stream, and the
     /// [`Peer`](crate::observe::Peer) of the attempt. An attempt of a transfer has a `TransferProgress`: the bytes of all attempts, and
     /// how often the transfer was resumed. The attempt's end follows.
     fn attempt_event(&self, operation: &OperationInfo, attempt: StartedAttempt, event: &dyn Event) {}
