@@ -13,8 +13,7 @@ use crate::include_file::{Include, include_file};
 use crate::includes::compiler;
 use crate::operation_types;
 use crate::tables::Loaded;
-use gax_retry::Compatibility;
-use gax_table::{Dialect, RetryThrottling};
+use gax_table::RetryThrottling;
 use proc_macro2::{Literal, TokenStream};
 use prost::Message;
 use prost_build::Module;
@@ -231,10 +230,7 @@ impl Builder {
         // A macro of the runtime's, whose contents are formatted as those of a module.
         let long_running = format!("{path}::__long_running! {{");
         let emitter = Emitter {
-            compatibility: match self.dialect {
-                Dialect::Grpc => Compatibility::Grpc,
-                _ => Compatibility::Documented,
-            },
+            compatibility: self.dialect.default_compatibility(),
             throttling,
             runtime,
             proto_path: self.proto_path,

@@ -4,7 +4,6 @@ use crate::live::SettingsHandle;
 use crate::live::follower::CurrentTable;
 use crate::replaceable::Replaceable;
 use gax_retry::{CodeSet, Compatibility, Policy, RetryBudget, RetrySettings};
-use gax_table::Dialect;
 use std::fmt;
 
 /// A service of a handle's table, by whichever table the handle has.
@@ -26,10 +25,7 @@ impl LiveService {
     pub(super) fn new(handle: &SettingsHandle, service: Box<str>) -> Self {
         let make = move |current: &CurrentTable, _: Option<&Entry>| Entry {
             settings: current.table.lookup(&service, "").map(|policy| policy.settings().clone()),
-            by_dialect: match current.table.dialect() {
-                Dialect::Grpc => Compatibility::Grpc,
-                _ => Compatibility::default(),
-            },
+            by_dialect: current.table.dialect().default_compatibility(),
             version: current.version,
             budget: current.budget.clone(),
         };

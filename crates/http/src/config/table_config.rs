@@ -5,8 +5,8 @@ use crate::config::layer_options::LayerOptions;
 use crate::config::rule_configs::RuleConfigs;
 use gax_driver::__house::{CurrentTable, Follower};
 use gax_driver::live::SettingsHandle;
-use gax_retry::{CodeSet, Compatibility, RetryBudget, RetrySettings};
-use gax_table::{Dialect, HedgingPolicy, HttpPolicy, HttpRule, HttpTable, RetryTable};
+use gax_retry::{CodeSet, RetryBudget, RetrySettings};
+use gax_table::{HedgingPolicy, HttpPolicy, HttpRule, HttpTable, RetryTable};
 use std::sync::Arc;
 
 impl LayerOptions {
@@ -36,10 +36,7 @@ impl LayerOptions {
         budget: Option<&RetryBudget>,
         version: Option<u64>,
     ) -> HttpConfig {
-        let by_dialect = match table.dialect() {
-            Dialect::Grpc => Compatibility::Grpc,
-            _ => Compatibility::default(),
-        };
+        let by_dialect = table.dialect().default_compatibility();
         let compatibility = self.operation.compatibility.unwrap_or(by_dialect);
         let of_http =
             |policy: HttpPolicy<'_>| (HttpConfig::of_table(policy, compatibility), policy.hedging());

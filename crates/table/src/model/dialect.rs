@@ -59,6 +59,16 @@ impl Dialect {
             Dialect::Grpc => Compatibility::Grpc,
         }
     }
+
+    /// Which rules calls follow with a table in the dialect, unless the program names others: gRPC's own, or those of the
+    /// documentation.
+    #[must_use]
+    pub const fn default_compatibility(self) -> Compatibility {
+        match self {
+            Dialect::Grpc => Compatibility::Grpc,
+            Dialect::AsWritten | Dialect::GaxJava => Compatibility::Documented,
+        }
+    }
 }
 
 impl fmt::Display for Dialect {
