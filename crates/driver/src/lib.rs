@@ -160,6 +160,8 @@ pub mod __house {
         Outbound, Outgoing, PREFIX, RetryContext, Serving, Timer, earlier, inbound_deadline, is_nested_retry,
         time_left, time_of_day, until,
     };
+    #[cfg(feature = "tables")]
+    pub use crate::options::TableEntries;
     #[cfg(feature = "serde")]
     pub use crate::options::{read_override, write_override};
     pub use crate::panics::PanicGuard;

@@ -199,11 +199,6 @@ impl MethodConfig {
         self.policy.hedging().is_some_and(|hedging| hedging.percentile_of_latencies().is_some())
     }
 
-    /// Whether its hedging is for methods that are not idempotent too.
-    pub(crate) fn hedges_non_idempotent(&self) -> bool {
-        self.policy.hedging().is_some_and(gax_retry::Hedging::allows_non_idempotent)
-    }
-
     /// For one method among others, with the latencies of its calls; `None`: they make no difference.
     pub(crate) fn with_own_latencies(&self) -> Option<Self> {
         let policy = self.policy.with_own_latencies()?;

@@ -10,18 +10,16 @@ use crate::grpc::methods::shared_state::SharedState;
 #[cfg(feature = "tracing")]
 use crate::grpc::methods::unnamed_calls::UnnamedCalls;
 use crate::settings::{BufferLimits, CallSettings};
+use gax_driver::__house::TableEntries;
 use gax_driver::OperationOptions;
-use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, RetryBudget, RetrySettings};
-use gax_table::{Dialect, RetryTable};
+use gax_retry::{CodeSet, Hedging, MethodKind, Policy, RetryBudget, RetrySettings};
+use gax_table::RetryTable;
+use std::borrow::Borrow;
 use std::sync::Arc;
 
 /// A retry table made ready for calls: one config an entry, resolved once.
-#[derive(Debug)]
 pub(crate) struct Methods {
-    table: RetryTable,
-    configs: Vec<Configs>,
-    /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
-    unlisted: Configs,
+    entries: TableEntries<ByKind>,
     described: Descriptions,
     /// The headers for Google's servers, if they are asked for.
     headers: Option<ClientHeaders>,
@@ -42,14 +40,6 @@ pub(crate) struct MethodOptions {
     pub(crate) hedging: Option<Hedging>,
     /// Shared by the layer's clones, and by the tables that replace each other.
     pub(crate) replay_memory: ReplayMemory,
-}
-
-/// The configs of one entry, for its methods.
-#[derive(Debug)]
-struct Configs {
-    own: ByKind,
-    /// For those of its methods that may be hedged, where the layer hedges.
-    hedged: Option<ByKind>,
 }
 
 /// A config for RPCs of different kinds.
@@ -95,17 +85,10 @@ impl ByKind {
     }
 }
 
-impl Configs {
-    fn count_latencies(&self) -> bool {
-        self.own.counts_latencies() || self.hedged.as_ref().is_some_and(ByKind::counts_latencies)
-    }
-
-    /// Those of the same entry in the table before.
-    fn go_on_from(&mut self, before: &Self) {
-        self.own = self.own.with_latencies_of(&before.own);
-        if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
-            *hedged = hedged.with_latencies_of(before);
-        }
+impl Borrow<Policy> for ByKind {
+    fn borrow(&self) -> &Policy {
+        let [unary, ..] = &self.configs;
+        &unary.policy
     }
 }
 
@@ -119,11 +102,8 @@ impl Methods {
     ) -> Self {
         let MethodOptions { described, google, operation, limits, hedging, replay_memory } = options;
         let headers = google.as_ref().map(|google| ClientHeaders::new(google, None));
-        let compatibility = operation.compatibility.unwrap_or(match table.dialect() {
-            Dialect::Grpc => Compatibility::Grpc,
-            _ => Compatibility::Documented,
-        });
-        let names = method_names(&table);
+        let compatibility = operation.compatibility.unwrap_or(table.dialect().default_compatibility());
+        let names = TableEntries::<ByKind>::paths(&table);
         let shared = Arc::new(SharedState {
             options: operation.clone(),
             compatibility,
@@ -134,23 +114,17 @@ impl Methods {
             table_budget: budget.cloned(),
             version,
         });
-        let config = |settings: &CallSettings| {
-            ByKind::of(&MethodConfig::new(settings, MethodKind::Unary, Arc::clone(&shared)))
-        };
-        let configs = |settings: CallSettings| {
-            let hedging = hedging.filter(|_| settings.hedging().is_none());
-            let own = config(&settings);
-            Configs { own, hedged: hedging.map(|hedging| config(&settings.with_hedging(Some(hedging)))) }
-        };
-        let entries = (0..table.entry_count()).filter_map(|index| table.entry(index));
-        let entries: Vec<_> = entries.map(CallSettings::of_policy).map(configs).collect();
-        let unlisted = configs(CallSettings::new(RetrySettings::default(), CodeSet::EMPTY));
-        let described = described.clone();
+        let entries = TableEntries::new(table, *hedging, |policy, hedging| {
+            let settings = match policy {
+                Some(policy) => CallSettings::of_policy(policy),
+                None => CallSettings::new(RetrySettings::default(), CodeSet::EMPTY),
+            };
+            let settings = settings.with_hedging(hedging);
+            ByKind::of(&MethodConfig::new(&settings, MethodKind::Unary, Arc::clone(&shared)))
+        });
         let mut methods = Self {
-            table,
-            configs: entries,
-            unlisted,
-            described,
+            entries,
+            described: described.clone(),
             headers,
             by_path: MethodMap::new(Vec::new()),
             #[cfg(feature = "tracing")]
@@ -183,15 +157,11 @@ impl Methods {
                 found.config = Arc::new(MethodConfig::clone(&found.config).with_latencies_of(&before.config));
             }
         }
-        let table = &self.table;
-        let names = |table: &RetryTable, entry| -> Vec<String> {
-            table.names_of(entry).map(|name| name.to_string()).collect()
-        };
-        for (entry, (configs, others)) in self.configs.iter_mut().zip(&before.configs).enumerate() {
-            if configs.count_latencies() && names(table, entry) == names(&before.table, entry) {
-                configs.go_on_from(others);
+        self.entries.join(&before.entries, |config, before| {
+            if config.counts_latencies() {
+                *config = config.with_latencies_of(before);
             }
-        }
+        });
         self
     }
 
@@ -213,8 +183,8 @@ impl Methods {
     fn called(&self, path: &str) -> Option<MethodMatch> {
         #[cfg(feature = "tracing")]
         if let Some((service, method)) = names(path)
-            && self.table.lookup(service, method).is_none_or(|policy| policy.entry().is_none())
-            && let Some(problem) = self.unnamed.count(&self.table, service, method)
+            && self.entries.table().lookup(service, method).is_none_or(|policy| policy.entry().is_none())
+            && let Some(problem) = self.unnamed.count(self.entries.table(), service, method)
         {
             tracing::warn!("{problem}");
         }
@@ -223,27 +193,17 @@ impl Methods {
 
     fn resolve(&self, path: &str) -> Option<MethodMatch> {
         let (service, method) = names(path)?;
-        let entry = self.table.lookup(service, method).and_then(|policy| policy.entry());
-        let configs = match entry {
-            Some(entry) => self.configs.get(entry)?,
-            None => &self.unlisted,
-        };
         let described = self.described(path, service, method);
-        let hedged = configs.hedged.as_ref().filter(|hedged| {
-            let is_allowed = entry.is_some() && hedged.configs[0].hedges_non_idempotent();
-            let is_described = entry.is_some() && described.is_some_and(|method| method.is_idempotent);
-            is_allowed || self.table.idempotent(service, method).unwrap_or(is_described)
-        });
-        if entry.is_none() && hedged.is_none() && !self.adds_headers(described) {
-            return None;
-        }
-        Some(self.of_kind(hedged.unwrap_or(&configs.own), described))
+        let is_described = described.is_some_and(|method| method.is_idempotent);
+        let own = self.entries.find(service, method, is_described);
+        let configs = own.or_else(|| self.adds_headers(described).then(|| self.entries.unlisted()))?;
+        Some(self.of_kind(configs, described))
     }
 
     /// A method that the table has nothing to say about, but a call's options have.
     pub(crate) fn unlisted(&self, path: &str) -> MethodMatch {
         let described = names(path).and_then(|(service, method)| self.described(path, service, method));
-        self.of_kind(&self.unlisted.own, described)
+        self.of_kind(self.entries.unlisted(), described)
     }
 
     /// The config for a method, with the headers that its annotations lead to.
@@ -270,13 +230,6 @@ impl Methods {
         let tail = path.len().checked_sub(service.len() + 1 + method.len())?;
         self.described.get(path.get(tail..)?)
     }
-}
-
-/// The methods that a table names, as `package.Service/Method`.
-fn method_names(table: &RetryTable) -> Vec<Box<str>> {
-    let entries = table.names().filter_map(|name| Some((name.service(), name.method()?)));
-    let beside = table.named_beside().into_iter().filter(|(_, method)| !method.is_empty());
-    entries.chain(beside).map(|(service, method)| format!("{service}/{method}").into()).collect()
 }
 
 /// The service and the method of a path.

@@ -8,6 +8,8 @@ mod retry_budgets;
 mod stored_options;
 #[cfg(feature = "tables")]
 mod table_configs;
+#[cfg(feature = "tables")]
+mod table_entries;
 #[cfg(feature = "serde")]
 mod two_words;
 
@@ -17,5 +19,7 @@ pub use operation_options::OperationOptions;
 pub use retry_budgets::RetryBudgets;
 #[cfg(feature = "tables")]
 pub use table_configs::TableConfigs;
+#[cfg(feature = "tables")]
+pub use table_entries::TableEntries;
 #[cfg(feature = "serde")]
 pub use two_words::{read_override, write_override};

@@ -3,10 +3,11 @@
 use crate::live::follower::CurrentTable;
 use crate::live::{SettingsHandle, known_methods::KnownMethods};
 use crate::operation::{Observers, earlier};
+use crate::options::table_entries::TableEntries;
 use crate::options::{CallOptions, OperationConfig, OperationOptions};
 use crate::replaceable::Replaceable;
 use gax_retry::{CodeSet, Compatibility, Hedging, MethodKind, Policy, RetryBudget, RetrySettings};
-use gax_table::{Dialect, HedgingPolicy, MethodDescription, RetryTable, ServiceDescription};
+use gax_table::{MethodDescription, RetryTable, ServiceDescription};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
@@ -45,22 +46,13 @@ struct Inputs {
     described: Arc<HashMap<Box<str>, MethodDescription>>,
 }
 
-/// A table, and the policies of its entries.
+/// The policies of a table's entries.
 struct Policies {
-    table: RetryTable,
-    entries: Vec<Entry>,
-    /// No limits, and nothing retried: what a call of an unlisted method changes by its own options.
-    unlisted: Entry,
+    entries: TableEntries<Policy>,
     /// The policies of methods with latencies of their own.
     by_path: HashMap<Box<str>, Policy>,
     compatibility: Compatibility,
     observers: Option<Arc<Observers>>,
-}
-
-struct Entry {
-    own: Policy,
-    /// For those of its methods that are idempotent, where others than the table ask for hedging.
-    hedged: Option<Policy>,
 }
 
 impl TableConfigs {
@@ -119,7 +111,7 @@ impl TableConfigs {
         let policies = self.policies.load();
         let described = self.description(path);
         let own = policies.by_path.get(path).or_else(|| policies.of(path, described));
-        let policy = own.or_else(|| call.changes_settings().then_some(&policies.unlisted.own))?;
+        let policy = own.or_else(|| call.changes_settings().then(|| policies.entries.unlisted()))?;
         let policy = call.applied_to(policy.clone()).for_kind(kind);
         let options = &self.inputs.options;
         let config = options.config_for(policy, policies.observers.clone());
@@ -142,29 +134,18 @@ impl Inputs {
 impl Policies {
     fn new(table: RetryTable, version: u64, budget: Option<&RetryBudget>, inputs: &Inputs) -> Self {
         let Inputs { options, hedging, described } = inputs;
-        let compatibility = options.compatibility.unwrap_or(match table.dialect() {
-            Dialect::Grpc => Compatibility::Grpc,
-            _ => Compatibility::Documented,
-        });
-        let entry = |settings: &RetrySettings, codes: CodeSet, own: Option<&HedgingPolicy>| {
-            let hedging = hedging.filter(|_| own.is_none());
-            let own = Policy::with_compatibility(settings, codes, compatibility)
-                .with_hedging(own.map(HedgingPolicy::to_hedging))
-                .with_budget(budget.cloned())
-                .with_version(version);
-            Entry { hedged: hedging.map(|hedging| own.clone().with_hedging(hedging)), own }
-        };
-        let policies = (0..table.entry_count()).filter_map(|index| table.entry(index));
-        let entries =
-            policies.map(|policy| entry(policy.settings(), policy.codes(), policy.hedging())).collect();
-        let unlisted = entry(&RetrySettings::default(), CodeSet::EMPTY, None);
-        let named = table.names().filter_map(|name| Some((name.service(), name.method()?)));
-        let beside = table.named_beside().into_iter().filter(|(_, method)| !method.is_empty());
-        let named = named.chain(beside).map(|(service, method)| format!("{service}/{method}").into());
+        let compatibility = options.compatibility.unwrap_or(table.dialect().default_compatibility());
+        let named = TableEntries::<Policy>::paths(&table).into_iter();
         let paths: Vec<Box<str>> = named.chain(described.keys().cloned()).collect();
         let observers = options.observers.registering(&paths).shared();
-        let by_path = HashMap::new();
-        let mut policies = Self { table, entries, unlisted, by_path, compatibility, observers };
+        let entries = TableEntries::new(table, *hedging, |entry, hedging| {
+            let policy = match entry {
+                Some(entry) => Policy::with_compatibility(entry.settings(), entry.codes(), compatibility),
+                None => Policy::with_compatibility(&RetrySettings::default(), CodeSet::EMPTY, compatibility),
+            };
+            policy.with_hedging(hedging).with_budget(budget.cloned()).with_version(version)
+        });
+        let mut policies = Self { entries, by_path: HashMap::new(), compatibility, observers };
         let own = |path: Box<str>| {
             let policy = policies.of(&path, described.get(&path))?.with_own_latencies()?;
             Some((path, policy))
@@ -177,37 +158,22 @@ impl Policies {
     /// counted, and so does an entry with the same names.
     fn with_latencies_of(mut self, before: Option<&Self>) -> Self {
         let Some(before) = before else { return self };
-        let join = |policy: &mut Policy, before: Option<&Policy>| {
-            if let Some(before) = before {
-                *policy = policy.clone().with_latencies_of(before);
-            }
+        let join = |policy: &mut Policy, before: &Policy| {
+            *policy = policy.clone().with_latencies_of(before);
         };
-        self.by_path.iter_mut().for_each(|(path, policy)| join(policy, before.by_path.get(path)));
-        let names = |table: &RetryTable, entry| -> Vec<String> {
-            table.names_of(entry).map(|name| name.to_string()).collect()
-        };
-        for (index, (entry, others)) in self.entries.iter_mut().zip(&before.entries).enumerate() {
-            if names(&self.table, index) == names(&before.table, index) {
-                join(&mut entry.own, Some(&others.own));
-                entry.hedged.iter_mut().for_each(|hedged| join(hedged, others.hedged.as_ref()));
+        for (path, policy) in &mut self.by_path {
+            if let Some(before) = before.by_path.get(path) {
+                join(policy, before);
             }
         }
+        self.entries.join(&before.entries, join);
         self
     }
 
     /// The policy of the method at that path; `None`: the table has no settings for it.
     fn of(&self, path: &str, described: Option<&MethodDescription>) -> Option<&Policy> {
         let (service, method) = path.rsplit_once('/')?;
-        let entry = self.table.lookup(service, method).and_then(|policy| self.entries.get(policy.entry()?));
-        let is_idempotent = || {
-            let described = entry.and(described).is_some_and(MethodDescription::is_idempotent);
-            self.table.idempotent(service, method).unwrap_or(described)
-        };
-        let is_allowed =
-            |policy: &Policy| entry.is_some() && policy.hedging().is_some_and(Hedging::allows_non_idempotent);
-        let hedged = entry.unwrap_or(&self.unlisted).hedged.as_ref();
-        let hedged = hedged.filter(|policy| is_allowed(policy) || is_idempotent());
-        hedged.or(entry.map(|entry| &entry.own))
+        self.entries.find(service, method, described.is_some_and(MethodDescription::is_idempotent))
     }
 }
 
@@ -215,7 +181,7 @@ impl Policies {
 impl fmt::Debug for TableConfigs {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TableConfigs")
-            .field("table", &self.policies.load().table)
+            .field("table", self.policies.load().entries.table())
             .field("options", &self.inputs.options)
             .finish_non_exhaustive()
     }
