@@ -2,9 +2,9 @@
 
 use crate::client::method::Method;
 use crate::google::ClientHeaders;
-use crate::grpc::{ExampleRequest, MethodConfig, ReplayMemory, SharedState};
+use crate::grpc::{ExampleRequest, MethodConfig, SharedState};
 use crate::settings::{CallSettings, ClientConfig, Codec, MethodInfo};
-use gax_driver::__house::{Loaded, Observers, Replaceable};
+use gax_driver::__house::{Loaded, Observers, Replaceable, ReplayMemory};
 use gax_retry::RetryBudget;
 use http::Uri;
 use std::ops::Deref;

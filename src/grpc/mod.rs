@@ -23,7 +23,7 @@ pub use deadline::{DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService}
 pub use layer::RetryLayer;
 #[cfg(feature = "tables")]
 pub use methods::DescriptorError;
-pub(crate) use methods::{MethodConfig, MethodMatch, ReplayMemory, SharedState};
+pub(crate) use methods::{MethodConfig, MethodMatch, SharedState};
 pub use protocol::GRPC;
 pub(crate) use protocol::{Failing, time_is_up};
 pub(crate) use protocol::{GrpcProtocol, end_status};

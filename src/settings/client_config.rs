@@ -2,6 +2,7 @@
 
 use crate::google::{ClientHeaders, GoogleHeaders, ServiceInfo};
 use crate::settings::stub_settings::StubSettings;
+use gax_driver::__house::BufferLimits;
 use gax_driver::OperationOptions;
 use gax_retry::{Compatibility, RetryBudget};
 use std::time::Duration;
@@ -87,38 +88,6 @@ pub(crate) struct Followed {
     pub(crate) handle: gax_driver::live::SettingsHandle,
     /// The client's methods, against which the handle's tables are checked.
     pub(crate) known: std::sync::Arc<gax_driver::__house::KnownMethods>,
-}
-
-/// How much of each call a client or layer buffers, and what else only gRPC has.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct BufferLimits {
-    /// The longest request that is buffered for another attempt.
-    pub(crate) max_replay_bytes: usize,
-    /// The most that all streams of requests together may have buffered for other attempts.
-    pub(crate) max_total_replay_bytes: usize,
-    /// Whether streams of requests are buffered to be replayed; `None`: that of the compatibility.
-    pub(crate) replays_streams: Option<bool>,
-    /// The most bytes of a response that are buffered until the status is known.
-    pub(crate) max_response_buffer: usize,
-    /// Whether a server's "Timeout expired", once the attempt's time is up, is treated as our own timeout.
-    pub(crate) server_timeouts_are_ours: bool,
-    /// Whether `grpc-previous-rpc-attempts` is sent; `None`: that of the compatibility.
-    pub(crate) previous_attempts_header: Option<bool>,
-}
-
-impl Default for BufferLimits {
-    fn default() -> Self {
-        // The longest message that a gRPC server accepts by default, and some room for its frame.
-        const MESSAGE: usize = 4 * 1024 * 1024 + 64 * 1024;
-        Self {
-            max_replay_bytes: MESSAGE,
-            max_total_replay_bytes: 16 * 1024 * 1024,
-            replays_streams: None,
-            max_response_buffer: MESSAGE,
-            server_timeouts_are_ours: true,
-            previous_attempts_header: None,
-        }
-    }
 }
 
 #[cfg(test)]

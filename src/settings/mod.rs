@@ -15,7 +15,6 @@ mod stream_settings;
 mod stub_settings;
 
 pub use call_settings::CallSettings;
-pub(crate) use client_config::BufferLimits;
 #[doc(hidden)]
 pub use client_config::ClientConfig;
 #[cfg(feature = "tables")]

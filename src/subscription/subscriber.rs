@@ -3,13 +3,14 @@
 use crate::google::ClientHeaders;
 use crate::grpc::{MessageStream, MethodConfig, SharedSource, SharedState, StreamProtocol};
 use crate::resumption::WithheldLimits;
-use crate::settings::{BufferLimits, CallSettings};
+use crate::settings::CallSettings;
 use crate::subscription::connections::OwnConnections;
 use crate::subscription::connector::{BoxConnect, Connector};
 use crate::subscription::opening::Opening;
 use crate::subscription::shared::Shared;
 use crate::subscription::strategy::SubscriptionStrategy;
 use crate::subscription::stream::Subscription;
+use gax_driver::__house::BufferLimits;
 use gax_driver::OperationOptions;
 use gax_driver::protocol::Name;
 use gax_retry::MethodKind;

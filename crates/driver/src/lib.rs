@@ -10,6 +10,7 @@ mod operation;
 mod options;
 mod panics;
 mod replaceable;
+mod replay;
 mod watch_state;
 mod without_drop;
 
@@ -166,5 +167,6 @@ pub mod __house {
     pub use crate::options::{read_override, write_override};
     pub use crate::panics::PanicGuard;
     pub use crate::replaceable::{Loaded, Replaceable};
+    pub use crate::replay::{BufferLimits, Limit, ReplayMemory, Reserved};
     pub use crate::without_drop::put_without_drop;
 }

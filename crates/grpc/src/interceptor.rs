@@ -5,8 +5,9 @@ use crate::descriptors::{self, DescriptorError};
 use crate::metadata;
 use crate::operation::{Begin, Operation};
 use crate::protocol::Call;
-use crate::request::{Limits, ReplayMemory, RequestBuffer};
+use crate::request::RequestBuffer;
 use crate::streams::{Receiver, RetryRecvStream, RetrySendStream, Sender, halves};
+use gax_driver::__house::{BufferLimits, ReplayMemory};
 use gax_driver::live::SettingsHandle;
 use gax_driver::protocol::{Driver, TableConfigs};
 use gax_driver::{CallOptions, OperationOptions, RetryBudgets};
@@ -81,7 +82,7 @@ pub struct RetryInterceptor {
     hedging: Option<Hedging>,
     /// The services that descriptors were given for.
     services: Vec<ServiceDescription>,
-    limits: Limits,
+    limits: BufferLimits,
     memory: ReplayMemory,
     /// Made at the first call, and shared by clones.
     configs: Arc<OnceLock<TableConfigs>>,
@@ -112,7 +113,7 @@ impl RetryInterceptor {
             options: OperationOptions::default(),
             hedging: None,
             services: Vec::new(),
-            limits: Limits::default(),
+            limits: BufferLimits::default(),
             memory: ReplayMemory::default(),
             configs: Arc::default(),
         }
@@ -257,7 +258,7 @@ impl RetryInterceptor {
         let described = configs.description(path);
         let limits = self.limits;
         let compatibility = configs.compatibility();
-        let memory = self.memory.of(&limits, compatibility).cloned();
+        let memory = self.memory.of(&limits, compatibility);
         // The rules of gax-java for streams of requests don't cover those that are replayed.
         let of_stream =
             if memory.is_some() { MethodKind::ServerStreaming } else { MethodKind::BidiStreaming };

@@ -5,6 +5,7 @@ use base64::engine::DecodePaddingMode;
 use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
 use bytes::Bytes;
 use gax_retry::ServerDelay;
+use gax_text::GrpcTimeout;
 use grpc::metadata::{AsciiMetadataKey, BinaryMetadataKey, MetadataMap, MetadataValue};
 use http::HeaderMap;
 use prost::Message;
@@ -24,49 +25,17 @@ const BASE64: GeneralPurpose = GeneralPurpose::new(
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// The units of a `grpc-timeout` from the finest to the coarsest, each with its nanoseconds.
-const UNITS: [(char, u64); 6] = [
-    ('n', 1),
-    ('u', 1_000),
-    ('m', 1_000_000),
-    ('S', 1_000_000_000),
-    ('M', 60_000_000_000),
-    ('H', 3_600_000_000_000),
-];
-
-/// The greatest number that a `grpc-timeout` holds: eight digits.
-const MAX_DIGITS: u32 = 99_999_999;
-
-/// Writes the timeout: the finest unit that eight digits suffice for, cut towards zero.
+/// Writes the timeout.
 pub(crate) fn set_timeout(metadata: &mut MetadataMap, timeout: Option<Duration>) {
     metadata.remove(TIMEOUT);
     if let Some(timeout) = timeout {
-        let (number, (letter, _)) = units(timeout);
-        set(metadata, TIMEOUT, &format!("{number}{letter}"));
+        set(metadata, TIMEOUT, &GrpcTimeout::of(timeout).to_string());
     }
-}
-
-/// The timeout that a server reads, which may be a fraction less.
-pub(crate) fn written(timeout: Duration) -> Duration {
-    let (number, (_, nanos)) = units(timeout);
-    Duration::from_nanos(nanos).saturating_mul(number)
-}
-
-fn units(timeout: Duration) -> (u32, (char, u64)) {
-    let number = |unit: u64| timeout.as_nanos() / u128::from(unit);
-    let [.., hours] = UNITS;
-    let fits = |(_, nanos): &&(char, u64)| number(*nanos) <= u128::from(MAX_DIGITS);
-    let unit = UNITS.iter().find(fits).copied().unwrap_or(hours);
-    (u32::try_from(number(unit.1)).unwrap_or(MAX_DIGITS).min(MAX_DIGITS), unit)
 }
 
 /// The timeout that a caller has written; `None`: there is none, or it is not of the protocol's form.
 pub(crate) fn timeout(metadata: &MetadataMap) -> Option<Duration> {
-    let text = metadata.get(TIMEOUT)?.to_str();
-    let (digits, letter) = text.split_at_checked(text.len().checked_sub(1)?)?;
-    let (_, unit) = UNITS.iter().find(|(unit, _)| letter.starts_with(*unit))?;
-    let is_number = (1..=8).contains(&digits.len()) && digits.bytes().all(|byte| byte.is_ascii_digit());
-    Some(Duration::from_nanos(*unit).saturating_mul(digits.parse().ok().filter(|_| is_number)?))
+    GrpcTimeout::parse(metadata.get(TIMEOUT)?.to_str().as_bytes()).map(GrpcTimeout::duration)
 }
 
 /// Writes how many attempts came before. What a caller has written is removed.
@@ -101,18 +70,9 @@ pub(crate) fn add(metadata: &mut MetadataMap, headers: &HeaderMap) {
 
 /// The delay that trailers ask for: a pushback, or else the `google.rpc.RetryInfo` in its details.
 pub(crate) fn server_delay(trailers: &MetadataMap) -> ServerDelay {
-    pushback(trailers).or_else(|| retry_info(trailers).map(ServerDelay::AtLeast)).unwrap_or_default()
-}
-
-/// The pushback; `None`: there is none. Text that is not a 32-bit integer, and two values, mean "never".
-fn pushback(trailers: &MetadataMap) -> Option<ServerDelay> {
-    let mut values = trailers.get_all(PUSHBACK).iter();
-    let milliseconds =
-        values.next()?.to_str().parse::<i32>().ok().and_then(|number| u64::try_from(number).ok());
-    Some(match (milliseconds, values.next()) {
-        (Some(milliseconds), None) => ServerDelay::Exactly(Duration::from_millis(milliseconds)),
-        _ => ServerDelay::Never,
-    })
+    let pushback =
+        ServerDelay::of_pushback(trailers.get_all(PUSHBACK).iter().map(|value| value.to_str().as_bytes()));
+    pushback.or_else(|| retry_info(trailers).map(ServerDelay::AtLeast)).unwrap_or_default()
 }
 
 /// The longest delay of those that the details ask for.

@@ -4,8 +4,9 @@ use crate::attempt::{Attempt, Received};
 use crate::failure::{Failure, trailers};
 use crate::metadata;
 use crate::note;
-use crate::request::{Limits, RequestBuffer};
+use crate::request::RequestBuffer;
 use bytes::Bytes;
+use gax_driver::__house::BufferLimits;
 use gax_driver::Note;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{
@@ -13,6 +14,7 @@ use gax_driver::protocol::{
     Start, Step,
 };
 use gax_retry::{Code, Delivery, MethodKind, StartedAttempt, StopReason};
+use gax_text::GrpcTimeout;
 use grpc::StatusCodeError;
 use grpc::client::{CallOptions, Invoke};
 use grpc::core::{RequestHeaders, ResponseHeaders, Trailers};
@@ -29,7 +31,7 @@ pub(crate) struct Call<I> {
     pub(crate) options: CallOptions,
     /// The time that the caller gives it.
     pub(crate) bound: Option<Duration>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: BufferLimits,
     /// The kind of the RPC, as far as descriptors say.
     pub(crate) kind: Option<MethodKind>,
     pub(crate) is_read_only: bool,
@@ -318,5 +320,5 @@ impl<I: Invoke + Clone + 'static> Protocol for Call<I> {
 /// Whether the attempt has used up its RPC timeout.
 fn time_is_up(context: &AttemptContext<'_>) -> bool {
     let timeout = context.started().and_then(StartedAttempt::rpc_timeout);
-    timeout.is_some_and(|timeout| context.elapsed() >= metadata::written(timeout))
+    timeout.is_some_and(|timeout| context.elapsed() >= GrpcTimeout::of(timeout).duration())
 }

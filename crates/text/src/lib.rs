@@ -19,12 +19,14 @@
 mod duration;
 mod escaped;
 mod grid;
+mod grpc_timeout;
 mod human;
 mod suggest;
 
 pub use duration::{DurationError, parse_duration, parse_nanos, time_text};
 pub use escaped::{Escaped, is_unprintable};
 pub use grid::{Align, Cell, Grid, Role};
+pub use grpc_timeout::GrpcTimeout;
 pub use human::Human;
 pub use suggest::closest;
 

@@ -9,7 +9,7 @@ use crate::settings::{CallSettings, Codec, StreamSettings};
 use gax_driver::__house::{earlier, is_nested_retry};
 use gax_driver::{CallOptions, Note};
 use gax_retry::operation::Repetition;
-use gax_retry::{Compatibility, MethodKind, Policy, StartedAttempt};
+use gax_retry::{MethodKind, Policy, StartedAttempt};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
@@ -58,8 +58,7 @@ impl MethodConfig {
                 .with_environment(&options.caps())
                 .unusable(settings.stream().problems());
         let policy = options.applied_to(policy);
-        let counts_attempts =
-            limits.previous_attempts_header.unwrap_or(*compatibility != Compatibility::GaxJava);
+        let counts_attempts = limits.counts_attempts(*compatibility);
         let config = Self {
             policy: policy.clone(),
             headers: AttemptHeaders::new(

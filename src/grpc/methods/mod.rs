@@ -12,7 +12,6 @@ mod live_table;
 #[cfg(feature = "tables")]
 mod method_map;
 mod method_match;
-mod replay_memory;
 mod shared_state;
 #[cfg(feature = "tables")]
 mod table;
@@ -27,7 +26,6 @@ pub use descriptor_error::DescriptorError;
 #[cfg(feature = "tables")]
 pub(crate) use live_table::LiveTable;
 pub(crate) use method_match::MethodMatch;
-pub(crate) use replay_memory::{Limit, ReplayMemory, Reserved};
 pub(crate) use shared_state::SharedState;
 #[cfg(feature = "tables")]
 pub(crate) use table::{MethodOptions, Methods};

@@ -1,9 +1,7 @@
 //! The state that all calls of a layer or of a generated client share.
 
 use crate::google::ClientHeaders;
-use crate::grpc::methods::replay_memory::ReplayMemory;
-use crate::settings::BufferLimits;
-use gax_driver::__house::Observers;
+use gax_driver::__house::{BufferLimits, Observers, ReplayMemory};
 use gax_driver::OperationOptions;
 use gax_driver::protocol::Start;
 use gax_retry::{Compatibility, RetryBudget};

@@ -5,12 +5,11 @@ use crate::grpc::methods::config::MethodConfig;
 use crate::grpc::methods::descriptors::{Described, Descriptions};
 use crate::grpc::methods::method_map::MethodMap;
 use crate::grpc::methods::method_match::MethodMatch;
-use crate::grpc::methods::replay_memory::ReplayMemory;
 use crate::grpc::methods::shared_state::SharedState;
 #[cfg(feature = "tracing")]
 use crate::grpc::methods::unnamed_calls::UnnamedCalls;
-use crate::settings::{BufferLimits, CallSettings};
-use gax_driver::__house::TableEntries;
+use crate::settings::CallSettings;
+use gax_driver::__house::{BufferLimits, ReplayMemory, TableEntries};
 use gax_driver::OperationOptions;
 use gax_retry::{CodeSet, Hedging, MethodKind, Policy, RetryBudget, RetrySettings};
 use gax_table::RetryTable;

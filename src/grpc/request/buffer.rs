@@ -1,7 +1,7 @@
 //! A request's body, read before the first attempt.
 
-use crate::settings::BufferLimits;
 use bytes::Bytes;
+use gax_driver::__house::BufferLimits;
 use gax_driver::Note;
 use gax_wire::__house::{FrameBuffer, is_one_message};
 use http_body::{Body as HttpBody, Frame};

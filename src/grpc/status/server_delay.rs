@@ -5,7 +5,7 @@ use base64::Engine as _;
 use bytes::Bytes;
 use gax_retry::ServerDelay;
 use gax_wire::__house::retry_after_in;
-use http::{HeaderMap, HeaderName};
+use http::{HeaderMap, HeaderName, HeaderValue};
 use prost::Message;
 use std::time::Duration;
 use tonic::Status;
@@ -27,15 +27,8 @@ pub(super) fn in_http_error(headers: &HeaderMap) -> ServerDelay {
     pushback(headers).or_else(|| retry_after_in(headers).map(ServerDelay::AtLeast)).unwrap_or_default()
 }
 
-/// The pushback; `None`: there is none. Anything but a 32-bit integer, and two values, are treated as "never".
-fn pushback(trailers: &HeaderMap) -> Option<ServerDelay> {
-    let first = received::value(trailers, &PUSHBACK)?;
-    let milliseconds = str::from_utf8(first.as_bytes()).ok().and_then(|text| text.parse::<i32>().ok());
-    let others = trailers.get_all(PUSHBACK).iter().skip(1).count();
-    Some(match (milliseconds.map(u64::try_from), others) {
-        (Some(Ok(milliseconds)), 0) => ServerDelay::Exactly(Duration::from_millis(milliseconds)),
-        _ => ServerDelay::Never,
-    })
+fn pushback(headers: &HeaderMap) -> Option<ServerDelay> {
+    ServerDelay::of_pushback(headers.get_all(PUSHBACK).iter().map(HeaderValue::as_bytes))
 }
 
 /// The longest delay of those that the details ask for.
@@ -88,7 +81,6 @@ impl Delay {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use http::HeaderValue;
 
     const MS: fn(u64) -> Duration = Duration::from_millis;
 

@@ -1,7 +1,8 @@
 //! The request of a call: its messages, buffered for as long as another attempt may need them.
 
-use crate::request::limits::{Limits, ReplayMemory, Reserved};
+use crate::note;
 use bytes::Bytes;
+use gax_driver::__house::{BufferLimits, Limit, PREFIX, ReplayMemory, Reserved};
 use gax_driver::Note;
 use gax_driver::protocol::Replayable;
 use grpc::client::SendOptions;
@@ -34,8 +35,8 @@ pub(crate) struct RequestBuffer {
 
 impl RequestBuffer {
     /// A request without messages so far. Unless it is a stream it gets a single one.
-    pub(crate) fn new(is_stream: bool, memory: Option<&ReplayMemory>, limits: &Limits) -> Self {
-        let memory = memory.filter(|_| is_stream).map(|memory| Reserved::new(memory.clone(), limits));
+    pub(crate) fn new(is_stream: bool, memory: Option<&ReplayMemory>, limits: &BufferLimits) -> Self {
+        let memory = memory.filter(|_| is_stream).map(|memory| Reserved::none(memory.clone(), limits));
         Self {
             messages: VecDeque::new(),
             dropped: 0,
@@ -64,8 +65,12 @@ impl RequestBuffer {
                 if self.committed.is_none()
                     && self.limit.is_none()
                     && let Some(memory) = &mut self.memory
-                    && let Err(note) = memory.take(data.len())
+                    && let Err(limit) = memory.take(buffered(data.len()))
                 {
+                    let note = match limit {
+                        Limit::Call => note::STREAM_TOO_LARGE_TO_REPLAY,
+                        Limit::Memory => note::REPLAY_MEMORY_USED_UP,
+                    };
                     (self.note, self.limit) = (Some(note), Some(place));
                 }
                 self.messages.push_back((data, options));
@@ -152,4 +157,9 @@ impl RequestBuffer {
     pub(crate) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
+}
+
+/// The bytes that a message of that length takes of a limit. A short one counts as 32 bytes.
+fn buffered(message: usize) -> usize {
+    message.saturating_add(PREFIX).max(32)
 }

@@ -1,9 +1,7 @@
-//! Requests: what is buffered of them, and up to which limits.
+//! Requests, and what is buffered of them.
 
 mod buffer;
-mod limits;
 mod message;
 
 pub(crate) use buffer::RequestBuffer;
-pub(crate) use limits::{Limits, ReplayMemory};
 pub(crate) use message::{Encoded, Undecoded, encoded};

@@ -1,68 +1,21 @@
-//! The `grpc-timeout` header, as the gRPC protocol writes it: at most eight digits and a unit.
+//! The `grpc-timeout` header.
 #![allow(missing_docs, reason = "for the crates of this repository alone")]
 
+use gax_text::GrpcTimeout;
 use http::{HeaderName, HeaderValue};
 use std::time::Duration;
 
 pub const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 
-/// The units, from the finest to the coarsest.
-#[derive(Debug, Clone, Copy)]
-enum Unit {
-    Nanosecond,
-    Microsecond,
-    Millisecond,
-    Second,
-    Minute,
-    Hour,
-}
-
-impl Unit {
-    const ALL: [Self; 6] =
-        [Self::Nanosecond, Self::Microsecond, Self::Millisecond, Self::Second, Self::Minute, Self::Hour];
-
-    fn letter(self) -> u8 {
-        match self {
-            Unit::Nanosecond => b'n',
-            Unit::Microsecond => b'u',
-            Unit::Millisecond => b'm',
-            Unit::Second => b'S',
-            Unit::Minute => b'M',
-            Unit::Hour => b'H',
-        }
-    }
-
-    fn of(letter: u8) -> Option<Self> {
-        Self::ALL.into_iter().find(|unit| unit.letter() == letter)
-    }
-
-    /// So many of them; eight digits of any unit are a duration.
-    fn times(self, number: u32) -> Duration {
-        let number = u64::from(number);
-        match self {
-            Unit::Nanosecond => Duration::from_nanos(number),
-            Unit::Microsecond => Duration::from_micros(number),
-            Unit::Millisecond => Duration::from_millis(number),
-            Unit::Second => Duration::from_secs(number),
-            Unit::Minute => Duration::from_secs(number * 60),
-            Unit::Hour => Duration::from_secs(number * 3600),
-        }
-    }
-}
-
-/// The greatest number that eight digits hold.
-const MAX_VALUE: u32 = 99_999_999;
-
-/// The header's value for a timeout: the finest unit that eight digits suffice for, cut towards zero as
-/// tonic cuts it. More than 99,999,999 hours are written as that many.
+/// The header's value for a timeout: see [`GrpcTimeout::of`].
 #[must_use]
 pub fn header_value(timeout: Duration) -> HeaderValue {
-    let (number, unit) = units(timeout);
+    let timeout = GrpcTimeout::of(timeout);
     // Written from the right: the unit, and at most eight digits before it.
     let mut text = [0_u8; 9];
-    let mut rest = number;
+    let mut rest = timeout.number();
     let mut start = text.len();
-    let mut byte = unit.letter();
+    let mut byte = timeout.letter();
     for slot in text.iter_mut().rev() {
         *slot = byte;
         start -= 1;
@@ -79,38 +32,12 @@ pub fn header_value(timeout: Duration) -> HeaderValue {
 /// The timeout as its header has it, which may be a fraction less.
 #[must_use]
 pub fn written(timeout: Duration) -> Duration {
-    let (number, unit) = units(timeout);
-    unit.times(number)
-}
-
-/// The number and the unit that a timeout is written in.
-fn units(timeout: Duration) -> (u32, Unit) {
-    let (seconds, nanos) = (timeout.as_secs(), timeout.subsec_nanos());
-    // Where a unit is too fine, the number is too large or does not even fit.
-    let of = |unit, per_second: u64, below: u32| {
-        let number = seconds.checked_mul(per_second)?.checked_add(u64::from(below))?;
-        let number = u32::try_from(number).ok().filter(|number| *number <= MAX_VALUE)?;
-        Some((number, unit))
-    };
-    let coarse =
-        |unit, size| Some((u32::try_from(seconds / size).ok()?, unit)).filter(|(n, _)| *n <= MAX_VALUE);
-    of(Unit::Nanosecond, 1_000_000_000, nanos)
-        .or_else(|| of(Unit::Microsecond, 1_000_000, nanos / 1_000))
-        .or_else(|| of(Unit::Millisecond, 1_000, nanos / 1_000_000))
-        .or_else(|| of(Unit::Second, 1, 0))
-        .or_else(|| coarse(Unit::Minute, 60))
-        .or_else(|| coarse(Unit::Hour, 3600))
-        .unwrap_or((MAX_VALUE, Unit::Hour))
+    GrpcTimeout::of(timeout).duration()
 }
 
 /// The timeout that a header's value stands for.
 pub fn parse(value: &[u8]) -> Option<Duration> {
-    let (unit, digits) = value.split_last()?;
-    if digits.is_empty() || digits.len() > 8 || !digits.iter().all(u8::is_ascii_digit) {
-        return None;
-    }
-    let number = digits.iter().fold(0, |number, digit| number * 10 + u32::from(digit - b'0'));
-    Some(Unit::of(*unit)?.times(number))
+    GrpcTimeout::parse(value).map(GrpcTimeout::duration)
 }
 
 #[cfg(test)]

@@ -1,10 +1,9 @@
 //! A stream of requests, buffered as it is sent.
 
-use crate::grpc::methods::{Limit, ReplayMemory, Reserved};
 use crate::grpc::request::stream::attempt_body::{AttemptBody, SharedStream, with};
 use crate::grpc::request::stream::shared::Shared;
 use crate::note;
-use crate::settings::BufferLimits;
+use gax_driver::__house::{BufferLimits, Limit, ReplayMemory, Reserved};
 use gax_driver::Note;
 use std::sync::{Arc, Mutex};
 use std::task::Waker;

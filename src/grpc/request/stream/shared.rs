@@ -1,7 +1,7 @@
 //! A stream of requests, as all attempts of its operation share it.
 
-use crate::grpc::methods::{Limit, Reserved};
 use bytes::Bytes;
+use gax_driver::__house::{Limit, Reserved};
 use http::HeaderMap;
 use http_body::{Body as _, Frame};
 use std::collections::VecDeque;

@@ -1,10 +1,9 @@
 //! Attempts that share a stream, polled by hand.
 
 use super::RequestStream;
-use crate::grpc::methods::ReplayMemory;
 use crate::note;
-use crate::settings::BufferLimits;
 use bytes::Bytes;
+use gax_driver::__house::{BufferLimits, ReplayMemory};
 use http::{HeaderMap, HeaderValue};
 use http_body::{Body as HttpBody, Frame};
 use std::collections::VecDeque;

@@ -1,6 +1,7 @@
 //! The memory in which one client or layer buffers its streams of requests.
+#![allow(missing_docs, reason = "for the crates of this repository alone")]
 
-use crate::settings::BufferLimits;
+use crate::replay::buffer_limits::BufferLimits;
 use gax_retry::Compatibility;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -8,13 +9,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// The memory that calls share for requests which may be replayed (gRFC A6: the buffer of a channel). A counter without a
 /// lock: a call that finds it full does not wait.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct ReplayMemory {
+pub struct ReplayMemory {
     used: Arc<AtomicUsize>,
 }
 
 impl ReplayMemory {
     /// The memory for streams of requests of calls by these rules; `None`: they are not buffered.
-    pub(crate) fn of(&self, limits: &BufferLimits, compatibility: Compatibility) -> Option<Self> {
+    #[must_use]
+    pub fn of(&self, limits: &BufferLimits, compatibility: Compatibility) -> Option<Self> {
         let replays = limits.replays_streams.unwrap_or(compatibility == Compatibility::Grpc);
         (replays && limits.max_replay_bytes > 0).then(|| self.clone())
     }
@@ -31,7 +33,8 @@ impl ReplayMemory {
 
 /// Which limit a request has outgrown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Limit {
+#[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
+pub enum Limit {
     /// That of each call.
     Call,
     /// That of all calls together.
@@ -40,7 +43,7 @@ pub(crate) enum Limit {
 
 /// The part of it that one call has. It goes back when it is dropped.
 #[derive(Debug)]
-pub(crate) struct Reserved {
+pub struct Reserved {
     memory: ReplayMemory,
     /// The most that this call may have.
     limit: usize,
@@ -50,7 +53,8 @@ pub(crate) struct Reserved {
 }
 
 impl Reserved {
-    pub(crate) fn none(memory: ReplayMemory, limits: &BufferLimits) -> Self {
+    #[must_use]
+    pub fn none(memory: ReplayMemory, limits: &BufferLimits) -> Self {
         let BufferLimits { max_replay_bytes: limit, max_total_replay_bytes: total_limit, .. } = *limits;
         Self { memory, limit, total_limit, bytes: 0 }
     }
@@ -60,7 +64,7 @@ impl Reserved {
     /// # Errors
     ///
     /// The limit that does not allow it. Nothing is taken then.
-    pub(crate) fn take(&mut self, bytes: usize) -> Result<(), Limit> {
+    pub fn take(&mut self, bytes: usize) -> Result<(), Limit> {
         if bytes > self.limit.saturating_sub(self.bytes) {
             return Err(Limit::Call);
         }
@@ -72,7 +76,7 @@ impl Reserved {
     }
 
     /// Gives so many bytes back, or all that are left.
-    pub(crate) fn give_back(&mut self, bytes: usize) {
+    pub fn give_back(&mut self, bytes: usize) {
         let bytes = bytes.min(self.bytes);
         self.bytes -= bytes;
         self.memory.give_back(bytes);
