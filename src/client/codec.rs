@@ -87,7 +87,7 @@ impl Codec {
         request: tonic::Request<Bytes>,
         path: PathAndQuery,
     ) -> Result<(http::request::Parts, Bytes), Status> {
-        let taken = Taken::default();
+        let taken = CapturingService::default();
         let mut grpc = self.tonic(taken.clone());
         {
             let call = pin!(grpc.unary(request, path, ErasedCodec::reading::<()>()));
@@ -167,7 +167,7 @@ fn frame<E>(length: usize, write: impl FnOnce(&mut BytesMut) -> Result<(), E>) -
         write(&mut buffer)?;
         return Ok(buffer.freeze());
     }
-    // Taken, not borrowed: encoding is user code, and may itself encode another message.
+    // CapturingService, not borrowed: encoding is user code, and may itself encode another message.
     let mut page = PAGE.take();
     if page.capacity() < length {
         page.reserve(length.max(PAGE_LENGTH));
@@ -195,11 +195,11 @@ pub(crate) fn metadata(mut headers: http::HeaderMap, tail: Remainder) -> Metadat
 
 /// A service that keeps the request that it is sent.
 #[derive(Debug, Clone, Default)]
-struct Taken {
+struct CapturingService {
     request: Arc<Mutex<Option<http::Request<Body>>>>,
 }
 
-impl Service<http::Request<Body>> for Taken {
+impl Service<http::Request<Body>> for CapturingService {
     type Response = http::Response<Body>;
     type Error = Status;
     type Future = std::future::Pending<Result<Self::Response, Self::Error>>;

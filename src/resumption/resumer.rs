@@ -26,7 +26,7 @@ where
 
 /// A message that the strategy was asked about.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Taken<M> {
+pub(crate) enum MessageDecision<M> {
     /// It goes to the caller.
     Deliver(M),
     /// The caller gets nothing for now.
@@ -39,7 +39,7 @@ pub(crate) enum Taken<M> {
 
 /// The strategy's reply to a failure.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Asked<Q> {
+pub(crate) enum FailureDecision<Q> {
     /// Another attempt, with that request; `None`: with the previous one.
     Again(Option<Q>),
     /// None.
@@ -71,7 +71,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
 
     /// A message has come, of so many bytes.
     #[inline]
-    pub(crate) fn take(&mut self, mut message: M, size: usize) -> Taken<M> {
+    pub(crate) fn take(&mut self, mut message: M, size: usize) -> MessageDecision<M> {
         let taken = match &mut self.strategy {
             None => Ok(Some(message)),
             Some(strategy) => {
@@ -83,13 +83,13 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
             Ok(Some(message)) => {
                 self.has_delivered = true;
                 self.kept = 0;
-                Taken::Deliver(message)
+                MessageDecision::Deliver(message)
             }
             Ok(None) => {
                 self.kept = (self.kept + 1) % YIELD_EVERY;
-                if self.kept == 0 { Taken::KeptForLong } else { Taken::Kept }
+                if self.kept == 0 { MessageDecision::KeptForLong } else { MessageDecision::Kept }
             }
-            Err(Full) => Taken::Full,
+            Err(Full) => MessageDecision::Full,
         }
     }
 
@@ -116,17 +116,17 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
     }
 
     /// An attempt has failed, in a way that is retried.
-    pub(crate) fn ask(&mut self, failure: &Status) -> Asked<Q> {
+    pub(crate) fn ask(&mut self, failure: &Status) -> FailureDecision<Q> {
         let Some(strategy) = &mut self.strategy else {
-            return if self.has_delivered { Asked::Stop } else { Asked::Again(None) };
+            return if self.has_delivered { FailureDecision::Stop } else { FailureDecision::Again(None) };
         };
         match strategy.resume(failure) {
-            Resume::Again(request) => Asked::Again(Some(request)),
+            Resume::Again(request) => FailureDecision::Again(Some(request)),
             Resume::Anew(request) => {
                 self.is_anew = true;
-                Asked::Again(Some(request))
+                FailureDecision::Again(Some(request))
             }
-            Resume::Stop => Asked::Stop,
+            Resume::Stop => FailureDecision::Stop,
         }
     }
 

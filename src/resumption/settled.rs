@@ -1,7 +1,7 @@
 //! An attempt of a stream that failed, and what its strategy makes of it.
 
 use crate::note;
-use crate::resumption::resumer::{Asked, Resumer};
+use crate::resumption::resumer::{FailureDecision, Resumer};
 use crate::resumption::strategy::StreamResumption;
 use gax_driver::protocol::AttemptContext;
 use gax_retry::operation::{AttemptResult, RetryFact};
@@ -29,8 +29,8 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
             return (result, None);
         }
         match self.ask(failure) {
-            Asked::Again(next) => (result, next),
-            Asked::Stop => {
+            FailureDecision::Again(next) => (result, next),
+            FailureDecision::Stop => {
                 context.note(note::NOT_RESUMED);
                 let has_delivered = self.has_delivered();
                 let reason = if has_delivered { StopReason::Committed } else { StopReason::NonRetryable };

@@ -1,7 +1,7 @@
 //! How far the messages of an attempt have come, and what follows from each.
 
 use crate::note;
-use crate::resumption::resumer::{Resumer, Taken};
+use crate::resumption::resumer::{MessageDecision, Resumer};
 use crate::resumption::strategy::StreamResumption;
 use crate::resumption::wait::WaitTimeout;
 use gax_driver::protocol::{AttemptContext, Step};
@@ -16,7 +16,7 @@ use tonic::Status;
 #[derive(Debug)]
 pub(crate) struct StreamProgress {
     pub(crate) wait: WaitTimeout,
-    brought: Brought,
+    brought: Received,
     /// The messages that the caller got.
     delivered: u64,
     /// They have ended well.
@@ -25,7 +25,7 @@ pub(crate) struct StreamProgress {
 
 /// Later points are greater.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Brought {
+enum Received {
     Nothing,
     Headers,
     /// Messages, of which the caller has none.
@@ -37,24 +37,24 @@ enum Brought {
 impl StreamProgress {
     pub(crate) fn new(wait_timeout: Option<Duration>) -> Self {
         let wait = WaitTimeout::new(wait_timeout);
-        Self { wait, brought: Brought::Nothing, delivered: 0, is_done: false }
+        Self { wait, brought: Received::Nothing, delivered: 0, is_done: false }
     }
 
     /// The headers of its response have come.
     pub(crate) fn opened(&mut self) {
-        self.brought = Brought::Headers;
+        self.brought = Received::Headers;
     }
 
     /// A message has come.
     #[inline]
     pub(crate) fn arrived(&mut self) {
         self.wait.reset();
-        self.brought = self.brought.max(Brought::Messages);
+        self.brought = self.brought.max(Received::Messages);
     }
 
     #[inline]
     fn deliver<M>(&mut self, message: M, slot: &mut Option<M>) -> Step {
-        self.brought = Brought::Delivered;
+        self.brought = Received::Delivered;
         self.delivered += 1;
         *slot = Some(message);
         Step::Yielded
@@ -63,13 +63,13 @@ impl StreamProgress {
     /// As much as its response counts by those rules, of a stream that can be resumed.
     pub(crate) fn seen(&self, compatibility: Compatibility) -> Seen {
         match self.brought {
-            Brought::Nothing => Seen::Nothing,
-            Brought::Delivered => Seen::Messages { resumable: true },
+            Received::Nothing => Seen::Nothing,
+            Received::Delivered => Seen::Messages { resumable: true },
             // Java counts any message as progress, whether the caller gets it or not.
-            Brought::Messages if compatibility == Compatibility::GaxJava => {
+            Received::Messages if compatibility == Compatibility::GaxJava => {
                 Seen::Messages { resumable: true }
             }
-            Brought::Headers | Brought::Messages => Seen::Begun,
+            Received::Headers | Received::Messages => Seen::Begun,
         }
     }
 
@@ -77,7 +77,7 @@ impl StreamProgress {
     #[inline]
     pub(crate) fn end(&mut self, context: &mut AttemptContext<'_>) {
         context.ended_after(self.delivered);
-        (self.brought, self.delivered, self.is_done) = (Brought::Nothing, 0, false);
+        (self.brought, self.delivered, self.is_done) = (Received::Nothing, 0, false);
     }
 }
 
@@ -107,13 +107,13 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
         slot: &mut Option<M>,
     ) -> Result<Option<Poll<Step>>, Status> {
         match self.take(message, size) {
-            Taken::Deliver(message) => Ok(Some(Poll::Ready(progress.deliver(message, slot)))),
-            Taken::Kept => Ok(None),
-            Taken::KeptForLong => {
+            MessageDecision::Deliver(message) => Ok(Some(Poll::Ready(progress.deliver(message, slot)))),
+            MessageDecision::Kept => Ok(None),
+            MessageDecision::KeptForLong => {
                 cx.waker().wake_by_ref();
                 Ok(Some(Poll::Pending))
             }
-            Taken::Full => {
+            MessageDecision::Full => {
                 context.note(note::WITHHELD_TOO_MUCH);
                 let problem = "more of the stream was withheld than its resumption allows";
                 Err(Status::resource_exhausted(problem))

@@ -105,7 +105,7 @@ impl<M> Outbox<M> {
     }
 
     /// Sends the strategy's own message. Gives it back where it has to wait for a place.
-    pub(super) fn say(&mut self, message: M, cx: &Context<'_>) -> Option<M> {
+    pub(super) fn send(&mut self, message: M, cx: &Context<'_>) -> Option<M> {
         match self.admit(message) {
             Ok(message) => self.push(Outgoing { message, is_known: true }),
             Err(TrySendError::Full(message)) => {

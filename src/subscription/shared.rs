@@ -3,7 +3,7 @@
 use crate::resumption::{Resumer, WithheldLimits};
 use crate::subscription::outbox::{Outbox, Outgoing};
 use crate::subscription::state::SubscriptionState;
-use crate::subscription::strategy::{Say, SubscriptionStrategy};
+use crate::subscription::strategy::{NextRequest, SubscriptionStrategy};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::task::{Context, Poll};
@@ -143,7 +143,7 @@ impl<S: SubscriptionStrategy> Shared<S> {
     ) -> Poll<Result<(), Panicked>> {
         loop {
             if let Some(message) = waiting.take() {
-                *waiting = self.outbox().say(message, cx);
+                *waiting = self.outbox().send(message, cx);
                 if waiting.is_some() {
                     return Poll::Pending;
                 }
@@ -151,13 +151,13 @@ impl<S: SubscriptionStrategy> Shared<S> {
             if !*may_speak {
                 return Poll::Ready(Ok(()));
             }
-            match self.lock()?.strategy().map_or(Say::Nothing, SubscriptionStrategy::say) {
-                Say::Message(message) => *waiting = Some(message),
-                Say::HalfClose => {
+            match self.lock()?.strategy().map_or(NextRequest::Nothing, SubscriptionStrategy::next_request) {
+                NextRequest::Message(message) => *waiting = Some(message),
+                NextRequest::HalfClose => {
                     self.outbox().half_close(false);
                     *may_speak = false;
                 }
-                Say::Nothing => *may_speak = false,
+                NextRequest::Nothing => *may_speak = false,
             }
         }
     }

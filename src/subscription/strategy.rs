@@ -80,11 +80,11 @@ pub trait SubscriptionStrategy: StreamResumption {
         let _ = message;
     }
 
-    /// A message of the strategy's own, such as an acknowledgement. It is asked until it has [nothing](Say::Nothing) to say,
-    /// when a connection has opened and behind each message. Acknowledgements are sent before the subscription reads on; where
+    /// A message of the strategy's own, such as an acknowledgement. This is called until it returns
+    /// [nothing](NextRequest::Nothing), when a connection has opened and after each message. Acknowledgements are sent before the subscription reads on; where
     /// the server takes no more of them, it waits.
-    fn say(&mut self) -> Say<Self::Message> {
-        Say::Nothing
+    fn next_request(&mut self) -> NextRequest<Self::Message> {
+        NextRequest::Nothing
     }
 
     /// A connection has ended with the status `OK`. Whether that is the subscription's end; it is unless said.
@@ -99,10 +99,10 @@ pub trait SubscriptionStrategy: StreamResumption {
     }
 }
 
-/// Something that a strategy has to say.
+/// The next message that a strategy sends by itself, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "there is nothing, a message, or the end of messages")]
-pub enum Say<Q> {
+pub enum NextRequest<Q> {
     /// Nothing for now.
     Nothing,
     /// This message, over the connection that is open.

@@ -3,7 +3,7 @@
 use crate::element::ElementReader;
 use crate::error::AddResult;
 use crate::outcome::Ended;
-use crate::state::{Aftermath, Entered, Phase, State, Turn};
+use crate::state::{Deferred, Entered, Phase, State, Turn};
 use crate::totals::BatcherTotals;
 use gax_driver::__house::{Clock, Observers};
 use gax_retry::batching::{BatchId, ElementSize, Ticket};
@@ -37,9 +37,9 @@ impl<T, R, E> Shared<T, R, E> {
     /// Changes the state at this time, and then does what remains to be done without the lock.
     fn change<V>(
         &self,
-        change: impl FnOnce(&mut State<T, R, E>, Duration, &mut Aftermath<T, R, E>) -> V,
+        change: impl FnOnce(&mut State<T, R, E>, Duration, &mut Deferred<T, R, E>) -> V,
     ) -> V {
-        let mut after = Aftermath::new();
+        let mut after = Deferred::new();
         let value = {
             let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
             // Under the lock, so that times never go back.

@@ -48,12 +48,12 @@ impl Default for Checksums {
 
 /// The checksums of some bytes, as far as they are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Sums {
+pub(super) struct ChecksumValues {
     pub(super) crc32c: Option<u32>,
     pub(super) md5: Option<[u8; 16]>,
 }
 
-impl Sums {
+impl ChecksumValues {
     /// Those that a response names in `x-goog-hash`: one value or several, also joined by commas. A value that can't be read
     /// is left out.
     pub(super) fn in_headers(headers: &HeaderMap) -> Self {
@@ -167,9 +167,9 @@ impl Hasher {
         }
     }
 
-    pub(super) fn sums(&self) -> Sums {
+    pub(super) fn sums(&self) -> ChecksumValues {
         let md5 = self.md5.as_ref().map(|md5| md5.clone().finalize().into());
-        Sums { crc32c: self.crc32c, md5 }
+        ChecksumValues { crc32c: self.crc32c, md5 }
     }
 
     /// The checksums of what comes behind these bytes as well, whose CRC32C and length are known.
@@ -196,7 +196,7 @@ mod tests {
 
     const CHECK: &[u8] = b"123456789";
 
-    fn sums(data: &[u8]) -> Sums {
+    fn sums(data: &[u8]) -> ChecksumValues {
         let mut hasher = Hasher::new(Checksums::BOTH);
         hasher.update(data);
         hasher.sums()
@@ -218,14 +218,14 @@ mod tests {
         for value in ["crc32c=4waSgw==", "md5=JfnnlDI7RTiF9RgfG2JNCw=="] {
             headers.append(GOOG_HASH, HeaderValue::from_static(value));
         }
-        assert_eq!(Sums::in_headers(&headers), sums(CHECK));
+        assert_eq!(ChecksumValues::in_headers(&headers), sums(CHECK));
         let mut joined = HeaderMap::new();
         joined.insert(GOOG_HASH, sums(CHECK).header().unwrap().parse().unwrap());
-        assert_eq!(Sums::in_headers(&joined), sums(CHECK));
+        assert_eq!(ChecksumValues::in_headers(&joined), sums(CHECK));
         for wrong in ["crc32c=", "crc32c=AAAA", "md5=!", "sha=AAAAAA==", "crc32c"] {
             let mut headers = HeaderMap::new();
             headers.insert(GOOG_HASH, HeaderValue::from_static(wrong));
-            assert_eq!(Sums::in_headers(&headers), Sums::default(), "{wrong}");
+            assert_eq!(ChecksumValues::in_headers(&headers), ChecksumValues::default(), "{wrong}");
         }
     }
 
@@ -265,7 +265,7 @@ mod tests {
         let (one, other) = (sums(b"1"), sums(b"2"));
         assert_eq!(one.difference(one), None);
         assert_eq!(one.difference(other), Some("CRC32C"));
-        assert_eq!(one.difference(Sums { crc32c: None, ..other }), Some("MD5"));
-        assert_eq!(one.difference(Sums::default()), None);
+        assert_eq!(one.difference(ChecksumValues { crc32c: None, ..other }), Some("MD5"));
+        assert_eq!(one.difference(ChecksumValues::default()), None);
     }
 }

@@ -3,6 +3,7 @@
 //! Generated clients have a method for each RPC that is paged: `list_assets_paged` in addition to `list_assets`. [`paginate`]
 //! does the same over any client.
 
+mod circle_detector;
 mod closure;
 mod error;
 mod page;
@@ -10,7 +11,6 @@ mod page_token;
 mod paged;
 mod pages;
 mod source;
-mod trail;
 mod unary;
 mod walk;
 

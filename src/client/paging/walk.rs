@@ -1,6 +1,6 @@
 //! From page to page.
 
-use crate::client::paging::trail::Trail;
+use crate::client::paging::circle_detector::CircleDetector;
 use crate::client::paging::{Page, PageError, PageSource, PageToken as _};
 use std::future::Future as _;
 use std::mem;
@@ -23,7 +23,7 @@ pub(super) struct Walk<S: PageSource> {
     /// Whether that token has been there before.
     comes_back: bool,
     has_failed: bool,
-    trail: Trail<S::Token>,
+    circles: CircleDetector<S::Token>,
     /// How many pages were handed over.
     pages: u64,
     /// How many items are wanted still.
@@ -44,7 +44,7 @@ impl<S: PageSource> Walk<S> {
         Self {
             source,
             current: None,
-            trail: Trail::new(first.clone()),
+            circles: CircleDetector::new(first.clone()),
             next: Some(first),
             comes_back: false,
             has_failed: false,
@@ -62,7 +62,7 @@ impl<S: PageSource> Walk<S> {
 
     /// Goes to the page of that token, whatever came before.
     pub(super) fn go_to(&mut self, token: S::Token) {
-        self.trail = Trail::new(token.clone());
+        self.circles = CircleDetector::new(token.clone());
         self.next = Some(token);
         (self.current, self.call) = (None, PageCall::None);
         (self.comes_back, self.has_failed, self.pages) = (false, false, 0);
@@ -159,8 +159,8 @@ impl<S: PageSource> Walk<S> {
             return page;
         }
         let next = Some(page.next_token.clone()).filter(|token| !token.is_end());
-        let (from, trail) = (self.next.as_ref(), &mut self.trail);
-        self.comes_back = from.zip(next.as_ref()).is_some_and(|(from, next)| trail.comes_back(from, next));
+        let (from, circles) = (self.next.as_ref(), &mut self.circles);
+        self.comes_back = from.zip(next.as_ref()).is_some_and(|(from, next)| circles.comes_back(from, next));
         self.current = mem::replace(&mut self.next, next);
         page
     }

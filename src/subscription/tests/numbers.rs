@@ -2,7 +2,7 @@
 
 use super::server::Server;
 use crate::resumption::{Processed, Resume, StreamResumption};
-use crate::subscription::{Ended, Say, Subscriber, Subscription, SubscriptionStrategy, Update};
+use crate::subscription::{Ended, NextRequest, Subscriber, Subscription, SubscriptionStrategy, Update};
 use crate::{CallSettings, Code, RetrySettings, RetrySettingsBuilder};
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -73,11 +73,11 @@ impl SubscriptionStrategy for Numbers {
         self.said.push(*message);
     }
 
-    fn say(&mut self) -> Say<u64> {
+    fn next_request(&mut self) -> NextRequest<u64> {
         match self.acknowledge.pop_front() {
-            Some(number) => Say::Message(number),
-            None if self.half_closes => Say::HalfClose,
-            None => Say::Nothing,
+            Some(number) => NextRequest::Message(number),
+            None if self.half_closes => NextRequest::HalfClose,
+            None => NextRequest::Nothing,
         }
     }
 

@@ -1,12 +1,12 @@
 //! The state of a batcher, behind its lock: elements, and the batches that they are in.
 //!
 //! Adding an element and closing take the one lock, so that an element that was taken is in a batch which is sent. Nothing of
-//! the program's runs under it: what has to be dropped, sent or woken leaves it as an [`Aftermath`].
+//! the program's runs under it: what has to be dropped, sent or woken leaves it as a [`Deferred`].
 
 use crate::element::{ElementError, ElementFailure, ElementFuture, Key};
 use crate::error::{AddError, AddRefusal, AddResult};
 use crate::outcome::Ended;
-use crate::state::aftermath::{Aftermath, Reply, Waiter};
+use crate::state::deferred::{Deferred, Reply, Waiter};
 use crate::state::results::results;
 use crate::totals::BatcherTotals;
 use gax_retry::batching::{
@@ -132,7 +132,7 @@ impl<T, R, E> State<T, R, E> {
         element: T,
         new: NewElement<Key>,
         now: Duration,
-        after: &mut Aftermath<T, R, E>,
+        after: &mut Deferred<T, R, E>,
     ) -> Entered<T, R, E> {
         let size = new.size();
         let entered = match self.decisions.add(new, now) {
@@ -153,7 +153,7 @@ impl<T, R, E> State<T, R, E> {
         element: T,
         new: NewElement<Key>,
         now: Duration,
-        after: &mut Aftermath<T, R, E>,
+        after: &mut Deferred<T, R, E>,
     ) -> AddResult<T, R, E> {
         let size = new.size();
         let result = match self.decisions.try_add(new, now) {
@@ -170,7 +170,7 @@ impl<T, R, E> State<T, R, E> {
     }
 
     /// An element that waits for room is not to be added, or taken out again if its batch was not begun.
-    pub(crate) fn withdraw(&mut self, ticket: Ticket, now: Duration, after: &mut Aftermath<T, R, E>) {
+    pub(crate) fn withdraw(&mut self, ticket: Ticket, now: Duration, after: &mut Deferred<T, R, E>) {
         if let Some(held) = self.held.remove(&ticket) {
             after.dropped.push(held.element);
             self.decisions.withdraw(ticket, now);
@@ -190,7 +190,7 @@ impl<T, R, E> State<T, R, E> {
     }
 
     /// Sends what is open. The receiver is notified when every element that was accepted until now has ended.
-    pub(crate) fn flush(&mut self, now: Duration, after: &mut Aftermath<T, R, E>) -> oneshot::Receiver<()> {
+    pub(crate) fn flush(&mut self, now: Duration, after: &mut Deferred<T, R, E>) -> oneshot::Receiver<()> {
         self.decisions.flush(now);
         let (sender, receiver) = oneshot::channel();
         if let Some(newest) = self.newest {
@@ -201,7 +201,7 @@ impl<T, R, E> State<T, R, E> {
     }
 
     /// Sends what is open, and takes no more.
-    pub(crate) fn close(&mut self, now: Duration, after: &mut Aftermath<T, R, E>) {
+    pub(crate) fn close(&mut self, now: Duration, after: &mut Deferred<T, R, E>) {
         self.decisions.close(now);
         self.step(now, after);
     }
@@ -216,14 +216,14 @@ impl<T, R, E> State<T, R, E> {
     }
 
     /// Takes no more elements, and gives those back that were not sent.
-    pub(crate) fn give_back(&mut self, now: Duration, after: &mut Aftermath<T, R, E>) -> Vec<T> {
+    pub(crate) fn give_back(&mut self, now: Duration, after: &mut Deferred<T, R, E>) -> Vec<T> {
         let elements = self.end_unsent(ElementFailure::GivenBack, now, after);
         self.step(now, after);
         elements
     }
 
     /// Ends everything at once. The driver drops its calls.
-    pub(crate) fn abort(&mut self, now: Duration, after: &mut Aftermath<T, R, E>) {
+    pub(crate) fn abort(&mut self, now: Duration, after: &mut Deferred<T, R, E>) {
         if self.phase != Phase::Running {
             return;
         }
@@ -239,7 +239,7 @@ impl<T, R, E> State<T, R, E> {
     }
 
     /// The driver is dropped.
-    pub(crate) fn driver_gone(&mut self, now: Duration, after: &mut Aftermath<T, R, E>) {
+    pub(crate) fn driver_gone(&mut self, now: Duration, after: &mut Deferred<T, R, E>) {
         self.driver = None;
         if self.phase != Phase::Running {
             return;
@@ -264,7 +264,7 @@ impl<T, R, E> State<T, R, E> {
         batch: BatchId,
         ended: Option<Ended<R, E>>,
         now: Duration,
-        after: &mut Aftermath<T, R, E>,
+        after: &mut Deferred<T, R, E>,
     ) {
         let Some(replies) = self.in_flight.remove(&batch) else { return };
         let has_failed = ended.as_ref().is_none_or(|ended| ended.has_failed);
@@ -277,7 +277,7 @@ impl<T, R, E> State<T, R, E> {
     }
 
     /// The driver's turn: what it is to begin, and when it looks again.
-    pub(crate) fn begin(&mut self, driver: &Waker, now: Duration, after: &mut Aftermath<T, R, E>) -> Turn<T> {
+    pub(crate) fn begin(&mut self, driver: &Waker, now: Duration, after: &mut Deferred<T, R, E>) -> Turn<T> {
         self.driver = Some(driver.clone());
         self.step(now, after);
         let mut begun = Vec::new();
@@ -326,7 +326,7 @@ impl<T, R, E> State<T, R, E> {
     }
 
     /// Carries out all that was decided, except for what the driver does.
-    fn step(&mut self, now: Duration, after: &mut Aftermath<T, R, E>) {
+    fn step(&mut self, now: Duration, after: &mut Deferred<T, R, E>) {
         loop {
             match self.decisions.next(now) {
                 BatchAction::Accept(ticket, batch) => {
@@ -362,11 +362,11 @@ impl<T, R, E> State<T, R, E> {
         self.notify_flushes(after);
     }
 
-    fn wake_driver(&mut self, after: &mut Aftermath<T, R, E>) {
+    fn wake_driver(&mut self, after: &mut Deferred<T, R, E>) {
         after.driver = after.driver.take().or_else(|| self.driver.take());
     }
 
-    fn notify_flushes(&mut self, after: &mut Aftermath<T, R, E>) {
+    fn notify_flushes(&mut self, after: &mut Deferred<T, R, E>) {
         let unsent = self.unsent.first_key_value().map(|(id, _)| *id);
         let in_flight = self.in_flight.first_key_value().map(|(id, _)| *id);
         let oldest = [unsent, in_flight].into_iter().flatten().min();
@@ -383,7 +383,7 @@ impl<T, R, E> State<T, R, E> {
         &mut self,
         failure: ElementFailure,
         now: Duration,
-        after: &mut Aftermath<T, R, E>,
+        after: &mut Deferred<T, R, E>,
     ) -> Vec<T> {
         self.decisions.give_back();
         // The driver has not begun these.
@@ -398,12 +398,7 @@ impl<T, R, E> State<T, R, E> {
         elements
     }
 
-    fn end_all(
-        &mut self,
-        replies: Vec<Reply<R, E>>,
-        failure: ElementFailure,
-        after: &mut Aftermath<T, R, E>,
-    ) {
+    fn end_all(&mut self, replies: Vec<Reply<R, E>>, failure: ElementFailure, after: &mut Deferred<T, R, E>) {
         self.totals.lost(replies.len());
         let end = |reply| (reply, Err(ElementError::without_cause(failure)));
         after.ends.extend(replies.into_iter().map(end));

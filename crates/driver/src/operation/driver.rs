@@ -77,7 +77,7 @@ pin_project! {
 }
 
 /// Why there is no first attempt to be sent now. Unlike a stage it has no place for an attempt, and is small to move.
-enum Unsent {
+enum NoAttempt {
     /// The request has to be read first.
     Unprepared {
         bound: Option<Duration>,
@@ -89,12 +89,12 @@ enum Unsent {
     },
 }
 
-impl<A> From<Unsent> for Stage<A> {
-    fn from(unsent: Unsent) -> Self {
-        match unsent {
-            Unsent::Unprepared { bound } => Self::Preparing { bound },
-            Unsent::Otherwise => Self::Running { attempts: Attempts::None },
-            Unsent::Refused { stop } => Self::Refused { stop },
+impl<A> From<NoAttempt> for Stage<A> {
+    fn from(reason: NoAttempt) -> Self {
+        match reason {
+            NoAttempt::Unprepared { bound } => Self::Preparing { bound },
+            NoAttempt::Otherwise => Self::Running { attempts: Attempts::None },
+            NoAttempt::Refused { stop } => Self::Refused { stop },
         }
     }
 }
@@ -146,8 +146,8 @@ impl<P: Protocol> Driver<P> {
     pub fn begin(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
         match begin(&mut self.progress, &mut self.protocol, &self.config, |_| bound) {
             Ok(first) => Some(first),
-            Err(unsent) => {
-                self.stage = unsent.into();
+            Err(reason) => {
+                self.stage = reason.into();
                 None
             }
         }
@@ -406,7 +406,7 @@ impl<P: Protocol> Driver<P> {
                     let attempt = protocol.begin(config, started, &mut progress.context(policy, number));
                     this.stage.as_mut().run(policy, number, attempt);
                 }
-                Some(Err(unsent)) => this.stage.set(unsent.into()),
+                Some(Err(reason)) => this.stage.set(reason.into()),
                 None => match follow(&mut this.stage.as_mut(), protocol, config, progress) {
                     Then::Poll => {}
                     Then::Yield => {
@@ -436,7 +436,7 @@ fn begin<P: Protocol>(
     protocol: &mut P,
     config: &P::Config,
     bound: impl FnOnce(Option<Duration>) -> Option<Duration>,
-) -> Result<StartedAttempt, Unsent> {
+) -> Result<StartedAttempt, NoAttempt> {
     let policy = config.as_ref();
     let Start { observers, jitter, bound: own } = protocol.start(config);
     let bound = bound(own);
@@ -449,7 +449,7 @@ fn begin<P: Protocol>(
     let ready = if is_over { Ready::Never(StopReason::Cancelled) } else { Ready::Now };
     // An operation whose options can't work does not wait for its request.
     if !protocol.is_prepared() && !is_over && policy.problem().is_none() {
-        return Err(Unsent::Unprepared { bound });
+        return Err(NoAttempt::Unprepared { bound });
     }
     start(progress, protocol, config, bound, ready)
 }
@@ -462,7 +462,7 @@ fn start_late<P: Protocol>(
     config: &P::Config,
     bound: Option<Duration>,
     ready: Ready,
-) -> Result<StartedAttempt, Unsent> {
+) -> Result<StartedAttempt, NoAttempt> {
     start(progress, protocol, config, bound, ready)
 }
 
@@ -478,15 +478,15 @@ fn start<P: Protocol>(
     config: &P::Config,
     bound: Option<Duration>,
     ready: Ready,
-) -> Result<StartedAttempt, Unsent> {
+) -> Result<StartedAttempt, NoAttempt> {
     match progress.start(config.as_ref(), bound, ready) {
         Action::Send(first) => {
             sends(progress, protocol, config, first);
-            if first.has_no_time() { Err(Unsent::Otherwise) } else { Ok(first) }
+            if first.has_no_time() { Err(NoAttempt::Otherwise) } else { Ok(first) }
         }
-        Action::Finish(End::Failure(stop)) => Err(Unsent::Refused { stop }),
+        Action::Finish(End::Failure(stop)) => Err(NoAttempt::Refused { stop }),
         Action::Finish(End::Reply(_)) | Action::Wait(_) | Action::Expire(_) | Action::Cancel(_) => {
-            Err(Unsent::Otherwise)
+            Err(NoAttempt::Otherwise)
         }
     }
 }
@@ -531,7 +531,7 @@ fn abandon<P: Protocol>(
         StageProj::Refused { .. } | StageProj::Finished => return None,
         StageProj::Unbegun | StageProj::Preparing { .. } => {
             return match start_late(progress, protocol, config, None, Ready::Never(StopReason::Cancelled)) {
-                Err(Unsent::Refused { stop }) => {
+                Err(NoAttempt::Refused { stop }) => {
                     stage.set(Stage::Finished);
                     Some(stop)
                 }

@@ -1,6 +1,6 @@
 //! A download that is whole.
 
-use crate::checksum::Sums;
+use crate::checksum::ChecksumValues;
 use crate::download::head::Version;
 use crate::error::{Failure, TransferError};
 use crate::progress::TransferProgress;
@@ -12,7 +12,7 @@ pub struct Downloaded {
     pub(super) head: http::response::Parts,
     pub(super) version: Version,
     pub(super) transfer: TransferProgress,
-    pub(super) sums: Sums,
+    pub(super) sums: ChecksumValues,
     pub(super) is_verified: bool,
     pub(super) report: OperationReport,
     /// The reports of ranges besides the first.

@@ -1,7 +1,7 @@
 //! The requests of a download, and what follows from their responses.
 
 use crate::activity::Activity;
-use crate::checksum::Sums;
+use crate::checksum::ChecksumValues;
 use crate::download::head::{Decision, Position, Version};
 use crate::download::options::{DownloadOptions, is_pinned, request};
 use crate::download::received::{SharedProgress, changed};
@@ -92,7 +92,7 @@ impl<'a> DownloadExchange<'a> {
     fn whole(&mut self, head: http::response::Parts) -> Ending {
         let mut progress = self.progress.lock();
         if !Version::of(&head.headers).is_transcoded {
-            progress.sums = progress.sums.or(Sums::in_headers(&head.headers));
+            progress.sums = progress.sums.or(ChecksumValues::in_headers(&head.headers));
         }
         let written = progress.sink.hasher();
         let is_all = progress.position.limit.is_none() && written.bytes() == progress.sink.offset();

@@ -1,6 +1,6 @@
 //! The part of a download that has been received.
 
-use crate::checksum::{Checksums, Hasher, Sums};
+use crate::checksum::{ChecksumValues, Checksums, Hasher};
 use crate::download::head::{Decision, Position, Version};
 use crate::download::options::DownloadOptions;
 use crate::download::sink::Sink;
@@ -19,7 +19,7 @@ pub(super) struct Progress<'a> {
     /// The head of the first response of the object.
     pub(super) head: Option<http::response::Parts>,
     /// The checksums that the server names.
-    pub(super) sums: Sums,
+    pub(super) sums: ChecksumValues,
     /// The consequence of the last head.
     pub(super) decision: Option<Decision>,
     /// Which range of the state file it is.
@@ -51,7 +51,7 @@ impl Progress<'_> {
     pub(super) fn learn(&mut self, head: &http::response::Parts, total: Option<u64>) {
         let version = Version::of(&head.headers);
         if !version.is_transcoded {
-            self.sums = self.sums.or(Sums::in_headers(&head.headers));
+            self.sums = self.sums.or(ChecksumValues::in_headers(&head.headers));
         }
         self.position.total = self.position.total.or(total);
         self.position.naming = self.position.naming.max(version.naming());
@@ -69,7 +69,7 @@ impl Progress<'_> {
         self.position.is_restarted = true;
         self.saved = 0;
         self.head = None;
-        self.sums = Sums::default();
+        self.sums = ChecksumValues::default();
     }
 }
 
@@ -78,7 +78,7 @@ pub(super) struct SharedProgress<'a>(Arc<Mutex<Progress<'a>>>);
 
 impl<'a> SharedProgress<'a> {
     pub(super) fn new(sink: Sink<'a>, position: Position, place: usize) -> Self {
-        let (sums, saved) = (Sums::default(), sink.offset());
+        let (sums, saved) = (ChecksumValues::default(), sink.offset());
         let progress = Progress { sink, position, head: None, sums, decision: None, place, saved };
         Self(Arc::new(Mutex::new(progress)))
     }

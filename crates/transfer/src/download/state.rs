@@ -1,6 +1,6 @@
 //! The state file of a download.
 
-use crate::checksum::{Checksums, Hasher, Sums};
+use crate::checksum::{ChecksumValues, Checksums, Hasher};
 use crate::download::file::Part;
 use crate::download::head::Version;
 use crate::download::sink::hash_part;
@@ -63,7 +63,7 @@ impl DownloadState {
         request: &Uri,
         version: &Version,
         total: Option<u64>,
-        sums: Sums,
+        sums: ChecksumValues,
         ranges: Vec<StoredRange>,
     ) -> Self {
         let text = |value: &Option<HeaderValue>| value.as_ref()?.to_str().ok().map(str::to_owned);
@@ -82,8 +82,8 @@ impl DownloadState {
         Version::stored(self.generation, self.etag.as_deref(), self.encoding.as_deref())
     }
 
-    pub(super) fn sums(&self) -> Sums {
-        Sums::in_text(self.hash.iter().map(String::as_str))
+    pub(super) fn sums(&self) -> ChecksumValues {
+        ChecksumValues::in_text(self.hash.iter().map(String::as_str))
     }
 
     /// The checksums of what the file has of each range; `None`: it has other bytes than were written, or none.

@@ -1,6 +1,6 @@
 //! Whether a response proves that an upload has ended: data in, decision out.
 
-use crate::checksum::Sums;
+use crate::checksum::ChecksumValues;
 use crate::error::{Failure, TransferErrorKind};
 use crate::range::{number, only};
 use gax_retry::Code;
@@ -13,7 +13,7 @@ const STORED_LENGTH: HeaderName = HeaderName::from_static("x-goog-stored-content
 /// The object that an upload has made, as its server describes it: by headers or by its resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct ServerObject {
-    pub(super) sums: Sums,
+    pub(super) sums: ChecksumValues,
     pub(super) bytes: Option<u64>,
     /// Whether it names a generation, a checksum or a length.
     is_named: bool,
@@ -24,11 +24,11 @@ pub(super) struct ServerObject {
 impl ServerObject {
     pub(super) fn of(headers: &HeaderMap, content: &[u8]) -> Self {
         let resource = serde_json::from_slice::<Value>(content).unwrap_or_default();
-        let sums = Sums::in_headers(headers).or(Sums::in_resource(&resource));
+        let sums = ChecksumValues::in_headers(headers).or(ChecksumValues::in_resource(&resource));
         let length = resource.get("size").and_then(|size| size.as_str().and_then(number).or(size.as_u64()));
         let bytes = only(headers, &STORED_LENGTH).and_then(number).or(length);
         let has_generation = headers.contains_key(GENERATION) || resource.get("generation").is_some();
-        let is_named = has_generation || bytes.is_some() || sums != Sums::default();
+        let is_named = has_generation || bytes.is_some() || sums != ChecksumValues::default();
         Self { sums, bytes, is_named, is_json: resource.is_object() }
     }
 }
@@ -55,7 +55,7 @@ pub(super) struct Evidence {
     pub(super) is_confirmation: bool,
     pub(super) object: ServerObject,
     /// The checksums and the size of the source, as far as they are known.
-    pub(super) sums: Sums,
+    pub(super) sums: ChecksumValues,
     pub(super) size: Option<u64>,
     pub(super) coverage: Coverage,
 }
@@ -132,7 +132,7 @@ mod tests {
             needs_object: true,
             is_confirmation: false,
             object: object(content),
-            sums: Sums { crc32c: Some(1), md5: None },
+            sums: ChecksumValues { crc32c: Some(1), md5: None },
             size: Some(10),
             coverage: Coverage::Whole,
         }

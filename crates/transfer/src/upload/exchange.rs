@@ -1,7 +1,7 @@
 //! The requests of an upload, and what follows from their responses.
 
 use crate::activity::Activity;
-use crate::checksum::Sums;
+use crate::checksum::ChecksumValues;
 use crate::error::{Failure, TransferErrorKind};
 use crate::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, Received};
 use crate::origin::hide_secrets;
@@ -157,7 +157,9 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
             let headers = &received.head.headers;
             let done = match parts.reply(step, &received.head, &received.content) {
                 Reply::Started => parts.started(headers).await,
-                Reply::Finished if ServerObject::of(headers, &received.content).sums != Sums::default() => {
+                Reply::Finished
+                    if ServerObject::of(headers, &received.content).sums != ChecksumValues::default() =>
+                {
                     parts.source.hash_to_end().await
                 }
                 _ => Ok(()),

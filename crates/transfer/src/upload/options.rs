@@ -1,6 +1,6 @@
 //! The options of an upload, as its requests need them.
 
-use crate::checksum::{Checksums, Hasher, Sums};
+use crate::checksum::{ChecksumValues, Checksums, Hasher};
 use bytes::Bytes;
 use http::request::{Builder, Parts};
 use http::{HeaderMap, HeaderName, HeaderValue};
@@ -30,7 +30,7 @@ pub(super) struct UploadOptions {
 
 impl UploadOptions {
     /// The metadata, with checksums if it is an object of JSON that can have them.
-    pub(super) fn metadata_with(&self, sums: Option<Sums>) -> Bytes {
+    pub(super) fn metadata_with(&self, sums: Option<ChecksumValues>) -> Bytes {
         let Some(sums) = sums else { return self.metadata.clone() };
         let text: &[u8] = if self.metadata.is_empty() { b"{}" } else { &self.metadata };
         match serde_json::from_slice::<serde_json::Value>(text) {
@@ -89,7 +89,7 @@ mod tests {
 
     #[test]
     fn checksums_join_the_metadata() {
-        let sums = Some(Sums { crc32c: Some(1), md5: None });
+        let sums = Some(ChecksumValues { crc32c: Some(1), md5: None });
         assert_eq!(options("").metadata_with(sums), r#"{"crc32c":"AAAAAQ=="}"#);
         let own = options(r#"{"crc32c":"own","name":"a"}"#);
         assert_eq!(own.metadata_with(sums), r#"{"crc32c":"own","name":"a"}"#);

@@ -1,7 +1,7 @@
 //! The requests of an upload.
 
 use crate::activity::Activity;
-use crate::checksum::Sums;
+use crate::checksum::ChecksumValues;
 use crate::error::{Failure, TransferErrorKind};
 use crate::exchange::Prepared;
 use crate::origin::{add_headers, is_same_origin};
@@ -83,7 +83,7 @@ impl UploadState {
 
     /// Whether it would make the same object: the source is as it was, as far as that is known, and the start would say the same.
     pub(super) fn is_of(&self, options: &UploadOptions, source: &SourceReader) -> bool {
-        let hash = Sums::in_text(self.hash.iter().map(String::as_str));
+        let hash = ChecksumValues::in_text(self.hash.iter().map(String::as_str));
         let differs = source.sums().is_some_and(|sums| sums.difference(hash).is_some());
         let is_same_source = self.size == source.size() && self.modified == source.modified() && !differs;
         is_same_source && self.start == options.fingerprint()
@@ -209,7 +209,7 @@ impl UploadParts {
             granularity: session.granularity,
             size,
             modified,
-            hash: sums.and_then(Sums::header),
+            hash: sums.and_then(ChecksumValues::header),
         };
         state.save(&upload).await
     }

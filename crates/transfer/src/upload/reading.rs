@@ -1,6 +1,6 @@
 //! A source that is being read.
 
-use crate::checksum::{Checksums, Hasher, Sums};
+use crate::checksum::{ChecksumValues, Checksums, Hasher};
 use crate::error::{Failure, TransferErrorKind};
 use crate::upload::source::{Input, SeekableRead, UploadSource};
 use bytes::{Bytes, BytesMut};
@@ -188,7 +188,7 @@ impl SourceReader {
     }
 
     /// The checksums of the whole, once all of it was read.
-    pub(super) fn sums(&self) -> Option<Sums> {
+    pub(super) fn sums(&self) -> Option<ChecksumValues> {
         let is_whole = self.hasher.is_needed() && Some(self.hasher.bytes()) == self.size;
         is_whole.then(|| self.hasher.sums())
     }

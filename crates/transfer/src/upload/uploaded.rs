@@ -1,6 +1,6 @@
 //! An upload that is whole.
 
-use crate::checksum::Sums;
+use crate::checksum::ChecksumValues;
 use crate::progress::TransferProgress;
 use bytes::Bytes;
 use gax_driver::OperationReport;
@@ -11,7 +11,7 @@ use gax_driver::OperationReport;
 pub struct Uploaded {
     pub(super) response: http::Response<Bytes>,
     pub(super) transfer: TransferProgress,
-    pub(super) sums: Sums,
+    pub(super) sums: ChecksumValues,
     pub(super) is_verified: bool,
     pub(super) report: OperationReport,
 }

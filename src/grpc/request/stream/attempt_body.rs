@@ -1,6 +1,6 @@
 //! The stream of requests as one attempt is sent it.
 
-use crate::grpc::request::stream::shared::{Aftermath, Next, Shared};
+use crate::grpc::request::stream::shared::{Deferred, Next, Shared};
 use bytes::Bytes;
 use http_body::{Body as HttpBody, Frame};
 use std::fmt;
@@ -13,10 +13,10 @@ use tonic::Status;
 pub(super) type SharedStream = Arc<Mutex<Shared>>;
 
 /// Looks at what is shared, or changes it.
-pub(super) fn with<R>(shared: &SharedStream, change: impl FnOnce(&mut Shared, &mut Aftermath) -> R) -> R {
-    let mut after = Aftermath::default();
+pub(super) fn with<R>(shared: &SharedStream, change: impl FnOnce(&mut Shared, &mut Deferred) -> R) -> R {
+    let mut after = Deferred::default();
     let result = change(&mut shared.lock().unwrap_or_else(PoisonError::into_inner), &mut after);
-    after.happen();
+    after.run();
     result
 }
 

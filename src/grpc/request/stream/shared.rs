@@ -74,13 +74,13 @@ pub(super) enum Next {
 
 /// Work that is left to do when the lock is free: other people's code may run in it.
 #[derive(Debug, Default)]
-pub(super) struct Aftermath {
+pub(super) struct Deferred {
     wakers: Vec<Waker>,
     live: Option<Body>,
 }
 
-impl Aftermath {
-    pub(super) fn happen(self) {
+impl Deferred {
+    pub(super) fn run(self) {
         drop(self.live);
         self.wakers.into_iter().for_each(Waker::wake);
     }
@@ -163,7 +163,7 @@ impl Shared {
         live: Body,
         read: Poll<Option<Result<Frame<Bytes>, Status>>>,
         cx: &Context<'_>,
-        after: &mut Aftermath,
+        after: &mut Deferred,
     ) -> Next {
         self.reading = None;
         if self.stage == Stage::Closed {
@@ -205,7 +205,7 @@ impl Shared {
 
     /// Another frame has been read. If there is no room to keep it, no attempt follows the one that read it, which has been
     /// sent more than any other.
-    fn admit(&mut self, id: u64, data: Bytes, after: &mut Aftermath) {
+    fn admit(&mut self, id: u64, data: Bytes, after: &mut Deferred) {
         if self.stage == Stage::Buffering
             && let Some(attempt) = self.reader(id).map(|reader| reader.attempt)
             && let Err(limit) = self.reserved.take(cost(&data))
@@ -218,7 +218,7 @@ impl Shared {
     }
 
     /// No attempt follows that one.
-    fn commit(&mut self, id: u64, after: &mut Aftermath) {
+    fn commit(&mut self, id: u64, after: &mut Deferred) {
         self.stage = Stage::Committed(id);
         let others = self.readers.extract_if(.., |reader| reader.id != id);
         after.wakers.extend(others.filter_map(|reader| reader.waker));
@@ -237,7 +237,7 @@ impl Shared {
         }
     }
 
-    fn close(&mut self, after: &mut Aftermath) {
+    fn close(&mut self, after: &mut Deferred) {
         self.stage = Stage::Closed;
         self.wake_all(after);
         self.readers.clear();
@@ -246,17 +246,17 @@ impl Shared {
         after.live = self.live.take();
     }
 
-    fn wake_all(&mut self, after: &mut Aftermath) {
+    fn wake_all(&mut self, after: &mut Deferred) {
         after.wakers.extend(self.readers.iter_mut().filter_map(|reader| reader.waker.take()));
     }
 
-    fn wake_others(&mut self, id: u64, after: &mut Aftermath) {
+    fn wake_others(&mut self, id: u64, after: &mut Deferred) {
         let others = self.readers.iter_mut().filter(|reader| reader.id != id);
         after.wakers.extend(others.filter_map(|reader| reader.waker.take()));
     }
 
     /// An attempt that failed is sent nothing any longer: what is still to come is for the next one.
-    pub(super) fn ended(&mut self, attempt: u32, after: &mut Aftermath) {
+    pub(super) fn ended(&mut self, attempt: u32, after: &mut Deferred) {
         match self.over {
             Some((last, _)) if last == attempt => self.close(after),
             _ => {
@@ -267,7 +267,7 @@ impl Shared {
     }
 
     /// The reply is that of this attempt: it reads on alone.
-    pub(super) fn replied(&mut self, attempt: u32, after: &mut Aftermath) {
+    pub(super) fn replied(&mut self, attempt: u32, after: &mut Deferred) {
         match self.readers.iter().rfind(|reader| reader.attempt == attempt).map(|reader| reader.id) {
             Some(id) => self.commit(id, after),
             // It was sent all of it.
@@ -276,7 +276,7 @@ impl Shared {
     }
 
     /// The operation has ended. An attempt that has the reply may still be sent the rest.
-    pub(super) fn abandoned(&mut self, after: &mut Aftermath) {
+    pub(super) fn abandoned(&mut self, after: &mut Deferred) {
         self.operation = None;
         if self.stage == Stage::Buffering {
             self.close(after);
@@ -284,7 +284,7 @@ impl Shared {
     }
 
     /// The transport releases an attempt's copy.
-    pub(super) fn detach(&mut self, id: u64, after: &mut Aftermath) {
+    pub(super) fn detach(&mut self, id: u64, after: &mut Deferred) {
         if self.reading.take_if(|reading| *reading == id).is_some() {
             // It never came back: to read the stream has panicked.
             self.end = Some(StreamEnd::Failed(Status::unknown("the stream of requests can't be read")));

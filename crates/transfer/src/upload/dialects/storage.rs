@@ -1,6 +1,6 @@
 //! Uploads by Cloud Storage's protocol: its requests, and what its responses mean.
 
-use crate::checksum::{GOOG_HASH, Sums};
+use crate::checksum::{ChecksumValues, GOOG_HASH};
 use crate::origin::resolved;
 use crate::range::persisted;
 use crate::request::with_query;
@@ -25,7 +25,7 @@ const CLIENT_CLOSED: u16 = 499;
 pub(in crate::upload) fn start(
     options: &UploadOptions,
     size: Option<u64>,
-    sums: Option<Sums>,
+    sums: Option<ChecksumValues>,
 ) -> (Builder, Bytes) {
     let metadata = options.metadata_with(sums);
     let request = Request::post(with_upload_type(&options.request.uri, "resumable"));
@@ -46,7 +46,7 @@ pub(in crate::upload) fn start(
 pub(in crate::upload) fn single(
     options: &UploadOptions,
     content: VecDeque<Bytes>,
-    sums: Option<Sums>,
+    sums: Option<ChecksumValues>,
     boundary: &str,
 ) -> (Builder, VecDeque<Bytes>) {
     let metadata = options.metadata_with(sums);
@@ -99,7 +99,7 @@ pub(in crate::upload) fn send(
     from: u64,
     to: u64,
     total: Option<u64>,
-    sums: Option<Sums>,
+    sums: Option<ChecksumValues>,
 ) -> Builder {
     let total = total.map_or_else(|| "*".to_owned(), |total| total.to_string());
     let range = match to.checked_sub(1).filter(|_| from < to) {
@@ -107,7 +107,7 @@ pub(in crate::upload) fn send(
         None => format!("bytes */{total}"),
     };
     let request = put(session).header(CONTENT_RANGE, range);
-    match sums.and_then(Sums::header) {
+    match sums.and_then(ChecksumValues::header) {
         Some(sums) => request.header(GOOG_HASH, sums),
         None => request,
     }

@@ -15,7 +15,7 @@ type Decided<T, R, E> = (Waiter<T, R, E>, AddResult<T, R, E>);
 pub(crate) type Reply<R, E> = oneshot::Sender<ElementResult<R, E>>;
 
 /// Everything that remains to be done once the lock is released.
-pub(crate) struct Aftermath<T, R, E> {
+pub(crate) struct Deferred<T, R, E> {
     pub(super) ends: Vec<(Reply<R, E>, ElementResult<R, E>)>,
     pub(super) results: Vec<Decided<T, R, E>>,
     pub(super) dropped: Vec<T>,
@@ -23,7 +23,7 @@ pub(crate) struct Aftermath<T, R, E> {
     pub(super) driver: Option<Waker>,
 }
 
-impl<T, R, E> Aftermath<T, R, E> {
+impl<T, R, E> Deferred<T, R, E> {
     pub(crate) fn new() -> Self {
         let (ends, results, dropped, flushed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         Self { ends, results, dropped, flushed, driver: None }

@@ -6,7 +6,7 @@
 /// token: immediately for a token that follows itself, otherwise after three times around at most, counted from the first
 /// page.
 #[derive(Debug, Clone)]
-pub(super) struct Trail<T> {
+pub(super) struct CircleDetector<T> {
     remembered: T,
     /// How many tokens came after that.
     since: u64,
@@ -14,7 +14,7 @@ pub(super) struct Trail<T> {
     replaced_after: u64,
 }
 
-impl<T: Clone + PartialEq> Trail<T> {
+impl<T: Clone + PartialEq> CircleDetector<T> {
     /// Begins with the token of the first page.
     pub(super) fn new(first: T) -> Self {
         Self { remembered: first, since: 0, replaced_after: 1 }
@@ -41,11 +41,11 @@ mod tests {
 
     /// How many tokens are taken until one has come back, from 0 through `before` others into a circle of that length.
     fn taken(before: u64, length: u64) -> u64 {
-        let mut trail = Trail::new(0);
+        let mut circles = CircleDetector::new(0);
         let mut token = 0;
         for taken in 1..=3 * (before + length) {
             let next = if token + 1 < before + length { token + 1 } else { before };
-            if trail.comes_back(&token, &next) {
+            if circles.comes_back(&token, &next) {
                 return taken;
             }
             token = next;
@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn tokens_that_differ_have_no_end() {
-        let mut trail = Trail::new(0);
-        assert!((1..100_000).all(|token| !trail.comes_back(&(token - 1), &token)));
+        let mut circles = CircleDetector::new(0);
+        assert!((1..100_000).all(|token| !circles.comes_back(&(token - 1), &token)));
     }
 }
