@@ -3,11 +3,12 @@
 //! The library's protos have no `google.api.http` rules, so the program adds them. Clients of Google's APIs don't need that.
 //!
 //! ```text
-//! cargo run --example rest --features rest
+//! cargo run --example rest
 //! ```
 
 mod library;
 
+use gax_rest::{HttpRule, RestOptions};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
@@ -18,7 +19,6 @@ use std::net::Ipv4Addr;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tonic::Code;
-use tonic_gax::rest::{HttpRule, RestOptions};
 use tonic_gax::{OperationOptions, OperationReport};
 
 /// The server's replies, in this order, by status and body.

@@ -35,6 +35,7 @@
 //! | resume a stream that broke | [`resumption`] |
 //! | retry a closure | [`gax_driver::retry`], [`gax_driver::Retryer`] |
 //! | retry HTTP requests | the crate `gax-http` |
+//! | use a generated client over HTTP and JSON | the crate `gax-rest` |
 //! | run operations over another transport | [`gax_driver::protocol`] |
 //! | bound a server's own calls by its callers' deadlines | [`DeadlineLayer`] |
 //!
@@ -46,8 +47,6 @@ mod generated_methods;
 pub mod google;
 pub mod grpc;
 pub mod note;
-#[cfg(feature = "rest")]
-pub mod rest;
 pub mod resumption;
 pub mod settings;
 pub mod subscription;
@@ -119,10 +118,8 @@ pub mod __private {
     pub use crate::client::paging::{PagedMethod, paged};
     pub use crate::client::{Client, connect_for as connect};
     pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo, fill_request_id};
-    #[cfg(feature = "rest")]
-    pub use crate::rest::RestService;
     pub use crate::settings::{
-        ClientConfig, ClientSettings, GoogleStub, MethodInfo, ServiceStub, StubSettings,
+        ClientConfig, ClientSettings, GoogleStub, MethodInfo, ServiceStub, StubSettings, config_of,
     };
     pub use gax_retry::settings::ConstSettings;
 

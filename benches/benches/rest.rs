@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use gax_http::ReqwestService;
+use gax_rest::{HttpRule, RestOptions, RestTransport};
 use serde::Deserialize;
 use std::error::Error;
 use std::hint::black_box;
@@ -13,7 +14,6 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
-use tonic_gax::rest::{HttpRule, RestOptions, RestTransport};
 use tonic_gax::{__private as gax, CodeSet, RetrySettings};
 use tonic_gax_benches::asset::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, by_turns, stay_on_one_core};

@@ -42,8 +42,6 @@ pub(crate) use resumed::{
 pub use service::RetryService;
 pub use status::CodeExt;
 pub(crate) use status::Failure;
-#[cfg(feature = "rest")]
-pub(crate) use status::message as error_message;
 pub(crate) use status::not_sent;
 pub(crate) use status::received::value as header;
 pub(crate) use template::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};

@@ -62,6 +62,18 @@ impl ClientConfig {
         Self { service: Some(service), ..self }
     }
 
+    /// The rules that its calls follow, if they are set.
+    #[must_use]
+    pub fn compatibility(&self) -> Option<Compatibility> {
+        self.options.compatibility
+    }
+
+    /// Leaves out the hedging of RPCs that are not to be hedged, by their service and name, unless it is for those that are not
+    /// idempotent too.
+    pub fn hedge_by_verb(&mut self, is_hedged: impl Fn(&str, &str) -> bool) {
+        self.stub.hedge_by_verb(is_hedged);
+    }
+
     /// The headers that requests have in addition to those of gRPC.
     pub(crate) fn headers(&self) -> ClientHeaders {
         let is_of_google = self.service.is_some();

@@ -44,6 +44,11 @@ impl ServiceStub for StubSettings {
     }
 }
 
+/// The config of settings, for transports that a client's generated code makes.
+pub fn config_of<S>(settings: &mut ClientSettings<S>) -> &mut ClientConfig {
+    &mut settings.config
+}
+
 impl<S: ServiceStub> ClientSettings<S> {
     /// Settings with these for the RPCs.
     #[must_use]

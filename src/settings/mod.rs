@@ -21,7 +21,7 @@ pub use client_config::ClientConfig;
 pub(crate) use client_config::Followed;
 pub use client_settings::ClientSettings;
 #[doc(hidden)]
-pub use client_settings::{GoogleStub, ServiceStub};
+pub use client_settings::{GoogleStub, ServiceStub, config_of};
 pub(crate) use codec::Codec;
 pub use gax_driver::RetryBudgets;
 pub use gax_retry::environment::EnvironmentError;

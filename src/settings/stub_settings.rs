@@ -175,9 +175,7 @@ impl StubSettings {
         starting
     }
 
-    /// Leaves out the hedging of RPCs that are not to be hedged, by their service and name, unless it is for those that are not
-    /// idempotent too.
-    #[cfg(feature = "rest")]
+    /// As [`ClientConfig::hedge_by_verb`](super::ClientConfig::hedge_by_verb).
     pub(crate) fn hedge_by_verb(&mut self, is_hedged: impl Fn(&str, &str) -> bool) {
         for (method, call) in self.methods.iter().zip(&mut self.calls) {
             if !is_hedged(method.service(), method.name()) {

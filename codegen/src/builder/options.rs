@@ -229,9 +229,9 @@ impl Builder {
         self
     }
 
-    /// Whether clients have `rest`, which makes one over HTTP and JSON by the protos' `google.api.http` rules and needs the feature
-    /// `rest` of `tonic-gax`. The rules of a [`service_yaml`](Self::service_yaml) go over those of the protos: operations are
-    /// polled by them.
+    /// Whether clients have `rest`, which makes one over HTTP and JSON by the protos' `google.api.http` rules and needs the crate
+    /// `gax-rest` among your dependencies. The rules of a [`service_yaml`](Self::service_yaml) go over those of the protos: operations
+    /// are polled by them.
     ///
     /// The descriptors of the service, and of all messages that it needs, become part of the program. They have to come with the
     /// options of Google's APIs: by [`compile_protos`](Self::compile_protos) or

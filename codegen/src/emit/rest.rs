@@ -16,10 +16,10 @@ pub(super) fn rest(emitter: &Emitter, names: &ServiceNames, joined: &JoinedServi
     let settings = format_ident!("{}", names.settings);
     Some(quote! {
         /// The services, messages and HTTP rules of the build, as an encoded `FileDescriptorSet`.
-        static REST: #runtime::__private::RestService =
-            #runtime::__private::RestService::new(#host, include!(#descriptors));
+        static REST: ::gax_rest::__private::RestService =
+            ::gax_rest::__private::RestService::new(#host, include!(#descriptors));
 
-        impl<S: #runtime::rest::HttpService> #client<#runtime::rest::RestTransport<S>> {
+        impl<S: ::gax_rest::HttpService> #client<::gax_rest::RestTransport<S>> {
             /// A client over HTTP and JSON, by the protos' `google.api.http` rules: the same calls, with the same settings. RPCs
             /// that are no reads to HTTP are hedged only if the hedging is for RPCs that are not idempotent too.
             #[must_use]
@@ -36,8 +36,8 @@ pub(super) fn rest(emitter: &Emitter, names: &ServiceNames, joined: &JoinedServi
             pub fn rest_with_options(
                 http: S,
                 settings: #settings,
-                options: #runtime::rest::RestOptions,
-            ) -> Result<Self, #runtime::rest::RestError> {
+                options: ::gax_rest::RestOptions,
+            ) -> Result<Self, ::gax_rest::RestError> {
                 let (transport, settings) = REST.client_with(http, settings, options)?;
                 Ok(Self { inner: #runtime::__private::Client::new(transport, settings) })
             }

@@ -4,12 +4,12 @@
 use super::canned::{Pieces, timed};
 use super::rest::{call, options};
 use gax_http::{HostPattern, PathPattern};
+use gax_rest::HttpRule;
 use gax_table::{PathGrammar, PathTemplate};
 use http::Response;
 use http::uri::Authority;
 use std::sync::{Arc, Mutex};
 use tonic::Code;
-use tonic_gax::rest::HttpRule;
 
 /// A template in the first line, a value in the second: a template is read the same when it is written again, and a request by it has
 /// the template's segments and no others, whatever the value is.

@@ -4,6 +4,7 @@
 use super::canned::{Canned, Pieces, timed};
 use bytes::Bytes;
 use flate2::read::MultiGzDecoder;
+use gax_rest::{HttpRule, RestOptions, RestTransport};
 use http::request::Parts;
 use http::{Request, Response, Uri};
 use http_body_util::{BodyExt as _, Full};
@@ -16,7 +17,6 @@ use std::io::Read as _;
 use std::sync::LazyLock;
 use tonic::body::Body;
 use tonic::{Code, Status};
-use tonic_gax::rest::{HttpRule, RestOptions, RestTransport};
 use tower_service::Service as _;
 
 /// The longest JSON that is read.

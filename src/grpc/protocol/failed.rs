@@ -125,7 +125,6 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
             }
             Nature::Plain | Nature::CancelledByServer => {}
             Nature::Unreadable => return self.unreadable(config, failure, context),
-            #[cfg(feature = "rest")]
             Nature::Final => {
                 return self
                     .permanent(config, failure, context)

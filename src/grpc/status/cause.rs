@@ -6,9 +6,7 @@
 use crate::grpc::status::CodeExt as _;
 use gax_driver::credentials::CredentialsError;
 use gax_retry::Code;
-#[cfg(feature = "rest")]
-use gax_wire::__house::{ClassifiedError, Finality};
-use gax_wire::__house::{H2Cause, Reach};
+use gax_wire::__house::{ClassifiedError, Finality, H2Cause, Reach};
 use std::error::Error;
 use std::io;
 use tonic::Status;
@@ -34,7 +32,6 @@ pub(crate) enum Nature {
     /// this one, that code is the error's.
     ClosedByUs(Code),
     /// No other attempt can do better.
-    #[cfg(feature = "rest")]
     Final,
 }
 
@@ -57,7 +54,6 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
     let mut connection_broke = false;
     let mut link = Some(error);
     while let Some(current) = link {
-        #[cfg(feature = "rest")]
         if let Some(error) = current.downcast_ref::<ClassifiedError>() {
             return from_classified(error);
         }
@@ -106,7 +102,6 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
 }
 
 /// The classification of a transport that replaces gRPC's own.
-#[cfg(feature = "rest")]
 fn from_classified(error: &ClassifiedError) -> Classification {
     let nature = match error.finality {
         Finality::ByCode => Nature::Plain,

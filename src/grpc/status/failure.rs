@@ -8,8 +8,7 @@ use gax_driver::{OperationError, OperationReport};
 use gax_retry::operation::Stop;
 use gax_retry::{Attempt, Code, ServerDelay, SettingsError, StopReason};
 use gax_text::{Escaped, Human};
-use gax_wire::__house::{FrameBuffer, text_of};
-use gax_wire::ConnectProblem;
+use gax_wire::__house::{FrameBuffer, explain};
 use http::uri::PathAndQuery;
 use http::{HeaderMap, StatusCode};
 use std::error::Error;
@@ -225,7 +224,7 @@ impl Failure {
             Kind::WithoutStatus { http, headers } => received::status_of_http(*http, headers.to_map()),
             Kind::Transport(error) => match error.downcast_ref::<Status>() {
                 Some(status) => status.clone(),
-                None => Status::unknown(message(&**error)),
+                None => Status::unknown(explain(&**error)),
             },
             Kind::TimedOut { .. } | Kind::NoTime | Kind::AtDeadline => {
                 Status::deadline_exceeded("the attempt timed out")
@@ -244,7 +243,7 @@ impl Failure {
                 (received::status_of_http(http, headers.into_map()), None)
             }
             Kind::Transport(error) if code == Code::DeadlineExceeded && self.said.is_some() => {
-                deadline_exceeded(message(&*error), self.said)
+                deadline_exceeded(explain(&*error), self.said)
             }
             Kind::Transport(error) => of_error(error),
             Kind::TimedOut { timeout } => {
@@ -313,19 +312,8 @@ fn of_error(error: StdError) -> (Status, Cause) {
             let cause: Arc<dyn Error + Send + Sync> = Arc::new((*status).clone());
             (*status, Some(cause))
         }
-        Err(error) => (Status::unknown(message(&*error)), Some(Arc::from(error))),
+        Err(error) => (Status::unknown(explain(&*error)), Some(Arc::from(error))),
     }
-}
-
-/// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it, if
-/// that is known.
-pub(crate) fn message(error: &(dyn Error + 'static)) -> String {
-    let mut text = text_of(error);
-    if let Some(problem) = ConnectProblem::behind(error) {
-        text.push_str(": ");
-        text.push_str(&problem.to_string());
-    }
-    Escaped(text).to_string()
 }
 
 /// The status of an operation that a clock ended. What the server said before is not lost behind it.

@@ -8,6 +8,4 @@ pub(super) mod received;
 mod server_delay;
 
 pub use code_ext::CodeExt;
-#[cfg(feature = "rest")]
-pub(crate) use failure::message;
 pub(crate) use failure::{Failure, Messages, not_sent, with_report};

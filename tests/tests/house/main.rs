@@ -32,7 +32,7 @@ fn repository() -> PathBuf {
 }
 
 /// The modules of the crates, the roots first.
-fn crates() -> [(&'static str, Vec<Module>); 13] {
+fn crates() -> [(&'static str, Vec<Module>); 14] {
     [
         "src/",
         "crates/driver/src/",
@@ -42,6 +42,7 @@ fn crates() -> [(&'static str, Vec<Module>); 13] {
         "crates/connection/src/",
         "crates/batching/src/",
         "crates/testing/src/",
+        "crates/rest/src/",
         "crates/grpc/src/",
         "crates/retry/src/",
         "codegen/src/",

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The published crates' folders.
-const PUBLISHED: [&str; 13] = [
+const PUBLISHED: [&str; 14] = [
     "",
     "crates/retry/",
     "crates/table/",
@@ -18,6 +18,7 @@ const PUBLISHED: [&str; 13] = [
     "crates/connection/",
     "crates/batching/",
     "crates/testing/",
+    "crates/rest/",
     "crates/grpc/",
     "codegen/",
     "crates/cli/",

@@ -1,7 +1,8 @@
 //! Why a connection can't be made, read from the error's chain of sources.
 
-use crate::transport::chain::chain;
+use crate::transport::chain::{chain, text_of};
 use gax_driver::{Note, OperationReport};
+use gax_text::Escaped;
 use std::error::Error;
 use std::fmt;
 
@@ -178,6 +179,16 @@ impl fmt::Display for NoTls {
 }
 
 impl Error for NoTls {}
+
+/// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it, if that is known.
+pub fn explain(error: &(dyn Error + 'static)) -> String {
+    let mut text = text_of(error);
+    if let Some(problem) = ConnectProblem::behind(error) {
+        text.push_str(": ");
+        text.push_str(&problem.to_string());
+    }
+    Escaped(text).to_string()
+}
 
 /// Connectors say these things with errors of private types.
 fn of_words(words: &str) -> Option<ConnectProblem> {

@@ -1,6 +1,7 @@
 //! Any message and any text: there and back, and as others read them.
 
 use super::types::{client, echoed, read_strictly};
+use gax_rest::{RestOptions, RestTransport};
 use proptest::prelude::{Just, Strategy, any, proptest};
 use proptest::{collection, option, prop_oneof};
 use prost::Message as _;
@@ -8,7 +9,6 @@ use prost_types::value::Kind as ValueKind;
 use prost_types::{Any, Duration, FieldMask, ListValue, Struct, Timestamp, Value};
 use std::collections::HashMap;
 use tokio::runtime::{Builder, Runtime};
-use tonic_gax::rest::{RestOptions, RestTransport};
 use tonic_gax_tests::RestServer;
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything::Choice;
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::{Everything, Flat};

@@ -1,8 +1,8 @@
 //! Every shape of binding that the comments of google/api/http.proto show.
 
+use gax_rest::{HttpRule, RestOptions, RestTransport};
 use tonic::{Code, Status};
 use tonic_gax::Compatibility;
-use tonic_gax::rest::{HttpRule, RestOptions, RestTransport};
 use tonic_gax_tests::generated::rest_shapes::DESCRIPTORS;
 use tonic_gax_tests::generated::rest_shapes::google::api::HttpBody;
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::get_revision_request::SubMessage;

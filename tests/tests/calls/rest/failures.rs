@@ -1,9 +1,9 @@
 //! Errors of servers and of what is below HTTP, and the attempts that follow.
 
+use gax_rest::{RestOptions, RestTransport};
 use prost::Message as _;
 use std::io::ErrorKind;
 use tonic::{Code, Request, Status};
-use tonic_gax::rest::{RestOptions, RestTransport};
 use tonic_gax::{
     CallOptions, Code as GaxCode, Compatibility, Note, OperationError, OperationOptions, RequestExt as _,
     RetrySettings, StopReason,

@@ -2,6 +2,7 @@
 
 use gax_driver::report::Delivery;
 use gax_http::ReqwestService;
+use gax_rest::{HttpService, RestOptions, RestTransport};
 use gax_wire::ConnectProblem;
 use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -10,7 +11,6 @@ use std::sync::{Arc, Mutex};
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
 use tonic::{Code, Request};
-use tonic_gax::rest::{HttpService, RestOptions, RestTransport};
 use tonic_gax::{CallOptions, OperationError, OperationReport, RequestExt as _, StopReason};
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
     MessagingClient, MessagingSettings,

@@ -2,9 +2,9 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gax_rest::{RestOptions, RestTransport};
 use std::io::Write as _;
 use tonic::{Code, Request};
-use tonic_gax::rest::{RestOptions, RestTransport};
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_service_gax::{
     EverythingServiceClient, EverythingServiceSettings,
 };

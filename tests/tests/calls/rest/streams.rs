@@ -2,9 +2,9 @@
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use gax_rest::{RestOptions, RestTransport};
 use std::io::{ErrorKind, Write as _};
 use tonic::{Code, Status};
-use tonic_gax::rest::{RestOptions, RestTransport};
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::GetByUserRequest;
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
     MessagingClient, MessagingSettings,

@@ -1,11 +1,11 @@
 //! Fields of all types, in bodies, queries and paths, each as proto3's JSON has it.
 
+use gax_rest::{RestOptions, RestTransport};
 use prost::Message as _;
 use prost_reflect::{DescriptorPool, DynamicMessage};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use tonic::{Code, Status};
-use tonic_gax::rest::{RestOptions, RestTransport};
 use tonic_gax_tests::generated::rest_shapes::DESCRIPTORS;
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything::Choice;
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_service_gax::{

@@ -2,12 +2,12 @@
 
 use gax_batching::{BatchCall, Batcher};
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsService};
+use gax_rest::{HttpRule, RestOptions, RestTransport};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic::{Code, Request};
 use tonic_gax::longrunning::{ListOperationsRequest, OperationsClient};
-use tonic_gax::rest::{HttpRule, RestOptions, RestTransport};
 use tonic_gax::resumption::Resumption;
 use tonic_gax::settings::BatchingSettings;
 use tonic_gax::{

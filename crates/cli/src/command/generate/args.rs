@@ -72,7 +72,7 @@ pub(crate) struct GenerateArgs {
     #[arg(long, help_heading = "Code")]
     pub(super) no_transport: bool,
 
-    /// Add clients over HTTP and JSON, which need the feature "rest" of tonic-gax
+    /// Add clients over HTTP and JSON, which need the crate gax-rest
     #[arg(long, help_heading = "Code")]
     pub(super) rest: bool,
 

@@ -7,10 +7,10 @@ use bytes::Bytes;
 use gax_driver::report::Delivery;
 use gax_http::HttpRetryLayer;
 use gax_http::{HttpRetryService, ReplayBody};
+use gax_rest::{HttpService, RestOptions, RestTransport};
 use gax_transfer::{Download, Upload};
 use hyper_util::client::legacy::Client as Hyper;
 use hyper_util::rt::TokioExecutor;
-use tonic_gax::rest::{HttpService, RestOptions, RestTransport};
 use tonic_gax::{CodeSet, OperationOptions};
 use tonic_gax_tests::generated::rest_shapes::rest::messaging::v1::messaging_gax::{
     MessagingClient, MessagingSettings, MessagingStubSettings,

@@ -8,7 +8,7 @@ use gax_table::descriptors;
 /// # Examples
 ///
 /// ```
-/// use tonic_gax::rest::{HttpRule, RestOptions};
+/// use gax_rest::{HttpRule, RestOptions};
 ///
 /// // Operations are somewhere else in each API.
 /// let rule = HttpRule::get("/v1/{name=projects/*/operations/*}");

@@ -1,8 +1,8 @@
 //! The body of an HTTP response, regardless of its type.
 
-use crate::rest::http_service::HttpService;
-use crate::rest::problem::{broken, too_long, unreadable};
-use crate::rest::response::gzip::Unpacked;
+use crate::http_service::HttpService;
+use crate::problem::{broken, too_long, unreadable};
+use crate::response::gzip::Unpacked;
 use bytes::{Buf as _, Bytes};
 use gax_http::__house::Part;
 use gax_wire::__house::BoxError;

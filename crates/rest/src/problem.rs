@@ -1,13 +1,13 @@
 //! The statuses of attempts that failed before a server's status was there.
 
-use crate::grpc::{CodeExt as _, error_message};
 use gax_driver::credentials::CredentialsError;
 use gax_http::__house::{Part, classify};
 use gax_retry::Code;
 use gax_retry::http::TransportFailure;
-use gax_wire::__house::{BoxError, ClassifiedError, Finality, Reach, chain};
+use gax_wire::__house::{BoxError, ClassifiedError, Finality, Reach, chain, explain};
 use std::sync::Arc;
 use tonic::Status;
+use tonic_gax::CodeExt as _;
 
 /// A request that can't be made: nothing is sent, and no other attempt would do better.
 pub(super) fn refused(code: Code, message: impl Into<String>) -> Status {
@@ -48,7 +48,7 @@ pub(super) fn broken(error: BoxError, part: Part, is_java: bool) -> Status {
         Some(TransportFailure::Unreadable) => (Code::Internal, Finality::Unreadable),
         Some(_) => (Code::Unavailable, Finality::ByCode),
     };
-    let message = error_message(&*error);
+    let message = explain(&*error);
     status(code, message, cause.reach, finality, Some(error))
 }
 

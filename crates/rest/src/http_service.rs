@@ -4,7 +4,7 @@ use gax_wire::__house::BoxError;
 use http_body::Body as HttpBody;
 use tonic::body::Body;
 
-/// An HTTP client that a [`RestTransport`](crate::rest::RestTransport) sends requests over: hyper-util's, or with the feature
+/// An HTTP client that a [`RestTransport`](crate::RestTransport) sends requests over: hyper-util's, or with the feature
 /// `reqwest` a [`ReqwestService`](gax_http::ReqwestService), each also with tower layers around it.
 ///
 /// It is implemented for everything that qualifies, so you never implement it yourself. The client should follow no redirects: a

@@ -1,7 +1,7 @@
 //! Errors that a server sends.
 
-use crate::rest::response::http_body::HttpBytes;
-use crate::rest::response::json;
+use crate::response::http_body::HttpBytes;
+use crate::response::json;
 use gax_retry::Code;
 use gax_wire::__house::retry_after_in;
 use http::{HeaderMap, StatusCode};

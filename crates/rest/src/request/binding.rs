@@ -1,10 +1,10 @@
 //! One way in which an RPC is reached over HTTP.
 
-use crate::rest::http_rule::HttpRule;
-use crate::rest::messages::{is_http_body, make_writable, restore_json, write_http_body};
-use crate::rest::request::floats::Floats;
-use crate::rest::request::path::{BoundPath, Mismatch};
-use crate::rest::request::query::Query;
+use crate::http_rule::HttpRule;
+use crate::messages::{is_http_body, make_writable, restore_json, write_http_body};
+use crate::request::floats::Floats;
+use crate::request::path::{BoundPath, Mismatch};
+use crate::request::query::Query;
 use bytes::Bytes;
 use http::{HeaderValue, Method};
 use prost_reflect::{

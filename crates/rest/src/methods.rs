@@ -1,10 +1,10 @@
 //! The RPCs of descriptors, each with its binding to HTTP.
 
-use crate::rest::error::RestError;
-use crate::rest::http_rule::HttpRule;
-use crate::rest::messages::add_error_details;
-use crate::rest::options::Encoded;
-use crate::rest::request::Binding;
+use crate::error::RestError;
+use crate::http_rule::HttpRule;
+use crate::messages::add_error_details;
+use crate::options::Encoded;
+use crate::request::Binding;
 use gax_table::descriptors::{FileSet, full_name};
 use http::Uri;
 use prost::Message;

@@ -1,8 +1,8 @@
 //! JSON as messages.
 
-use crate::rest::messages::{is_http_body, make_readable, read_http_body, restore_empty};
-use crate::rest::methods::RestMethod;
-use crate::rest::problem::unreadable;
+use crate::messages::{is_http_body, make_readable, read_http_body, restore_empty};
+use crate::methods::RestMethod;
+use crate::problem::unreadable;
 use bytes::{Bytes, BytesMut};
 use gax_driver::__house::PREFIX;
 use http::{HeaderValue, StatusCode};

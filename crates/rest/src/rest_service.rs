@@ -1,11 +1,12 @@
 //! The descriptors of generated clients.
 
-use crate::rest::error::RestError;
-use crate::rest::methods::Methods;
-use crate::rest::options::RestOptions;
-use crate::rest::transport::RestTransport;
-use crate::settings::ClientSettings;
+use crate::error::RestError;
+use crate::methods::Methods;
+use crate::options::RestOptions;
+use crate::transport::RestTransport;
 use std::sync::{Mutex, PoisonError};
+use tonic_gax::__private::config_of;
+use tonic_gax::settings::ClientSettings;
 
 /// The descriptors of a generated client's build, for generated code.
 #[derive(Debug)]
@@ -65,7 +66,8 @@ impl RestService {
         mut options: RestOptions,
         methods: Result<Methods, RestError>,
     ) -> (RestTransport<H>, ClientSettings<S>) {
-        options.compatibility = options.compatibility.or(settings.config.options.compatibility);
+        let config = config_of(&mut settings);
+        options.compatibility = options.compatibility.or(config.compatibility());
         // Services that are mixed in have their own hosts in their protos, if no other service mixes them in.
         let own = || format!("https://{}", self.default_host?).parse().ok();
         options.origin = options.origin.or_else(own);
@@ -76,7 +78,7 @@ impl RestService {
             method.is_some_and(|method| method.is_hedged_by_verb())
         };
         // RPCs that are no reads over HTTP are not hedged, unless the hedging is for those that are not idempotent too.
-        settings.config.stub.hedge_by_verb(is_hedged);
+        config.hedge_by_verb(is_hedged);
         (RestTransport::of(http, methods, options), settings)
     }
 

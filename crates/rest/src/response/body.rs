@@ -1,6 +1,6 @@
 //! The body of a gRPC response that was made of an HTTP response.
 
-use crate::rest::response::stream::StreamBody;
+use crate::response::stream::StreamBody;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use http_body::{Body, Frame, SizeHint};
@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use tonic::Status;
 
-/// The body of a response of a [`RestTransport`](crate::rest::RestTransport): messages with their prefixes, and the status behind
+/// The body of a response of a [`RestTransport`](crate::RestTransport): messages with their prefixes, and the status behind
 /// them in trailers.
 #[derive(Default)]
 pub struct RestBody {

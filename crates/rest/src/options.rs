@@ -1,13 +1,13 @@
 //! The options of a REST transport.
 
-use crate::rest::error::RestError;
-use crate::rest::http_rule::HttpRule;
+use crate::error::RestError;
+use crate::http_rule::HttpRule;
 use gax_retry::Compatibility;
 use http::Uri;
 use std::fmt;
 use std::sync::Arc;
 
-/// Options of a [`RestTransport`](crate::rest::RestTransport).
+/// Options of a [`RestTransport`](crate::RestTransport).
 ///
 /// # Defaults
 ///

@@ -1,6 +1,6 @@
 //! Single values as text, as paths and queries have them.
 
-use crate::rest::request::floats::{WithFloats, not_finite};
+use crate::request::floats::{WithFloats, not_finite};
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use prost_reflect::{Kind, ReflectMessage as _, Value};

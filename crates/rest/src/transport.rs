@@ -1,13 +1,13 @@
 //! A transport of generated clients that speaks HTTP and JSON.
 
-use crate::rest::error::RestError;
-use crate::rest::headers::{grpc_headers, http_headers};
-use crate::rest::http_service::HttpService;
-use crate::rest::methods::{Methods, RestMethod};
-use crate::rest::options::RestOptions;
-use crate::rest::problem::{broken, refused};
-use crate::rest::request::{HttpParts, Unfit, read_message};
-use crate::rest::response::{HttpBytes, Reading, RestBody, StreamBody, read_failure};
+use crate::error::RestError;
+use crate::headers::{grpc_headers, http_headers};
+use crate::http_service::HttpService;
+use crate::methods::{Methods, RestMethod};
+use crate::options::RestOptions;
+use crate::problem::{broken, refused};
+use crate::request::{HttpParts, Unfit, read_message};
+use crate::response::{HttpBytes, Reading, RestBody, StreamBody, read_failure};
 use gax_http::__house::Part;
 use gax_retry::Code;
 use http::header::CONTENT_TYPE;
@@ -26,7 +26,7 @@ use tower_service::Service;
 /// RPC.
 ///
 /// It replaces a channel: under a generated client, whose `rest` function creates one, or under any tonic client and a
-/// [`RetryLayer`](crate::RetryLayer). The transport itself makes no retries.
+/// `tonic_gax::RetryLayer`. The transport itself makes no retries.
 ///
 /// * The path has the fields that its template names, the body those that the rule says, the query all others that are set. JSON
 ///   has lower camel names, enums by name.
@@ -46,9 +46,9 @@ use tower_service::Service;
 /// # Examples
 ///
 /// ```
+/// use gax_rest::{RestError, RestOptions, RestTransport};
 /// use hyper_util::client::legacy::Client;
 /// use hyper_util::rt::TokioExecutor;
-/// use tonic_gax::rest::{RestError, RestOptions, RestTransport};
 ///
 /// # fn example(descriptors: &[u8]) -> Result<(), RestError> {
 /// let http = Client::builder(TokioExecutor::new()).build_http::<tonic::body::Body>();

@@ -1,10 +1,10 @@
 //! Streams of responses.
 
-use crate::rest::problem::{too_long, unreadable};
-use crate::rest::response::array::{ArrayReader, NextPart, NoArray, Outside};
-use crate::rest::response::failure::Failed;
-use crate::rest::response::http_body::HttpBytes;
-use crate::rest::response::json::Reading;
+use crate::problem::{too_long, unreadable};
+use crate::response::array::{ArrayReader, NextPart, NoArray, Outside};
+use crate::response::failure::Failed;
+use crate::response::http_body::HttpBytes;
+use crate::response::json::Reading;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue};
 use http_body::Frame;

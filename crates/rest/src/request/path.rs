@@ -1,7 +1,7 @@
 //! Paths of requests, by the template of their rule.
 
-use crate::rest::request::field_path::FieldPath;
-use crate::rest::request::scalar;
+use crate::request::field_path::FieldPath;
+use crate::request::scalar;
 use gax_http::__house::has_dots;
 use gax_table::{PathGrammar, PathTemplate};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};

@@ -6,12 +6,12 @@ use http::header::InvalidHeaderValue;
 use prost_reflect::{DynamicMessage, MessageDescriptor, Value};
 
 /// Whether messages of that type are such bytes.
-pub(in crate::rest) fn is_http_body(kind: &MessageDescriptor) -> bool {
+pub(crate) fn is_http_body(kind: &MessageDescriptor) -> bool {
     kind.full_name() == "google.api.HttpBody"
 }
 
 /// The message that a body of that type is.
-pub(in crate::rest) fn read_http_body(
+pub(crate) fn read_http_body(
     kind: MessageDescriptor,
     content_type: Option<&HeaderValue>,
     body: &[u8],
@@ -24,9 +24,7 @@ pub(in crate::rest) fn read_http_body(
 }
 
 /// The bytes of a message, and their type.
-pub(in crate::rest) fn write_http_body(
-    message: &DynamicMessage,
-) -> Result<(Bytes, HeaderValue), InvalidHeaderValue> {
+pub(crate) fn write_http_body(message: &DynamicMessage) -> Result<(Bytes, HeaderValue), InvalidHeaderValue> {
     let field = |name| message.get_field_by_name(name);
     let data = field("data").and_then(|data| data.as_bytes().cloned()).unwrap_or_default();
     let kind = field("content_type").and_then(|kind| kind.as_str().map(str::to_owned)).unwrap_or_default();

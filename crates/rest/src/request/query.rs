@@ -1,7 +1,7 @@
 //! Fields of a request as the query of a URI.
 
-use crate::rest::request::path::ALL_BUT_UNRESERVED;
-use crate::rest::request::scalar;
+use crate::request::path::ALL_BUT_UNRESERVED;
+use crate::request::scalar;
 use percent_encoding::{AsciiSet, utf8_percent_encode};
 use prost_reflect::{DynamicMessage, FieldDescriptor, Value};
 

@@ -1,6 +1,6 @@
 //! The message of a gRPC request.
 
-use crate::rest::problem::refused;
+use crate::problem::refused;
 use bytes::{Buf as _, Bytes};
 use gax_retry::Code;
 use http_body_util::BodyExt as _;

@@ -15,7 +15,7 @@ const UNKNOWN: &str = "tonic-gax.unknown/google.protobuf.Struct";
 
 /// Replaces what prost-reflect can't read in the JSON of a message of that type. Returns whether there was any; a message read of it
 /// then wants [`restore_empty`].
-pub(in crate::rest) fn make_readable(json: &mut Json, kind: &MessageDescriptor) -> bool {
+pub(crate) fn make_readable(json: &mut Json, kind: &MessageDescriptor) -> bool {
     readable(json, kind, json!({"@type": EMPTY, "value": ""}))
 }
 
@@ -74,7 +74,7 @@ fn message_of(field: &FieldDescriptor) -> Option<MessageDescriptor> {
 }
 
 /// Takes the type out again of each Any that had none.
-pub(in crate::rest) fn restore_empty(message: &mut DynamicMessage) {
+pub(crate) fn restore_empty(message: &mut DynamicMessage) {
     each_any(message, &mut |any| {
         if type_url(any) == EMPTY {
             *any = DynamicMessage::new(any.descriptor());
@@ -83,7 +83,7 @@ pub(in crate::rest) fn restore_empty(message: &mut DynamicMessage) {
 }
 
 /// Replaces what prost-reflect can't write in a message. Returns whether there was any; the JSON of it then wants [`restore_json`].
-pub(in crate::rest) fn make_writable(message: &mut DynamicMessage) -> bool {
+pub(crate) fn make_writable(message: &mut DynamicMessage) -> bool {
     let mut is_changed = false;
     each_any(message, &mut |any| {
         let url = type_url(any);
@@ -101,7 +101,7 @@ pub(in crate::rest) fn make_writable(message: &mut DynamicMessage) -> bool {
 }
 
 /// Puts the JSON instead of what stands for it.
-pub(in crate::rest) fn restore_json(json: &mut Json) {
+pub(crate) fn restore_json(json: &mut Json) {
     match json.get("@type").and_then(Json::as_str) {
         Some(EMPTY) => *json = json!({}),
         Some(UNKNOWN) => *json = json.get_mut("value").map(Json::take).unwrap_or_default(),
