@@ -146,6 +146,12 @@ impl CallSettings {
         others
     }
 
+    /// These settings, but hedged only if the hedging is for RPCs that are not idempotent too.
+    pub(super) fn hedged_only_if_allowed(self) -> Self {
+        let hedging = self.hedging().copied().filter(Hedging::allows_non_idempotent);
+        self.with_hedging(hedging)
+    }
+
     pub(crate) fn with_hedging(mut self, hedging: Option<Hedging>) -> Self {
         self.hedging = hedging;
         self

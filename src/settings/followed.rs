@@ -5,7 +5,7 @@ use crate::settings::stub_settings::call_by_table;
 use crate::settings::{CallSettings, ClientSettings, MethodInfo, StubSettings};
 use gax_driver::__house::KnownMethods;
 use gax_driver::live::{SettingsHandle, UnknownMethodsError};
-use gax_retry::{CodeSet, Hedging, RetrySettings};
+use gax_retry::{CodeSet, RetrySettings};
 use gax_table::{HedgingPolicy, MethodDescription, MethodPolicy, RetryTable, ServiceDescription};
 use std::collections::BTreeMap;
 
@@ -77,11 +77,5 @@ impl CallSettings {
             .with_hedging(policy.hedging().map(HedgingPolicy::to_hedging))
             .waiting_for_ready(policy.wait_for_ready())
             .with_stream_timeouts(policy.wait_timeout(), policy.idle_timeout())
-    }
-
-    /// These settings, but hedged only if the hedging is for RPCs that are not idempotent too.
-    pub(super) fn hedged_only_if_allowed(self) -> Self {
-        let hedging = self.hedging().copied().filter(Hedging::allows_non_idempotent);
-        self.with_hedging(hedging)
     }
 }

@@ -11,7 +11,7 @@ pub use transport::{CloneService, ConnectProblem};
 pub mod __house {
     pub use crate::body::{BufferedBody, FrameBuffer, OpenPart, Remainder, is_one_message};
     pub use crate::transport::{
-        BoxError, ClassifiedError, Finality, H2Cause, NoTls, NotConnected, Reach, SharedService, chain,
-        dead_peers, explain, grpc_timeout, is_bare, retry_after_in, set_bare, text_of,
+        BoxError, ClassifiedError, Finality, H2Cause, NoTls, NotConnected, Reach, SharedService, cancel,
+        chain, dead_peers, explain, grpc_timeout, is_bare, retry_after_in, set_bare, text_of,
     };
 }

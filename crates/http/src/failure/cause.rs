@@ -131,8 +131,8 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
             }
             is_of_connection = true;
         }
-        if let Some(error) = current.downcast_ref::<h2::Error>() {
-            return from_h2(error, broken, reach);
+        if let Some(cause) = H2Cause::of(current) {
+            return from_h2(cause, broken, reach);
         }
         if current.is::<http::Error>()
             || current.is::<http::uri::InvalidUri>()
@@ -181,8 +181,8 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
 }
 
 /// The cause of an HTTP/2 error.
-fn from_h2(error: &h2::Error, broken: TransportFailure, reach: Reach) -> Cause {
-    match H2Cause::from(error) {
+fn from_h2(cause: H2Cause, broken: TransportFailure, reach: Reach) -> Cause {
+    match cause {
         H2Cause::Request => Cause::FAULT,
         H2Cause::Unreadable => Cause::UNREADABLE,
         H2Cause::ConnectionClosed => Cause { is_closed_by_us: true, ..Cause::new(broken, reach) },

@@ -2,7 +2,7 @@
 
 use crate::request::cut_off::Cut;
 use bytes::Bytes;
-use gax_wire::__house::BoxError;
+use gax_wire::__house::{BoxError, cancel};
 use http_body::{Body, Frame, SizeHint};
 use std::error::Error;
 use std::fmt;
@@ -25,7 +25,7 @@ struct State<B> {
 
 /// The attempt has ended: to an HTTP/2 stream that is CANCEL.
 #[derive(Debug)]
-struct AttemptIsOver(h2::Error);
+struct AttemptIsOver(Option<BoxError>);
 
 impl fmt::Display for AttemptIsOver {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -35,7 +35,7 @@ impl fmt::Display for AttemptIsOver {
 
 impl Error for AttemptIsOver {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&self.0)
+        self.0.as_deref().map(|source| source as _)
     }
 }
 
@@ -83,8 +83,7 @@ impl<B: Body<Data = Bytes, Error = BoxError> + Unpin> AttemptBody<B> {
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let mut state = self.0.state();
         if state.is_over {
-            let cancel = h2::Error::from(h2::Reason::CANCEL);
-            return Poll::Ready(Some(Err(Box::new(AttemptIsOver(cancel)))));
+            return Poll::Ready(Some(Err(Box::new(AttemptIsOver(cancel())))));
         }
         let Some(mut body) = state.body.take() else { return Poll::Ready(None) };
         drop(state);

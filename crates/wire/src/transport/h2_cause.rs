@@ -1,5 +1,8 @@
 //! The cause of an HTTP/2 error, by who raised it.
 
+use crate::transport::chain::BoxError;
+use std::error::Error;
+
 /// Who ended a stream or its connection, and how.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
@@ -17,6 +20,32 @@ pub enum H2Cause {
     Broken,
 }
 
+impl H2Cause {
+    /// The cause of a link of a chain of errors, if it is one of HTTP/2.
+    #[cfg(feature = "http2")]
+    #[must_use]
+    pub fn of(link: &(dyn Error + 'static)) -> Option<Self> {
+        link.downcast_ref::<h2::Error>().map(Self::from)
+    }
+
+    /// None: without the feature `http2` no link is one of HTTP/2.
+    #[cfg(not(feature = "http2"))]
+    #[must_use]
+    pub fn of(_: &(dyn Error + 'static)) -> Option<Self> {
+        None
+    }
+}
+
+/// The source that the error of a request's body needs for an HTTP/2 client to reset the stream with CANCEL.
+#[must_use]
+pub fn cancel() -> Option<BoxError> {
+    #[cfg(feature = "http2")]
+    return Some(h2::Error::from(h2::Reason::CANCEL).into());
+    #[cfg(not(feature = "http2"))]
+    return None;
+}
+
+#[cfg(feature = "http2")]
 impl From<&h2::Error> for H2Cause {
     fn from(error: &h2::Error) -> Self {
         // h2 has no method for errors that the program raised: they are those that are neither remote nor of the library.

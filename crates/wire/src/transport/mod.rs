@@ -17,7 +17,7 @@ pub use chain::{BoxError, NotConnected, chain, text_of};
 pub use classified_error::{ClassifiedError, Finality};
 pub use clone_service::CloneService;
 pub use connect_problem::{ConnectProblem, NoTls, explain};
-pub use h2_cause::H2Cause;
+pub use h2_cause::{H2Cause, cancel};
 pub use reach::Reach;
 pub use retry_after::retry_after_in;
 pub use shared_service::SharedService;
