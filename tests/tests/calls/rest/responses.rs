@@ -91,10 +91,9 @@ async fn requests_have_the_callers_headers_and_none_of_grpcs() {
     client.update_all(Message { message_id: "1".to_owned(), ..Message::default() }).await.unwrap();
     let requests = server.requests();
     assert_eq!(requests[0].header("authorization"), Some("Bearer t"));
-    assert_eq!(
-        requests[0].header("x-goog-api-client"),
-        Some(&*format!("mine/1 rest/{}", env!("CARGO_PKG_VERSION")))
-    );
+    let version =
+        requests[0].header("x-goog-api-client").and_then(|value| value.strip_prefix("mine/1 rest/"));
+    assert!(version.is_some_and(|version| version.starts_with("0.")), "{version:?}");
     assert_eq!(requests[0].header("accept-encoding"), Some("gzip"));
     let content_types = requests.iter().map(|request| request.header("content-type")).collect::<Vec<_>>();
     assert_eq!(content_types, [None, Some("application/json")]);
