@@ -190,7 +190,6 @@ impl<T, R, E> Batcher<T, R, E> {
 
     /// The entries and bytes of the elements that were taken and have no reply yet, such as after a [`close`](Self::close) that
     /// its caller did not wait for to the end. Elements that wait for room are not among them.
-    #[must_use]
     pub fn outstanding(&self) -> ElementSize {
         self.shared().outstanding()
     }

@@ -56,6 +56,29 @@ pub enum Code {
     Unauthenticated = 16,
 }
 
+gax_text::names! {
+    /// The name as `google.rpc.Code` spells it, such as `DEADLINE_EXCEEDED`.
+    pub fn name for Code {
+        Ok = "OK",
+        Cancelled = "CANCELLED",
+        Unknown = "UNKNOWN",
+        InvalidArgument = "INVALID_ARGUMENT",
+        DeadlineExceeded = "DEADLINE_EXCEEDED",
+        NotFound = "NOT_FOUND",
+        AlreadyExists = "ALREADY_EXISTS",
+        PermissionDenied = "PERMISSION_DENIED",
+        ResourceExhausted = "RESOURCE_EXHAUSTED",
+        FailedPrecondition = "FAILED_PRECONDITION",
+        Aborted = "ABORTED",
+        OutOfRange = "OUT_OF_RANGE",
+        Unimplemented = "UNIMPLEMENTED",
+        Internal = "INTERNAL",
+        Unavailable = "UNAVAILABLE",
+        DataLoss = "DATA_LOSS",
+        Unauthenticated = "UNAUTHENTICATED",
+    }
+}
+
 impl Code {
     /// Every code, in the order of their numbers.
     pub const ALL: [Code; 17] = [
@@ -78,30 +101,6 @@ impl Code {
         Code::Unauthenticated,
     ];
 
-    /// The name as `google.rpc.Code` spells it, such as `DEADLINE_EXCEEDED`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Code::Ok => "OK",
-            Code::Cancelled => "CANCELLED",
-            Code::Unknown => "UNKNOWN",
-            Code::InvalidArgument => "INVALID_ARGUMENT",
-            Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
-            Code::NotFound => "NOT_FOUND",
-            Code::AlreadyExists => "ALREADY_EXISTS",
-            Code::PermissionDenied => "PERMISSION_DENIED",
-            Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
-            Code::FailedPrecondition => "FAILED_PRECONDITION",
-            Code::Aborted => "ABORTED",
-            Code::OutOfRange => "OUT_OF_RANGE",
-            Code::Unimplemented => "UNIMPLEMENTED",
-            Code::Internal => "INTERNAL",
-            Code::Unavailable => "UNAVAILABLE",
-            Code::DataLoss => "DATA_LOSS",
-            Code::Unauthenticated => "UNAUTHENTICATED",
-        }
-    }
-
     /// The number on the wire.
     #[must_use]
     pub const fn number(self) -> i32 {
@@ -119,12 +118,6 @@ impl Code {
     #[inline]
     fn of_number(number: i32) -> Option<Self> {
         usize::try_from(number).ok().and_then(|index| Code::ALL.get(index).copied())
-    }
-}
-
-impl fmt::Display for Code {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.name())
     }
 }
 

@@ -1,8 +1,5 @@
 //! Which library's rules turn settings into attempts.
 
-use std::fmt;
-use std::str::FromStr;
-
 /// Which client's rules turn settings into attempts.
 ///
 /// It belongs to the client or layer, not to the settings: the same table can be run by any of them.
@@ -34,37 +31,13 @@ pub enum Compatibility {
     Grpc,
 }
 
-impl Compatibility {
-    const NAMES: [(Compatibility, &'static str); 3] = [
-        (Compatibility::Documented, "documented"),
-        (Compatibility::GaxJava, "gax-java"),
-        (Compatibility::Grpc, "grpc"),
-    ];
-}
-
-impl fmt::Display for Compatibility {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = Self::NAMES.into_iter().find(|(known, _)| known == self).map_or("", |(_, name)| name);
-        f.pad(name)
+gax_text::names! {
+    const ALL;
+    fn as_str for Compatibility {
+        Documented = "documented",
+        GaxJava = "gax-java",
+        Grpc = "grpc",
     }
 }
 
-impl FromStr for Compatibility {
-    type Err = ParseCompatibilityError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::NAMES
-            .into_iter()
-            .find(|(_, name)| *name == text)
-            .map(|(known, _)| known)
-            .ok_or_else(|| ParseCompatibilityError { text: text.to_owned() })
-    }
-}
-
-/// A text that isn't the name of a [`Compatibility`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseCompatibilityError {
-    text: String,
-}
-
-gax_text::error_text! { ParseCompatibilityError { text }, "{text:?} is not a compatibility (documented, gax-java or grpc)" }
+gax_text::parsed_by_name! { Compatibility, ParseCompatibilityError, "is not a compatibility (documented, gax-java or grpc)" }

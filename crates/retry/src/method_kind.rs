@@ -1,7 +1,5 @@
 //! How an RPC is called.
 
-use std::fmt;
-
 /// The shape of an RPC, as far as retries care.
 ///
 /// `Paged` and `Batching` are unary RPCs with a pattern on top, as Google's generators tell them apart.
@@ -22,6 +20,18 @@ pub enum MethodKind {
     BidiStreaming,
 }
 
+gax_text::names! {
+    /// The kind in the words of generated tables, such as `server-streaming`.
+    pub fn as_str for MethodKind {
+        Unary = "unary",
+        Paged = "paged",
+        Batching = "batching",
+        ServerStreaming = "server-streaming",
+        ClientStreaming = "client-streaming",
+        BidiStreaming = "bidi-streaming",
+    }
+}
+
 impl MethodKind {
     /// Whether one request gets one response.
     #[must_use]
@@ -33,24 +43,5 @@ impl MethodKind {
     #[must_use]
     pub const fn streams_requests(self) -> bool {
         matches!(self, MethodKind::ClientStreaming | MethodKind::BidiStreaming)
-    }
-
-    /// The kind in the words of generated tables, such as `server-streaming`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            MethodKind::Unary => "unary",
-            MethodKind::Paged => "paged",
-            MethodKind::Batching => "batching",
-            MethodKind::ServerStreaming => "server-streaming",
-            MethodKind::ClientStreaming => "client-streaming",
-            MethodKind::BidiStreaming => "bidi-streaming",
-        }
-    }
-}
-
-impl fmt::Display for MethodKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }

@@ -1,7 +1,5 @@
 //! Why an operation ended without success.
 
-use std::fmt;
-
 /// Why no further attempt was made.
 ///
 /// Every operation that fails has one; its text is the same in reports, in `gax` output and in metrics.
@@ -42,27 +40,26 @@ pub enum StopReason {
     Cancelled,
 }
 
-impl StopReason {
+gax_text::names! {
     /// The reason in the form that reports and tools print, such as `TOTAL_TIMEOUT`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            StopReason::NonRetryable => "NON_RETRYABLE",
-            StopReason::TotalTimeout => "TOTAL_TIMEOUT",
-            StopReason::MaxAttempts => "MAX_ATTEMPTS",
-            StopReason::NoLimits => "NO_LIMITS",
-            StopReason::NotReplayable => "NOT_REPLAYABLE",
-            StopReason::Committed => "COMMITTED",
-            StopReason::Throttled => "THROTTLED",
-            StopReason::Pushback => "PUSHBACK",
-            StopReason::ServerDelayExceedsBudget => "SERVER_DELAY_EXCEEDS_BUDGET",
-            StopReason::NestedRetry => "NESTED_RETRY",
-            StopReason::ChannelClosed => "CHANNEL_CLOSED",
-            StopReason::InvalidOptions => "INVALID_OPTIONS",
-            StopReason::Cancelled => "CANCELLED",
-        }
+    pub fn as_str for StopReason {
+        NonRetryable = "NON_RETRYABLE",
+        TotalTimeout = "TOTAL_TIMEOUT",
+        MaxAttempts = "MAX_ATTEMPTS",
+        NoLimits = "NO_LIMITS",
+        NotReplayable = "NOT_REPLAYABLE",
+        Committed = "COMMITTED",
+        Throttled = "THROTTLED",
+        Pushback = "PUSHBACK",
+        ServerDelayExceedsBudget = "SERVER_DELAY_EXCEEDS_BUDGET",
+        NestedRetry = "NESTED_RETRY",
+        ChannelClosed = "CHANNEL_CLOSED",
+        InvalidOptions = "INVALID_OPTIONS",
+        Cancelled = "CANCELLED",
     }
 }
+
+impl StopReason {}
 
 impl StopReason {
     /// Whether the last attempt would have been retried, except for a limit, the budget or the server: what gax's
@@ -84,11 +81,5 @@ impl StopReason {
             | StopReason::InvalidOptions
             | StopReason::Cancelled => false,
         }
-    }
-}
-
-impl fmt::Display for StopReason {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }

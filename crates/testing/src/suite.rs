@@ -56,7 +56,6 @@ impl Trial {
     }
 
     /// The settings, the codes and the hedging together.
-    #[must_use]
     pub fn policy(&self) -> Policy {
         Policy::new(&self.settings, self.codes()).with_hedging(self.hedging)
     }

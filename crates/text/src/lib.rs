@@ -45,3 +45,77 @@ macro_rules! error_text {
         impl ::core::error::Error for $error {}
     };
 }
+
+/// Getters of fields that are copied, each of its field's name: in the form `field: Type;`. For the crates of this repository
+/// alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! getters {
+    ($($(#[$doc:meta])* $field:ident: $kind:ty;)+) => {
+        $($(#[$doc])*
+        #[must_use]
+        pub fn $field(&self) -> $kind {
+            self.$field
+        })+
+    };
+}
+
+/// Gives the values of an enum their names: a function that returns them, `Display` and, if it is wanted, the list of
+/// all values. For the crates of this repository alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! names {
+    (
+        $(#[$list_doc:meta])* $list_vis:vis const ALL;
+        $(#[$doc:meta])* $vis:vis fn $name:ident for $kind:ident { $($value:ident = $text:literal,)+ }
+    ) => {
+        impl $kind {
+            $(#[$list_doc])*
+            $list_vis const ALL: &'static [$kind] = &[$($kind::$value),+];
+        }
+
+        $crate::names! { $(#[$doc])* $vis fn $name for $kind { $($value = $text,)+ } }
+    };
+    ($(#[$doc:meta])* $vis:vis fn $name:ident for $kind:ident { $($value:ident = $text:literal,)+ }) => {
+        impl $kind {
+            $(#[$doc])*
+            #[must_use]
+            $vis const fn $name(self) -> &'static str {
+                match self {
+                    $($kind::$value => $text,)+
+                }
+            }
+        }
+
+        impl ::core::fmt::Display for $kind {
+            fn fmt(&self, f: &mut ::core::fmt::Formatter<'_>) -> ::core::fmt::Result {
+                f.pad(self.$name())
+            }
+        }
+    };
+}
+
+/// Reads a value by its name, from the type's `ALL` and `as_str`, and defines the error for any other text. For the crates
+/// of this repository alone.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! parsed_by_name {
+    ($kind:ident, $error:ident, $problem:literal) => {
+        impl ::core::str::FromStr for $kind {
+            type Err = $error;
+
+            fn from_str(text: &str) -> ::core::result::Result<Self, $error> {
+                let known = Self::ALL.iter().copied().find(|known| known.as_str() == text);
+                known.ok_or_else(|| $error { text: text.to_owned() })
+            }
+        }
+
+        #[doc = ::core::concat!("A text that isn't the name of a [`", ::core::stringify!($kind), "`].")]
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct $error {
+            text: String,
+        }
+
+        $crate::error_text! { $error { text }, "{text:?} {}", $problem }
+    };
+}

@@ -37,7 +37,6 @@ impl RandomBudget {
     }
 
     /// The budget itself, full.
-    #[must_use]
     #[expect(clippy::cast_precision_loss, reason = "the numbers are small")]
     pub fn budget(self) -> RetryBudget {
         let number = |thousandths: u64| thousandths as f64 / 1000.0;

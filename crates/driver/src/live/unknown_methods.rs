@@ -27,7 +27,6 @@ impl UnknownMethodsError {
     }
 
     /// A finding for each name.
-    #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }

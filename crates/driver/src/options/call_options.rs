@@ -222,7 +222,6 @@ impl CallOptions {
 
     /// The policy of the call, of that of its method.
     #[doc(hidden)]
-    #[must_use]
     pub fn applied_to(&self, mut policy: Policy) -> Policy {
         if let Some(settings) = &self.retry_settings {
             policy = policy.with_retry_settings(settings);

@@ -256,7 +256,6 @@ impl OperationOptions {
 
     /// The policy with these options, except those that apply to every call whatever its own options are.
     #[doc(hidden)]
-    #[must_use]
     pub fn applied_to(&self, policy: Policy) -> Policy {
         let own = policy.budget().cloned();
         let mut policy = policy.with_budget(self.budget_over(own));

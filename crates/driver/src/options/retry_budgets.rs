@@ -44,7 +44,6 @@ impl RetryBudgets {
     /// The budget of that server; `new` makes it if the server has none yet.
     ///
     /// If clients of one server have different budgets, the first client's budget applies.
-    #[must_use]
     pub fn of(&self, server: &str, new: impl FnOnce() -> RetryBudget) -> RetryBudget {
         self.with(|servers| servers.entry(server.into()).or_insert_with(new).clone())
     }

@@ -2,7 +2,6 @@
 
 use crate::batching::element::ElementSize;
 use crate::batching::flow_control::OutstandingLimit;
-use std::fmt;
 use std::time::Duration;
 
 /// Which batch; those that are opened later have greater ones.
@@ -64,29 +63,22 @@ pub enum BatchTrigger {
     Held,
 }
 
+gax_text::names! {
+    /// The word for it in metrics: `elements`, `bytes`, `delay`, `flush`, `close` or `held`.
+    pub fn as_str for BatchTrigger {
+        Elements = "elements",
+        Bytes = "bytes",
+        Delay = "delay",
+        Flush = "flush",
+        Close = "close",
+        Held = "held",
+    }
+}
+
 impl BatchTrigger {
     /// The first of the thresholds.
     pub(super) fn of(elements: bool, bytes: bool) -> Option<Self> {
         if elements { Some(Self::Elements) } else { bytes.then_some(Self::Bytes) }
-    }
-
-    /// The word for it in metrics: `elements`, `bytes`, `delay`, `flush`, `close` or `held`.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            BatchTrigger::Elements => "elements",
-            BatchTrigger::Bytes => "bytes",
-            BatchTrigger::Delay => "delay",
-            BatchTrigger::Flush => "flush",
-            BatchTrigger::Close => "close",
-            BatchTrigger::Held => "held",
-        }
-    }
-}
-
-impl fmt::Display for BatchTrigger {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
     }
 }
 
@@ -107,7 +99,6 @@ impl ReadyBatch {
     }
 
     /// Its entries and bytes.
-    #[must_use]
     pub fn size(self) -> ElementSize {
         self.size
     }

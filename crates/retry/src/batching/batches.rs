@@ -220,7 +220,6 @@ impl<K: Ord + Clone> Batches<K> {
     }
 
     /// The size of all elements that were accepted and whose batches have not ended.
-    #[must_use]
     pub fn outstanding(&self) -> ElementSize {
         self.flow.outstanding().size()
     }

@@ -11,6 +11,7 @@
 /// assert_eq!(ElementSize::new(3, 120).bytes(), 120);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[must_use]
 pub struct ElementSize {
     elements: u64,
     bytes: u64,
@@ -18,13 +19,11 @@ pub struct ElementSize {
 
 impl ElementSize {
     /// So many entries with so many bytes in all: a request that is an element may have several entries, or none.
-    #[must_use]
     pub const fn new(elements: u64, bytes: u64) -> Self {
         Self { elements, bytes }
     }
 
     /// One entry with so many bytes.
-    #[must_use]
     pub const fn of_bytes(bytes: u64) -> Self {
         Self::new(1, bytes)
     }

@@ -17,12 +17,17 @@ use std::time::Duration;
 /// assert_eq!(BATCHING.request_byte_threshold(), u64::MAX);
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize), serde(deny_unknown_fields))]
 pub struct BatchingSettings {
     pub(crate) element_count_threshold: u64,
     pub(crate) request_byte_threshold: u64,
+    #[cfg_attr(feature = "serde", serde(with = "crate::stored::duration_text"))]
     pub(crate) delay_threshold: Duration,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub(crate) max_outstanding_elements: Option<u64>,
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     pub(crate) max_outstanding_bytes: Option<u64>,
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) limit_exceeded: LimitExceeded,
 }
 
@@ -40,40 +45,24 @@ impl BatchingSettings {
         })
     }
 
-    /// A batch with this many elements is sent; `u64::MAX`: there is no such threshold.
-    #[must_use]
-    pub fn element_count_threshold(&self) -> u64 {
-        self.element_count_threshold
-    }
+    gax_text::getters! {
+        /// A batch with this many elements is sent; `u64::MAX`: there is no such threshold.
+        element_count_threshold: u64;
 
-    /// A batch with this many bytes is sent; `u64::MAX`: there is no such threshold.
-    #[must_use]
-    pub fn request_byte_threshold(&self) -> u64 {
-        self.request_byte_threshold
-    }
+        /// A batch with this many bytes is sent; `u64::MAX`: there is no such threshold.
+        request_byte_threshold: u64;
 
-    /// A batch whose first element is this old is sent.
-    #[must_use]
-    pub fn delay_threshold(&self) -> Duration {
-        self.delay_threshold
-    }
+        /// A batch whose first element is this old is sent.
+        delay_threshold: Duration;
 
-    /// How many elements may be waiting for their reply; `None`: no limit.
-    #[must_use]
-    pub fn max_outstanding_elements(&self) -> Option<u64> {
-        self.max_outstanding_elements
-    }
+        /// How many elements may be waiting for their reply; `None`: no limit.
+        max_outstanding_elements: Option<u64>;
 
-    /// How many bytes may be waiting for their reply; `None`: no limit.
-    #[must_use]
-    pub fn max_outstanding_bytes(&self) -> Option<u64> {
-        self.max_outstanding_bytes
-    }
+        /// How many bytes may be waiting for their reply; `None`: no limit.
+        max_outstanding_bytes: Option<u64>;
 
-    /// The fate of an element beyond these limits.
-    #[must_use]
-    pub fn limit_exceeded(&self) -> LimitExceeded {
-        self.limit_exceeded
+        /// The fate of an element beyond these limits.
+        limit_exceeded: LimitExceeded;
     }
 }
 

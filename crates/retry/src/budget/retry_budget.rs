@@ -35,6 +35,7 @@ use std::time::Duration;
 /// assert!(budget.allows(now));
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct RetryBudget {
     kind: Arc<Kind>,
 }
@@ -60,7 +61,6 @@ impl RetryBudget {
     ///
     /// Both numbers have three decimals. Values outside of 0.001 to a billion tokens, or 0 to a billion for the ratio,
     /// are replaced with the nearest bound.
-    #[must_use]
     pub fn tokens(max: impl Into<f64>, ratio: f64) -> Self {
         Self::of(Kind::Tokens(Tokens::new(max.into(), ratio)))
     }
@@ -84,7 +84,6 @@ impl RetryBudget {
     /// assert!(budget.retried(now));
     /// assert!(!budget.allows(now));
     /// ```
-    #[must_use]
     pub fn ratio(ratio: f64) -> Self {
         const PER_SECOND: u32 = 10;
         Self::of(Kind::Window(Window::new(ratio, PER_SECOND)))
@@ -92,7 +91,6 @@ impl RetryBudget {
 
     /// How many retries a second are allowed in any case, over ten seconds: with 10, a hundred in each ten seconds.
     /// It is a separate budget, in which nothing has happened. Without effect on [`tokens`](Self::tokens).
-    #[must_use]
     pub fn min_per_second(self, retries: u32) -> Self {
         match &*self.kind {
             Kind::Tokens(_) => self,
@@ -120,7 +118,6 @@ impl RetryBudget {
     }
 
     /// Another budget with the same limits, in which nothing has happened.
-    #[must_use]
     pub fn fresh(&self) -> Self {
         Self::of(match &*self.kind {
             Kind::Tokens(tokens) => Kind::Tokens(tokens.full()),

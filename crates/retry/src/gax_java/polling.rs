@@ -33,6 +33,7 @@ use std::time::Duration;
 /// # Ok::<(), gax_retry::StopReason>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Polling {
     algorithm: Algorithm,
     call_timeout: Option<Duration>,
@@ -40,13 +41,11 @@ pub struct Polling {
 
 impl Polling {
     /// Polls by those settings. The retry settings of the polling method play no part in it.
-    #[must_use]
     pub fn new(settings: &RawSettings) -> Self {
         Self { algorithm: Algorithm::new(settings), call_timeout: None }
     }
 
     /// The timeout of the caller's context, which bounds the initial call and every poll. Zero is none.
-    #[must_use]
     pub fn with_call_timeout(mut self, timeout: Duration) -> Self {
         self.call_timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
         self

@@ -19,32 +19,16 @@ pub enum TransportFailure {
     Unreadable,
 }
 
-impl TransportFailure {
+gax_text::names! {
     /// Every kind.
-    pub const ALL: &'static [TransportFailure] = &[
-        TransportFailure::Connect,
-        TransportFailure::Reset,
-        TransportFailure::Truncated,
-        TransportFailure::Timeout,
-        TransportFailure::Unreadable,
-    ];
-
+    pub const ALL;
     /// The kind in one word.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            TransportFailure::Connect => "connect",
-            TransportFailure::Reset => "reset",
-            TransportFailure::Truncated => "truncated",
-            TransportFailure::Timeout => "timeout",
-            TransportFailure::Unreadable => "unreadable",
-        }
-    }
-}
-
-impl fmt::Display for TransportFailure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+    pub fn as_str for TransportFailure {
+        Connect = "connect",
+        Reset = "reset",
+        Truncated = "truncated",
+        Timeout = "timeout",
+        Unreadable = "unreadable",
     }
 }
 
@@ -61,6 +45,7 @@ impl fmt::Display for TransportFailure {
 /// assert_eq!(TransportFailures::ALL.to_string(), "connect, reset, truncated, timeout");
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[must_use]
 pub struct TransportFailures(u8);
 
 impl TransportFailures {
@@ -75,7 +60,6 @@ impl TransportFailures {
         .with(TransportFailure::Timeout);
 
     /// The set with one more.
-    #[must_use]
     pub const fn with(self, failure: TransportFailure) -> Self {
         TransportFailures(self.0 | (1 << failure as u8))
     }

@@ -18,6 +18,7 @@ const LAST: u16 = 599;
 /// assert_eq!(statuses.to_string(), "408, 429, 5xx");
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[must_use]
 pub struct StatusSet([u128; 2]);
 
 impl StatusSet {
@@ -31,13 +32,11 @@ impl StatusSet {
     pub const ALL_SERVER_ERRORS: StatusSet = StatusSet::EMPTY.with(408).with(429).with_range(500, 599);
 
     /// The set with one status more. A status that isn't an error changes nothing.
-    #[must_use]
     pub const fn with(self, status: u16) -> Self {
         self.with_range(status, status)
     }
 
     /// The set with all statuses from `first` to `last`.
-    #[must_use]
     pub const fn with_range(self, first: u16, last: u16) -> Self {
         let StatusSet([mut low, mut high]) = self;
         let mut status = if first < FIRST { FIRST } else { first };

@@ -32,6 +32,7 @@ use std::time::Duration;
 /// # let _ = (fixed, measured);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct Hedging {
     max_attempts: u32,
     delay: Option<Duration>,
@@ -48,7 +49,6 @@ impl Hedging {
 
     /// Up to so many attempts in all, the first one included. With 1 nothing is hedged. By gRPC's rules no more than
     /// five are made, whatever this says.
-    #[must_use]
     pub const fn new(max_attempts: u32) -> Self {
         Self {
             max_attempts,
@@ -65,7 +65,6 @@ impl Hedging {
     }
 
     /// The time between two attempts while none has got a reply. Zero, the default, sends all at once.
-    #[must_use]
     pub const fn delay(self, delay: Duration) -> Self {
         Self { delay: Some(delay), ..self }
     }
@@ -75,7 +74,6 @@ impl Hedging {
     ///
     /// Until [20 calls](Self::FIRST_CALLS) are recorded, the [`delay`](Self::delay) applies; without one, no hedge is sent. Anything
     /// but a number above 0 and below 1 is one of the [`problems`](Self::problems).
-    #[must_use]
     pub const fn percentile(self, percentile: f64) -> Self {
         Self { percentile: Some(percentile), ..self }
     }
@@ -83,7 +81,6 @@ impl Hedging {
     /// The codes that don't end the operation: after one of them the next attempt is sent immediately. They are codes
     /// of this crate, of tonic, or their numbers; a number that isn't a code is one of the
     /// [`problems`](Self::problems).
-    #[must_use]
     pub fn non_fatal_codes<K>(self, codes: impl IntoCodes<K>) -> Self {
         match codes.into_codes() {
             Ok(codes) => Self { non_fatal_codes: codes, wrong_code: None, ..self },
@@ -92,7 +89,6 @@ impl Hedging {
     }
 
     /// Hedges methods that are not known to be idempotent as well: the server may carry out such a call more than once.
-    #[must_use]
     pub const fn allow_non_idempotent(self) -> Self {
         Self { allows_non_idempotent: true, ..self }
     }
@@ -148,7 +144,6 @@ impl Hedging {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn non_fatal_code_set(self, codes: CodeSet) -> Self {
         Self { non_fatal_codes: codes, ..self }
     }

@@ -51,6 +51,7 @@ use std::time::Duration;
 /// # Ok::<(), gax_retry::SettingsError>(())
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Policy {
     pub(super) rules: Rules,
     pub(super) codes: CodeSet,
@@ -111,13 +112,11 @@ enum Heeds {
 
 impl Policy {
     /// The policy of [`Compatibility::Documented`].
-    #[must_use]
     pub fn new<K>(settings: &RetrySettings, codes: impl IntoCodes<K>) -> Self {
         Self::with_compatibility(settings, codes, Compatibility::Documented)
     }
 
     /// The policy by that library's rules.
-    #[must_use]
     pub fn with_compatibility<K>(
         settings: &RetrySettings,
         codes: impl IntoCodes<K>,
@@ -134,7 +133,6 @@ impl Policy {
     }
 
     /// The policy of [`Compatibility::GaxJava`] for settings as Java holds them, valid or not.
-    #[must_use]
     pub fn gax_java<K>(settings: &RawSettings, codes: impl IntoCodes<K>) -> Self {
         let codes = codes.into_codes();
         let rules = Rules::GaxJava(GaxJava::new(settings, codes.clone().unwrap_or_default()));
@@ -143,7 +141,6 @@ impl Policy {
 
     /// The policy that waits and gives up as another tool or library does.
     #[cfg(feature = "strategy")]
-    #[must_use]
     pub fn from_strategy<K>(strategy: &BackoffStrategy, codes: impl IntoCodes<K>) -> Self {
         let policy = Self::of(Rules::Strategy(Strategy::new(*strategy)), codes.into_codes());
         let max_server_delay = longest(strategy.max_server_delay, Some(strategy.backoff.max()));
@@ -158,7 +155,6 @@ impl Policy {
 
     /// The policy of an operation that starts a long-running operation and polls until it is done.
     #[cfg(feature = "polling")]
-    #[must_use]
     pub fn polling(polling: Polling) -> Self {
         Self::of(Rules::Polls(Polls::new(polling)), Ok(CodeSet::EMPTY))
     }
@@ -182,7 +178,6 @@ impl Policy {
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
     #[cfg(feature = "polling")]
-    #[must_use]
     pub fn for_polls(settings: &RetrySettings, compatibility: Compatibility) -> Self {
         match compatibility {
             Compatibility::GaxJava => Self::polling(Polling::new(&RawSettings::from(settings))),
@@ -232,7 +227,6 @@ impl Policy {
 
     /// This policy, made from that version of replaceable settings, counted from 1. Zero: the settings are never
     /// replaced.
-    #[must_use]
     pub fn with_version(self, version: u64) -> Self {
         Self { version: NonZeroU64::new(version), ..self }
     }
@@ -269,7 +263,6 @@ impl Policy {
     /// let problem = SettingsProblem::new("wait_timeout", "0ms", "must be longer than zero");
     /// assert!(policy.unusable(vec![problem]).problem().is_some());
     /// ```
-    #[must_use]
     pub fn unusable(mut self, problems: Vec<SettingsProblem>) -> Self {
         if !problems.is_empty() {
             let known = self.problem.iter().flat_map(|error| error.problems().iter().cloned());
@@ -342,7 +335,6 @@ impl Policy {
     }
 
     /// This policy with a budget, which it may share with others: retries and hedges draw on it. `None`: without one.
-    #[must_use]
     pub fn with_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
         Self { budget: budget.into(), ..self }
     }
@@ -354,7 +346,6 @@ impl Policy {
     }
 
     /// This policy with another moment at which a response is the operation's.
-    #[must_use]
     pub fn with_commit_point(self, commits_at: CommitPoint) -> Self {
         Self { commits_at, ..self }
     }
@@ -376,7 +367,6 @@ impl Policy {
 
     /// This policy with all that servers ask for applied, or nothing of it, instead of what its rules heed:
     /// everything, by gRPC's rules the pushback only, by gax-java's nothing.
-    #[must_use]
     pub fn with_server_delays(self, heeded: bool) -> Self {
         Self { heeds: if heeded { Heeds::All } else { Heeds::Nothing }, ..self }
     }

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 /// The server's response to one attempt of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
 pub struct Response {
     after: Option<Duration>,
     code: Code,
@@ -21,14 +22,12 @@ impl Response {
     }
 
     /// None: the attempt runs into its RPC timeout.
-    #[must_use]
     pub fn none() -> Self {
         Self::new(None, Code::DeadlineExceeded, Resend::No)
     }
 
     /// A response with that code, this time after the attempt started. If the attempt's RPC timeout has passed by
     /// then, the attempt ends as `DEADLINE_EXCEEDED` instead.
-    #[must_use]
     pub fn after(after: Duration, code: Code) -> Self {
         Self::new(Some(after), code, Resend::No)
     }
@@ -50,14 +49,12 @@ impl Response {
     /// assert_eq!((only.end(), only.transparent_retries()), (ms(50), 1));
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
-    #[must_use]
     pub fn lost(after: Duration) -> Self {
         Self::new(Some(after), Code::Unavailable, Resend::Lost)
     }
 
     /// The server refused the stream without processing it (`REFUSED_STREAM`): the first time in an operation, this is not
     /// an attempt; the next one is an attempt that failed with `UNAVAILABLE`.
-    #[must_use]
     pub fn refused(after: Duration) -> Self {
         Self::new(Some(after), Code::Unavailable, Resend::Refused)
     }
@@ -79,7 +76,6 @@ impl Response {
     /// assert_eq!(plan.attempts().iter().map(|attempt| attempt.delay()).collect::<Vec<_>>(), [ms(0), ms(100), ms(100)]);
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
-    #[must_use]
     pub fn of_stream(self) -> Self {
         Self { is_of_stream: true, ..self }
     }
@@ -123,6 +119,7 @@ impl Response {
 /// # Ok::<(), gax_retry::SettingsError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct AttemptPlan {
     attempts: Vec<Attempt>,
     endless: Vec<StartedAttempt>,
@@ -137,14 +134,12 @@ impl AttemptPlan {
     pub const MAX_ATTEMPTS: usize = Simulation::MAX_ATTEMPTS;
 
     /// Plans an operation. After the last response, attempts run into their RPC timeouts.
-    #[must_use]
     pub fn new(policy: &Policy, responses: &[Response], jitter: &mut impl JitterSource) -> Self {
         Self::within(None, policy, responses, jitter)
     }
 
     /// The plan of an operation that its caller gives no more than `bound`, whatever the policy says: no
     /// attempt starts after it or runs beyond it.
-    #[must_use]
     pub fn within(
         bound: Option<Duration>,
         policy: &Policy,
@@ -159,7 +154,6 @@ impl AttemptPlan {
 
     /// Plans an operation whose attempts are all refused immediately, with the policy's [usual
     /// refusal](Policy::usual_refusal).
-    #[must_use]
     pub fn refused(policy: &Policy, jitter: &mut impl JitterSource) -> Self {
         let refusal = Response::after(Duration::ZERO, policy.usual_refusal());
         Self::simulated(Simulation::new(policy, jitter), || refusal)
@@ -218,22 +212,15 @@ impl AttemptPlan {
         &self.endless
     }
 
-    /// The attempt that was planned and not made.
-    #[must_use]
-    pub fn not_attempted(&self) -> Option<NotAttempted> {
-        self.not_attempted
-    }
+    gax_text::getters! {
+        /// The attempt that was planned and not made.
+        not_attempted: Option<NotAttempted>;
 
-    /// Why no further attempt is made; `None` after a success.
-    #[must_use]
-    pub fn stop_reason(&self) -> Option<StopReason> {
-        self.stop_reason
-    }
+        /// Why no further attempt is made; `None` after a success.
+        stop_reason: Option<StopReason>;
 
-    /// When the operation ends.
-    #[must_use]
-    pub fn end(&self) -> Duration {
-        self.end
+        /// When the operation ends.
+        end: Duration;
     }
 
     /// Whether attempts beyond [`MAX_ATTEMPTS`](Self::MAX_ATTEMPTS) are left out.

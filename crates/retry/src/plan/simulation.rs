@@ -34,6 +34,7 @@ use std::time::Duration;
 /// assert_eq!((stop.reason(), at), (StopReason::Committed, ms(110)));
 /// # Ok::<(), gax_retry::SettingsError>(())
 /// ```
+#[must_use]
 pub struct Simulation<'a> {
     policy: &'a Policy,
     world: Counted<'a>,
@@ -96,7 +97,6 @@ impl<'a> Simulation<'a> {
     pub const MAX_ATTEMPTS: usize = 10_000;
 
     /// An operation by that policy, which has not begun.
-    #[must_use]
     pub fn new(policy: &'a Policy, jitter: &'a mut dyn JitterSource) -> Self {
         let (operation, first) = Operation::begin(policy, None, Ready::Now);
         Self {
@@ -115,7 +115,6 @@ impl<'a> Simulation<'a> {
 
     /// Its caller gives it no more than that, whatever the policy says: no attempt starts after it or runs beyond it. `None`,
     /// as is the default: no such limit.
-    #[must_use]
     pub fn within(self, bound: impl Into<Option<Duration>>) -> Self {
         let (operation, first) = Operation::begin(self.policy, bound.into(), Ready::Now);
         Self { operation, known: Some(first), ..self }
@@ -132,7 +131,6 @@ impl<'a> Simulation<'a> {
     }
 
     /// Notifies that observer of every attempt, in their order.
-    #[must_use]
     pub fn observed_by(self, observer: &'a mut dyn FnMut(Event)) -> Self {
         Self { observer: Some(observer), ..self }
     }

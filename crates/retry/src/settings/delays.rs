@@ -51,22 +51,15 @@ pub struct RetryDelays {
 }
 
 impl RetryDelays {
-    /// The delay before the second attempt, before jitter. Zero: immediately.
-    #[must_use]
-    pub fn initial(&self) -> Duration {
-        self.initial
-    }
+    gax_text::getters! {
+        /// The delay before the second attempt, before jitter. Zero: immediately.
+        initial: Duration;
 
-    /// The factor from one delay to the next.
-    #[must_use]
-    pub fn multiplier(&self) -> f64 {
-        self.multiplier
-    }
+        /// The factor from one delay to the next.
+        multiplier: f64;
 
-    /// The longest delay; `None`: no cap.
-    #[must_use]
-    pub fn max(&self) -> Option<Duration> {
-        self.max
+        /// The longest delay; `None`: no cap.
+        max: Option<Duration>;
     }
 }
 

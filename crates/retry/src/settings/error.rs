@@ -58,7 +58,6 @@ impl SettingsError {
     }
 
     /// Every field that is wrong, in the order of the fields.
-    #[must_use]
     pub fn problems(&self) -> &[SettingsProblem] {
         &self.problems
     }
@@ -66,6 +65,7 @@ impl SettingsError {
 
 /// One field that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct SettingsProblem {
     rpc: Option<&'static str>,
     field: &'static str,
@@ -80,7 +80,6 @@ impl SettingsProblem {
     }
 
     /// The problem of one RPC among several.
-    #[must_use]
     pub fn of_rpc(self, rpc: &'static str) -> Self {
         Self { rpc: Some(rpc), ..self }
     }
@@ -110,7 +109,6 @@ impl SettingsProblem {
     }
 
     /// A retryable code that isn't a code.
-    #[must_use]
     pub fn of_code(error: &ParseCodeError) -> Self {
         Self::new("retryable_codes", error.text(), "gRPC status codes are numbered from 0 to 16")
     }

@@ -56,6 +56,7 @@ impl<T> Override<T> {
 /// assert_eq!(first.rpc_timeout(), Some(Duration::from_secs(5)));
 /// ```
 #[derive(Clone, Copy, PartialEq, Default)]
+#[must_use]
 pub struct SettingsOverrides {
     total_timeout: Override<Duration>,
     rpc_timeout: Override<Duration>,
@@ -81,75 +82,53 @@ impl fmt::Debug for SettingsOverrides {
 
 impl SettingsOverrides {
     /// Another total timeout, or none. Zero: no time is left.
-    #[must_use]
     pub fn with_total_timeout(self, timeout: Override<Duration>) -> Self {
         Self { total_timeout: timeout, ..self }
     }
 
     /// One RPC timeout for every attempt instead of the settings' three fields, or none. Zero: no time is left.
-    #[must_use]
     pub fn with_rpc_timeout(self, timeout: Override<Duration>) -> Self {
         Self { rpc_timeout: timeout, ..self }
     }
 
     /// Another number of attempts, including the first and at least 1, or no limit by count.
-    #[must_use]
     pub fn with_max_attempts(self, attempts: Override<u32>) -> Self {
         Self { max_attempts: attempts, ..self }
     }
 
     /// Another delay before the second attempt. Zero: immediately.
-    #[must_use]
     pub fn with_initial_retry_delay(self, delay: Duration) -> Self {
         Self { initial_retry_delay: Some(delay), ..self }
     }
 
     /// Another factor between delays, at least 1.
-    #[must_use]
     pub fn with_retry_delay_multiplier(self, multiplier: f64) -> Self {
         Self { retry_delay_multiplier: Some(multiplier), ..self }
     }
 
     /// Another longest delay, not below the first one.
-    #[must_use]
     pub fn with_max_retry_delay(self, delay: Duration) -> Self {
         Self { max_retry_delay: Some(delay), ..self }
     }
 
-    /// The total timeout.
-    #[must_use]
-    pub fn total_timeout(&self) -> Override<Duration> {
-        self.total_timeout
-    }
+    gax_text::getters! {
+        /// The total timeout.
+        total_timeout: Override<Duration>;
 
-    /// The RPC timeout of every attempt.
-    #[must_use]
-    pub fn rpc_timeout(&self) -> Override<Duration> {
-        self.rpc_timeout
-    }
+        /// The RPC timeout of every attempt.
+        rpc_timeout: Override<Duration>;
 
-    /// The number of attempts.
-    #[must_use]
-    pub fn max_attempts(&self) -> Override<u32> {
-        self.max_attempts
-    }
+        /// The number of attempts.
+        max_attempts: Override<u32>;
 
-    /// The delay before the second attempt.
-    #[must_use]
-    pub fn initial_retry_delay(&self) -> Option<Duration> {
-        self.initial_retry_delay
-    }
+        /// The delay before the second attempt.
+        initial_retry_delay: Option<Duration>;
 
-    /// The factor between delays.
-    #[must_use]
-    pub fn retry_delay_multiplier(&self) -> Option<f64> {
-        self.retry_delay_multiplier
-    }
+        /// The factor between delays.
+        retry_delay_multiplier: Option<f64>;
 
-    /// The longest delay.
-    #[must_use]
-    pub fn max_retry_delay(&self) -> Option<Duration> {
-        self.max_retry_delay
+        /// The longest delay.
+        max_retry_delay: Option<Duration>;
     }
 
     /// Whether every field stays as it is.

@@ -120,70 +120,39 @@ impl RetrySettings {
         Self::logical_timeout(timeout)
     }
 
-    /// The time that all attempts and waits of an operation may take together.
-    #[must_use]
-    pub fn total_timeout(&self) -> Option<Duration> {
-        self.total_timeout
-    }
+    gax_text::getters! {
+        /// The time that all attempts and waits of an operation may take together.
+        total_timeout: Option<Duration>;
 
-    /// The delay before the second attempt, if set; [`retry_delays`](Self::retry_delays) has the resulting delay.
-    #[must_use]
-    pub fn initial_retry_delay(&self) -> Option<Duration> {
-        self.initial_retry_delay
-    }
+        /// The delay before the second attempt, if set; [`retry_delays`](Self::retry_delays) has the resulting delay.
+        initial_retry_delay: Option<Duration>;
 
-    /// The factor from one delay to the next, if set.
-    #[must_use]
-    pub fn retry_delay_multiplier(&self) -> Option<f64> {
-        self.retry_delay_multiplier
-    }
+        /// The factor from one delay to the next, if set.
+        retry_delay_multiplier: Option<f64>;
 
-    /// The longest delay, if set.
-    #[must_use]
-    pub fn max_retry_delay(&self) -> Option<Duration> {
-        self.max_retry_delay
-    }
+        /// The longest delay, if set.
+        max_retry_delay: Option<Duration>;
 
-    /// The longest delay that a server may ask for (`Retry-After`) if no total timeout bounds the operation, if set.
-    #[must_use]
-    pub fn max_server_delay(&self) -> Option<Duration> {
-        self.max_server_delay
-    }
+        /// The longest delay that a server may ask for (`Retry-After`) if no total timeout bounds the operation, if set.
+        max_server_delay: Option<Duration>;
 
-    /// The retryable codes that are only retried if the server asks for a delay.
-    #[must_use]
-    pub fn only_with_server_delay(&self) -> CodeSet {
-        self.only_with_server_delay
-    }
+        /// The retryable codes that are only retried if the server asks for a delay.
+        only_with_server_delay: CodeSet;
 
-    /// The number of attempts, the first one included.
-    #[must_use]
-    pub fn max_attempts(&self) -> Option<u32> {
-        self.max_attempts
-    }
+        /// The number of attempts, the first one included.
+        max_attempts: Option<u32>;
 
-    /// Whether waits are drawn at random below their delay.
-    #[must_use]
-    pub fn jittered(&self) -> bool {
-        self.jittered
-    }
+        /// Whether waits are drawn at random below their delay.
+        jittered: bool;
 
-    /// The timeout of the first attempt.
-    #[must_use]
-    pub fn initial_rpc_timeout(&self) -> Option<Duration> {
-        self.initial_rpc_timeout
-    }
+        /// The timeout of the first attempt.
+        initial_rpc_timeout: Option<Duration>;
 
-    /// The factor from one attempt's timeout to the next one's.
-    #[must_use]
-    pub fn rpc_timeout_multiplier(&self) -> f64 {
-        self.rpc_timeout_multiplier
-    }
+        /// The factor from one attempt's timeout to the next one's.
+        rpc_timeout_multiplier: f64;
 
-    /// The longest timeout of an attempt.
-    #[must_use]
-    pub fn max_rpc_timeout(&self) -> Option<Duration> {
-        self.max_rpc_timeout
+        /// The longest timeout of an attempt.
+        max_rpc_timeout: Option<Duration>;
     }
 
     /// These settings for an operation whose caller allows at most `timeout`: the shorter of the two total timeouts

@@ -25,6 +25,19 @@ impl<'de> Deserialize<'de> for DurationText {
     }
 }
 
+/// Fields of durations that are read and written as a [`DurationText`].
+pub(crate) mod duration_text {
+    use super::{Deserialize as _, Deserializer, Duration, DurationText, Serialize as _, Serializer};
+
+    pub(crate) fn serialize<S: Serializer>(duration: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+        DurationText(*duration).serialize(serializer)
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Duration, D::Error> {
+        DurationText::deserialize(deserializer).map(|DurationText(duration)| duration)
+    }
+}
+
 /// A duration as a number of milliseconds, whole or with a fraction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_structs, reason = "a wrapper around one value, made where it is written")]

@@ -14,4 +14,5 @@ mod settings;
 mod tests;
 
 pub use checked::{Attempts, Multiplier, Timeout};
+pub(crate) use duration::duration_text;
 pub use duration::{DurationText, Milliseconds};

@@ -1,7 +1,7 @@
-//! Hedging and batching.
+//! Hedging.
 
 use super::duration::DurationText;
-use crate::{BatchingSettings, CodeSet, Hedging, LimitExceeded};
+use crate::{CodeSet, Hedging};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -49,47 +49,5 @@ impl<'de> Deserialize<'de> for Hedging {
             Some(problem) => Err(D::Error::custom(problem)),
             None => Ok(hedging),
         }
-    }
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct BatchingFields {
-    element_count_threshold: u64,
-    request_byte_threshold: u64,
-    delay_threshold: DurationText,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    max_outstanding_elements: Option<u64>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    max_outstanding_bytes: Option<u64>,
-    #[serde(default)]
-    limit_exceeded: LimitExceeded,
-}
-
-impl Serialize for BatchingSettings {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fields = BatchingFields {
-            element_count_threshold: self.element_count_threshold,
-            request_byte_threshold: self.request_byte_threshold,
-            delay_threshold: DurationText(self.delay_threshold),
-            max_outstanding_elements: self.max_outstanding_elements,
-            max_outstanding_bytes: self.max_outstanding_bytes,
-            limit_exceeded: self.limit_exceeded,
-        };
-        fields.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for BatchingSettings {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let fields = BatchingFields::deserialize(deserializer)?;
-        Ok(Self {
-            element_count_threshold: fields.element_count_threshold,
-            request_byte_threshold: fields.request_byte_threshold,
-            delay_threshold: fields.delay_threshold.0,
-            max_outstanding_elements: fields.max_outstanding_elements,
-            max_outstanding_bytes: fields.max_outstanding_bytes,
-            limit_exceeded: fields.limit_exceeded,
-        })
     }
 }

@@ -25,6 +25,7 @@ use std::time::Duration;
 /// assert_eq!(timeouts, [s(5), s(10), s(20), s(20)]);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct AttemptTimeouts {
     kind: Kind,
     deadline: Option<Duration>,
@@ -41,7 +42,6 @@ const LEAST_LEFT: Duration = Duration::from_secs(1);
 
 impl AttemptTimeouts {
     /// Every attempt has that time: Python's `ConstantTimeout`.
-    #[must_use]
     pub const fn constant(timeout: Duration) -> Self {
         Self::exponential(timeout, 1.0, timeout)
     }
@@ -50,7 +50,6 @@ impl AttemptTimeouts {
     /// Python's `ExponentialTimeout`, node-gax's RPC timeouts.
     ///
     /// A multiplier that is not a number or is below 1 is treated as 1.
-    #[must_use]
     pub const fn exponential(initial: Duration, multiplier: f64, max: Duration) -> Self {
         let multiplier = if multiplier >= 1.0 { multiplier } else { 1.0 };
         Self { kind: Kind::Growing { initial, multiplier, max }, deadline: None }
@@ -58,13 +57,11 @@ impl AttemptTimeouts {
 
     /// Every attempt has what is left of that time since the operation's start, and all of it again where less than a
     /// second is left: Python's `TimeToDeadlineTimeout`.
-    #[must_use]
     pub const fn to_deadline(timeout: Duration) -> Self {
         Self { kind: Kind::ToDeadline(timeout), deadline: None }
     }
 
     /// These timeouts, if no attempt has more than is left of that time since the operation's start. None starts after it.
-    #[must_use]
     pub const fn within(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self

@@ -25,6 +25,7 @@ const MILLISECOND: f64 = 1e6;
 /// assert_eq!(waits, [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 30.0, 30.0].map(Duration::from_secs_f64));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct Backoff {
     initial: Duration,
     multiplier: f64,
@@ -89,7 +90,6 @@ impl Backoff {
     /// comes after it.
     ///
     /// A multiplier that is not a number or is below 1 is treated as 1.
-    #[must_use]
     pub const fn exponential(initial: Duration, multiplier: f64, max: Duration) -> Self {
         let multiplier = if multiplier >= 1.0 { multiplier } else { 1.0 };
         let (cap, jitter) = (Cap::AfterJitter, Jitter::None);
@@ -97,35 +97,30 @@ impl Backoff {
     }
 
     /// The formula with that random part.
-    #[must_use]
     pub const fn with_jitter(mut self, jitter: Jitter) -> Self {
         self.jitter = jitter;
         self
     }
 
     /// The formula with the cap on that side of the random part.
-    #[must_use]
     pub const fn with_cap(mut self, cap: Cap) -> Self {
         self.cap = cap;
         self
     }
 
     /// The formula that has grown so many times before the first retry.
-    #[must_use]
     pub const fn with_first_exponent(mut self, exponent: u32) -> Self {
         self.first_exponent = exponent;
         self
     }
 
     /// The formula with a least wait, whatever is drawn.
-    #[must_use]
     pub const fn with_min(mut self, min: Duration) -> Self {
         self.min = min;
         self
     }
 
     /// The formula with another first delay.
-    #[must_use]
     pub const fn with_initial(mut self, initial: Duration) -> Self {
         self.initial = initial;
         self
@@ -134,7 +129,6 @@ impl Backoff {
     /// The formula with another first delay, whose random part and least wait have changed by the same factor: tenths
     /// of a second instead of seconds have milliseconds by the tenth on top. From a first delay of zero nothing else
     /// changes.
-    #[must_use]
     pub fn scaled_to(self, initial: Duration) -> Self {
         let factor = if self.initial.is_zero() { 1.0 } else { in_nanos(initial) / in_nanos(self.initial) };
         let scaled = |duration| Duration::from_nanos(whole(in_nanos(duration) * factor));
@@ -147,14 +141,12 @@ impl Backoff {
     }
 
     /// The formula with another multiplier; a value that is not a number or is below 1 is treated as 1.
-    #[must_use]
     pub const fn with_multiplier(mut self, multiplier: f64) -> Self {
         self.multiplier = if multiplier >= 1.0 { multiplier } else { 1.0 };
         self
     }
 
     /// The formula with another maximum.
-    #[must_use]
     pub const fn with_max(mut self, max: Duration) -> Self {
         self.max = max;
         self

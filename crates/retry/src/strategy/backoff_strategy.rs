@@ -32,6 +32,7 @@ use std::time::Duration;
 /// assert_eq!(plan.end(), s(578));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct BackoffStrategy {
     pub(crate) backoff: Backoff,
     pub(crate) limits: Limits,
@@ -41,32 +42,23 @@ pub struct BackoffStrategy {
 
 impl BackoffStrategy {
     /// A strategy of these two.
-    #[must_use]
     pub fn new(backoff: Backoff, limits: Limits) -> Self {
         Self { backoff, limits, attempt_timeouts: None, max_server_delay: None }
     }
 
-    /// The formula.
-    #[must_use]
-    pub fn backoff(&self) -> Backoff {
-        self.backoff
-    }
+    gax_text::getters! {
+        /// The formula.
+        backoff: Backoff;
 
-    /// The limits.
-    #[must_use]
-    pub fn limits(&self) -> Limits {
-        self.limits
-    }
+        /// The limits.
+        limits: Limits;
 
-    /// The longest delay that a server may ask for (`Retry-After`) if no limit by time bounds the operation; unset, it
-    /// is the formula's maximum, or 60 s if that is longer.
-    #[must_use]
-    pub fn max_server_delay(&self) -> Option<Duration> {
-        self.max_server_delay
+        /// The longest delay that a server may ask for (`Retry-After`) if no limit by time bounds the operation; unset, it
+        /// is the formula's maximum, or 60 s if that is longer.
+        max_server_delay: Option<Duration>;
     }
 
     /// The strategy with another limit to the delays that servers ask for.
-    #[must_use]
     pub fn with_max_server_delay(self, delay: impl Into<Option<Duration>>) -> Self {
         Self { max_server_delay: delay.into(), ..self }
     }
@@ -78,19 +70,16 @@ impl BackoffStrategy {
     }
 
     /// The strategy with that time for each attempt, or with none. A call's own attempt timeout takes its place.
-    #[must_use]
     pub fn with_attempt_timeouts(self, timeouts: impl Into<Option<AttemptTimeouts>>) -> Self {
         Self { attempt_timeouts: timeouts.into(), ..self }
     }
 
     /// The strategy with another formula.
-    #[must_use]
     pub fn with_backoff(self, backoff: Backoff) -> Self {
         Self { backoff, ..self }
     }
 
     /// The strategy with other limits.
-    #[must_use]
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }

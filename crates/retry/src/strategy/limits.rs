@@ -17,6 +17,7 @@ use std::time::Duration;
 /// assert_eq!(limits.time(), Some((Duration::from_secs(50), TimeRule::Clip)));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[must_use]
 pub struct Limits {
     max_attempts: Option<u32>,
     time: Option<(Duration, TimeRule)>,
@@ -42,33 +43,28 @@ pub enum TimeRule {
 
 impl Limits {
     /// No limit: only the caller's own timeout ends the operation.
-    #[must_use]
     pub const fn none() -> Self {
         Self { max_attempts: None, time: None }
     }
 
     /// The limits with that number of attempts, the first included; 0 is treated as 1.
-    #[must_use]
     pub const fn with_max_attempts(mut self, attempts: u32) -> Self {
         self.max_attempts = Some(if attempts == 0 { 1 } else { attempts });
         self
     }
 
     /// The limits with that number of retries.
-    #[must_use]
     pub const fn with_max_retries(self, retries: u32) -> Self {
         self.with_max_attempts(retries.saturating_add(1))
     }
 
     /// The limits with that time, counted by that rule.
-    #[must_use]
     pub const fn with_time(mut self, limit: Duration, rule: TimeRule) -> Self {
         self.time = Some((limit, rule));
         self
     }
 
     /// The limits without any by time.
-    #[must_use]
     pub const fn without_time(mut self) -> Self {
         self.time = None;
         self

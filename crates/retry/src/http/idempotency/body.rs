@@ -1,6 +1,8 @@
 //! One field of a JSON body.
 
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize as _;
+use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
+use serde_json::value::RawValue;
 use std::fmt;
 
 /// The longest body that is searched. Metadata is far shorter; what is longer is payload.
@@ -26,7 +28,11 @@ impl<'de> DeserializeSeed<'de> for At<'_> {
     type Value = bool;
 
     fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<bool, D::Error> {
-        if self.0.is_empty() { value.deserialize_any(Filled) } else { value.deserialize_any(Object(self.0)) }
+        if !self.0.is_empty() {
+            return value.deserialize_any(Object(self.0));
+        }
+        let value = <&RawValue>::deserialize(value)?;
+        Ok(!matches!(value.get(), "null" | "\"\""))
     }
 }
 
@@ -75,51 +81,6 @@ impl Visitor<'_> for Name<'_> {
 
     fn visit_str<E: Error>(self, key: &str) -> Result<IsName, E> {
         Ok(IsName(key == self.0))
-    }
-}
-
-/// Whether a value says anything.
-struct Filled;
-
-impl<'de> Visitor<'de> for Filled {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a value")
-    }
-
-    fn visit_unit<E: Error>(self) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<bool, E> {
-        Ok(!text.is_empty())
-    }
-
-    fn visit_bool<E: Error>(self, _: bool) -> Result<bool, E> {
-        Ok(true)
-    }
-
-    fn visit_i64<E: Error>(self, _: i64) -> Result<bool, E> {
-        Ok(true)
-    }
-
-    fn visit_u64<E: Error>(self, _: u64) -> Result<bool, E> {
-        Ok(true)
-    }
-
-    fn visit_f64<E: Error>(self, _: f64) -> Result<bool, E> {
-        Ok(true)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<bool, A::Error> {
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(true)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
-        while map.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
-        Ok(true)
     }
 }
 

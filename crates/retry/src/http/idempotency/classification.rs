@@ -1,6 +1,7 @@
 //! One request, classified by a table.
 
 use super::Precondition;
+use super::precondition::joined;
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
@@ -32,12 +33,7 @@ impl fmt::Display for Idempotency {
             Idempotency::ConditionMet(met) => write!(f, "conditional: {met}"),
             Idempotency::ConditionNotMet(wanted) => {
                 f.write_str("conditional: ")?;
-                for (index, precondition) in wanted.iter().enumerate() {
-                    if index > 0 {
-                        f.write_str(" or ")?;
-                    }
-                    precondition.fmt(f)?;
-                }
+                joined(wanted, f)?;
                 f.write_str(" missing")
             }
         }

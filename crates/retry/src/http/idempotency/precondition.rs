@@ -17,6 +17,7 @@ use std::fmt;
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 #[non_exhaustive]
+#[must_use]
 pub enum Precondition {
     /// A parameter of the query, with a value; upper and lower case differ.
     Query(Cow<'static, str>),
@@ -28,19 +29,16 @@ pub enum Precondition {
 
 impl Precondition {
     /// A parameter of the query.
-    #[must_use]
     pub fn query(name: impl Into<Cow<'static, str>>) -> Self {
         Self::Query(name.into())
     }
 
     /// A header.
-    #[must_use]
     pub fn header(name: impl Into<Cow<'static, str>>) -> Self {
         Self::Header(name.into())
     }
 
     /// A field of the body, such as `etag` or `policy.etag`.
-    #[must_use]
     pub fn body_field(path: impl Into<Cow<'static, str>>) -> Self {
         Self::BodyField(path.into())
     }
@@ -72,4 +70,15 @@ impl fmt::Display for Precondition {
             Precondition::BodyField(path) => write!(f, "{path} in the body"),
         }
     }
+}
+
+/// `one or other`
+pub(super) fn joined(preconditions: &[Precondition], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    for (index, precondition) in preconditions.iter().enumerate() {
+        if index > 0 {
+            f.write_str(" or ")?;
+        }
+        write!(f, "{precondition}")?;
+    }
+    Ok(())
 }

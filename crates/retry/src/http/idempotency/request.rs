@@ -50,6 +50,7 @@ impl<H: HeaderLookup + ?Sized> HeaderLookup for &H {
 /// assert_eq!(classification.rule(), Some("storage.objects.delete"));
 /// ```
 #[derive(Clone, Copy)]
+#[must_use]
 pub struct RequestFacts<'a> {
     method: &'a str,
     host: Option<&'a str>,
@@ -61,7 +62,6 @@ pub struct RequestFacts<'a> {
 
 impl<'a> RequestFacts<'a> {
     /// A request with that method and target: the path, and the query after a question mark.
-    #[must_use]
     pub fn new(method: &'a str, target: &'a str) -> Self {
         let target = target.split_once('#').map_or(target, |(before, _)| before);
         let (path, query) = target.split_once('?').unwrap_or((target, ""));
@@ -70,19 +70,16 @@ impl<'a> RequestFacts<'a> {
 
     /// The request to that host, with its port if it names one. Without a host, every rule applies. With one, the rules
     /// of Cloud Storage only apply to its own hosts.
-    #[must_use]
     pub fn with_host(self, host: &'a str) -> Self {
         Self { host: Some(host), ..self }
     }
 
     /// The request with these headers.
-    #[must_use]
     pub fn with_headers(self, headers: &'a dyn HeaderLookup) -> Self {
         Self { headers: Some(headers), ..self }
     }
 
     /// The request with that body. A body that can't be seen whole is left out.
-    #[must_use]
     pub fn with_body(self, body: &'a [u8]) -> Self {
         Self { body, ..self }
     }

@@ -1,6 +1,7 @@
 //! One row of an idempotency table.
 
 use super::classification::Hedges;
+use super::precondition::joined;
 use super::{HostPattern, Idempotency, PathPattern, PatternError, Precondition, RequestFacts};
 use std::borrow::Cow;
 use std::fmt;
@@ -12,6 +13,7 @@ use std::sync::Arc;
     clippy::exhaustive_enums,
     reason = "an operation is safe to repeat, or if, or not; its method says it, or its rule"
 )]
+#[must_use]
 pub enum OperationClass {
     /// Sending it twice does what sending it once does.
     Always,
@@ -26,7 +28,6 @@ pub enum OperationClass {
 
 impl OperationClass {
     /// Safe with any one of the preconditions.
-    #[must_use]
     pub fn conditional(preconditions: impl IntoIterator<Item = Precondition>) -> Self {
         Self::Conditional(preconditions.into_iter().collect())
     }
@@ -43,7 +44,6 @@ impl OperationClass {
     /// assert_eq!(OperationClass::of_method("POST"), OperationClass::Never);
     /// assert_eq!(OperationClass::of_method("*").to_string(), "by method");
     /// ```
-    #[must_use]
     pub fn of_method(method: &str) -> Self {
         match method {
             "*" => Self::ByMethod(Arc::default()),
@@ -85,16 +85,6 @@ impl fmt::Display for OperationClass {
     }
 }
 
-fn joined(preconditions: &[Precondition], f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    for (index, precondition) in preconditions.iter().enumerate() {
-        if index > 0 {
-            f.write_str(" or ")?;
-        }
-        write!(f, "{precondition}")?;
-    }
-    Ok(())
-}
-
 /// One row of an idempotency table: which requests it is for, and whether they are safe to retry.
 ///
 /// # Examples
@@ -113,6 +103,7 @@ fn joined(preconditions: &[Precondition], f: &mut fmt::Formatter<'_>) -> fmt::Re
 /// # Ok::<(), gax_retry::http::PatternError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct IdempotencyRule {
     name: Cow<'static, str>,
     method: Cow<'static, str>,
@@ -169,7 +160,6 @@ impl IdempotencyRule {
     /// assert_eq!(table.classify(&send.with_host("example.com")).to_string(), "never");
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn for_hosts(self, hosts: impl IntoIterator<Item = HostPattern>) -> Self {
         Self { hosts: hosts.into_iter().collect(), ..self }
     }
@@ -225,7 +215,6 @@ impl IdempotencyRule {
 
     /// The rule that holds whatever the [strategy](super::IdempotencyStrategy): some libraries never repeat an operation, or
     /// always do, although their setting is to retry everything or nothing.
-    #[must_use]
     pub fn whatever_the_strategy(self) -> Self {
         Self { is_fixed: true, ..self }
     }
@@ -248,7 +237,6 @@ impl IdempotencyRule {
     /// assert_eq!(rule.hedgeable(true).is_hedgeable(), Some(true));
     /// # Ok::<(), gax_retry::http::PatternError>(())
     /// ```
-    #[must_use]
     pub fn hedgeable(self, hedgeable: bool) -> Self {
         Self { hedgeable: Some(hedgeable), ..self }
     }
@@ -293,7 +281,6 @@ impl IdempotencyRule {
     }
 
     /// The rule's class.
-    #[must_use]
     pub fn class(&self) -> &OperationClass {
         &self.class
     }

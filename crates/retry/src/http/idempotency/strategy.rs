@@ -3,8 +3,6 @@
 use super::classification::Hedges;
 use super::{Classification, Idempotency};
 use crate::Hedging;
-use std::fmt;
-use std::str::FromStr;
 
 /// Which requests may be retried, given what is known of them.
 ///
@@ -30,11 +28,18 @@ pub enum IdempotencyStrategy {
     Never,
 }
 
-impl IdempotencyStrategy {
+gax_text::names! {
     /// Every strategy, the default first.
-    pub const ALL: &'static [IdempotencyStrategy] =
-        &[IdempotencyStrategy::Conditional, IdempotencyStrategy::Always, IdempotencyStrategy::Never];
+    pub const ALL;
+    /// The name in the form that flags and files use.
+    pub fn as_str for IdempotencyStrategy {
+        Conditional = "conditional",
+        Always = "always",
+        Never = "never",
+    }
+}
 
+impl IdempotencyStrategy {
     /// Whether a request like that may be retried.
     #[must_use]
     pub const fn permits(self, idempotency: &Idempotency) -> bool {
@@ -44,16 +49,6 @@ impl IdempotencyStrategy {
             IdempotencyStrategy::Conditional => {
                 matches!(idempotency, Idempotency::Always | Idempotency::ConditionMet(_))
             }
-        }
-    }
-
-    /// The name in the form that flags and files use.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            IdempotencyStrategy::Conditional => "conditional",
-            IdempotencyStrategy::Always => "always",
-            IdempotencyStrategy::Never => "never",
         }
     }
 }
@@ -98,28 +93,7 @@ impl Classification {
     }
 }
 
-impl fmt::Display for IdempotencyStrategy {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
+gax_text::parsed_by_name! {
+    IdempotencyStrategy, ParseStrategyError,
+    "is not an idempotency strategy (conditional, always or never)"
 }
-
-impl FromStr for IdempotencyStrategy {
-    type Err = ParseStrategyError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Self::ALL
-            .iter()
-            .copied()
-            .find(|strategy| strategy.as_str() == text)
-            .ok_or_else(|| ParseStrategyError { text: text.to_owned() })
-    }
-}
-
-/// A text that isn't the name of an [`IdempotencyStrategy`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseStrategyError {
-    text: String,
-}
-
-gax_text::error_text! { ParseStrategyError { text }, "{text:?} is not an idempotency strategy (conditional, always or never)" }

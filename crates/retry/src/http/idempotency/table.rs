@@ -31,6 +31,7 @@ const IDEMPOTENCY_KEY: Precondition = Precondition::Header(Cow::Borrowed("Idempo
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, PartialEq, Eq, Default)]
+#[must_use]
 pub struct IdempotencyTable {
     rules: Arc<[IdempotencyRule]>,
     prefixes: Arc<[Cow<'static, str>]>,
@@ -50,7 +51,6 @@ impl fmt::Debug for IdempotencyTable {
 
 impl IdempotencyTable {
     /// A table without rules: nothing is known of any request.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -66,7 +66,6 @@ impl IdempotencyTable {
     /// emulator. For any other host, including a bucket's own, the rules of [`http_methods`](Self::http_methods) apply. A request of
     /// the XML API that no rule matches is safe with `x-goog-if-generation-match` or `x-goog-if-metageneration-match`, as is one for
     /// which a rule requires the corresponding parameter.
-    #[must_use]
     pub fn storage() -> Self {
         static STORAGE: LazyLock<IdempotencyTable> = LazyLock::new(|| IdempotencyTable {
             rules: storage::rules().collect(),
@@ -78,7 +77,6 @@ impl IdempotencyTable {
 
     /// HTTP's own word on its methods (RFC 9110, section 9.2.2), whatever the path: `GET`, `HEAD`,
     /// `OPTIONS`, `TRACE`, `PUT` and `DELETE` are safe to repeat; `POST` and `PATCH` are not.
-    #[must_use]
     pub fn http_methods() -> Self {
         static METHODS: LazyLock<IdempotencyTable> = LazyLock::new(|| IdempotencyTable {
             rules: storage::by_method().collect(),
@@ -103,7 +101,6 @@ impl IdempotencyTable {
     /// let headers = &key;
     /// assert_eq!(table.classify(&pay.with_headers(headers)).to_string(), "conditional: Idempotency-Key header");
     /// ```
-    #[must_use]
     pub fn with_idempotency_key(self) -> Self {
         let mut rules = self.rules.to_vec();
         for rule in &mut rules {
@@ -114,7 +111,6 @@ impl IdempotencyTable {
 
     /// The table with one more rule. It replaces the rule of the same name, if there is one; otherwise it is checked
     /// before all others.
-    #[must_use]
     pub fn with_rule(self, rule: IdempotencyRule) -> Self {
         let mut rules = self.rules.to_vec();
         match rules.iter_mut().find(|known| known.name() == rule.name()) {
@@ -140,7 +136,6 @@ impl IdempotencyTable {
     /// assert_eq!(names.len(), 10);
     /// # Ok::<(), gax_retry::http::PatternError>(())
     /// ```
-    #[must_use]
     pub fn with_rules(self, rules: impl IntoIterator<Item = IdempotencyRule>) -> Self {
         let (mut first, mut known) = (Vec::new(), self.rules.to_vec());
         for rule in rules {
@@ -154,7 +149,6 @@ impl IdempotencyTable {
     }
 
     /// The table with these rules instead of all that it has. Prefixes and hosts stay.
-    #[must_use]
     pub fn with_all_rules(self, rules: impl IntoIterator<Item = IdempotencyRule>) -> Self {
         Self { rules: rules.into_iter().collect(), ..self }
     }
@@ -184,7 +178,6 @@ impl IdempotencyTable {
     }
 
     /// The table for an API whose paths may begin with that, such as `/storage/v1`.
-    #[must_use]
     pub fn with_prefix(self, prefix: impl Into<Cow<'static, str>>) -> Self {
         let prefixes = self.prefixes.iter().cloned().chain([prefix.into()]).collect();
         Self { prefixes, ..self }
@@ -204,7 +197,6 @@ impl IdempotencyTable {
     /// assert_eq!(said("localhost:9000"), "conditional: ifGenerationMatch or generation missing");
     /// assert_eq!(said("example.com"), "always");
     /// ```
-    #[must_use]
     pub fn with_host(self, host: impl Into<Cow<'static, str>>) -> Self {
         let hosts = self.hosts.iter().cloned().chain([host.into()]).collect();
         Self { hosts, ..self }
@@ -222,7 +214,6 @@ impl IdempotencyTable {
     }
 
     /// Every rule, in the order in which they are asked.
-    #[must_use]
     pub fn rules(&self) -> &[IdempotencyRule] {
         &self.rules
     }

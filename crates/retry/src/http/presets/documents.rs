@@ -25,7 +25,6 @@ fn document(name: &'static str, source: &'static str, backoff_strategy: BackoffS
 ///
 /// The documents' waits, min(2^n s + 0..1000 ms, 64 s) from n = 0, for up to 600 s; the six statuses
 /// that nearly all libraries retry; the document's idempotency table.
-#[must_use]
 pub fn storage() -> Preset {
     document(
         "storage",
@@ -36,14 +35,12 @@ pub fn storage() -> Preset {
 
 /// `docs`: the document's overview to the letter: every 5xx, 408, 429 and sockets, waits up to 64 s, and
 /// 600 s in all.
-#[must_use]
 pub fn docs() -> Preset {
     document("docs", "Cloud Storage, Retry strategy: overview and algorithm", exponential(64))
         .with_statuses(StatusSet::ALL_SERVER_ERRORS)
 }
 
 /// `docs-32`: [`docs`] with the other maximum that it names, 32 s.
-#[must_use]
 pub fn docs_32() -> Preset {
     document("docs-32", "Cloud Storage, Retry strategy: overview and algorithm", exponential(32))
         .with_statuses(StatusSet::ALL_SERVER_ERRORS)
@@ -53,7 +50,6 @@ pub fn docs_32() -> Preset {
 ///
 /// It limits the number of retries without naming one. The time limit of the newer document is used instead; set a
 /// number with [`Preset::with_max_attempts`].
-#[must_use]
 pub fn docs_legacy() -> Preset {
     document("docs-legacy", "Cloud Storage, Truncated exponential backoff", exponential(64))
         .with_statuses(StatusSet::EMPTY.with(429).with_range(500, 599))
@@ -65,7 +61,6 @@ pub fn docs_legacy() -> Preset {
 /// The document doesn't mention idempotency, so every request is retried, and a `CreateInstance` whose reply is lost may run
 /// twice. [`docs`] with [`IdempotencyTable::http_methods`] only retries what is safe. As with [`docs_legacy`], 600 s replace
 /// the number of retries that the document leaves open.
-#[must_use]
 pub fn memorystore_doc() -> Preset {
     document("memorystore-doc", "Memorystore for Redis, Exponential backoff", exponential(64))
         .with_statuses(StatusSet::EMPTY.with(429).with_range(500, 599))
@@ -77,7 +72,6 @@ pub fn memorystore_doc() -> Preset {
 }
 
 /// `memorystore`: what Memorystore for Redis' own service config says: 600 s, and no retry at all.
-#[must_use]
 pub fn memorystore() -> Preset {
     let strategy = BackoffStrategy::new(
         Backoff::exponential(Duration::ZERO, 1.0, Duration::ZERO),

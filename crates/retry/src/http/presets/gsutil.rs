@@ -12,28 +12,24 @@ fn from_one_second(max: Duration) -> Backoff {
 }
 
 /// `gsutil-doc`: as documented: a random wait from nothing to 1, 2, 4 ... 60 s, and 23 retries.
-#[must_use]
 pub fn gsutil_doc() -> Preset {
     BotoConfig::default().gsutil_doc()
 }
 
 /// `gsutil`: as it is with the JSON API: 2, 4, 8, 16, 32 s, a quarter more or less, at most 32 s; 23
 /// attempts in all; 429 and every 5xx, but not 408.
-#[must_use]
 pub fn gsutil() -> Preset {
     BotoConfig::default().gsutil()
 }
 
 /// `gsutil-xml`: as it is with the XML API: a random share of 1, 2, 4 ... s, at most 60 s; 23 retries; 500,
 /// 502, 503 and 504.
-#[must_use]
 pub fn gsutil_xml() -> Preset {
     BotoConfig::default().gsutil_xml()
 }
 
 impl BotoConfig {
     /// The preset [`gsutil_doc`] with the file's numbers.
-    #[must_use]
     pub fn gsutil_doc(&self) -> Preset {
         let max = self.max_retry_delay().unwrap_or(Duration::from_secs(60));
         let backoff = from_one_second(max).with_cap(Cap::BeforeJitter).with_jitter(Jitter::Full);
@@ -48,7 +44,6 @@ impl BotoConfig {
     }
 
     /// The preset [`gsutil`] with the file's numbers. Its number of retries is the number of attempts.
-    #[must_use]
     pub fn gsutil(&self) -> Preset {
         let max = self.max_retry_delay().unwrap_or(Duration::from_secs(32));
         let backoff = from_one_second(max)
@@ -62,7 +57,6 @@ impl BotoConfig {
     }
 
     /// The preset [`gsutil_xml`] with the file's numbers.
-    #[must_use]
     pub fn gsutil_xml(&self) -> Preset {
         let max = self.max_retry_delay().unwrap_or(Duration::from_secs(60));
         let backoff = from_one_second(max).with_jitter(Jitter::Full);

@@ -54,7 +54,6 @@ fn session_of_upload(class: OperationClass) -> IdempotencyRule {
 ///
 /// The random part compounds. Restoring is always retried; HMAC keys' update never; no etag is applied
 /// but a policy's. This is the library's default strategy.
-#[must_use]
 pub fn java_storage() -> Preset {
     let strategy = BackoffStrategy::new(
         Backoff::exponential(s(1), 2.0, s(32)).with_jitter(Jitter::Compounding),
@@ -75,7 +74,6 @@ pub fn java_storage() -> Preset {
 
 /// `java-storage-uniform`: [`java_storage`] by the library's uniform strategy, which treats every request
 /// alike.
-#[must_use]
 pub fn java_storage_uniform() -> Preset {
     let strategy = java_storage().backoff_strategy();
     Preset::new("java-storage-uniform", "google-cloud-storage for Java 2.74.0, as it runs", strategy)
@@ -88,7 +86,6 @@ pub fn java_storage_uniform() -> Preset {
 /// Moving is always retried, a session of a resumable upload that begins with any precondition, and its chunks; an upload in one request
 /// with `ifGenerationMatch` only. (The library does not retry a deletion whose `ifGenerationMatch` is 0; here only the presence of the
 /// parameter decides. It retries chunks from 100 ms on and for 32 s, also by its policy `RetryNever`.)
-#[must_use]
 pub fn go() -> Preset {
     let backoff = Backoff::exponential(s(1), 2.0, s(30)).with_cap(Cap::BeforeJitter);
     let strategy = BackoffStrategy::new(backoff.with_jitter(Jitter::FullNanos), Limits::none());
@@ -121,7 +118,6 @@ pub fn go() -> Preset {
 ///
 /// A wait is made whole, and then the time is looked at. (The library reports `DEADLINE_EXCEEDED` then;
 /// here the last error stays.)
-#[must_use]
 pub fn gax_node() -> Preset {
     let backoff = Backoff::exponential(Duration::from_millis(100), 1.3, s(60)).with_cap(Cap::BeforeJitter);
     let limits = Limits::none().with_time(s(600), TimeRule::Check);
@@ -136,7 +132,6 @@ pub fn gax_node() -> Preset {
 
 /// `cpp`: a wait in whole milliseconds from 1 to 2 s, 2 to 4 s and so on, in the end from 150 to 300 s, for
 /// 15 minutes. Requests are retried whether they are safe or not, which is the library's default.
-#[must_use]
 pub fn cpp() -> Preset {
     let strategy = BackoffStrategy::new(
         Backoff::exponential(s(1), 2.0, s(300)).with_jitter(Jitter::Window),
@@ -147,14 +142,12 @@ pub fn cpp() -> Preset {
 }
 
 /// `cpp-strict`: [`cpp`] with `StrictIdempotencyPolicy`.
-#[must_use]
 pub fn cpp_strict() -> Preset {
     let strategy = cpp().backoff_strategy();
     Preset::new("cpp-strict", "google-cloud-cpp storage, from its source and reference", strategy)
 }
 
 /// `csharp`: 1, 2, 4 ... 32 s without any random part, three attempts.
-#[must_use]
 pub fn csharp() -> Preset {
     let strategy =
         BackoffStrategy::new(Backoff::exponential(s(1), 2.0, s(32)), Limits::none().with_max_attempts(3));
@@ -162,7 +155,6 @@ pub fn csharp() -> Preset {
 }
 
 /// `php`: min(2^n s + 0..1 s, 60 s), in microseconds; three retries.
-#[must_use]
 pub fn php() -> Preset {
     let jitter = Jitter::Added { unit: Duration::from_micros(1), most: 1_000_000 };
     let backoff = Backoff::exponential(s(1), 2.0, s(60)).with_jitter(jitter);
@@ -171,7 +163,6 @@ pub fn php() -> Preset {
 }
 
 /// `ruby`: 1, 2, 4 ... 60 s, half of it more or less; three retries within 900 s.
-#[must_use]
 pub fn ruby() -> Preset {
     let backoff = Backoff::exponential(s(1), 2.0, s(60))
         .with_cap(Cap::BeforeJitter)
@@ -186,7 +177,6 @@ pub fn ruby() -> Preset {
 }
 
 /// `rust`: a random wait from nothing to 1, 2, 4 ... 60 s, within 300 s; 408, 429 and every 5xx.
-#[must_use]
 pub fn rust() -> Preset {
     let backoff =
         Backoff::exponential(s(1), 2.0, s(60)).with_cap(Cap::BeforeJitter).with_jitter(Jitter::Full);

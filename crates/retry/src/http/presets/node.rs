@@ -36,6 +36,7 @@ const SOURCE: &str = "@google-cloud/storage 7.22.0, from its source";
 /// assert_eq!(options.preset().backoff_strategy().limits().time().unwrap().0, Duration::from_secs(600));
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[must_use]
 pub struct NodeRetryOptions {
     auto_retry: bool,
     max_retries: u32,
@@ -60,43 +61,36 @@ impl Default for NodeRetryOptions {
 
 impl NodeRetryOptions {
     /// Whether anything is retried.
-    #[must_use]
     pub fn with_auto_retry(self, auto_retry: bool) -> Self {
         Self { auto_retry, ..self }
     }
 
     /// The number of retries.
-    #[must_use]
     pub fn with_max_retries(self, max_retries: u32) -> Self {
         Self { max_retries, ..self }
     }
 
     /// The factor that the wait of one second grows by.
-    #[must_use]
     pub fn with_retry_delay_multiplier(self, retry_delay_multiplier: f64) -> Self {
         Self { retry_delay_multiplier, ..self }
     }
 
     /// The time after which no retry is made; a wait is shortened to the rest of it.
-    #[must_use]
     pub fn with_total_timeout(self, total_timeout: Duration) -> Self {
         Self { total_timeout, ..self }
     }
 
     /// The longest wait.
-    #[must_use]
     pub fn with_max_retry_delay(self, max_retry_delay: Duration) -> Self {
         Self { max_retry_delay, ..self }
     }
 
     /// Which requests are retried.
-    #[must_use]
     pub fn with_idempotency_strategy(self, idempotency_strategy: IdempotencyStrategy) -> Self {
         Self { idempotency_strategy, ..self }
     }
 
     /// The preset [`node`] with these options.
-    #[must_use]
     pub fn preset(&self) -> Preset {
         let jitter = Jitter::Added { unit: Duration::from_millis(1), most: 999 };
         let waits = |backoff: Backoff| backoff.with_first_exponent(1).with_jitter(jitter);
@@ -107,14 +101,12 @@ impl NodeRetryOptions {
     }
 
     /// The preset [`node_upload`] with these options.
-    #[must_use]
     pub fn upload_preset(&self) -> Preset {
         let jitter = Jitter::AddedRounded { unit: Duration::from_millis(1), most: 1000 };
         self.with_backoff("node-upload", LIBRARY, |backoff| backoff.with_jitter(jitter))
     }
 
     /// The preset [`node_upload_session`] with these options.
-    #[must_use]
     pub fn upload_session_preset(&self) -> Preset {
         let waits = |backoff: Backoff| backoff.with_jitter(Jitter::UpToDouble);
         self.with_backoff("node-upload-session", SOURCE, waits).with_note(
@@ -227,21 +219,18 @@ fn table() -> IdempotencyTable {
 ///
 /// Once nothing is left of the 600 s the library never completes the call, which is a defect; here the
 /// operation ends.
-#[must_use]
 pub fn node() -> Preset {
     NodeRetryOptions::default().preset()
 }
 
 /// `node-upload`: the library's resumable uploads, which count n from 0 and round the random
 /// milliseconds.
-#[must_use]
 pub fn node_upload() -> Preset {
     NodeRetryOptions::default().upload_preset()
 }
 
 /// `node-upload-session`: how the library begins a resumable upload, and sends an object in one piece: a random wait
 /// from 1 to 2 s, from 2 to 4 s, from 4 to 8 s, in whole milliseconds.
-#[must_use]
 pub fn node_upload_session() -> Preset {
     NodeRetryOptions::default().upload_session_preset()
 }

@@ -32,6 +32,7 @@ use std::time::Duration;
 /// # drop((own_delays, only_503));
 /// ```
 #[derive(Debug, Clone, PartialEq)]
+#[must_use]
 pub struct Preset {
     name: &'static str,
     source: &'static str,
@@ -83,31 +84,26 @@ impl Preset {
     }
 
     /// The waits and the limits.
-    #[must_use]
     pub fn backoff_strategy(&self) -> BackoffStrategy {
         self.backoff_strategy
     }
 
     /// The HTTP statuses that are retried.
-    #[must_use]
     pub fn statuses(&self) -> StatusSet {
         self.statuses
     }
 
     /// The failures without a complete response that are retried.
-    #[must_use]
     pub fn transport_failures(&self) -> TransportFailures {
         self.transport
     }
 
     /// Which requests are safe to retry.
-    #[must_use]
     pub fn idempotency_table(&self) -> &IdempotencyTable {
         &self.table
     }
 
     /// The preset whose rules of Cloud Storage also apply to that host: see [`IdempotencyTable::with_host`].
-    #[must_use]
     pub fn with_host(self, host: impl Into<Cow<'static, str>>) -> Self {
         Self { table: self.table.with_host(host), ..self }
     }
@@ -147,63 +143,53 @@ impl Preset {
     }
 
     /// The policy that runs operations by this preset.
-    #[must_use]
     pub fn policy(&self) -> Policy {
         Policy::from_strategy(&self.backoff_strategy, self.retryable_codes())
             .with_server_delays(self.server_delays)
     }
 
     /// A copy with other waits and limits.
-    #[must_use]
     pub fn with_backoff_strategy(self, backoff_strategy: BackoffStrategy) -> Self {
         Self { backoff_strategy, ..self }
     }
 
     /// A copy that retries these statuses.
-    #[must_use]
     pub fn with_statuses(self, statuses: StatusSet) -> Self {
         Self { statuses, ..self }
     }
 
     /// A copy that retries these failures of the transport.
-    #[must_use]
     pub fn with_transport_failures(self, transport: TransportFailures) -> Self {
         Self { transport, ..self }
     }
 
     /// A copy with another idempotency table.
-    #[must_use]
     pub fn with_idempotency_table(self, table: IdempotencyTable) -> Self {
         Self { table, ..self }
     }
 
     /// A copy with another strategy, which decides how far the idempotency table applies.
-    #[must_use]
     pub fn with_strategy(self, strategy: IdempotencyStrategy) -> Self {
         Self { strategy, ..self }
     }
 
     /// A copy that applies `Retry-After`, or not.
-    #[must_use]
     pub fn with_server_delays(self, heeded: bool) -> Self {
         Self { server_delays: heeded, ..self }
     }
 
     /// A copy with another limit to what `Retry-After` may ask for, if no limit by time bounds the operation.
-    #[must_use]
     pub fn with_max_server_delay(self, delay: impl Into<Option<Duration>>) -> Self {
         Self { backoff_strategy: self.backoff_strategy.with_max_server_delay(delay), ..self }
     }
 
     /// A copy that never retries: Python's `retry=None`.
-    #[must_use]
     pub fn without_retry(self) -> Self {
         self.with_strategy(IdempotencyStrategy::Never).with_max_attempts(1)
     }
 
     /// A copy that retries every request that meets one of the conditions, and no other: Python's
     /// `ConditionalRetryPolicy`.
-    #[must_use]
     pub fn with_condition(self, preconditions: impl IntoIterator<Item = Precondition>) -> Self {
         let class = OperationClass::conditional(preconditions);
         let rule = IdempotencyRule::new("any request", "*", "/**", class);
@@ -213,7 +199,6 @@ impl Preset {
     }
 
     /// A copy with another limit by time, treated as before; strictly, if there was none.
-    #[must_use]
     pub fn with_deadline(self, deadline: Duration) -> Self {
         let limits = self.backoff_strategy.limits();
         let rule = limits.time().map_or(TimeRule::Strict, |(_, rule)| rule);
@@ -223,14 +208,12 @@ impl Preset {
 
     /// A copy without any limit by time: the number of attempts, if it is limited, and the caller's own timeout end the
     /// operation.
-    #[must_use]
     pub fn without_deadline(self) -> Self {
         let limits = self.backoff_strategy.limits().without_time();
         Self { backoff_strategy: self.backoff_strategy.with_limits(limits), ..self }
     }
 
     /// A copy with that number of attempts, the first included.
-    #[must_use]
     pub fn with_max_attempts(self, attempts: u32) -> Self {
         let backoff_strategy =
             self.backoff_strategy.with_limits(self.backoff_strategy.limits().with_max_attempts(attempts));
@@ -239,7 +222,6 @@ impl Preset {
 
     /// A copy with another first delay, multiplier and maximum. What is added at random, and the least wait, change by the
     /// same factor as the first delay: with 10 ms instead of 1 s, 0 to 1000 ms on top become 0 to 10 ms.
-    #[must_use]
     pub fn with_delay(self, initial: Duration, multiplier: f64, max: Duration) -> Self {
         let backoff =
             self.backoff_strategy.backoff().scaled_to(initial).with_multiplier(multiplier).with_max(max);
@@ -247,7 +229,6 @@ impl Preset {
     }
 
     /// A copy with another maximum of the waits.
-    #[must_use]
     pub fn with_max_backoff(self, max: Duration) -> Self {
         let backoff = self.backoff_strategy.backoff().with_max(max);
         Self { backoff_strategy: self.backoff_strategy.with_backoff(backoff), ..self }

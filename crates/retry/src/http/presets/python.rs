@@ -20,14 +20,12 @@ fn exponential() -> BackoffStrategy {
 }
 
 /// `python-doc`: the library as documented: its waits and statuses, the document's table.
-#[must_use]
 pub fn python_doc() -> Preset {
     Preset::new("python-doc", DOCUMENT, exponential())
 }
 
 /// `python`: the library as it runs. Unlike the document it retries insert, delete and patch of objects
 /// without any precondition, never retries the update of an HMAC key, and applies no etag but a policy's.
-#[must_use]
 pub fn python() -> Preset {
     let table = changed(
         IdempotencyTable::storage(),
@@ -47,14 +45,12 @@ fn if_metageneration() -> OperationClass {
 }
 
 /// `python-default-retry`: `DEFAULT_RETRY`, given to a method by hand: every request is retried.
-#[must_use]
 pub fn python_default_retry() -> Preset {
     Preset::new("python-default-retry", DOCUMENT, exponential()).with_strategy(IdempotencyStrategy::Always)
 }
 
 /// `python-default-retry-if-generation-specified`: `DEFAULT_RETRY_IF_GENERATION_SPECIFIED`: retried with
 /// `generation` or `ifGenerationMatch`.
-#[must_use]
 pub fn python_default_retry_if_generation_specified() -> Preset {
     Preset::new("python-default-retry-if-generation-specified", DOCUMENT, exponential())
         .with_condition([Precondition::query("generation"), Precondition::query("ifGenerationMatch")])
@@ -62,7 +58,6 @@ pub fn python_default_retry_if_generation_specified() -> Preset {
 
 /// `python-default-retry-if-metageneration-specified`: `DEFAULT_RETRY_IF_METAGENERATION_SPECIFIED`:
 /// retried with `ifMetagenerationMatch`.
-#[must_use]
 pub fn python_default_retry_if_metageneration_specified() -> Preset {
     Preset::new("python-default-retry-if-metageneration-specified", DOCUMENT, exponential())
         .with_condition([Precondition::query("ifMetagenerationMatch")])
@@ -70,7 +65,6 @@ pub fn python_default_retry_if_metageneration_specified() -> Preset {
 
 /// `python-default-retry-if-etag-in-json`: `DEFAULT_RETRY_IF_ETAG_IN_JSON`: retried with an `etag` in the
 /// JSON body.
-#[must_use]
 pub fn python_default_retry_if_etag_in_json() -> Preset {
     Preset::new("python-default-retry-if-etag-in-json", DOCUMENT, exponential())
         .with_condition([Precondition::body_field("etag")])
@@ -80,7 +74,6 @@ pub fn python_default_retry_if_etag_in_json() -> Preset {
 ///
 /// min(2^n, 64) s and 0 to 1000 ms more, so that a wait may be longer than 64 s; the waits together stay within 600
 /// s, not counting the attempts' own time.
-#[must_use]
 pub fn python_media_2() -> Preset {
     let strategy = BackoffStrategy::new(
         Backoff::exponential(Duration::from_secs(1), 2.0, Duration::from_secs(64))

@@ -24,7 +24,6 @@ impl Policy {
     /// assert_eq!(AttemptPlan::refused(&policy, &mut NoJitter).attempts().len(), 2);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn with_environment(self, environment: &Environment) -> Self {
         Self { caps: self.caps.and(environment), ..self }.capped()
     }

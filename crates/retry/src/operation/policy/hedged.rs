@@ -12,7 +12,6 @@ use std::time::Duration;
 impl Policy {
     /// This policy with hedging instead of retries: attempts are sent while others are in flight, and the first good
     /// reply wins. `None`: attempts follow each other.
-    #[must_use]
     pub fn with_hedging(self, hedging: impl Into<Option<Hedging>>) -> Self {
         let hedging = hedging.into();
         let latencies = hedging.as_ref().and_then(Hedging::latencies);
@@ -33,7 +32,6 @@ impl Policy {
     /// let patient = policy.clone().with_hedging(Hedging::new(3).percentile(0.95)).with_latencies_of(&policy);
     /// # drop(patient);
     /// ```
-    #[must_use]
     pub fn with_latencies_of(self, other: &Self) -> Self {
         let is_same =
             |others: &Arc<Latencies>| self.latencies.as_ref().is_some_and(|own| own.is_like(others));

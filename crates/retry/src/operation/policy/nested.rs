@@ -34,7 +34,6 @@ impl Policy {
     /// assert_eq!((plan.attempts().len(), plan.stop_reason()), (1, Some(StopReason::NestedRetry)));
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
-    #[must_use]
     pub fn with_nested_retries(self, allowed: bool) -> Self {
         Self { nested: if allowed { Nested::Allowed } else { Nested::Refused }, ..self }
     }
@@ -48,7 +47,6 @@ impl Policy {
 
     /// This policy for an operation that belongs to a request whose sender has retried already, as the header
     /// `grpc-previous-rpc-attempts` says (gRFC A6). Without effect where retries inside retries are allowed.
-    #[must_use]
     pub fn inside_retry(self) -> Self {
         Self { nested: if self.refuses_nested_retries() { Nested::Inside } else { Nested::Allowed }, ..self }
     }

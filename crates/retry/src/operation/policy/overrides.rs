@@ -14,13 +14,11 @@ impl Policy {
     ///
     /// By gax-java's rules, a call's settings are used as they are: its RPC timeouts apply even if the settings allow
     /// only one attempt, and jitter is that of the client.
-    #[must_use]
     pub fn with_retry_settings(self, settings: &RetrySettings) -> Self {
         self.with_changed(settings, false).capped()
     }
 
     /// This policy with the settings of one call, by gax-java's rules.
-    #[must_use]
     pub fn with_raw_settings(self, settings: &RawSettings) -> Self {
         let mut rules = match &self.rules {
             Rules::GaxJava(rules) => rules.clone(),
@@ -36,7 +34,6 @@ impl Policy {
     ///
     /// By gax-java's rules, codes alone can't turn retries on for a method without retries: that needs settings as
     /// well.
-    #[must_use]
     pub fn with_retryable_codes<K>(self, codes: impl IntoCodes<K>) -> Self {
         self.with_codes(codes.into_codes())
     }
@@ -71,7 +68,6 @@ impl Policy {
     /// );
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
-    #[must_use]
     pub fn with_overrides(self, overrides: &SettingsOverrides) -> Self {
         if overrides.is_empty() {
             return self;
@@ -115,7 +111,6 @@ impl Policy {
     /// assert_eq!(policy.time_limit(None), None);
     /// # Ok::<(), gax_retry::SettingsError>(())
     /// ```
-    #[must_use]
     pub fn without_total_timeout(self) -> Self {
         let lifted = SettingsOverrides::default().with_total_timeout(Override::Disabled);
         Self { is_endless: true, ..self }.with_overrides(&lifted)
@@ -178,7 +173,6 @@ impl Policy {
 
     /// This policy with one attempt for each operation, whatever the settings, hedging and calls say: retries are
     /// switched off. Timeouts stay, and a request that provably was not sent is still sent again.
-    #[must_use]
     pub fn without_retries(mut self) -> Self {
         self.rules.limit_to(None, Some(1));
         self.with_first().with_hedging(None)
@@ -188,7 +182,6 @@ impl Policy {
     ///
     /// It is clamped to what is left of the total; by gax-java's rules it is not. Zero: no time is left for any
     /// attempt.
-    #[must_use]
     pub fn with_attempt_timeout(mut self, timeout: Duration) -> Self {
         if timeout.is_zero() {
             return self.spent(true);
@@ -209,7 +202,6 @@ impl Policy {
     /// be long where its parts are not. An attempt may take all that is left of the total.
     ///
     /// By gax-java's rules it stays as it is: there the RPC timeout bounds the whole stream.
-    #[must_use]
     pub fn without_rpc_timeouts(mut self) -> Self {
         match &mut self.rules {
             Rules::Documented(rules) => rules.remove_rpc_timeouts(),
@@ -230,7 +222,6 @@ impl Policy {
     ///
     /// By gax-java's rules an RPC that takes a stream has no retry settings at all: neither an RPC timeout nor a total
     /// timeout, except for what the call sets.
-    #[must_use]
     pub fn for_kind(self, kind: MethodKind) -> Self {
         match &self.rules {
             _ if kind.is_unary() => self,
