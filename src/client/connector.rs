@@ -54,6 +54,7 @@ pub(super) const LONGEST: Duration = Duration::from_secs(20);
 /// # }
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Connector {
     tcp: HttpConnector,
     timeout: Duration,
@@ -61,7 +62,6 @@ pub struct Connector {
 
 impl Connector {
     /// A connector with an endpoint's TCP options, except for its local address, which tonic doesn't expose.
-    #[must_use]
     pub fn new(endpoint: &Endpoint) -> Self {
         let mut tcp = HttpConnector::new();
         // TLS is put on top by the endpoint.
@@ -75,7 +75,6 @@ impl Connector {
     }
 
     /// The most time until the server's first byte.
-    #[must_use]
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         // Divided among the addresses of a host, so that each has its turn.
         self.tcp.set_connect_timeout(Some(timeout));
@@ -85,14 +84,12 @@ impl Connector {
 
     /// For how long sent bytes may stay without an acknowledgement until the system ends the connection (`TCP_USER_TIMEOUT`, on
     /// Linux and Android); `None`: the system's own time, of some 15 minutes.
-    #[must_use]
     pub fn tcp_user_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         dead_peers::set_user_timeout(&mut self.tcp, timeout.into());
         self
     }
 
     /// The address that connections are made from.
-    #[must_use]
     pub fn local_address(mut self, address: Option<IpAddr>) -> Self {
         self.tcp.set_local_address(address);
         self

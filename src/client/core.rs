@@ -31,6 +31,7 @@ use tonic_prost::ProstCodec;
 
 /// The inside of a generated client.
 #[derive(Clone)]
+#[must_use]
 pub struct Client<T> {
     pub(super) channel: T,
     pub(super) methods: Methods,
@@ -51,7 +52,6 @@ impl<T: fmt::Debug> fmt::Debug for Client<T> {
 
 impl<T> Client<T> {
     /// A client over a channel.
-    #[must_use]
     pub fn new<S>(channel: T, settings: ClientSettings<S>) -> Self {
         let settings = settings.config;
         Self {
@@ -63,7 +63,6 @@ impl<T> Client<T> {
     }
 
     /// Puts the client over another channel.
-    #[must_use]
     pub fn map_channel<U>(self, map: impl FnOnce(T) -> U) -> Client<U> {
         Client {
             channel: map(self.channel),
@@ -74,31 +73,26 @@ impl<T> Client<T> {
     }
 
     /// Puts the origin (scheme, authority and, if it has one, a path before the method's) into every request.
-    #[must_use]
     pub fn with_origin(self, origin: &Uri) -> Self {
         self.changed(|method| method.set_origin(origin))
     }
 
     /// Compresses every request.
-    #[must_use]
     pub fn send_compressed(self, encoding: CompressionEncoding) -> Self {
         self.with_codec(|codec| codec.send_compressed = Some(encoding))
     }
 
     /// Lets the server compress its responses so; may be called for several encodings.
-    #[must_use]
     pub fn accept_compressed(self, encoding: CompressionEncoding) -> Self {
         self.with_codec(|codec| codec.accept_compressed.push(encoding))
     }
 
     /// The longest message that is read, in bytes; 4 MiB unless set.
-    #[must_use]
     pub fn max_decoding_message_size(self, limit: usize) -> Self {
         self.with_codec(|codec| codec.max_decoding = Some(limit))
     }
 
     /// The longest message that is sent, in bytes; no limit unless set.
-    #[must_use]
     pub fn max_encoding_message_size(self, limit: usize) -> Self {
         self.with_codec(|codec| codec.max_encoding = Some(limit))
     }

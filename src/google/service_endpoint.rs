@@ -37,6 +37,7 @@ const GOOGLE: &str = "googleapis.com";
 /// # Ok::<(), tonic_gax::google::EndpointError>(())
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct ServiceEndpoint {
     default_host: String,
     universe: Option<String>,
@@ -50,21 +51,18 @@ impl ServiceEndpoint {
     pub const UNIVERSE_DOMAIN: &str = "GOOGLE_CLOUD_UNIVERSE_DOMAIN";
 
     /// A service at its default host, such as `cloudasset.googleapis.com`.
-    #[must_use]
     pub fn new(default_host: impl Into<String>) -> Self {
         Self { default_host: default_host.into(), universe: None, address: None, variables: [None, None] }
     }
 
     /// The domain that replaces `googleapis.com`. Give the [credentials](gax_driver::credentials::Credentials::universe_domain)
     /// the same: those of one universe are worth nothing in another.
-    #[must_use]
     pub fn universe_domain(self, domain: &str) -> Self {
         Self { universe: Some(domain.to_owned()), ..self }
     }
 
     /// Another address of the service: a URI with a scheme, such as `http://localhost:8080`, or a host, with a port or
     /// without, which is reached over TLS.
-    #[must_use]
     pub fn address(self, address: &str) -> Self {
         Self { address: Some(address.to_owned()), ..self }
     }
@@ -72,7 +70,6 @@ impl ServiceEndpoint {
     /// Lets operators set the address, with the environment variable of that name, and the universe domain, with
     /// [`GOOGLE_CLOUD_UNIVERSE_DOMAIN`](Self::UNIVERSE_DOMAIN). The program's values take precedence over both. A
     /// variable that is empty or not set has no effect.
-    #[must_use]
     pub fn environment(self, address: &str) -> Self {
         self.variables(address, |name| {
             std::env::var_os(name).map(|value| value.to_string_lossy().into_owned())
@@ -80,7 +77,6 @@ impl ServiceEndpoint {
     }
 
     /// As [`environment`](Self::environment), with variables from elsewhere.
-    #[must_use]
     pub fn variables(self, address: &str, variable: impl Fn(&str) -> Option<String>) -> Self {
         let read = |name: &str| Some((name.to_owned(), variable(name).filter(|value| !value.is_empty())?));
         Self { variables: [read(address), read(Self::UNIVERSE_DOMAIN)], ..self }

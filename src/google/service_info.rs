@@ -17,7 +17,6 @@ impl ServiceInfo {
     }
 
     /// Its default address.
-    #[must_use]
     pub fn endpoint(&self) -> ServiceEndpoint {
         ServiceEndpoint::new(self.default_host)
     }

@@ -69,6 +69,7 @@ use tower_layer::Layer;
 /// # }
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct RetryLayer {
     table: RetryTable,
     options: MethodOptions,
@@ -81,7 +82,6 @@ pub struct RetryLayer {
 
 impl RetryLayer {
     /// A layer for the methods of a table.
-    #[must_use]
     pub fn new(table: RetryTable) -> Self {
         let table_budget = table.throttling().map(|throttling| throttling.budget());
         Self { table, table_budget, options: MethodOptions::default(), live: None, methods: OnceLock::new() }
@@ -92,7 +92,6 @@ impl RetryLayer {
     ///
     /// Settings that the program makes on the layer override the table, so a budget overrides `retryThrottling`. If
     /// [unknown methods are denied](Self::deny_unknown_methods), a table that has some is refused.
-    #[must_use]
     pub fn with_handle(handle: &SettingsHandle) -> Self {
         let mut layer = Self { live: Some(LiveTable::new(handle)), ..Self::new(handle.table()) };
         layer.options.operation.observers.follow(handle);
@@ -137,7 +136,6 @@ impl RetryLayer {
     /// # Ok(())
     /// # }
     /// ```
-    #[must_use]
     pub fn google_headers(mut self, headers: GoogleHeaders) -> Self {
         self.options.google = Some(headers);
         self.changed()
@@ -170,7 +168,6 @@ impl RetryLayer {
 
     /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, reports,
     /// jitter and more. Calls of methods that the table does not know still pass through untouched.
-    #[must_use]
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.operation.set(options);
         self.changed()
@@ -182,14 +179,12 @@ impl RetryLayer {
     /// For a [stream of requests that is replayed](Self::replay_streams) it is the most that is buffered of it. Once
     /// more has been sent, the call is committed to the attempt that has sent it: it continues, without retries, and
     /// the report has the note [`STREAM_TOO_LARGE_TO_REPLAY`](crate::note::STREAM_TOO_LARGE_TO_REPLAY).
-    #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.options.limits.max_replay_bytes = bytes;
         self.changed()
     }
 
     /// Buffers requests of any length for replay.
-    #[must_use]
     pub fn without_replay_limit(self) -> Self {
         self.max_replay_bytes(usize::MAX)
     }
@@ -219,7 +214,6 @@ impl RetryLayer {
     /// # drop(layer);
     /// # Ok::<(), tonic_gax::TableError>(())
     /// ```
-    #[must_use]
     pub fn replay_streams(mut self, replayed: bool) -> Self {
         self.options.limits.replays_streams = Some(replayed);
         self.changed()
@@ -231,7 +225,6 @@ impl RetryLayer {
     /// zero, no stream is replayed once any of it was sent.
     ///
     /// It is shared by all services that the layer and its clones make. Unary requests don't count.
-    #[must_use]
     pub fn max_total_replay_bytes(mut self, bytes: usize) -> Self {
         self.options.limits.max_total_replay_bytes = bytes;
         self.changed()
@@ -239,7 +232,6 @@ impl RetryLayer {
 
     /// The most bytes of a response that are buffered until its status is known. A longer response is handed to the
     /// caller and isn't retried if it fails later; the report has a note.
-    #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
         self.options.limits.max_response_buffer = bytes;
         self.changed()
@@ -247,7 +239,6 @@ impl RetryLayer {
 
     /// Whether a response `CANCELLED` "Timeout expired", which a tonic server gives when the `grpc-timeout` that
     /// it was sent has passed, is treated as `DEADLINE_EXCEEDED` once the attempt's time is up.
-    #[must_use]
     pub fn server_timeouts_are_ours(mut self, ours: bool) -> Self {
         self.options.limits.server_timeouts_are_ours = ours;
         self.changed()
@@ -277,7 +268,6 @@ impl RetryLayer {
     /// # drop(layer);
     /// # Ok::<(), tonic_gax::TableError>(())
     /// ```
-    #[must_use]
     pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
         self.options.hedging = hedging.into();
         self.changed()
@@ -302,7 +292,6 @@ impl RetryLayer {
     /// # drop((books, loans));
     /// # Ok::<(), tonic_gax::TableError>(())
     /// ```
-    #[must_use]
     pub fn server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
         let own = self.options.operation.budget_over(self.table_budget.clone());
         self.options(OperationOptions::new().retry_budget(budgets.share(server, own)))
@@ -312,7 +301,6 @@ impl RetryLayer {
     /// earlier attempts, "1", "2" and so on, including hedges and without transparent retries. A value that the
     /// caller sets is removed. Default: yes, except with [`Compatibility::GaxJava`](crate::Compatibility::GaxJava), because gax-java doesn't send
     /// it.
-    #[must_use]
     pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {
         self.options.limits.previous_attempts_header = Some(is_sent);
         self.changed()

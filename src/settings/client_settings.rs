@@ -73,7 +73,6 @@ impl<S: ServiceStub> From<S> for ClientSettings<S> {
 impl<S: GoogleStub> ClientSettings<S> {
     /// Where the service is: at the host that its proto names, unless another address or universe is set. A client's `connect` takes
     /// it.
-    #[must_use]
     pub fn endpoint() -> ServiceEndpoint {
         S::SERVICE.endpoint()
     }

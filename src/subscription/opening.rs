@@ -44,7 +44,6 @@ impl<Q, M> Opening<Q, M> {
     }
 
     /// The attempt: its number, when it started, its RPC timeout.
-    #[must_use]
     pub fn attempt(&self) -> StartedAttempt {
         self.started
     }

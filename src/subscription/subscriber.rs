@@ -86,6 +86,7 @@ use tonic::{Response, Status};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Subscriber {
     settings: CallSettings,
     options: OperationOptions,
@@ -96,7 +97,6 @@ pub struct Subscriber {
 
 impl Subscriber {
     /// Opens subscriptions by these settings.
-    #[must_use]
     pub fn new(settings: &CallSettings) -> Self {
         Self {
             settings: settings.clone(),
@@ -108,13 +108,11 @@ impl Subscriber {
     }
 
     /// Names the operations in reports and errors, for example by the path of the method.
-    #[must_use]
     pub fn named(self, name: impl Into<Cow<'static, str>>) -> Self {
         Self { name: name.into(), ..self }
     }
 
     /// Sets options over the ones that were set before: budget, observers, compatibility and others.
-    #[must_use]
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.set(options);
         self
@@ -122,20 +120,17 @@ impl Subscriber {
 
     /// For subscriptions that last longer than any timeout: the settings' total timeout doesn't apply. No limit is
     /// needed then; `max_attempts`, if set, limits the consecutive connections that deliver nothing.
-    #[must_use]
     pub fn without_total_timeout(self) -> Self {
         Self { is_endless: true, ..self }
     }
 
     /// The most messages that are withheld. With one more the subscription ends with `RESOURCE_EXHAUSTED`.
-    #[must_use]
     pub fn max_withheld_messages(mut self, messages: usize) -> Self {
         self.limits.messages = messages;
         self
     }
 
     /// The most bytes of messages that are withheld. With more the subscription ends with `RESOURCE_EXHAUSTED`.
-    #[must_use]
     pub fn max_withheld_bytes(mut self, bytes: usize) -> Self {
         self.limits.bytes = bytes;
         self

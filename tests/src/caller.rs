@@ -303,7 +303,6 @@ impl Setup {
     }
 
     /// The layer for tonic's own clients; its table knows `ListAssets` and every method of Talk.
-    #[must_use]
     pub fn layer(&self) -> RetryLayer {
         let mut table = RetryTable::builder().method(
             "/google.cloud.asset.v1.AssetService/ListAssets",
@@ -333,7 +332,6 @@ impl Setup {
     }
 
     /// The layer for tonic's own clients that knows the kind of every RPC.
-    #[must_use]
     pub fn layer_with_descriptors(&self) -> RetryLayer {
         self.layer().with_descriptors(DESCRIPTORS).unwrap()
     }

@@ -76,6 +76,7 @@ use std::sync::{Arc, OnceLock};
 /// # }
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct RetryInterceptor {
     source: Source,
     options: OperationOptions,
@@ -96,13 +97,11 @@ enum Source {
 
 impl RetryInterceptor {
     /// An interceptor for the methods of a table.
-    #[must_use]
     pub fn new(table: RetryTable) -> Self {
         Self::of(Source::Table(Box::new(table)))
     }
 
     /// An interceptor that follows a handle: each call uses the table that the handle has when the call begins.
-    #[must_use]
     pub fn with_handle(handle: &SettingsHandle) -> Self {
         Self::of(Source::Handle(handle.clone()))
     }
@@ -141,7 +140,6 @@ impl RetryInterceptor {
 
     /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, reports,
     /// jitter and more. [`RetriedCall::report`] returns the report of a call.
-    #[must_use]
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.set(options);
         self.changed()
@@ -150,7 +148,6 @@ impl RetryInterceptor {
     /// Shares one budget with everything that calls this server, through `budgets`. The first client to come provides the
     /// server's budget, usually its table's `retryThrottling`; all others then use that one, whatever theirs is. Set
     /// [options](Self::options) with a budget of the client's own before this.
-    #[must_use]
     pub fn server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
         let own = self.table().throttling().map(|throttling| throttling.budget());
         let own = self.options.budget_over(own);
@@ -160,7 +157,6 @@ impl RetryInterceptor {
     /// Hedges the methods that the table or, if it doesn't say, the [descriptors](Self::with_descriptors) call
     /// [idempotent](RetryTable::idempotent), in place of retrying them, or all if the hedging
     /// [allows it](Hedging::allow_non_idempotent). A method whose entry has a hedging policy of its own keeps that.
-    #[must_use]
     pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
         self.hedging = hedging.into();
         self.changed()
@@ -169,14 +165,12 @@ impl RetryInterceptor {
     /// The longest message, in bytes, that is buffered so that it can be replayed. A longer one is sent once, with a note in the
     /// report. With zero, no request is retried. For a [stream of requests that is replayed](Self::replay_streams) it limits what is
     /// buffered of the stream: when more has been sent, the call is committed to the attempt that has sent it.
-    #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.limits.max_replay_bytes = bytes;
         self
     }
 
     /// Buffers requests of any length for replay.
-    #[must_use]
     pub fn without_replay_limit(self) -> Self {
         self.max_replay_bytes(usize::MAX)
     }
@@ -184,7 +178,6 @@ impl RetryInterceptor {
     /// Whether streams of requests are buffered as they are sent, so that another attempt can send the same messages and then the
     /// rest (gRFC A6). By default they are buffered only with [`Compatibility::Grpc`](gax_retry::Compatibility::Grpc).
     /// The headers of their responses commit.
-    #[must_use]
     pub fn replay_streams(mut self, replayed: bool) -> Self {
         self.limits.replays_streams = Some(replayed);
         self
@@ -192,7 +185,6 @@ impl RetryInterceptor {
 
     /// The most bytes that are buffered at a time, of the streams of requests of all calls together: gRFC A6's buffer of a channel. A
     /// call that would need more is committed to its current attempt. Clones share the memory.
-    #[must_use]
     pub fn max_total_replay_bytes(mut self, bytes: usize) -> Self {
         self.limits.max_total_replay_bytes = bytes;
         self
@@ -200,7 +192,6 @@ impl RetryInterceptor {
 
     /// The longest first message of a response, in bytes, that is held until it is known whether the response ends with it. A
     /// longer one is handed to the caller at once; if the response fails later, the call isn't retried.
-    #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
         self.limits.max_response_buffer = bytes;
         self
@@ -208,7 +199,6 @@ impl RetryInterceptor {
 
     /// Whether a response `CANCELLED` "Timeout expired" is treated as `DEADLINE_EXCEEDED` when the attempt's time has passed. A tonic
     /// server sends it when the `grpc-timeout` of a request has passed.
-    #[must_use]
     pub fn server_timeouts_are_ours(mut self, ours: bool) -> Self {
         self.limits.server_timeouts_are_ours = ours;
         self
@@ -216,7 +206,6 @@ impl RetryInterceptor {
 
     /// Whether attempts after the first carry `grpc-previous-rpc-attempts`, as in gRFC A6. A value that a caller sets under that
     /// name is removed.
-    #[must_use]
     pub fn previous_attempts_header(mut self, is_sent: bool) -> Self {
         self.limits.previous_attempts_header = Some(is_sent);
         self

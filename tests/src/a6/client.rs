@@ -57,7 +57,6 @@ pub fn table_of(config: &str) -> (RetryTable, OperationOptions) {
 }
 
 /// The layer for a service config.
-#[must_use]
 pub fn layer_of(config: &str) -> RetryLayer {
     let (table, options) = table_of(config);
     RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap().options(options)

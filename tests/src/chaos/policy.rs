@@ -144,7 +144,6 @@ impl RandomPolicy {
     }
 
     /// The layer whose table says so of every method of Talk, with the kinds of its methods or without.
-    #[must_use]
     pub fn layer(&self, witness: &Witness, is_described: bool) -> RetryLayer {
         let mut table = RetryTable::builder().service("test.talk.v1.Talk", self.settings.clone(), self.codes);
         if let Some(hedging) = self.hedging {
