@@ -1,9 +1,7 @@
 //! All that a table's files say, as one.
 
 use crate::document::{Located, Span};
-use crate::model::written::{
-    HedgingPolicy, MethodConfig, Own, OwnFields, RetryPolicy, ServiceConfig, Throttling,
-};
+use crate::model::written::{HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling};
 use crate::model::{Definitions, Entry, EntryName, TableFile};
 use crate::{RetryTable, RetryThrottling};
 use gax_retry::{CodeSet, RetrySettings};
@@ -11,9 +9,6 @@ use std::borrow::Cow;
 use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
-
-/// Where something stands that stands nowhere.
-const NOWHERE: Span = Span { start: 0, end: 0 };
 
 /// The entries of the files, in their order; of a name in several files only the last is kept.
 pub(super) fn gather(table: &RetryTable) -> Cow<'_, ServiceConfig> {
@@ -65,7 +60,7 @@ fn from_entries(file: &TableFile) -> ServiceConfig {
             ..OwnFields::default()
         };
         let names = Arc::new([EntryName::new(service, method)]);
-        config.beside.push(MethodConfig { names, own: own.into(), ..nothing() });
+        config.beside.push(MethodConfig { names, own: own.into(), ..MethodConfig::default() });
     }
     config
 }
@@ -104,7 +99,7 @@ fn method(entry: &Entry) -> MethodConfig {
         retry: retries.then(|| Box::new(policy(settings, entry.codes))),
         hedging: entry.hedging.as_ref().map(|hedging| {
             Box::new(HedgingPolicy {
-                span: NOWHERE,
+                span: Span::default(),
                 max_attempts: hedging.max_attempts().map(here),
                 delay: Some(nanos(hedging.delay())),
                 percentile: hedging.percentile().map(here),
@@ -113,7 +108,7 @@ fn method(entry: &Entry) -> MethodConfig {
         }),
         wait_for_ready: entry.wait_for_ready.map(here),
         own: own.into(),
-        ..nothing()
+        ..MethodConfig::default()
     }
 }
 
@@ -128,7 +123,7 @@ fn has_back_off(settings: &RetrySettings) -> bool {
 
 fn policy(settings: &RetrySettings, retried: CodeSet) -> RetryPolicy {
     RetryPolicy {
-        span: NOWHERE,
+        span: Span::default(),
         max_attempts: settings.max_attempts().map(here),
         initial_backoff: settings.initial_retry_delay().map(nanos),
         max_backoff: settings.max_retry_delay().map(nanos),
@@ -143,27 +138,14 @@ fn codes(codes: CodeSet) -> Located<Vec<Located<gax_retry::Code>>> {
 
 fn throttling(throttling: RetryThrottling) -> Throttling {
     Throttling {
-        span: NOWHERE,
+        span: Span::default(),
         max_tokens: Some(here(throttling.max_tokens())),
         token_ratio: Some(here(throttling.token_ratio())),
     }
 }
 
-fn nothing() -> MethodConfig {
-    MethodConfig {
-        span: NOWHERE,
-        names: Arc::default(),
-        timeout: None,
-        retry: None,
-        hedging: None,
-        wait_for_ready: None,
-        own: Own::default(),
-        rest: Vec::new(),
-    }
-}
-
 fn here<T>(value: T) -> Located<T> {
-    Located { value, span: NOWHERE }
+    Located { value, span: Span::default() }
 }
 
 fn nanos(duration: Duration) -> Located<i128> {

@@ -107,6 +107,28 @@ impl<'a> Losses<'a> {
         self.lose_of(&self.entry(method), part, help);
     }
 
+    /// Notes that parts of an entry are lost: those that are there, each with whether it is, and the advice.
+    pub(super) fn lose_parts<const N: usize>(
+        &mut self,
+        method: &MethodConfig,
+        parts: [(bool, &'static str, &'static str); N],
+    ) {
+        for (_, part, help) in parts.into_iter().filter(|(is_there, ..)| *is_there) {
+            self.lose(method, part, help);
+        }
+    }
+
+    /// Notes that parts of a method are lost, as [`lose_parts`](Self::lose_parts) does.
+    pub(super) fn lose_parts_of<const N: usize>(
+        &mut self,
+        subject: &Subject,
+        parts: [(bool, &'static str, &'static str); N],
+    ) {
+        for (_, part, help) in parts.into_iter().filter(|(is_there, ..)| *is_there) {
+            self.lose_of(subject, part, help);
+        }
+    }
+
     /// Notes that an entry comes close, but is not the same.
     pub(super) fn approximate_entry(
         &mut self,
@@ -179,12 +201,10 @@ impl<'a> Losses<'a> {
             }
         }
         for method in config.methods.iter().chain(&config.beside) {
-            if method.own.polling.is_some() && !method.names.iter().all(&writes_polling) {
-                self.lose(method, "polling", "keep it in GAPIC YAML, or in TOML");
-            }
-            if method.own.batching.is_some() {
-                self.lose(method, "batching", "keep it in GAPIC YAML, or in TOML");
-            }
+            let (own, help) = (&method.own, "keep it in GAPIC YAML, or in TOML");
+            let loses_polling = own.polling.is_some() && !method.names.iter().all(&writes_polling);
+            let parts = [(loses_polling, "polling", help), (own.batching.is_some(), "batching", help)];
+            self.lose_parts(method, parts);
         }
     }
 

@@ -1,6 +1,5 @@
 //! Tables in another form than the one they were read in.
 
-mod conversion;
 mod gather;
 #[cfg(feature = "http")]
 mod http;
@@ -14,5 +13,5 @@ mod text;
 mod toml;
 mod write;
 
-pub use conversion::Conversion;
 pub use target::{ConversionTarget, ParseConversionTargetError};
+pub use write::Conversion;

@@ -48,56 +48,44 @@ fn entry<'m>(method: &'m MethodConfig, losses: &mut Losses<'_>) -> Value<'m> {
     let retry = method.retry.as_ref().map(|policy| with_delays(method, policy, losses));
     add(&mut fields, "retryPolicy", retry.as_ref().map(retry_policy));
     add(&mut fields, "hedgingPolicy", method.hedging.as_deref().map(hedging_policy));
-    if method.hedging.as_ref().is_some_and(|hedging| hedging.percentile.is_some()) {
-        losses.lose(
-            method,
-            "hedging.percentile",
-            "the delay applies; without one all attempts are sent at once",
-        );
-    }
     fields.extend(method.rest.iter().map(Field::from));
     let differs = |rpc: Option<Located<i128>>| {
         rpc.is_some_and(|rpc| timeout.is_none_or(|timeout| timeout.value != rpc.value))
     };
-    if differs(own.initial_rpc_timeout) || differs(own.max_rpc_timeout) {
-        losses.lose(method, "the timeout of single attempts", "an attempt may take all of the timeout");
-    }
-    if own.rpc_timeout_multiplier.is_some_and(|multiplier| multiplier.value > 1.0) {
-        losses.lose(method, "rpc_timeout_multiplier", "an attempt may take all of the timeout");
-    }
-    if own.only_with_server_delay.is_some() {
-        losses.lose(method, "only_with_server_delay", "the codes are retried without a server delay too");
-    }
-    if own.max_server_delay.is_some() {
-        losses.lose(method, "max_server_delay", "its default applies: the longest delay, or a minute");
-    }
-    if own.wait_timeout.or(own.idle_timeout).is_some() {
-        losses.lose(method, "wait and idle timeouts of streams", "set them in code");
-    }
-    if own.jittered.is_some_and(|jittered| !jittered.value) {
-        losses.lose(method, "jittered = false", "waits are drawn at random");
-    }
-    if own.definitions.is_some() {
-        losses.lose(method, "the names of codes and params", "definitions are named by their place");
-    }
-    if !own.suppressions.is_empty() {
-        losses.lose(method, "allow", "JSON can't express it");
-    }
+    let has_percentile = method.hedging.as_ref().is_some_and(|hedging| hedging.percentile.is_some());
+    let has_own_timeout = differs(own.initial_rpc_timeout) || differs(own.max_rpc_timeout);
+    let grows = own.rpc_timeout_multiplier.is_some_and(|multiplier| multiplier.value > 1.0);
+    let limits_streams = own.wait_timeout.or(own.idle_timeout).is_some();
+    let is_exact = own.jittered.is_some_and(|jittered| !jittered.value);
+    let at_once = "the delay applies; without one all attempts are sent at once";
+    let takes_all = "an attempt may take all of the timeout";
+    let without_delay = "the codes are retried without a server delay too";
+    let default = "its default applies: the longest delay, or a minute";
+    let parts = [
+        (has_percentile, "hedging.percentile", at_once),
+        (has_own_timeout, "the timeout of single attempts", takes_all),
+        (grows, "rpc_timeout_multiplier", takes_all),
+        (own.only_with_server_delay.is_some(), "only_with_server_delay", without_delay),
+        (own.max_server_delay.is_some(), "max_server_delay", default),
+        (limits_streams, "wait and idle timeouts of streams", "set them in code"),
+        (is_exact, "jittered = false", "waits are drawn at random"),
+        (own.definitions.is_some(), "the names of codes and params", "definitions are named by their place"),
+        (!own.suppressions.is_empty(), "allow", "JSON can't express it"),
+    ];
+    losses.lose_parts(method, parts);
     lose_beside(method, losses);
     Value::Object(fields)
 }
 
 /// Notes that what is said besides retries is lost.
 fn lose_beside(method: &MethodConfig, losses: &mut Losses<'_>) {
-    if method.own.idempotent.is_some() {
-        losses.lose(method, "idempotent", "keep it in TOML next to the file");
-    }
-    if method.own.polling.is_some() {
-        losses.lose(method, "polling", "keep it in GAPIC YAML next to the file");
-    }
-    if method.own.batching.is_some() {
-        losses.lose(method, "batching", "keep it in GAPIC YAML next to the file");
-    }
+    let own = &method.own;
+    let parts = [
+        (own.idempotent.is_some(), "idempotent", "keep it in TOML next to the file"),
+        (own.polling.is_some(), "polling", "keep it in GAPIC YAML next to the file"),
+        (own.batching.is_some(), "batching", "keep it in GAPIC YAML next to the file"),
+    ];
+    losses.lose_parts(method, parts);
 }
 
 fn name(name: &EntryName) -> Value<'_> {

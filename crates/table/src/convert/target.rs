@@ -2,7 +2,6 @@
 
 use crate::TableFormat;
 use std::fmt;
-use std::str::FromStr;
 
 /// A form that a table can be written in: every [`TableFormat`], and configurations of proxies.
 ///
@@ -60,22 +59,7 @@ impl fmt::Display for ConversionTarget {
     }
 }
 
-impl FromStr for ConversionTarget {
-    type Err = ParseConversionTargetError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        ConversionTarget::ALL
-            .iter()
-            .copied()
-            .find(|target| target.as_str() == text)
-            .ok_or_else(|| ParseConversionTargetError { text: text.to_owned() })
-    }
+gax_text::parsed_by_name! {
+    ConversionTarget, ParseConversionTargetError,
+    "is not a format that a table can be written in (grpc, gapic, client-config, toml, envoy or istio)"
 }
-
-/// A text that names no [`ConversionTarget`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseConversionTargetError {
-    text: String,
-}
-
-gax_text::error_text! { ParseConversionTargetError { text }, "{text:?} is not a format that a table can be written in (grpc, gapic, client-config, toml, envoy or istio)" }

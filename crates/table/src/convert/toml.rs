@@ -58,12 +58,7 @@ fn entry(method: &MethodConfig, losses: &mut Losses<'_>, blocks: &mut Blocks<'_>
     lines.add("timeout", method.timeout.filter(|timeout| timeout.value > 0).map(time))?;
     lines.add("total_timeout", own.total_timeout.map(time))?;
     if let Some(policy) = &method.retry {
-        let says_nothing = policy.codes.is_none()
-            && policy.max_attempts.is_none()
-            && policy.initial_backoff.is_none()
-            && policy.max_backoff.is_none()
-            && policy.multiplier.is_none();
-        let empty = says_nothing.then(|| "[]".to_owned());
+        let empty = policy.is_empty().then(|| "[]".to_owned());
         lines.add("codes", policy.codes.as_ref().map(codes).or(empty))?;
         lines.add("max_attempts", policy.max_attempts.map(|attempts| attempts.value.to_string()))?;
         lines.add("initial_retry_delay", policy.initial_backoff.map(time))?;

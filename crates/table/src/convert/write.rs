@@ -1,6 +1,5 @@
 //! The way from a table to a text.
 
-use super::conversion::Conversion;
 use super::named::{write_client_config, write_gapic};
 use super::proxy::{write_envoy, write_istio};
 use super::service_config::write_service_config;
@@ -8,6 +7,27 @@ use super::target::ConversionTarget;
 use super::toml::write_toml;
 use crate::{Finding, RetryTable, ServiceDescription, Severity, TableFormat};
 use std::fmt;
+
+/// A table in another form, and what that form could not say.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Conversion {
+    pub(super) text: String,
+    pub(super) findings: Vec<Finding>,
+}
+
+impl Conversion {
+    /// The text of the new file.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Settings that the new form can't express (`not-expressible`) or says in its own way (`approximated`); empty if
+    /// it says the same. What is true of several methods of an entry is one finding.
+    pub fn findings(&self) -> &[Finding] {
+        &self.findings
+    }
+}
 
 impl RetryTable {
     /// Writes the table in another format.

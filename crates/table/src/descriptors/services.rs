@@ -151,7 +151,6 @@ impl FileSet {
 
 impl Method {
     /// The method, as far as retries depend on it.
-    #[must_use]
     pub fn description(&self) -> MethodDescription {
         let kind = match (self.client_streaming(), self.server_streaming()) {
             (false, false) => MethodKind::Unary,

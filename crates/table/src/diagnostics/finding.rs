@@ -47,6 +47,7 @@ impl fmt::Display for Severity {
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[must_use]
 pub struct Finding {
     rule: &'static str,
     severity: Severity,
@@ -59,7 +60,6 @@ pub struct Finding {
 
 impl Finding {
     /// A finding without a place; see [`at`](Finding::at) and [`with_help`](Finding::with_help).
-    #[must_use]
     pub fn new(rule: &'static str, severity: Severity, message: impl Into<String>) -> Self {
         Self {
             rule,
@@ -73,20 +73,17 @@ impl Finding {
     }
 
     /// The finding with another message.
-    #[must_use]
     pub fn with_message(self, message: impl Into<String>) -> Self {
         Self { message: message.into(), ..self }
     }
 
     /// The finding with advice.
-    #[must_use]
     pub fn with_help(mut self, help: impl Into<Cow<'static, str>>) -> Self {
         self.help = Some(help.into());
         self
     }
 
     /// The finding with the name that was most likely meant, as its advice.
-    #[must_use]
     pub(crate) fn with_suggestion(self, name: &str) -> Self {
         Self { has_suggestion: true, ..self.with_help(format!("did you mean {name:?}?")) }
     }
@@ -98,28 +95,24 @@ impl Finding {
     }
 
     /// The finding with its place.
-    #[must_use]
     pub fn at(mut self, origin: impl Into<Option<SourceLocation>>) -> Self {
         self.origin = origin.into();
         self
     }
 
     /// The finding at the place of an error, with the error's advice.
-    #[must_use]
     pub fn at_error(mut self, error: &TableError) -> Self {
         self.help = error.help().map(|help| help.to_owned().into());
         self.at(error.origin().cloned())
     }
 
     /// The finding with the method or service that it is about: `pkg.Service/Method` or `pkg.Service`.
-    #[must_use]
     pub fn about(mut self, name: impl Into<String>) -> Self {
         self.name = Some(name.into().into_boxed_str());
         self
     }
 
     /// The finding with that severity.
-    #[must_use]
     pub fn with_severity(mut self, severity: Severity) -> Self {
         self.severity = severity;
         self

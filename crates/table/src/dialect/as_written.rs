@@ -184,9 +184,7 @@ impl Resolver<'_> {
         match attempts {
             None => {
                 let help = self.help(words.number_of_grpc, words.number);
-                let finding =
-                    Finding::new("no-max-attempts", Severity::Note, words.unlimited).with_help(help);
-                self.findings.push(finding.at(self.source.origin(policy)));
+                self.findings.push(self.source.note("no-max-attempts", policy, words.unlimited, help));
             }
             Some(Located { value: 0, span }) => {
                 let help = self.help("gRPC itself rejects the whole file", "leave it out");
@@ -210,7 +208,6 @@ impl Resolver<'_> {
     }
 
     fn report(&mut self, rule: &'static str, span: Span, message: impl Into<String>, help: &'static str) {
-        let finding = Finding::new(rule, Severity::Warning, message).with_help(help);
-        self.findings.push(finding.at(self.source.origin(span)));
+        self.findings.push(self.source.warning(rule, span, message, help));
     }
 }

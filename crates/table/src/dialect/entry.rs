@@ -55,7 +55,7 @@ pub(super) fn entry(source: &Source, method: &MethodConfig) -> Entry {
         origin: Some(source.origin(method.span)),
         origins,
         code_origins: code_origins.collect(),
-        ..Entry::nothing()
+        ..Entry::default()
     }
 }
 

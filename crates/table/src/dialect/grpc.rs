@@ -7,7 +7,7 @@ use crate::document::{Kind, Located, Node, Source, Span};
 use crate::model::written::{HedgingPolicy, MethodConfig, RetryPolicy, ServiceConfig, Throttling};
 use crate::model::{Entry, HedgingPolicy as ResolvedHedging, RetryThrottling, shown_name};
 use crate::values::duplicate_key;
-use crate::{Finding, PolicyField, Severity, TableError};
+use crate::{PolicyField, TableError};
 use gax_retry::{Code, RetrySettings};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -191,8 +191,7 @@ impl Resolver<'_> {
     }
 
     fn report(&mut self, rule: &'static str, span: Span, message: &str, help: &'static str) {
-        let finding = Finding::new(rule, Severity::Warning, message).with_help(help);
-        self.findings.push(finding.at(self.source.origin(span)));
+        self.findings.push(self.source.warning(rule, span, message, help));
     }
 }
 
@@ -201,7 +200,7 @@ fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), Ta
     for name in config.methods.iter().flat_map(|method| &*method.names) {
         let span =
             name.origin.as_ref().map(|origin| Span { start: origin.span().start, end: origin.span().end });
-        let span = span.unwrap_or(Span { start: 0, end: 0 });
+        let span = span.unwrap_or_default();
         if name.service.is_empty() && !name.method.is_empty() {
             let problem = "is a method without a service";
             return Err(source.fault(span, problem, "add the service's full name"));
@@ -209,9 +208,7 @@ fn refuse_faulty_names(source: &Source, config: &ServiceConfig) -> Result<(), Ta
         if let Some(first) = seen.insert((&name.service, &name.method), span) {
             let subject = shown_name(&name.service, &name.method);
             let problem = format!("{subject} occurs twice, first at {}", source.origin(first));
-            return Err(TableError::new(problem)
-                .with_help("remove one of the two")
-                .at(source.origin(span), source.excerpt(span)));
+            return Err(source.error(span, problem, "remove one of the two"));
         }
     }
     Ok(())

@@ -41,7 +41,7 @@ pub(crate) fn read_json(source: &Source, strictness: Strictness) -> Result<Node,
     })?;
     let mut texts = Texts::default();
     parsed.value.map(|value| node(value, &mut texts)).ok_or_else(|| {
-        let start = Span { start: 0, end: 0 };
+        let start = Span::default();
         TableError::new("the file is empty")
             .with_help("write a retry table, such as {\"methodConfig\": [{\"name\": [{\"service\": \"a.B\"}], \"timeout\": \"60s\"}]}")
             .at(source.origin(start), String::new())

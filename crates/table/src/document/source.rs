@@ -3,7 +3,8 @@
 use super::lines::Lines;
 use super::node::Span;
 use crate::input::LONGEST_FILE;
-use crate::{SourceLocation, TableError};
+use crate::{Finding, Severity, SourceLocation, TableError};
+use std::borrow::Cow;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -104,6 +105,38 @@ impl Source {
         TableError::new(format!("{} {problem}", on_one_line(&text)))
             .with_help(help)
             .at(self.origin(span), text)
+    }
+
+    /// An error at a span.
+    pub(crate) fn error(
+        &self,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<String>,
+    ) -> TableError {
+        TableError::new(message).with_help(help).at(self.origin(span), self.excerpt(span))
+    }
+
+    /// A warning at a span.
+    pub(crate) fn warning(
+        &self,
+        rule: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<Cow<'static, str>>,
+    ) -> Finding {
+        Finding::new(rule, Severity::Warning, message).with_help(help).at(self.origin(span))
+    }
+
+    /// A note at a span.
+    pub(crate) fn note(
+        &self,
+        rule: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: impl Into<Cow<'static, str>>,
+    ) -> Finding {
+        self.warning(rule, span, message, help).with_severity(Severity::Note)
     }
 }
 

@@ -18,9 +18,7 @@ pub(crate) fn read_toml(source: &Source) -> Result<Node, TableError> {
 fn at_once(source: &Source) -> Result<Node, TableError> {
     let table = DeTable::parse(source.text()).map_err(|error| {
         let span = span(0, error.span().unwrap_or_default());
-        TableError::new(format!("not TOML: {}", on_one_line(error.message())))
-            .with_help("correct the text here")
-            .at(source.origin(span), source.excerpt(span))
+        source.error(span, format!("not TOML: {}", on_one_line(error.message())), "correct the text here")
     })?;
     let span = span(0, table.span());
     let members = Translation { start: 0, texts: &mut Texts::default() }.members(table.into_inner());

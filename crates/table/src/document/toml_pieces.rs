@@ -149,6 +149,6 @@ impl Whole {
                 _ => {}
             }
         }
-        Node { span: Span { start: 0, end: 0 }, kind: Kind::Object(self.members) }
+        Node { span: Span::default(), kind: Kind::Object(self.members) }
     }
 }

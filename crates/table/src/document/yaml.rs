@@ -46,7 +46,7 @@ fn read(source: &Source, text: &str, indented: &Indented) -> Result<Node, TableE
     let nothing = |message: &str| {
         TableError::new(message)
             .with_help("a retry table has interfaces or entries")
-            .at(source.origin(Span { start: 0, end: 0 }), String::new())
+            .at(source.origin(Span::default()), String::new())
     };
     if reader.quoted < indented.count() {
         return Err(nothing("the lines of a quoted text are not indented"));
@@ -161,9 +161,7 @@ impl Reader<'_> {
     fn scan_error(&mut self, error: &ScanError) -> TableError {
         let start = self.byte(error.marker());
         let span = Span { start, end: start };
-        TableError::new(format!("not YAML: {}", error.info()))
-            .with_help("correct the text here")
-            .at(self.source.origin(span), self.source.excerpt(span))
+        self.source.error(span, format!("not YAML: {}", error.info()), "correct the text here")
     }
 
     fn fault(&self, span: Span, problem: &str, help: &str) -> TableError {

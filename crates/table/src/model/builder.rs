@@ -192,7 +192,7 @@ impl RetryTableBuilder {
         });
         let definitions = if codes.is_empty() { Definitions::NoRetry } else { Definitions::RetryPolicy };
         let names = Arc::new([EntryName::new(service, method)]);
-        self.entries.push(Arc::new(Entry { names, codes, settings, definitions, ..Entry::nothing() }));
+        self.entries.push(Arc::new(Entry { names, codes, settings, definitions, ..Entry::default() }));
         self
     }
 }

@@ -1,8 +1,6 @@
 //! Who reads a table, and so what it means.
 
 use gax_retry::Compatibility;
-use std::fmt;
-use std::str::FromStr;
 
 /// Which client's interpretation of a retry table is used.
 ///
@@ -34,20 +32,18 @@ pub enum Dialect {
     Grpc,
 }
 
-impl Dialect {
+gax_text::names! {
     /// Every dialect, the default first.
-    pub const ALL: &'static [Dialect] = &[Dialect::AsWritten, Dialect::GaxJava, Dialect::Grpc];
-
+    pub const ALL;
     /// The name in the form that flags and files use, such as `as-written`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            Dialect::AsWritten => "as-written",
-            Dialect::GaxJava => "gax-java",
-            Dialect::Grpc => "grpc",
-        }
+    pub fn as_str for Dialect {
+        AsWritten = "as-written",
+        GaxJava = "gax-java",
+        Grpc = "grpc",
     }
+}
 
+impl Dialect {
     /// Which rules turn the settings into attempts if the dialect's own client makes the calls.
     ///
     /// Calls of `tonic-gax` follow [`Compatibility::GaxJava`] only if a program asks for it.
@@ -71,31 +67,7 @@ impl Dialect {
     }
 }
 
-impl fmt::Display for Dialect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
-
-impl FromStr for Dialect {
-    type Err = ParseDialectError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        Dialect::ALL
-            .iter()
-            .copied()
-            .find(|dialect| dialect.as_str() == text)
-            .ok_or_else(|| ParseDialectError { text: text.to_owned() })
-    }
-}
-
-/// A text that isn't the name of a [`Dialect`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseDialectError {
-    text: String,
-}
-
-gax_text::error_text! { ParseDialectError { text }, "{text:?} is not a dialect (as-written, gax-java or grpc)" }
+gax_text::parsed_by_name! { Dialect, ParseDialectError, "is not a dialect (as-written, gax-java or grpc)" }
 
 #[cfg(test)]
 mod tests {

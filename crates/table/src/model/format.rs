@@ -1,8 +1,5 @@
 //! In which form a table is written.
 
-use std::fmt;
-use std::str::FromStr;
-
 /// The form in which a retry table is written.
 ///
 /// # Examples
@@ -32,51 +29,20 @@ pub enum TableFormat {
     OpenApi,
 }
 
-impl TableFormat {
+gax_text::names! {
     /// Every format.
-    pub const ALL: &'static [TableFormat] = &[
-        TableFormat::ServiceConfig,
-        TableFormat::GapicYaml,
-        TableFormat::ClientConfig,
-        TableFormat::Toml,
-        TableFormat::OpenApi,
-    ];
-
+    pub const ALL;
     /// The name in the form that flags use, such as `grpc`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            TableFormat::ServiceConfig => "grpc",
-            TableFormat::GapicYaml => "gapic",
-            TableFormat::ClientConfig => "client-config",
-            TableFormat::Toml => "toml",
-            TableFormat::OpenApi => "openapi",
-        }
+    pub fn as_str for TableFormat {
+        ServiceConfig = "grpc",
+        GapicYaml = "gapic",
+        ClientConfig = "client-config",
+        Toml = "toml",
+        OpenApi = "openapi",
     }
 }
 
-impl fmt::Display for TableFormat {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
+gax_text::parsed_by_name! {
+    TableFormat, ParseTableFormatError,
+    "is not a format of retry tables (grpc, gapic, client-config, toml or openapi)"
 }
-
-impl FromStr for TableFormat {
-    type Err = ParseTableFormatError;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        TableFormat::ALL
-            .iter()
-            .copied()
-            .find(|format| format.as_str() == text)
-            .ok_or_else(|| ParseTableFormatError { text: text.to_owned() })
-    }
-}
-
-/// A text that isn't the name of a [`TableFormat`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct ParseTableFormatError {
-    text: String,
-}
-
-gax_text::error_text! { ParseTableFormatError { text }, "{text:?} is not a format of retry tables (grpc, gapic, client-config, toml or openapi)" }

@@ -84,13 +84,7 @@ pub(crate) struct HttpSection {
 #[derive(Debug)]
 pub(crate) struct HttpEntry {
     entry: TableEntry,
-    pub(crate) statuses: StatusSet,
-    failures: TransportFailures,
-    pub(crate) retry_after: Option<bool>,
-    statuses_origin: Option<SourceLocation>,
-    pub(crate) retry_after_origin: Option<SourceLocation>,
-    /// Of each status that is written by its number.
-    pub(crate) status_origins: Vec<(u16, SourceLocation)>,
+    pub(crate) fields: HttpFields,
 }
 
 /// The part of an [`HttpEntry`] that no RPC has.
@@ -101,22 +95,14 @@ pub(crate) struct HttpFields {
     pub(crate) retry_after: Option<bool>,
     pub(crate) statuses_origin: Option<SourceLocation>,
     pub(crate) retry_after_origin: Option<SourceLocation>,
+    /// Of each status that is written by its number.
     pub(crate) status_origins: Vec<(u16, SourceLocation)>,
 }
 
 #[cfg(feature = "toml")]
 impl HttpEntry {
     pub(crate) fn new(entry: Entry, fields: HttpFields) -> Self {
-        let HttpFields {
-            statuses,
-            failures,
-            retry_after,
-            statuses_origin,
-            retry_after_origin,
-            status_origins,
-        } = fields;
-        let entry = TableEntry::of_http(entry, TableFormat::Toml);
-        Self { entry, statuses, failures, retry_after, statuses_origin, retry_after_origin, status_origins }
+        Self { entry: TableEntry::of_http(entry, TableFormat::Toml), fields }
     }
 }
 
@@ -151,7 +137,6 @@ impl HttpTable {
     }
 
     /// Which requests are safe to retry.
-    #[must_use]
     pub fn idempotency(&self) -> &IdempotencyTable {
         &self.idempotency
     }
@@ -208,7 +193,6 @@ pub struct HttpRule<'a> {
 
 impl<'a> HttpRule<'a> {
     /// Which requests it is for, and whether they are safe to retry.
-    #[must_use]
     pub fn rule(&self) -> &'a IdempotencyRule {
         self.rule
     }
@@ -255,22 +239,20 @@ impl<'a> HttpPolicy<'a> {
 
     /// The statuses that are retried. Unless the table says otherwise these are [the six](StatusSet::SIX) that most client
     /// libraries retry.
-    #[must_use]
     pub fn statuses(&self) -> StatusSet {
-        self.entry.statuses
+        self.entry.fields.statuses
     }
 
     /// The failures below HTTP that are retried. Unless the table says otherwise these are
     /// [all](TransportFailures::ALL) that another attempt may cure.
-    #[must_use]
     pub fn transport_failures(&self) -> TransportFailures {
-        self.entry.failures
+        self.entry.fields.failures
     }
 
     /// Whether `Retry-After` is applied; `None`: that of the compatibility.
     #[must_use]
     pub fn applies_retry_after(&self) -> Option<bool> {
-        self.entry.retry_after
+        self.entry.fields.retry_after
     }
 
     /// The hedging of requests that may run twice at the same time: `GET`, `HEAD`, `OPTIONS` and those of rules that
@@ -283,6 +265,6 @@ impl<'a> HttpPolicy<'a> {
     /// Where the statuses stand; `None` if they are the default.
     #[must_use]
     pub fn origin_of_statuses(&self) -> Option<&'a SourceLocation> {
-        self.entry.statuses_origin.as_ref()
+        self.entry.fields.statuses_origin.as_ref()
     }
 }

@@ -132,7 +132,6 @@ impl<'a> MethodPolicy<'a> {
     }
 
     /// The policy that operations of the method run by, with that compatibility.
-    #[must_use]
     pub fn to_policy(&self, compatibility: Compatibility) -> Policy {
         Policy::with_compatibility(self.settings(), self.codes(), compatibility)
             .with_hedging(self.hedging().map(HedgingPolicy::to_hedging))
@@ -190,28 +189,20 @@ impl From<Hedging> for HedgingPolicy {
 }
 
 impl HedgingPolicy {
-    /// The number of attempts, the first one included.
-    #[must_use]
-    pub fn max_attempts(&self) -> Option<u32> {
-        self.max_attempts
-    }
+    gax_text::getters! {
+        /// The number of attempts, the first one included.
+        max_attempts: Option<u32>;
 
-    /// How long an attempt may go without a reply before the next is sent as well. Zero: all at once.
-    #[must_use]
-    pub fn delay(&self) -> Duration {
-        self.delay
-    }
+        /// How long an attempt may go without a reply before the next is sent as well. Zero: all at once.
+        delay: Duration;
 
-    /// The part of the method's calls whose latency is the time to the next attempt, such as 0.95; `None`: the delay
-    /// applies.
-    #[must_use]
-    pub fn percentile(&self) -> Option<f64> {
-        self.percentile
+        /// The part of the method's calls whose latency is the time to the next attempt, such as 0.95; `None`: the delay
+        /// applies.
+        percentile: Option<f64>;
     }
 
     /// The policy as operations run by it. Without a number of attempts there is one hedge. The table declares that the
     /// method may be hedged, idempotent or not.
-    #[must_use]
     pub fn to_hedging(&self) -> Hedging {
         self.of_idempotent().allow_non_idempotent()
     }
@@ -254,7 +245,6 @@ impl RetryThrottling {
     /// assert!(budget.allows(|| Duration::ZERO));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn budget(&self) -> RetryBudget {
         RetryBudget::tokens(self.max_tokens, self.token_ratio)
     }
@@ -304,7 +294,7 @@ impl Deref for TableEntry {
 }
 
 /// An entry of a file: the names that it is for, and its settings.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Entry {
     pub(crate) names: Arc<[EntryName]>,
     pub(crate) codes: CodeSet,
@@ -336,13 +326,14 @@ impl Keys {
 }
 
 /// How an entry's definitions are named.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Definitions {
     /// `retry_policy_<own index>`.
     RetryPolicy,
     /// `no_retry_<own index>`: a timeout and nothing else.
     NoRetry,
     /// `no_retry`: nothing at all.
+    #[default]
     Nothing,
     /// As the file names them.
     #[cfg(feature = "json")]
@@ -371,26 +362,6 @@ impl Entry {
     /// Whether it is for that method by its name.
     pub(crate) fn names_method(&self, service: &str, method: &str) -> bool {
         self.names.iter().any(|name| *name.service == *service && *name.method == *method)
-    }
-
-    /// An entry that says nothing.
-    pub(crate) fn nothing() -> Self {
-        Self {
-            names: Arc::default(),
-            codes: CodeSet::EMPTY,
-            settings: RetrySettings::default(),
-            wait_for_ready: None,
-            idempotent: None,
-            wait_timeout: None,
-            idle_timeout: None,
-            max_request_message_bytes: None,
-            max_response_message_bytes: None,
-            hedging: None,
-            definitions: Definitions::Nothing,
-            origin: None,
-            origins: Vec::new(),
-            code_origins: Vec::new(),
-        }
     }
 }
 
@@ -427,12 +398,6 @@ impl TableEntry {
 
     /// An entry that says nothing, of no table.
     pub(crate) fn nothing() -> Self {
-        Self {
-            index: None,
-            file: 0,
-            format: None,
-            keys: Keys::of("no_retry"),
-            entry: Arc::new(Entry::nothing()),
-        }
+        Self { index: None, file: 0, format: None, keys: Keys::of("no_retry"), entry: Arc::default() }
     }
 }

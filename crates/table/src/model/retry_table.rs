@@ -453,7 +453,6 @@ impl RetryTable {
     }
 
     /// The findings about the table, in the order of its text.
-    #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.inner.findings
     }

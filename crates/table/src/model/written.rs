@@ -5,7 +5,7 @@ use crate::Suppression;
 use crate::document::{Located, Member, Span};
 use gax_retry::{BatchingSettings, Code, CodeSet, RetrySettings};
 use std::ops::Deref;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 /// The whole file.
 #[derive(Debug, Clone, Default)]
@@ -39,7 +39,7 @@ impl ServiceConfig {
 }
 
 /// One entry of `methodConfig`.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct MethodConfig {
     pub(crate) span: Span,
     pub(crate) names: Arc<[EntryName]>,
@@ -59,7 +59,7 @@ pub(crate) struct Own(Option<Box<OwnFields>>);
 
 impl From<OwnFields> for Own {
     fn from(fields: OwnFields) -> Self {
-        Self((!fields.are_none()).then(|| Box::new(fields)))
+        Self((fields != OwnFields::default()).then(|| Box::new(fields)))
     }
 }
 
@@ -67,13 +67,13 @@ impl Deref for Own {
     type Target = OwnFields;
 
     fn deref(&self) -> &OwnFields {
-        static NONE: OwnFields = OwnFields::NONE;
+        static NONE: LazyLock<OwnFields> = LazyLock::new(OwnFields::default);
         self.0.as_deref().unwrap_or(&NONE)
     }
 }
 
 /// Fields that this project's own form has beyond a gRPC service config.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct OwnFields {
     pub(crate) total_timeout: Option<Located<i128>>,
     pub(crate) initial_rpc_timeout: Option<Located<i128>>,
@@ -93,45 +93,6 @@ pub(crate) struct OwnFields {
     pub(crate) suppressions: Vec<Suppression>,
 }
 
-impl OwnFields {
-    const NONE: Self = Self {
-        total_timeout: None,
-        initial_rpc_timeout: None,
-        rpc_timeout_multiplier: None,
-        max_rpc_timeout: None,
-        max_server_delay: None,
-        only_with_server_delay: None,
-        jittered: None,
-        idempotent: None,
-        wait_timeout: None,
-        idle_timeout: None,
-        definitions: None,
-        polling: None,
-        batching: None,
-        suppressions: Vec::new(),
-    };
-
-    fn are_none(&self) -> bool {
-        let times = [
-            self.total_timeout,
-            self.initial_rpc_timeout,
-            self.max_rpc_timeout,
-            self.max_server_delay,
-            self.wait_timeout,
-            self.idle_timeout,
-        ];
-        times.iter().all(Option::is_none)
-            && self.rpc_timeout_multiplier.is_none()
-            && self.only_with_server_delay.is_none()
-            && self.jittered.is_none()
-            && self.idempotent.is_none()
-            && self.definitions.is_none()
-            && self.polling.is_none()
-            && self.batching.is_none()
-            && self.suppressions.is_empty()
-    }
-}
-
 /// `retryPolicy`. Durations are nanoseconds, with their sign.
 #[derive(Debug, Clone)]
 pub(crate) struct RetryPolicy {
@@ -141,6 +102,17 @@ pub(crate) struct RetryPolicy {
     pub(crate) max_backoff: Option<Located<i128>>,
     pub(crate) multiplier: Option<Located<f64>>,
     pub(crate) codes: Option<Located<Vec<Located<Code>>>>,
+}
+
+#[cfg(any(feature = "convert", feature = "toml"))]
+impl RetryPolicy {
+    /// Whether it has neither codes nor settings.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.codes.is_none()
+            && self.max_attempts.is_none()
+            && self.initial_backoff.or(self.max_backoff).is_none()
+            && self.multiplier.is_none()
+    }
 }
 
 /// `hedgingPolicy`.

@@ -5,7 +5,7 @@ use crate::document::{Kind, Located, Member, Node, Source};
 use crate::model::TableFile;
 use crate::read::named::{NamedMethod, NamedService, read_codes, read_params, resolve_named};
 use crate::values::{FieldFinder, Scalars};
-use crate::{Dialect, Finding, Severity, TableError};
+use crate::{Dialect, TableError};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -76,20 +76,14 @@ impl Reader<'_> {
                 .transpose()
         };
         if let Some(bundling) = bundling {
-            findings.push(
-                Finding::new("no-effect", Severity::Note, "bundling has no effect on retries")
-                    .with_help("it is kept, but has no effect here")
-                    .at(self.source.origin(bundling.span)),
-            );
+            let (message, help) = ("bundling has no effect on retries", "it is kept, but has no effect here");
+            findings.push(self.source.note("no-effect", bundling.span, message, help));
         }
         let timeout = timeout.map(|node| self.scalars.millis(node, "timeout_millis")).transpose()?;
         let timeout = timeout.filter(|timeout| !timeout.value.is_zero()).unwrap_or_else(|| {
             let message = format!("{} has no timeout_millis, so that its calls end after 30 s", member.key);
-            findings.push(
-                Finding::new("default-timeout", Severity::Note, message)
-                    .with_help("write the time that a call may take")
-                    .at(self.source.origin(member.key_span)),
-            );
+            let help = "write the time that a call may take";
+            findings.push(self.source.note("default-timeout", member.key_span, message, help));
             Located { value: DEFAULT_TIMEOUT, span: member.key_span }
         });
         Ok(NamedMethod {

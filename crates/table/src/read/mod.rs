@@ -1,6 +1,7 @@
 //! Tables from text: a folder for each format.
 
 mod client_config;
+mod entry_name;
 #[cfg(feature = "yaml")]
 mod gapic;
 mod named;

@@ -111,7 +111,7 @@ impl TableReader {
                 Ok(TableFile {
                     format: Some(document.format),
                     #[cfg(feature = "lint")]
-                    start: Some(source.origin(Span { start: 0, end: 0 })),
+                    start: Some(source.origin(Span::default())),
                     ..file
                 })
             }

@@ -71,7 +71,7 @@ fn other_syntax(source: &Source, wanted: Option<TableFormat>) -> Option<TableErr
         _ => return None,
     };
     let what = if wanted == TableFormat::ClientConfig { "client config" } else { "service config" };
-    let start = source.origin(Span { start: 0, end: 0 });
+    let start = source.origin(Span::default());
     let error = TableError::new(format!("the file is {name}, but a {what} is JSON"));
     Some(error.with_help("write it as JSON, or name the format that it has").at(start, String::new()))
 }
@@ -173,5 +173,5 @@ fn read_toml(source: &Source) -> Result<Node, TableError> {
 fn not_built_in(source: &Source, syntax: &str, feature: &str) -> TableError {
     TableError::new(format!("the file looks like {syntax}, which this build does not read"))
         .with_help(format!("enable the feature {feature:?} of gax-table"))
-        .at(source.origin(Span { start: 0, end: 0 }), String::new())
+        .at(source.origin(Span::default()), String::new())
 }

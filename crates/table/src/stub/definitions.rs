@@ -1,7 +1,6 @@
 //! The settings of one service's generated client.
 
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
-use std::fmt;
 
 /// The `StubSettings` of a client, as Google's generators call them: named definitions, and per method a row that
 /// names two of them.
@@ -61,27 +60,20 @@ pub enum RowKind {
     OperationPolling,
 }
 
-impl RowKind {
+gax_text::names! {
     /// The kind in the words of the printed form, such as `operation-initial`.
-    #[must_use]
-    pub const fn as_str(self) -> &'static str {
-        match self {
-            RowKind::Unary => "unary",
-            RowKind::Paged => "paged",
-            RowKind::Batching => "batching",
-            RowKind::ServerStreaming => "server-streaming",
-            RowKind::Streaming => "streaming",
-            RowKind::OperationInitial => "operation-initial",
-            RowKind::OperationPolling => "operation-polling",
-        }
+    pub fn as_str for RowKind {
+        Unary = "unary",
+        Paged = "paged",
+        Batching = "batching",
+        ServerStreaming = "server-streaming",
+        Streaming = "streaming",
+        OperationInitial = "operation-initial",
+        OperationPolling = "operation-polling",
     }
 }
 
-impl fmt::Display for RowKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
-    }
-}
+impl RowKind {}
 
 /// One accessor of a generated client's settings.
 #[derive(Debug, Clone, PartialEq)]

@@ -1,62 +1,11 @@
 //! Names of accessors in Google's Java clients.
 
-/// The words that are no names in Java.
-const KEYWORDS: [&str; 54] = [
-    "_",
-    "abstract",
-    "assert",
-    "boolean",
-    "break",
-    "byte",
-    "case",
-    "catch",
-    "char",
-    "class",
-    "const",
-    "continue",
-    "default",
-    "do",
-    "double",
-    "else",
-    "enum",
-    "extends",
-    "false",
-    "final",
-    "finally",
-    "float",
-    "for",
-    "goto",
-    "if",
-    "implements",
-    "import",
-    "instanceof",
-    "int",
-    "interface",
-    "long",
-    "native",
-    "new",
-    "null",
-    "package",
-    "private",
-    "protected",
-    "public",
-    "return",
-    "short",
-    "static",
-    "strictfp",
-    "super",
-    "switch",
-    "synchronized",
-    "this",
-    "throw",
-    "throws",
-    "transient",
-    "true",
-    "try",
-    "void",
-    "volatile",
-    "while",
-];
+/// The words that are no names in Java, with a space between two of them.
+const KEYWORDS: &str = "\
+    _ abstract assert boolean break byte case catch char class const continue default do double else \
+    enum extends false final finally float for goto if implements import instanceof int interface long \
+    native new null package private protected public return short static strictfp super switch \
+    synchronized this throw throws transient true try void volatile while";
 
 /// A method's accessor in a Java client without its ending `Settings`: the first letter in lower case,
 /// underscores gone, a letter after a digit or underscore in upper case; a keyword gets an underscore.
@@ -88,7 +37,7 @@ pub fn getter_name(method: &str) -> String {
         }
         raise = character.is_ascii_digit();
     }
-    if KEYWORDS.contains(&name.as_str()) {
+    if KEYWORDS.split(' ').any(|keyword| keyword == name) {
         name.push('_');
     }
     name

@@ -21,6 +21,7 @@ use gax_retry::MethodKind;
 /// assert_eq!(service.methods()[2].own_service(), Some("google.cloud.location.Locations"));
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct ServiceDescription {
     name: String,
     methods: Vec<MethodDescription>,
@@ -28,13 +29,11 @@ pub struct ServiceDescription {
 
 impl ServiceDescription {
     /// A service by its full name, without methods.
-    #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self { name: name.into(), methods: Vec::new() }
     }
 
     /// The service with one method more.
-    #[must_use]
     pub fn with_method(mut self, method: MethodDescription) -> Self {
         self.methods.push(method);
         self
@@ -47,7 +46,6 @@ impl ServiceDescription {
     }
 
     /// The methods, in the order in which they were added.
-    #[must_use]
     pub fn methods(&self) -> &[MethodDescription] {
         &self.methods
     }
@@ -55,6 +53,7 @@ impl ServiceDescription {
 
 /// A method of a [`ServiceDescription`].
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[must_use]
 pub struct MethodDescription {
     name: String,
     kind: MethodKind,
@@ -92,7 +91,6 @@ impl IdempotencyLevel {
 
 impl MethodDescription {
     /// A method by its name in the proto file.
-    #[must_use]
     pub fn new(name: impl Into<String>, kind: MethodKind) -> Self {
         Self {
             name: name.into(),
@@ -107,14 +105,12 @@ impl MethodDescription {
 
     /// The method, starting a long-running operation that clients poll: it returns a
     /// `google.longrunning.Operation` and has `google.longrunning.operation_info`.
-    #[must_use]
     pub fn long_running(mut self) -> Self {
         self.long_running = true;
         self.returning_operation()
     }
 
     /// The method, returning a `google.longrunning.Operation`.
-    #[must_use]
     pub fn returning_operation(mut self) -> Self {
         self.returns_operation = true;
         self
@@ -122,7 +118,6 @@ impl MethodDescription {
 
     /// The method as one of another service that is mixed into this one, such as
     /// `google.cloud.location.Locations`. A table knows it under the host's name.
-    #[must_use]
     pub fn mixed_in_from(mut self, service: impl Into<String>) -> Self {
         self.own_service = Some(service.into());
         self
@@ -130,14 +125,12 @@ impl MethodDescription {
 
     /// The method with the verb under which it can be called over HTTP, such as `GET`: that of its
     /// `google.api.http`.
-    #[must_use]
     pub fn with_http_verb(mut self, verb: impl Into<String>) -> Self {
         self.http_verb = Some(verb.into());
         self
     }
 
     /// The method with the `idempotency_level` of its proto.
-    #[must_use]
     pub fn with_idempotency(mut self, level: IdempotencyLevel) -> Self {
         self.idempotency = level;
         self

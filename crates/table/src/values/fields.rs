@@ -2,7 +2,7 @@
 
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Member, Node, Source, Span};
-use crate::{Dialect, Finding, Severity, TableError};
+use crate::{Dialect, TableError};
 use gax_text::closest;
 
 /// Values in the order in which their names were asked for; `null` is treated as absent.
@@ -94,9 +94,7 @@ impl<'a> FieldFinder<'a> {
         }
         findings.push_with(|| {
             let message = format!("{} {problem}", self.source.excerpt(member.key_span));
-            Finding::new("unknown-field", Severity::Warning, message)
-                .with_help(help())
-                .at(self.source.origin(member.key_span))
+            self.source.warning("unknown-field", member.key_span, message, help())
         });
         Ok(())
     }
@@ -110,22 +108,16 @@ impl<'a> FieldFinder<'a> {
             return Err(duplicate_key(self.source, member));
         }
         let message = format!("{} occurs twice in one object", self.source.excerpt(member.key_span));
-        findings.push(
-            Finding::new("duplicate-key", Severity::Warning, message)
-                .with_help("the last one applies; remove the others")
-                .at(self.source.origin(member.key_span)),
-        );
+        let help = "the last one applies; remove the others";
+        findings.push(self.source.warning("duplicate-key", member.key_span, message, help));
         Ok(())
     }
 
     fn spelling(&self, member: &Member, name: &str, findings: &mut Findings) {
         if *member.key != *name && self.dialect == Dialect::AsWritten {
             let message = format!("{:?} is read as {name:?}", member.key);
-            findings.push(
-                Finding::new("snake-case-field", Severity::Warning, message)
-                    .with_help(format!("write {name:?}: gRPC itself does not see the field"))
-                    .at(self.source.origin(member.key_span)),
-            );
+            let help = format!("write {name:?}: gRPC itself does not see the field");
+            findings.push(self.source.warning("snake-case-field", member.key_span, message, help));
         }
     }
 
@@ -141,11 +133,8 @@ impl<'a> FieldFinder<'a> {
             }
             Dialect::AsWritten => {
                 let message = format!("{:?} is null, which is treated as absent", member.key);
-                findings.push(
-                    Finding::new("null-value", Severity::Warning, message)
-                        .with_help("remove the field: gRPC itself rejects the whole file")
-                        .at(self.source.origin(member.key_span)),
-                );
+                let help = "remove the field: gRPC itself rejects the whole file";
+                findings.push(self.source.warning("null-value", member.key_span, message, help));
             }
         }
         Ok(())

@@ -1,10 +1,10 @@
 //! Single values of a service config.
 
 use super::duration::parse_duration;
+use crate::Dialect;
 use crate::TableError;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Located, Node, Source, Span};
-use crate::{Dialect, Finding, Severity};
 use gax_retry::Code;
 use gax_text::closest;
 use std::cell::Cell;
@@ -47,6 +47,11 @@ impl<'a> Scalars<'a> {
             Kind::Array(elements) => Ok(elements),
             _ => Err(self.wrong_kind(node, field, "an array")),
         }
+    }
+
+    /// The elements of an array; none where there is no such field.
+    pub(crate) fn elements<'n>(&self, node: Option<&'n Node>, field: &str) -> Result<&'n [Node], TableError> {
+        node.map_or(Ok(&[]), |node| self.array(node, field))
     }
 
     pub(crate) fn string(&self, node: &Node, field: &str) -> Result<Arc<str>, TableError> {
@@ -148,9 +153,8 @@ impl<'a> Scalars<'a> {
     fn report_twice(&self, code: &Located<Code>, findings: &mut Findings) {
         if self.dialect == Dialect::AsWritten {
             findings.push_with(|| {
-                Finding::new("duplicate-code", Severity::Note, format!("{} comes twice", code.value))
-                    .with_help("remove one of the two")
-                    .at(self.source.origin(code.span))
+                let message = format!("{} comes twice", code.value);
+                self.source.note("duplicate-code", code.span, message, "remove one of the two")
             });
         }
     }
@@ -189,11 +193,8 @@ impl<'a> Scalars<'a> {
         {
             let refused = ": Google's generators, grpc-java and grpc-go reject the whole file";
             let help = format!("write {code}{}", if self.is_own { "" } else { refused });
-            findings.push(
-                Finding::new("lower-case-code", Severity::Warning, format!("{text:?} is read as {code}"))
-                    .with_help(help)
-                    .at(self.source.origin(node.span)),
-            );
+            let message = format!("{text:?} is read as {code}");
+            findings.push(self.source.warning("lower-case-code", node.span, message, help));
         }
         Ok(Some(Located { value: code, span: node.span }))
     }

@@ -1,12 +1,12 @@
 //! A table as a client config of Google's Node generator.
 
-use super::definitions::{Definitions, Names};
-use super::fields::{code_list, lacks_cap, millis, object, seven_fields, with_delays};
+use super::definitions::{Definitions, Method, Names};
+use super::fields::{code_list, lacks_cap, millis, seven_fields, with_delays};
 use super::object_hash::object_hash;
 use super::services::{Service, services};
 use crate::convert::losses::{Losses, Subject};
 use crate::convert::proxy::call_timeout;
-use crate::convert::text::{Value, field, string, write_json};
+use crate::convert::text::{Value, field, object, string, write_json};
 use crate::model::TableEntry;
 use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription};
 use gax_retry::{Code, CodeSet, RetrySettings};
@@ -28,14 +28,6 @@ pub(in crate::convert) fn write_client_config(
     let interfaces = services.iter().map(|service| field(service.name, client(service, &mut losses)));
     write_json(object(vec![field("interfaces", Value::fields(interfaces))]), out)?;
     Ok(losses.into_findings())
-}
-
-/// A method with the numbers of its definitions.
-struct Method<'a> {
-    name: &'a str,
-    timeout: Option<Duration>,
-    codes: usize,
-    params: usize,
 }
 
 /// A service as it is written.

@@ -5,6 +5,7 @@ use gax_retry::{CodeSet, RetrySettings};
 use std::collections::HashMap;
 use std::hash::Hash;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// A value that can be looked up by all that it says.
 pub(super) trait Definable {
@@ -129,6 +130,14 @@ impl Names {
     pub(super) fn params(&self, number: usize) -> String {
         self.params.get(number).map_or_else(String::new, ToString::to_string)
     }
+}
+
+/// A method that is written, with the numbers of its definitions.
+pub(super) struct Method<'a> {
+    pub(super) name: &'a str,
+    pub(super) timeout: Option<Duration>,
+    pub(super) codes: usize,
+    pub(super) params: usize,
 }
 
 #[cfg(test)]

@@ -68,7 +68,3 @@ pub(super) fn millis<'v>(duration: Duration) -> Value<'v> {
 pub(super) fn number<'v>(number: f64) -> Value<'v> {
     Value::Number(number_text(number).into())
 }
-
-pub(super) fn object(fields: Vec<Field<'_>>) -> Value<'_> {
-    Value::Object(fields)
-}

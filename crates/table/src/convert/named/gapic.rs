@@ -1,10 +1,10 @@
 //! A table as GAPIC YAML of schema 1.
 
-use super::definitions::{Definitions, Names};
-use super::fields::{code_list, lacks_cap, millis, number, object, seven_fields, with_delays};
+use super::definitions::{Definitions, Method, Names};
+use super::fields::{code_list, lacks_cap, millis, number, seven_fields, with_delays};
 use super::services::{Service, services};
 use crate::convert::losses::{Losses, Subject};
-use crate::convert::text::{Value, field, string, write_yaml};
+use crate::convert::text::{Value, field, object, string, write_yaml};
 use crate::model::TableEntry;
 use crate::{Finding, MethodPolicy, RetryTable, ServiceDescription};
 use gax_retry::{CodeSet, Compatibility, RetrySettings};
@@ -36,14 +36,6 @@ pub(in crate::convert) fn write_gapic(
     ]);
     write_yaml(config, out)?;
     Ok(losses.into_findings())
-}
-
-/// A method with the numbers of its definitions.
-struct Method<'a> {
-    name: &'a str,
-    codes: usize,
-    params: usize,
-    timeout: Option<Duration>,
 }
 
 fn interface<'a>(table: &'a RetryTable, service: &Service<'a>, losses: &mut Losses<'_>) -> Value<'a> {

@@ -20,27 +20,13 @@ pub(super) fn services<'a>(
     nothing: &'a TableEntry,
     losses: &mut Losses<'_>,
 ) -> Vec<Service<'a>> {
-    let mut services: Vec<Service<'a>> = known
-        .iter()
-        .map(|service| Service {
-            name: service.name(),
-            methods: service
-                .methods()
-                .iter()
-                .map(|method| {
-                    let policy = table.lookup(service.name(), method.name());
-                    (
-                        method.name(),
-                        policy.unwrap_or(MethodPolicy {
-                            entry: nothing,
-                            keys: &nothing.keys,
-                            idempotent: None,
-                        }),
-                    )
-                })
-                .collect(),
-        })
-        .collect();
+    let of_nothing = MethodPolicy { entry: nothing, keys: &nothing.keys, idempotent: None };
+    let described = |service: &'a ServiceDescription| {
+        let policy = |method: &str| table.lookup(service.name(), method).unwrap_or(of_nothing);
+        let methods = service.methods().iter().map(|method| (method.name(), policy(method.name())));
+        Service { name: service.name(), methods: methods.collect() }
+    };
+    let mut services: Vec<Service<'a>> = known.iter().map(described).collect();
     let known_names: HashSet<&str> = known.iter().map(ServiceDescription::name).collect();
     // Per service its place among all, and the methods that it has already.
     let mut places: HashMap<&str, (usize, HashSet<&str>)> = HashMap::new();
@@ -76,33 +62,18 @@ pub(super) fn services<'a>(
 
 /// Notes what neither form can say of a method.
 fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
-    if policy.settings().max_attempts().is_some() {
-        losses.lose_of(subject, "max_attempts", "only the timeout ends the retries");
-    }
-    if policy.hedging().is_some() {
-        losses.lose_of(subject, "hedging", "leave it to a gRPC service config");
-    }
-    if !policy.settings().jittered() {
-        losses.lose_of(subject, "jittered = false", "waits are drawn at random");
-    }
-    if !policy.settings().only_with_server_delay().is_empty() {
-        let help = "the codes are retried without a server delay too";
-        losses.lose_of(subject, "only_with_server_delay", help);
-    }
-    if policy.settings().max_server_delay().is_some() {
-        losses.lose_of(subject, "max_server_delay", "keep it in TOML");
-    }
-    if policy.wait_timeout().or(policy.idle_timeout()).is_some() {
-        losses.lose_of(
-            subject,
-            "wait and idle timeouts of streams",
-            "keep them in TOML, or set them in code",
-        );
-    }
-    if policy.entry.idempotent.is_some() {
-        losses.lose_of(subject, "idempotent", "keep it in TOML");
-    }
-    if policy.wait_for_ready().is_some() {
-        losses.lose_of(subject, "wait_for_ready", "leave it to a gRPC service config");
-    }
+    let settings = policy.settings();
+    let limits_streams = policy.wait_timeout().or(policy.idle_timeout()).is_some();
+    let is_selective = !settings.only_with_server_delay().is_empty();
+    let parts = [
+        (settings.max_attempts().is_some(), "max_attempts", "only the timeout ends the retries"),
+        (policy.hedging().is_some(), "hedging", "leave it to a gRPC service config"),
+        (!settings.jittered(), "jittered = false", "waits are drawn at random"),
+        (is_selective, "only_with_server_delay", "the codes are retried without a server delay too"),
+        (settings.max_server_delay().is_some(), "max_server_delay", "keep it in TOML"),
+        (limits_streams, "wait and idle timeouts of streams", "keep them in TOML, or set them in code"),
+        (policy.entry.idempotent.is_some(), "idempotent", "keep it in TOML"),
+        (policy.wait_for_ready().is_some(), "wait_for_ready", "leave it to a gRPC service config"),
+    ];
+    losses.lose_parts_of(subject, parts);
 }

@@ -5,7 +5,7 @@ use super::routes::{
     retry_on,
 };
 use crate::convert::losses::{Losses, Subject};
-use crate::convert::text::{Field, Value, field, string, write_yaml};
+use crate::convert::text::{Field, Value, field, object, string, whole_number, write_yaml};
 use crate::values::seconds_text;
 use crate::{Finding, HedgingPolicy, MethodPolicy, RetryTable};
 use gax_retry::{Code, Compatibility, RetrySettings};
@@ -99,7 +99,7 @@ fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Lo
         on.push("retriable-headers");
     }
     fields.push(field("retry_on", string(on.join(","))));
-    fields.push(field("num_retries", number(retries(subject, settings, losses))));
+    fields.push(field("num_retries", whole_number(retries(subject, settings, losses))));
     if let Some(timeout) = per_try {
         fields.push(field("per_try_timeout", seconds(timeout)));
     }
@@ -166,21 +166,13 @@ fn hedge<'v>(subject: &Subject, hedging: &HedgingPolicy, losses: &mut Losses<'_>
     let retries = hedging.max_attempts().unwrap_or(2).saturating_sub(1);
     let mut policy = vec![
         field("retry_on", string(on.join(","))),
-        field("num_retries", number(retries)),
+        field("num_retries", whole_number(retries)),
         field("per_try_timeout", seconds(hedging.delay())),
     ];
     policy.extend(retriable_headers(&others));
     let policy = object(policy);
     let hedge = object(vec![field("hedge_on_per_try_timeout", Value::Bool(true))]);
     vec![field("retry_policy", policy), field("hedge_policy", hedge)]
-}
-
-fn object(fields: Vec<Field<'_>>) -> Value<'_> {
-    Value::Object(fields)
-}
-
-fn number<'v>(number: u32) -> Value<'v> {
-    Value::Number(number.to_string().into())
 }
 
 fn seconds<'v>(duration: Duration) -> Value<'v> {

@@ -5,7 +5,7 @@ use super::routes::{
     retry_on,
 };
 use crate::convert::losses::{Losses, Subject};
-use crate::convert::text::{Field, Value, field, string, write_yaml};
+use crate::convert::text::{Value, field, object, string, whole_number, write_yaml};
 use crate::{Finding, MethodPolicy, RetryTable};
 use gax_retry::Code;
 use gax_text::time_text;
@@ -67,7 +67,7 @@ fn http_route<'v>(
 
 /// No retries are written too: without them Istio retries twice.
 fn no_retries<'v>() -> Value<'v> {
-    object(vec![field("attempts", number(0))])
+    object(vec![field("attempts", whole_number(0))])
 }
 
 fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) -> Value<'v> {
@@ -80,7 +80,7 @@ fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Lo
         return no_retries();
     }
     on.push("refused-stream");
-    let mut fields = vec![field("attempts", number(retries(subject, settings, losses)))];
+    let mut fields = vec![field("attempts", whole_number(retries(subject, settings, losses)))];
     if let Some(timeout) = attempt_timeout(settings) {
         if codes.contains(Code::DeadlineExceeded) {
             on.push("reset");
@@ -92,14 +92,6 @@ fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Lo
     fields.push(field("retryOn", string(on.join(","))));
     losses.lose_of(subject, "the back-off", "Istio has its own, from 25 ms on");
     object(fields)
-}
-
-fn object(fields: Vec<Field<'_>>) -> Value<'_> {
-    Value::Object(fields)
-}
-
-fn number<'v>(number: u32) -> Value<'v> {
-    Value::Number(number.to_string().into())
 }
 
 /// A time in whole milliseconds, one at least, as Istio takes none below.

@@ -141,28 +141,22 @@ pub(super) fn attempt_timeout(settings: &RetrySettings) -> Option<Duration> {
 pub(super) fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
     let settings = policy.settings();
     let retried = !policy.codes().is_empty();
-    if retried && settings.rpc_timeout_multiplier() > 1.0 && attempt_timeout(settings).is_some() {
-        losses.lose_of(subject, "rpc_timeout_multiplier", "every attempt has the first one's timeout");
-    }
-    if retried && !settings.only_with_server_delay().is_empty() {
-        let help = "the codes are retried without a server delay too";
-        losses.lose_of(subject, "only_with_server_delay", help);
-    }
-    if retried && settings.max_server_delay().is_some() {
-        losses.lose_of(subject, "max_server_delay", "proxies have no such limit");
-    }
-    if retried && !settings.jittered() {
-        losses.lose_of(subject, "jittered = false", "proxies always draw their waits");
-    }
-    if policy.wait_timeout().or(policy.idle_timeout()).is_some() {
-        losses.lose_of(subject, "wait and idle timeouts of streams", "keep them in TOML for the clients");
-    }
-    if policy.entry.idempotent.is_some() {
-        losses.lose_of(subject, "idempotent", "keep it in TOML for the clients");
-    }
-    if policy.wait_for_ready() == Some(true) {
-        losses.lose_of(subject, "wait_for_ready", "a proxy replies UNAVAILABLE when no host is available");
-    }
+    let grows = settings.rpc_timeout_multiplier() > 1.0 && attempt_timeout(settings).is_some();
+    let is_selective = retried && !settings.only_with_server_delay().is_empty();
+    let limits_delays = retried && settings.max_server_delay().is_some();
+    let is_exact = retried && !settings.jittered();
+    let limits_streams = policy.wait_timeout().or(policy.idle_timeout()).is_some();
+    let waits = policy.wait_for_ready() == Some(true);
+    let parts = [
+        (retried && grows, "rpc_timeout_multiplier", "every attempt has the first one's timeout"),
+        (is_selective, "only_with_server_delay", "the codes are retried without a server delay too"),
+        (limits_delays, "max_server_delay", "proxies have no such limit"),
+        (is_exact, "jittered = false", "proxies always draw their waits"),
+        (limits_streams, "wait and idle timeouts of streams", "keep them in TOML for the clients"),
+        (policy.entry.idempotent.is_some(), "idempotent", "keep it in TOML for the clients"),
+        (waits, "wait_for_ready", "a proxy replies UNAVAILABLE when no host is available"),
+    ];
+    losses.lose_parts_of(subject, parts);
 }
 
 /// Notes what differs between calls that a proxy retries and those that a client does.

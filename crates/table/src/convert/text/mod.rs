@@ -5,5 +5,5 @@ mod value;
 mod yaml;
 
 pub(super) use json::{quoted, write_json};
-pub(super) use value::{Field, Value, field, number_text, string};
+pub(super) use value::{Field, Value, field, number_text, object, string, whole_number};
 pub(super) use yaml::write_yaml;

@@ -61,6 +61,14 @@ pub(in crate::convert) fn string<'a>(text: impl Into<Cow<'a, str>>) -> Value<'a>
     Value::String(text.into())
 }
 
+pub(in crate::convert) fn whole_number<'a>(number: u32) -> Value<'a> {
+    Value::Number(number.to_string().into())
+}
+
+pub(in crate::convert) fn object(fields: Vec<Field<'_>>) -> Value<'_> {
+    Value::Object(fields)
+}
+
 pub(in crate::convert) fn field<'a>(key: impl Into<Cow<'a, str>>, value: Value<'a>) -> Field<'a> {
     Field { key: key.into(), value }
 }

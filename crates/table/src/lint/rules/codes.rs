@@ -58,12 +58,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
         let permanent = among(codes, &PERMANENT);
         if !permanent.is_empty() {
             let help = "leave it out: the same request gets the same reply";
-            report.add(
-                &PERMANENT_CODE,
-                Place::code(entry, permanent),
-                format!("{permanent} {} retried", verb(permanent)),
-                help,
-            );
+            let message = format!("{permanent} {} retried", verb(permanent));
+            report.add(&PERMANENT_CODE, Place::code(entry, permanent), message, help);
         }
         let vague = among(codes, &VAGUE);
         if !vague.is_empty() {

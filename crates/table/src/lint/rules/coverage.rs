@@ -50,12 +50,8 @@ pub(super) fn check(subject: &Subject<'_>, report: &mut Report) {
                 format!("the table has entries for {named} of the {} methods of {service}", rpcs.len());
             let help =
                 "add an entry with a timeout for the service, or calls of the others are not bounded in time";
-            report.add(
-                &FEW_METHODS_NAMED,
-                Place::beside(firsts.get(service), service.to_owned()),
-                message,
-                help,
-            );
+            let place = Place::beside(firsts.get(service), service.to_owned());
+            report.add(&FEW_METHODS_NAMED, place, message, help);
         }
         for rpc in rpcs.iter().filter(|rpc| !is_chosen || rpc.policy.is_some()) {
             method(firsts.get(service), rpc, report);

@@ -178,12 +178,8 @@ fn notation(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
     if !METHODS.contains(&own.method()) {
         let advice = gax_text::closest(own.method(), METHODS);
         let help = advice.map_or_else(|| "correct it".to_owned(), |name| format!("did you mean {name}?"));
-        report.add(
-            &UNKNOWN_METHOD,
-            at(section, "method"),
-            format!("{:?} is not an HTTP method", own.method()),
-            help,
-        );
+        let message = format!("{:?} is not an HTTP method", own.method());
+        report.add(&UNKNOWN_METHOD, at(section, "method"), message, help);
     }
     let path = own.path().to_string();
     let is_pattern = |segment: &str| {
@@ -207,19 +203,16 @@ fn notation(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
 /// The settings of `[http]`, or those that a rule has itself.
 fn settings(subject: &Subject<'_>, http: &HttpTable, section: &HttpSection, report: &mut Report) {
     let Some(entry) = section.policy.as_deref().filter(|_| !section.written.is_empty()) else { return };
+    let fields = &entry.fields;
     let mut found = Report::default();
-    for (status, origin) in &entry.status_origins {
+    for (status, origin) in &fields.status_origins {
         self::status(*status, origin, &mut found);
     }
-    let busy = [429, 503].into_iter().find(|status| entry.statuses.contains(*status));
-    if let (Some(false), Some(busy)) = (entry.retry_after, busy) {
+    let busy = [429, 503].into_iter().find(|status| fields.statuses.contains(*status));
+    if let (Some(false), Some(busy)) = (fields.retry_after, busy) {
         let message = format!("{busy} is retried, and the server's Retry-After is ignored");
-        found.add(
-            &RETRY_AFTER_IGNORED,
-            Place::of(entry.retry_after_origin.as_ref()),
-            message,
-            "leave retry_after out: a busy server says when to retry",
-        );
+        let help = "leave retry_after out: a busy server says when to retry";
+        found.add(&RETRY_AFTER_IGNORED, Place::of(fields.retry_after_origin.as_ref()), message, help);
     }
     if let Some(policy) = section.policy() {
         let view = EntryView { policy: policy.policy(), names: Vec::new() };

@@ -78,12 +78,8 @@ fn malformed(name: &TableName<'_>, report: &mut Report) -> bool {
         report.add(&MALFORMED_NAME, Place::service(name), message, help);
     } else if !word(method) {
         let message = format!("{method:?} can't be the name of a method");
-        report.add(
-            &MALFORMED_NAME,
-            Place::name(name),
-            message,
-            "write it as in the proto file, such as GetBook",
-        );
+        let help = "write it as in the proto file, such as GetBook";
+        report.add(&MALFORMED_NAME, Place::name(name), message, help);
     } else if service.rsplit('.').next().is_some_and(is_version) {
         let message = format!("{service:?} is a package, not a service");
         report.add(&MALFORMED_NAME, Place::service(name), message, "add a dot and the service's name");

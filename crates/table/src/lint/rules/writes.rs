@@ -78,12 +78,8 @@ fn retried(subject: &Subject<'_>, report: &mut Report) {
             let message = format!(
                 "{name} may change something and is retried on {ambiguous}, which may mean that it was done"
             );
-            report.add(
-                &AMBIGUOUS_CODE_ON_WRITE,
-                place(),
-                message,
-                "retry it on UNAVAILABLE only, or not at all",
-            );
+            let help = "retry it on UNAVAILABLE only, or not at all";
+            report.add(&AMBIGUOUS_CODE_ON_WRITE, place(), message, help);
         }
         if rpc.starts_operation() && rpc.idempotent != Some(true) {
             let message = format!("{name} starts a long-running operation and is retried on {codes}");

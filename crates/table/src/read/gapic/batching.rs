@@ -72,7 +72,6 @@ fn limit_exceeded(node: &Node) -> LimitExceeded {
 }
 
 fn missing(context: &Context<'_>, node: &Node, name: &str) -> TableError {
-    TableError::new(format!("batching has no {name}, which stops Google's generators"))
-        .with_help(format!("add {name}"))
-        .at(context.source.origin(node.span), context.source.excerpt(node.span))
+    let problem = format!("batching has no {name}, which stops Google's generators");
+    context.source.error(node.span, problem, format!("add {name}"))
 }

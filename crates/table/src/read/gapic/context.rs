@@ -30,8 +30,6 @@ pub(super) fn needed_name(
 ) -> Result<Arc<str>, TableError> {
     match name {
         Some(name) => context.scalars.string(name, "name"),
-        None => Err(TableError::new(format!("{what} has no name"))
-            .with_help("add name")
-            .at(context.source.origin(node.span), context.source.excerpt(node.span))),
+        None => Err(context.source.error(node.span, format!("{what} has no name"), "add name")),
     }
 }

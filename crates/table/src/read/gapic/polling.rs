@@ -1,9 +1,9 @@
 //! `long_running`: how an operation is polled.
 
 use super::context::Context;
+use crate::TableError;
 use crate::diagnostics::Findings;
 use crate::document::Node;
-use crate::{Finding, Severity, TableError};
 use gax_retry::RetrySettings;
 
 /// Fields that are about the types of operations.
@@ -25,11 +25,8 @@ pub(super) fn read_polling(
         context.finder.find_among(node, "long_running", names, &OTHERS, findings)?;
     let (Some(initial), Some(multiplier), Some(max), Some(total)) = (initial, multiplier, max, total) else {
         let message = "long_running lacks some of its four numbers, so it is ignored";
-        findings.push(
-            Finding::new("incomplete-long-running", Severity::Warning, message)
-                .with_help(format!("write {}", names.join(", ")))
-                .at(context.source.origin(node.span)),
-        );
+        let help = format!("write {}", names.join(", "));
+        findings.push(context.source.warning("incomplete-long-running", node.span, message, help));
         return Ok(None);
     };
     let millis = |node, name| context.scalars.millis(node, name).map(|time| time.value);

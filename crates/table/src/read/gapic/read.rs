@@ -79,10 +79,7 @@ pub(crate) fn read_gapic_yaml(
     let names = ["config_schema_version", "interfaces"];
     let [version, interfaces] =
         context.finder.find_among(root, "GAPIC YAML", names, &FILE_OTHERS, &mut findings)?;
-    let interfaces = match interfaces {
-        Some(node) => context.scalars.array(node, "interfaces")?,
-        None => &[],
-    };
+    let interfaces = context.scalars.elements(interfaces, "interfaces")?;
     let version = version.map(|node| context.scalars.string(node, "config_schema_version")).transpose()?;
     let names_policies = match version {
         Some(version) => version.starts_with('1'),
@@ -158,19 +155,15 @@ fn read_interface(
         context.finder.find_among(node, "an interface", names, &INTERFACE_OTHERS, findings)?;
     let name_span = name.map_or(node.span, |name| name.span);
     let name = needed_name(context, node, name, "an interface")?;
-    let list = |node: Option<_>, field| match node {
-        Some(node) => context.scalars.array(node, field),
-        None => Ok(&[][..]),
-    };
     let mut service =
         NamedService { name, name_span, codes: Vec::new(), params: Vec::new(), methods: Vec::new() };
-    for node in list(codes, "retry_codes_def")? {
+    for node in context.scalars.elements(codes, "retry_codes_def")? {
         let [name, codes] =
             context.finder.find(node, "a definition of codes", ["name", "retry_codes"], findings)?;
         let name = needed_name(context, node, name, "a definition of codes")?;
         service.codes.push(read_codes(context.source, name, node.span, codes, findings)?);
     }
-    for node in list(params, "retry_params_def")? {
+    for node in context.scalars.elements(params, "retry_params_def")? {
         let Kind::Object(members) = &node.kind else {
             return Err(context.source.fault(node.span, "is not a definition of params", "write an object"));
         };
@@ -178,7 +171,7 @@ fn read_interface(
         let name = needed_name(context, node, name, "a definition of params")?;
         service.params.push(read_params(context.source, name, node, findings)?);
     }
-    for node in list(methods, "methods")? {
+    for node in context.scalars.elements(methods, "methods")? {
         let (method, extras) = read_method(context, node, findings)?;
         if extras.polling.is_some() || extras.batching.is_some() {
             let of_service: &mut HashMap<_, _> = file.extras.entry(service.name.clone()).or_default();

@@ -77,7 +77,7 @@ fn resolve(source: &Source, names: &Names<'_>, method: &NamedMethod) -> Result<E
         definitions: Definitions::Named { codes: codes.name.clone(), params: params.name.clone() },
         origin: Some(source.origin(method.span)),
         origins: origins.into_iter().map(|(field, span)| (field, source.origin(span))).collect(),
-        ..Entry::nothing()
+        ..Entry::default()
     })
 }
 
@@ -102,9 +102,8 @@ fn present<'a>(
     field: &str,
 ) -> Result<&'a Located<Arc<str>>, TableError> {
     name.ok_or_else(|| {
-        TableError::new(format!("the method {} has no {field}", method.name))
-            .with_help(format!("add {field}"))
-            .at(source.origin(method.span), source.excerpt(method.span))
+        let problem = format!("the method {} has no {field}", method.name);
+        source.error(method.span, problem, format!("add {field}"))
     })
 }
 

@@ -19,6 +19,26 @@ impl Document<'_> {
         error.at(self.source.origin(start), String::new())
     }
 
+    pub(super) fn warn(
+        &mut self,
+        rule: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: &'static str,
+    ) {
+        self.findings.push(self.source.warning(rule, span, message, help));
+    }
+
+    pub(super) fn note(
+        &mut self,
+        rule: &'static str,
+        span: Span,
+        message: impl Into<String>,
+        help: &'static str,
+    ) {
+        self.findings.push(self.source.note(rule, span, message, help));
+    }
+
     /// The members of an object; of those with one key the last.
     pub(super) fn members<'n>(&self, node: &'n Node, what: &str) -> Result<Vec<&'n Member>, TableError> {
         let Kind::Object(members) = &node.kind else {

@@ -1,8 +1,8 @@
 //! An operation, and what makes its requests safe to retry.
 
 use super::document::Document;
+use crate::TableError;
 use crate::document::{Kind, Node, Span};
-use crate::{Finding, Severity, TableError};
 use gax_retry::http::{IdempotencyRule, OperationClass, PathPattern, Precondition};
 
 /// A rule with its places.
@@ -81,8 +81,7 @@ impl<'a> Document<'a> {
         if found.is_none() {
             let message = "the reference leads out of the document or nowhere: its parameter is not read";
             let help = "put the parameter into this document; tools such as redocly bundle do that";
-            let finding = Finding::new("skipped-entry", Severity::Warning, message).with_help(help);
-            self.findings.push(finding.at(self.source.origin(reference.span)));
+            self.warn("skipped-entry", reference.span, message, help);
         }
         found
     }

@@ -4,10 +4,10 @@ use super::document::Document;
 use super::operation::{Operation, specificity};
 use super::path::pattern;
 use super::servers::{Bases, bases};
+use crate::TableError;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Member, Node, Source, Span};
 use crate::model::{HttpSection, HttpTable, TableFile};
-use crate::{Finding, Severity, TableError};
 use gax_retry::http::{IdempotencyRule, IdempotencyTable};
 use std::collections::HashSet;
 
@@ -103,8 +103,7 @@ impl Reader<'_> {
         if let Some(reference) = path.value.member("$ref") {
             let message = format!("the operations of {} are somewhere else, and are not read", path.key);
             let help = "put them into this document; tools such as redocly bundle do that";
-            let finding = Finding::new("skipped-entry", Severity::Warning, message).with_help(help);
-            self.document.findings.push(finding.at(self.document.source.origin(reference.span)));
+            self.document.warn("skipped-entry", reference.span, message, help);
         }
         let of_path = match path.value.member("servers") {
             Some(servers) => bases(&mut self.document, Some(servers))?,
@@ -134,11 +133,8 @@ impl Reader<'_> {
         let (shown, is_exact) = pattern(&path.key);
         if !is_exact {
             let message = format!("{} of {name} is matched by {shown}, which matches more", path.key);
-            let finding = Finding::new("approximated", Severity::Note, message);
             let help = "a rule's path has one variable in a segment, and no query";
-            self.document
-                .findings
-                .push(finding.with_help(help).at(self.document.source.origin(path.key_span)));
+            self.document.note("approximated", path.key_span, message, help);
         }
         for (number, (base, hosts)) in own.iter().enumerate() {
             let name = if number == 0 { name.clone() } else { format!("{name} ({base})") };
@@ -180,9 +176,7 @@ impl Reader<'_> {
         }
         let problem = if is_of_base { "is the name of a method" } else { "comes twice" };
         let message = format!("the operation id {text:?} {problem}; this rule is called {fallback:?}");
-        let finding = Finding::new("duplicate-name", Severity::Warning, message);
-        let finding = finding.with_help("give each operation its own id");
-        self.document.findings.push(finding.at(self.document.source.origin(id.span)));
+        self.document.warn("duplicate-name", id.span, message, "give each operation its own id");
         self.names.insert(fallback.clone());
         Ok((fallback, id.span))
     }

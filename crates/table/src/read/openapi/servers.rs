@@ -1,8 +1,8 @@
 //! Servers: the hosts of requests, and how their paths begin.
 
 use super::document::Document;
+use crate::TableError;
 use crate::document::{Kind, Node};
-use crate::{Finding, Severity, TableError};
 use gax_retry::http::HostPattern;
 
 /// How paths begin, each with the hosts where they do; no hosts are any.
@@ -24,9 +24,8 @@ pub(super) fn bases(document: &mut Document<'_>, servers: Option<&Node>) -> Resu
         let host = host.map(|host| with_stars(&host).parse::<HostPattern>());
         if let Some(Err(error)) = &host {
             let message = format!("requests to any host are treated as this server's: {error}");
-            let finding = Finding::new("approximated", Severity::Note, message);
-            let finding = finding.with_help("write a host with a variable for a whole label, or at its end");
-            document.findings.push(finding.at(document.source.origin(node.span)));
+            let help = "write a host with a variable for a whole label, or at its end";
+            document.note("approximated", node.span, message, help);
         }
         let host = host.and_then(Result::ok);
         match all.iter_mut().find(|(known, _)| *known == base) {

@@ -3,7 +3,7 @@
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Node, Source, Span};
 use crate::values::{FieldFinder, Scalars};
-use crate::{Dialect, Finding, Severity, TableError};
+use crate::{Dialect, Finding, TableError};
 
 /// The language that choices know this library by.
 const LANGUAGE: &str = "rust";
@@ -63,7 +63,6 @@ fn taken(source: &Source, choice: Span, index: usize, count: usize, share: u32) 
     let number = index + 1;
     let part = if share < 100 { format!(", which {share} % of the clients take") } else { String::new() };
     let message = format!("of {count} service configs number {number} is read{part}");
-    Finding::new("service-config-choice", Severity::Note, message)
-        .with_help("the others are for other languages or hosts, or come later")
-        .at(source.origin(choice))
+    let help = "the others are for other languages or hosts, or come later";
+    source.note("service-config-choice", choice, message, help)
 }

@@ -2,11 +2,10 @@
 
 use crate::diagnostics::Findings;
 use crate::document::{Node, Source, Span};
-use crate::model::EntryName;
 use crate::model::written::{HedgingPolicy, MethodConfig, Own, RetryPolicy, ServiceConfig, Throttling};
+use crate::read::entry_name::read_entry_name;
 use crate::values::{FieldFinder, Fields, Scalars, key_span, rest};
-use crate::{Dialect, Finding, Severity, TableError};
-use std::sync::Arc;
+use crate::{Dialect, TableError};
 
 /// Reads a service config. What the dialect's reader refuses is an error.
 pub(super) fn read_service_config(
@@ -37,10 +36,7 @@ impl Reader<'_> {
             "healthCheckConfig",
         ];
         let [methods, throttling, ..] = self.find(root, "a service config", names)?;
-        let methods = match methods {
-            Some(node) => self.scalars.array(node, "methodConfig")?,
-            None => &[],
-        };
+        let methods = self.scalars.elements(methods, "methodConfig")?;
         Ok(ServiceConfig {
             methods: methods.iter().map(|node| self.method(node)).collect::<Result<_, _>>()?,
             beside: Vec::new(),
@@ -80,13 +76,11 @@ impl Reader<'_> {
                 self.without_effect(node, message, help);
             }
         }
-        let names = match names {
-            Some(node) => self.scalars.array(node, "name")?,
-            None => &[],
-        };
+        let names = self.scalars.elements(names, "name")?;
+        let name = |node| read_entry_name(self.source, &self.scalars, &self.finder, node, self.findings);
         Ok(MethodConfig {
             span: node.span,
-            names: names.iter().map(|node| self.name(node)).collect::<Result<_, _>>()?,
+            names: names.iter().map(name).collect::<Result<_, _>>()?,
             timeout: timeout.map(|node| self.scalars.duration(node, "timeout")).transpose()?,
             retry: retry
                 .map(|retry| self.retry_policy(retry, key_span(node, retry)).map(Box::new))
@@ -97,22 +91,6 @@ impl Reader<'_> {
             wait_for_ready,
             own: Own::default(),
             rest: rest(node, &["name", "timeout", "retryPolicy", "hedgingPolicy", "waitForReady"]),
-        })
-    }
-
-    fn name(&mut self, node: &Node) -> Result<EntryName, TableError> {
-        let [service, method] = self.find(node, "a name", ["service", "method"])?;
-        let text = |node: Option<&Node>, field| match node {
-            Some(node) => self.scalars.string(node, field),
-            None => Ok(Arc::default()),
-        };
-        let service_span = service.map_or(node.span, |node| node.span);
-        let span = method.map_or(service_span, |node| node.span);
-        Ok(EntryName {
-            service: text(service, "service")?,
-            method: text(method, "method")?,
-            origin: Some(self.source.origin(span)),
-            service_origin: (service_span != span).then(|| self.source.origin(service_span)),
         })
     }
 
@@ -169,19 +147,14 @@ impl Reader<'_> {
     }
 
     fn both_policies(&self, hedging: Span) -> TableError {
-        let error = TableError::new("an entry has both a retryPolicy and a hedgingPolicy")
-            .with_help("remove one of the two")
-            .at(self.source.origin(hedging), self.source.excerpt(hedging));
+        let problem = "an entry has both a retryPolicy and a hedgingPolicy";
+        let error = self.source.error(hedging, problem, "remove one of the two");
         if self.scalars.dialect == Dialect::Grpc { error.with_java_taking("both") } else { error }
     }
 
     fn without_effect(&mut self, node: &Node, message: &str, help: &'static str) {
         if self.scalars.dialect == Dialect::AsWritten {
-            self.findings.push(
-                Finding::new("no-effect", Severity::Note, message)
-                    .with_help(help)
-                    .at(self.source.origin(node.span)),
-            );
+            self.findings.push(self.source.note("no-effect", node.span, message, help));
         }
     }
 }

@@ -76,7 +76,6 @@ pub struct MissingMixin {
 
 impl MissingMixin {
     /// A warning that names the methods, the service and the proto to add.
-    #[must_use]
     pub fn finding(&self) -> Finding {
         let file = match self.service {
             "google.longrunning.Operations" => "google/longrunning/operations.proto",

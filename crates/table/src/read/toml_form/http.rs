@@ -5,7 +5,7 @@ use super::read::Reader;
 use crate::document::{Kind, Member, Node, Span};
 use crate::model::{HttpSection, HttpTable};
 use crate::values::Fields;
-use crate::{Finding, Severity, SourceLocation, Suppression, TableError};
+use crate::{SourceLocation, Suppression, TableError};
 use gax_retry::http::{HostPattern, IdempotencyRule, IdempotencyTable, OperationClass, Precondition};
 use std::fmt;
 use std::ops::Range;
@@ -37,20 +37,19 @@ impl Reader<'_> {
         let fields: Fields<'_, { HTTP.len() + NAMES }> = self.find_with_settings(node, "http", &HTTP)?;
         let [base, prefixes, hosts, key, rules, allow, ..] = fields;
         let mut table = base.map_or_else(|| Ok(IdempotencyTable::http_methods()), |node| self.base(node))?;
-        for prefix in self.elements(prefixes, "prefixes")? {
+        for prefix in self.scalars.elements(prefixes, "prefixes")? {
             table = table.with_prefix(self.prefix(prefix)?);
         }
         if let Some(hosts) = hosts.filter(|_| !table.is_of_storage()) {
             let message =
                 "hosts of [http] are those under which base = \"storage\" counts, and there is none here";
-            let finding = Finding::new("no-effect", Severity::Note, message);
-            let finding = finding.with_help("write hosts into the rules that are for these hosts");
-            self.findings.push(finding.at(self.source.origin(hosts.span)));
+            let help = "write hosts into the rules that are for these hosts";
+            self.findings.push(self.source.note("no-effect", hosts.span, message, help));
         }
-        for host in self.elements(hosts, "hosts")? {
+        for host in self.scalars.elements(hosts, "hosts")? {
             table = table.with_host(self.scalars.string(host, "a host")?.to_string());
         }
-        let rules = self.elements(rules, "rule")?;
+        let rules = self.scalars.elements(rules, "rule")?;
         let blocks = Blocks::of(root, node, rules, self.source.text().len());
         let params = params_of(root);
         let defaults = HttpSection {
@@ -76,10 +75,6 @@ impl Reader<'_> {
         let has_key = key.map(|node| self.scalars.boolean(node, "idempotency_key")).transpose()?;
         let has_key = has_key.is_some_and(|word| word.value);
         Ok((HttpTable::new(table, has_key, defaults, sections), allowed))
-    }
-
-    fn elements<'n>(&self, node: Option<&'n Node>, name: &str) -> Result<&'n [Node], TableError> {
-        node.map_or(Ok(&[]), |node| self.scalars.array(node, name))
     }
 
     /// The beginning of paths, without a slash at its end.
@@ -126,7 +121,7 @@ impl Reader<'_> {
         let class = match (class, if_any) {
             (Some(class), None) => self.class(class)?,
             (None, Some(if_any)) => {
-                let conditions = self.elements(Some(if_any), "if_any")?;
+                let conditions = self.scalars.elements(Some(if_any), "if_any")?;
                 if conditions.is_empty() {
                     let help = "write what makes the request safe, such as { header = \"If-Match\" }, or class = \"never\" in its \
                                 place";
@@ -144,7 +139,7 @@ impl Reader<'_> {
         let rule = IdempotencyRule::new(name.to_string(), method.to_string(), &path, class)
             .map_err(|error| self.no_pattern(place, "paths", &error))?;
         let hosts: Result<Vec<HostPattern>, TableError> =
-            self.elements(hosts, "hosts")?.iter().map(|host| self.host(host)).collect();
+            self.scalars.elements(hosts, "hosts")?.iter().map(|host| self.host(host)).collect();
         let rule = rule.for_hosts(hosts?);
         let hedgeable = hedgeable.map(|node| self.scalars.boolean(node, "hedgeable")).transpose()?;
         let rule = hedgeable.map_or(rule.clone(), |word| rule.hedgeable(word.value));

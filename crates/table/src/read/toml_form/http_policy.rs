@@ -114,14 +114,12 @@ impl Reader<'_> {
         let retry = RetryPolicy { codes: Some(codes.clone()), ..settings.retry };
         let config = MethodConfig {
             span: merged.span,
-            names: Arc::default(),
             timeout: settings.timeout,
             // Nothing is said of retries if nothing is retried.
             retry: (!codes.value.is_empty()).then(|| Box::new(retry)),
             hedging,
-            wait_for_ready: None,
             own: settings.own.into(),
-            rest: Vec::new(),
+            ..MethodConfig::default()
         };
         let entry = resolve_http(self.source, &config, &mut self.findings)?;
         Ok(HttpEntry::new(entry, fields))

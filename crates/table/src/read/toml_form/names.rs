@@ -4,8 +4,8 @@ use crate::TableError;
 use crate::diagnostics::Findings;
 use crate::document::{Kind, Node, Source};
 use crate::model::EntryName;
+use crate::read::entry_name::read_entry_name;
 use crate::values::{FieldFinder, Scalars};
-use std::sync::Arc;
 
 /// A name: `pkg.Service/Method`, `pkg.Service`, `*` for everything; or `{ service = .., method = .. }`,
 /// which can say any name at all.
@@ -19,21 +19,7 @@ pub(super) fn read_name(
     let span = node.span;
     let text = match &node.kind {
         Kind::String(text) => &**text,
-        Kind::Object(_) => {
-            let [service, method] = finder.find(node, "a name", ["service", "method"], findings)?;
-            let text = |node: Option<&Node>, field| match node {
-                Some(node) => scalars.string(node, field),
-                None => Ok(Arc::default()),
-            };
-            let service_span = service.map_or(span, |node| node.span);
-            let span = method.map_or(service_span, |node| node.span);
-            return Ok(EntryName {
-                service: text(service, "service")?,
-                method: text(method, "method")?,
-                origin: Some(source.origin(span)),
-                service_origin: (service_span != span).then(|| source.origin(service_span)),
-            });
-        }
+        Kind::Object(_) => return read_entry_name(source, scalars, finder, node, findings),
         _ => {
             let problem = format!("is {}, but a name is a string", node.a_kind());
             return Err(source.fault(span, &problem, "write \"package.Service/Method\""));

@@ -8,7 +8,7 @@ use crate::document::{Kind, Located, Member, Node, Source, Span};
 use crate::model::TableFile;
 use crate::model::written::{HedgingPolicy, MethodConfig, OwnFields, RetryPolicy, ServiceConfig, Throttling};
 use crate::values::{FieldFinder, Fields, Scalars, rest};
-use crate::{Dialect, Finding, Severity, TableError};
+use crate::{Dialect, TableError};
 use gax_retry::Code;
 use gax_text::{DurationError, closest, parse_nanos};
 use std::collections::{HashMap, HashSet};
@@ -105,10 +105,7 @@ impl Reader<'_> {
             self.find(&member.value, "params", SETTINGS)?;
             definitions.params.insert(&member.key, &member.value);
         }
-        let entries = match entries {
-            Some(node) => self.scalars.array(node, "entry")?,
-            None => &[],
-        };
+        let entries = self.scalars.elements(entries, "entry")?;
         self.find_unused(root, codes, "codes")?;
         self.find_unused(root, params, "params")?;
         let mut methods = Vec::new();
@@ -146,10 +143,8 @@ impl Reader<'_> {
             .collect();
         for member in self.members(defined, what)?.iter().filter(|member| !named.contains(&*member.key)) {
             let message = format!("nothing names {:?} of [{what}]", member.key);
-            let finding = Finding::new("no-effect", Severity::Note, message);
-            let finding =
-                finding.with_help(format!("remove it, or write {what} = {:?} in an entry", member.key));
-            self.findings.push(finding.at(self.source.origin(member.key_span)));
+            let help = format!("remove it, or write {what} = {:?} in an entry", member.key);
+            self.findings.push(self.source.note("no-effect", member.key_span, message, help));
         }
         Ok(())
     }
@@ -196,7 +191,7 @@ impl Reader<'_> {
             span: node.span,
             names,
             timeout: settings.timeout.or(timeout),
-            retry: Some(retry).filter(says_something).map(Box::new),
+            retry: Some(retry).filter(|retry| !retry.is_empty()).map(Box::new),
             hedging: hedging.map(Box::new),
             wait_for_ready: field("wait_for_ready")
                 .map(|node| self.scalars.boolean(node, "wait_for_ready"))
@@ -377,15 +372,6 @@ pub(super) struct Settings {
     pub(super) timeout: Option<Located<i128>>,
     pub(super) own: OwnFields,
     pub(super) retry: RetryPolicy,
-}
-
-/// Whether any field of a retry policy is there.
-fn says_something(policy: &RetryPolicy) -> bool {
-    policy.codes.is_some()
-        || policy.max_attempts.is_some()
-        || policy.initial_backoff.is_some()
-        || policy.max_backoff.is_some()
-        || policy.multiplier.is_some()
 }
 
 /// Whether an entry is not about retries but about polling, batching or idempotency, so that it neither is treated as one nor

@@ -166,12 +166,8 @@ fn cap(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     if let Some(initial) = initial(entry).filter(|initial| *initial >= total) {
         let message = format!("the first delay, {initial:?}, leaves no time for a retry within {total:?}");
         let origin = Place::value(entry, PolicyField::InitialRetryDelay);
-        return report.add(
-            &BACKOFF_EXCEEDS_TIMEOUT,
-            origin,
-            message,
-            "write a shorter delay or a longer timeout",
-        );
+        let help = "write a shorter delay or a longer timeout";
+        return report.add(&BACKOFF_EXCEEDS_TIMEOUT, origin, message, help);
     }
     let Some(cap) = settings.max_retry_delay() else { return };
     let origin = Place::value(entry, PolicyField::MaxRetryDelay);
@@ -187,12 +183,8 @@ fn cap(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
         }
     } else if cap == total {
         let message = format!("the longest delay is the timeout, {total:?}");
-        report.add(
-            &CAP_EQUALS_TIMEOUT,
-            origin,
-            message,
-            "no delay can get that long: write a fraction of the timeout",
-        );
+        let help = "no delay can get that long: write a fraction of the timeout";
+        report.add(&CAP_EQUALS_TIMEOUT, origin, message, help);
     }
 }
 

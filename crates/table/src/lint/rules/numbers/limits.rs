@@ -99,12 +99,8 @@ fn rpc_timeouts(entry: &EntryView<'_>, report: &mut Report) {
     {
         let message = format!("the RPC timeout, {initial:?}, is longer than the total timeout, {total:?}");
         let help = "write a shorter RPC timeout, or a longer total timeout";
-        report.add(
-            &RPC_TIMEOUT_ABOVE_TOTAL,
-            Place::value(entry, PolicyField::InitialRpcTimeout),
-            message,
-            help,
-        );
+        let place = Place::value(entry, PolicyField::InitialRpcTimeout);
+        report.add(&RPC_TIMEOUT_ABOVE_TOTAL, place, message, help);
     }
     let longest =
         settings.max_rpc_timeout().filter(|longest| initial.is_none_or(|initial| initial <= *longest));
@@ -205,12 +201,8 @@ fn timeout(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     if total < SHORT {
         let retry = if entry.policy.hedging().is_some() { "" } else { ", and none for a retry" };
         let message = format!("a timeout of {total:?} leaves little time for a slow reply{retry}");
-        report.add(
-            &SHORT_TIMEOUT,
-            origin.clone(),
-            message,
-            "write 5s or more, unless slow replies are known to take less",
-        );
+        let help = "write 5s or more, unless slow replies are known to take less";
+        report.add(&SHORT_TIMEOUT, origin.clone(), message, help);
     }
     // Without services any method may be unary.
     let mut unary = subject.rpcs_of(entry).filter(|rpc| rpc.method.kind().is_unary());
@@ -229,12 +221,8 @@ fn unreachable(entry: &EntryView<'_>, report: &mut Report) {
         let message = format!("DEADLINE_EXCEEDED is retried, but an attempt may take the whole {total:?}");
         let help = "give attempts a shorter timeout than the operation, or leave the code out: \
                     after an attempt's timeout no time is left for a retry";
-        report.add(
-            &DEADLINE_RETRY_UNREACHABLE,
-            Place::code(entry, Code::DeadlineExceeded.into()),
-            message,
-            help,
-        );
+        let place = Place::code(entry, Code::DeadlineExceeded.into());
+        report.add(&DEADLINE_RETRY_UNREACHABLE, place, message, help);
         // These forms have one timeout for both, and a server may still reply DEADLINE_EXCEEDED in time.
         if matches!(entry.policy.format(), Some(TableFormat::ServiceConfig | TableFormat::ClientConfig)) {
             report.soften();

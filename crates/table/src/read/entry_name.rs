@@ -1,0 +1,31 @@
+//! The name of an entry as an object: `service` and `method`.
+
+use crate::TableError;
+use crate::diagnostics::Findings;
+use crate::document::{Node, Source};
+use crate::model::EntryName;
+use crate::values::{FieldFinder, Scalars};
+use std::sync::Arc;
+
+/// Reads a name. A member that is absent stands for all.
+pub(super) fn read_entry_name(
+    source: &Source,
+    scalars: &Scalars<'_>,
+    finder: &FieldFinder<'_>,
+    node: &Node,
+    findings: &mut Findings,
+) -> Result<EntryName, TableError> {
+    let [service, method] = finder.find(node, "a name", ["service", "method"], findings)?;
+    let text = |node: Option<&Node>, field| match node {
+        Some(node) => scalars.string(node, field),
+        None => Ok(Arc::default()),
+    };
+    let service_span = service.map_or(node.span, |node| node.span);
+    let span = method.map_or(service_span, |node| node.span);
+    Ok(EntryName {
+        service: text(service, "service")?,
+        method: text(method, "method")?,
+        origin: Some(source.origin(span)),
+        service_origin: (service_span != span).then(|| source.origin(service_span)),
+    })
+}
