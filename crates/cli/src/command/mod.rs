@@ -11,4 +11,4 @@ mod plan;
 mod table;
 
 pub(crate) use cli::parse;
-pub(crate) use output::{Format, pretty_json, print, print_json, print_pretty_json, report, stream};
+pub(crate) use output::{Format, pretty_json, print, print_json, print_pretty_json, report, stream, warn};

@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::render::{ERROR, write_json};
 use clap::ValueEnum;
+use gax_table::{Finding, Severity};
 use serde_json::ser::{CompactFormatter, PrettyFormatter};
 use std::io::{BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
@@ -49,6 +50,14 @@ pub(crate) fn pretty_json(value: &impl serde::Serialize) -> Result<Vec<u8>, Fail
     let mut text = Vec::new();
     write_json(&mut text, value, PrettyFormatter::new())?;
     Ok(text)
+}
+
+/// Prints findings about tables to standard error, mere notes left out, a line each; the command continues.
+pub(crate) fn warn<'a>(findings: impl IntoIterator<Item = &'a Finding>) {
+    let mut err = BufWriter::new(anstream::stderr().lock());
+    for finding in findings.into_iter().filter(|finding| finding.severity() >= Severity::Warning) {
+        let _unread = writeln!(err, "{finding}");
+    }
 }
 
 /// Prints why a command did not do its work, if anyone is there to read it; returns the exit status.

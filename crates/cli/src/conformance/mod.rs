@@ -21,7 +21,7 @@ mod compare;
 mod drive;
 mod fault;
 #[cfg(test)]
-mod goldens;
+mod goldens_tests;
 mod record;
 mod runner;
 mod summary;

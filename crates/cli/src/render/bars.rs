@@ -2,7 +2,7 @@
 
 use super::milliseconds::Ms;
 use super::table::width;
-use super::timeline::{Named, Timeline};
+use super::timeline::Timeline;
 use gax_retry::Code;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn bars_in(timeline: &Timeline, width: usize) -> Option<String> {
     let numbers = rows.last().map_or(1, |row| row.attempt.to_string().len());
     let mut text = String::new();
     for row in rows {
-        let (Some(ends), Some(Named(code))) = (row.end_ms, row.code) else { return None };
+        let (Some(ends), Some(code)) = (row.end_ms, row.code) else { return None };
         let (start, stop) = (place(row.start_ms, end, width), place(ends, end, width));
         let tip = tip(code);
         let bar = format!("{}|{}{tip}", " ".repeat(start), "-".repeat(stop.saturating_sub(start + 2)));

@@ -1,7 +1,7 @@
 //! Why an operation ended as it did, in one sentence.
 
 use super::milliseconds::Ms;
-use super::timeline::{Named, Row, Timeline};
+use super::timeline::{Row, Timeline};
 use gax_retry::{Code, CodeSet, Hedging, RetrySettings, StopReason};
 use std::time::Duration;
 
@@ -46,10 +46,10 @@ pub(crate) fn explain(timeline: &Timeline, settings: &RetrySettings, codes: Reco
     }
     let last = deciding(timeline);
     let number = last.map_or(0, |row| row.attempt);
-    let (Some(end), Some(Named(code))) = (timeline.end_ms, last.and_then(|row| row.code)) else {
+    let (Some(end), Some(code)) = (timeline.end_ms, last.and_then(|row| row.code)) else {
         return format!("Attempt {number} has no deadline and gets no reply, so the operation never ends.");
     };
-    let Some(Named(reason)) = timeline.stop_reason else {
+    let Some(reason) = timeline.stop_reason else {
         return format!("The operation succeeded at {end}, on attempt {number}.");
     };
     let why = why(reason, timeline, settings, codes, code, number);
@@ -63,10 +63,8 @@ fn deciding(timeline: &Timeline) -> Option<&Row> {
     if is_sequence {
         return rows.last();
     }
-    let decided = rows.iter().filter(|row| row.code.is_none_or(|Named(code)| code != Code::Cancelled));
-    decided
-        .max_by_key(|row| (row.code.is_some_and(|Named(code)| code == Code::Ok), row.end_ms))
-        .or(rows.last())
+    let decided = rows.iter().filter(|row| row.code != Some(Code::Cancelled));
+    decided.max_by_key(|row| (row.code == Some(Code::Ok), row.end_ms)).or(rows.last())
 }
 
 fn why(

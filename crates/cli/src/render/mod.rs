@@ -23,6 +23,6 @@ pub(crate) use prose::prose;
 pub(crate) use quantity::{Count, bytes, times, until_measured};
 pub(crate) use review::{Notice, NoticePlace, NoticeRule, github, sarif};
 pub(crate) use table::{attempts, table};
-pub(crate) use timeline::{Named, Refused, Row, Timeline};
+pub(crate) use timeline::{Refused, Row, Timeline};
 
 pub(crate) use gax_text::{Align, Cell, Grid, Human, Role};

@@ -3,7 +3,7 @@
 use super::milliseconds::Ms;
 use gax_retry::report::{AttemptRow, AttemptTable};
 use gax_retry::{AttemptPlan, Code, NotAttempted, StopReason};
-use serde::{Serialize, Serializer};
+use serde::Serialize;
 use tonic_gax::OperationReport;
 
 /// An operation, planned or run. Serialises to the form that `--format json` documents.
@@ -11,7 +11,7 @@ use tonic_gax::OperationReport;
 pub(crate) struct Timeline {
     pub(crate) attempts: Vec<Row>,
     pub(crate) not_attempted: Option<Refused>,
-    pub(crate) stop_reason: Option<Named<StopReason>>,
+    pub(crate) stop_reason: Option<StopReason>,
     /// `None`: the operation never ends.
     pub(crate) end_ms: Option<Ms>,
     /// Whether further attempts are left out.
@@ -32,7 +32,7 @@ pub(crate) struct Row {
     pub(crate) start_ms: Ms,
     /// `None`, like the code: it never ends.
     pub(crate) end_ms: Option<Ms>,
-    pub(crate) code: Option<Named<Code>>,
+    pub(crate) code: Option<Code>,
     /// How often its request was sent again immediately.
     #[serde(skip_serializing_if = "is_none")]
     pub(crate) transparent_retries: u32,
@@ -68,7 +68,7 @@ impl From<&OperationReport> for Timeline {
         Self {
             attempts: report.attempts().iter().map(Row::from).collect(),
             not_attempted: report.not_attempted().map(Refused::from),
-            stop_reason: report.stop_reason().map(Named),
+            stop_reason: report.stop_reason(),
             end_ms: Some(Ms(report.elapsed())),
             truncated: false,
             attempts_left_out: Some(report.attempts_left_out()).filter(|count| *count > 0),
@@ -91,7 +91,7 @@ impl From<&AttemptPlan> for Timeline {
         Self {
             attempts,
             not_attempted: plan.not_attempted().map(Refused::from),
-            stop_reason: plan.stop_reason().map(Named),
+            stop_reason: plan.stop_reason(),
             end_ms: plan.endless().is_empty().then(|| Ms(plan.end())),
             truncated: plan.is_truncated(),
             attempts_left_out: None,
@@ -107,7 +107,7 @@ impl From<&gax_retry::Attempt> for Row {
             retry_delay_ms: Ms(attempt.delay()),
             start_ms: Ms(attempt.start()),
             end_ms: Some(Ms(attempt.end())),
-            code: Some(Named(attempt.code())),
+            code: Some(attempt.code()),
             transparent_retries: attempt.transparent_retries(),
         }
     }
@@ -121,7 +121,7 @@ impl From<&Row> for AttemptRow {
             rpc_timeout: row.rpc_timeout_ms.map(|timeout| timeout.0),
             delay: row.retry_delay_ms.0,
             start: row.start_ms.0,
-            end: row.end_ms.zip(row.code).map(|(end, Named(code))| (end.0, code)),
+            end: row.end_ms.zip(row.code).map(|(end, code)| (end.0, code)),
         }
     }
 }
@@ -129,22 +129,6 @@ impl From<&Row> for AttemptRow {
 impl From<NotAttempted> for Refused {
     fn from(refused: NotAttempted) -> Self {
         Self { attempt: refused.attempt(), retry_delay_ms: Ms(refused.delay()) }
-    }
-}
-
-/// A value that is shown by its name.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Named<T>(pub(crate) T);
-
-impl Serialize for Named<StopReason> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.as_str())
-    }
-}
-
-impl Serialize for Named<Code> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.0.name())
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::scene::Scene;
 use super::stage::{Played, Seen};
-use crate::render::{Named, Timeline};
+use crate::render::Timeline;
 use gax_retry::Code;
 use serde::Serialize;
 
@@ -20,7 +20,7 @@ pub(super) struct Shown {
     server: Vec<Seen>,
     #[serde(flatten)]
     report: Timeline,
-    code: Named<Code>,
+    code: Code,
     message: Option<String>,
 }
 
@@ -30,7 +30,7 @@ impl Shown {
             title: scene.title,
             method: played.report.method().to_owned(),
             report: Timeline::from(&played.report),
-            code: Named(played.code()),
+            code: played.code(),
             message: played.error.as_ref().map(|status| status.message().to_owned()),
             server: played.seen,
         }

@@ -2,7 +2,6 @@
 
 use super::manifest;
 use crate::failure::Failure;
-use std::fmt;
 use std::fs;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::Path;
@@ -39,20 +38,12 @@ pub(super) enum State {
     LeftOver,
 }
 
-impl State {
-    pub(super) const fn as_str(self) -> &'static str {
-        match self {
-            State::Same => "same",
-            State::Changed => "changed",
-            State::Missing => "missing",
-            State::LeftOver => "left-over",
-        }
-    }
-}
-
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(self.as_str())
+gax_text::names! {
+    pub(super) fn as_str for State {
+        Same = "same",
+        Changed = "changed",
+        Missing = "missing",
+        LeftOver = "left-over",
     }
 }
 

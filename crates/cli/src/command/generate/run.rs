@@ -3,12 +3,11 @@
 use super::args::GenerateArgs;
 use super::directory::{self, File, State};
 use super::report;
-use crate::command::Format;
+use crate::command::{Format, warn};
 use crate::failure::{FINDINGS, Failure};
 use crate::input::Input;
 use gax_table::{Finding, Severity};
 use miette::Diagnostic as _;
-use std::io::Write as _;
 use std::process::ExitCode;
 use tonic_gax_build::{Error, Generated, configure};
 
@@ -92,14 +91,6 @@ fn failure(error: &Error) -> Failure {
     let help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
     let sentence = error.to_string().replace("generate_encoded_fds: ", "--descriptor-set ");
     Failure::Usage(format!("{sentence}{help}"))
-}
-
-/// Findings about the tables, mere notes left out, a line each.
-fn warn(findings: &[Finding]) {
-    let mut err = anstream::stderr().lock();
-    for finding in findings.iter().filter(|finding| finding.severity() >= Severity::Warning) {
-        let _unread = writeln!(err, "{finding}");
-    }
 }
 
 fn stale(args: &GenerateArgs, files: &[File]) -> String {

@@ -67,30 +67,16 @@ fn applied(
             builder = builder.max_attempts(None);
         }
     }
-    if let Some(timeout) = flags.total_timeout {
-        builder = builder.total_timeout(timeout);
+    // Replaces the settings whose flags are given.
+    macro_rules! set {
+        ($($setting:ident)+) => {$(
+            if let Some(value) = flags.$setting {
+                builder = builder.$setting(value);
+            }
+        )+};
     }
-    if let Some(delay) = flags.initial_retry_delay {
-        builder = builder.initial_retry_delay(delay);
-    }
-    if let Some(multiplier) = flags.retry_delay_multiplier {
-        builder = builder.retry_delay_multiplier(multiplier);
-    }
-    if let Some(delay) = flags.max_retry_delay {
-        builder = builder.max_retry_delay(delay);
-    }
-    if let Some(attempts) = flags.max_attempts {
-        builder = builder.max_attempts(attempts);
-    }
-    if let Some(timeout) = flags.initial_rpc_timeout {
-        builder = builder.initial_rpc_timeout(timeout);
-    }
-    if let Some(multiplier) = flags.rpc_timeout_multiplier {
-        builder = builder.rpc_timeout_multiplier(multiplier);
-    }
-    if let Some(timeout) = flags.max_rpc_timeout {
-        builder = builder.max_rpc_timeout(timeout);
-    }
+    set! { total_timeout initial_retry_delay retry_delay_multiplier max_retry_delay max_attempts }
+    set! { initial_rpc_timeout rpc_timeout_multiplier max_rpc_timeout }
     let settings = match compat {
         Compat::Grpc => builder.build_for_grpc(),
         Compat::Documented | Compat::GaxJava => builder.build(),

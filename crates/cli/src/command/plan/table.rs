@@ -2,14 +2,14 @@
 
 use super::args::PlanArgs;
 use crate::command::table::close_method;
+use crate::command::warn;
 use crate::failure::Failure;
 use crate::input::Input;
 use gax_retry::{CodeSet, Hedging, RetryBudget, RetrySettings};
-use gax_table::{Finding, HedgingPolicy, RetryTable, RetryThrottling, Severity};
+use gax_table::{Finding, HedgingPolicy, RetryTable, RetryThrottling};
 use gax_text::Escaped;
 use std::collections::BTreeSet;
 use std::fmt;
-use std::io::Write as _;
 
 /// A method with its settings in a table.
 #[derive(Debug)]
@@ -33,10 +33,7 @@ impl TableMethod {
 
     /// Prints findings about the table to standard error; the plan continues.
     pub(super) fn warn(&self) {
-        let mut err = anstream::stderr().lock();
-        for finding in self.findings.iter().filter(|finding| finding.severity() >= Severity::Warning) {
-            let _unread = writeln!(err, "{finding}");
-        }
+        warn(&self.findings);
     }
 }
 

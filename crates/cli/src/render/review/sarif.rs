@@ -1,7 +1,6 @@
 //! SARIF 2.1.0, which code scanning services read.
 
 use super::notice::{Notice, NoticePlace, NoticeRule};
-use gax_table::Severity;
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value, json};
 use std::collections::{HashMap, HashSet};
@@ -69,7 +68,7 @@ fn described(rule: &NoticeRule<'_>) -> Value {
             "markdown": format!("{help} See [{id}]({page})."),
         },
         "helpUri": page,
-        "defaultConfiguration": { "level": level(*severity) },
+        "defaultConfiguration": { "level": severity.to_string() },
     })
 }
 
@@ -84,7 +83,7 @@ fn result(notice: &Notice<'_>, numbers: &HashMap<String, usize>) -> Value {
     let locations = if location.is_empty() { Vec::new() } else { vec![Value::Object(location)] };
     let mut result = json!({
         "ruleId": notice.rule,
-        "level": level(notice.severity),
+        "level": notice.severity.to_string(),
         "message": { "text": notice.text },
         "locations": locations,
     });
@@ -114,14 +113,6 @@ fn uri(path: &str) -> String {
         }
     }
     uri
-}
-
-fn level(severity: Severity) -> &'static str {
-    match severity {
-        Severity::Error => "error",
-        Severity::Warning => "warning",
-        _ => "note",
-    }
 }
 
 #[cfg(test)]

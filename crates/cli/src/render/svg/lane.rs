@@ -5,7 +5,7 @@ use super::label::Parts;
 use super::layout::{BAR, LANE, LEFT, RIGHT};
 use super::paper::{Paper, width_of};
 use super::picture::Picture;
-use crate::render::{Ms, Named, Refused, Row};
+use crate::render::{Ms, Refused, Row};
 use gax_retry::Code;
 use std::time::Duration;
 
@@ -43,7 +43,7 @@ pub(super) fn attempt(
     if waited {
         paper.rect(wait, y, (from - wait).max(1.0), BAR, "wait");
     }
-    let (Some(end), Some(Named(code))) = (row.end_ms, row.code) else {
+    let (Some(end), Some(code)) = (row.end_ms, row.code) else {
         paper.rect(from, y, RIGHT - from, BAR, "open");
         let parts = Parts { wait, from, to: RIGHT, total: None };
         let outcome = "no reply: it never ends";

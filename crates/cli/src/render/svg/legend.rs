@@ -25,7 +25,7 @@ pub(super) fn draw(paper: &mut Paper, y: f64, picture: &Picture<'_>, with_total:
             _ => false,
         }),
         "refused" => picture.timeline.not_attempted.is_some(),
-        _ => rows().filter_map(|row| row.code).any(|code| lane::classes(code.0, picture).0 == class),
+        _ => rows().filter_map(|row| row.code).any(|code| lane::classes(code, picture).0 == class),
     };
     let mut x = 24.0;
     for (class, name) in NAMES.into_iter().filter(|(class, _)| used(class)) {

@@ -99,15 +99,8 @@ pub(super) enum Denied {
 impl Denied {
     /// Whether a change of these kinds is meant.
     pub(super) fn covers(self, kind: Kind) -> bool {
-        match self {
-            Denied::Any => true,
-            Denied::Added => kind == Kind::Added,
-            Denied::Removed => kind == Kind::Removed,
-            Denied::MoreAggressive => kind == Kind::MoreAggressive,
-            Denied::LessAggressive => kind == Kind::LessAggressive,
-            Denied::Slower => kind == Kind::Slower,
-            Denied::Faster => kind == Kind::Faster,
-        }
+        let name = self.to_possible_value();
+        self == Denied::Any || name.is_some_and(|name| name.get_name() == kind.as_str())
     }
 }
 

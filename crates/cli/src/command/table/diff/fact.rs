@@ -1,8 +1,8 @@
 //! The facts of a method that two tables are compared by.
 
 use crate::command::table::view::{
-    MethodView, batching, batching_members, code_names, codes_text, delay, hedging, hedging_members, limit,
-    ms, polling, polling_members, rpc_timeout, short_place,
+    MethodView, batching, batching_members, code_names, codes_text, count_limit, delay, hedging,
+    hedging_members, limit, ms, polling, polling_members, rpc_timeout, short_place,
 };
 use crate::render::Ms;
 use gax_retry::RetrySettings;
@@ -96,7 +96,7 @@ pub(super) fn facts(view: &MethodView<'_>) -> [Fact; 18] {
     let longest = settings.and_then(RetrySettings::max_server_delay).filter(|_| !codes.is_empty());
     let longest_words = longest.map_or_else(|| "default".to_owned(), |time| limit(Some(time)));
     let most = view.max_attempts().filter(|_| !codes.is_empty() || view.hedging().is_some());
-    let most_words = most.map_or_else(|| "no limit".to_owned(), |count| count.to_string());
+    let most_words = count_limit(most);
     let (load, silence) = (format!("{} attempts", view.load_text()), format!("{} of a call", view.silence()));
     let none = || "none".to_owned();
     let hedged = view.hedging().map_or_else(none, hedging);

@@ -4,7 +4,7 @@ use super::change::{Change, changes};
 use super::fact::Fact;
 use super::kinds::{Kind, Reasons, reasons};
 use crate::command::table::by_policy::ByPolicy;
-use crate::command::table::view::{HttpView, MethodView};
+use crate::command::table::view::{HttpView, MethodView, or_none};
 use gax_retry::http::{HostPattern, OperationClass};
 use gax_retry::plan::Impact;
 use gax_table::{HttpPolicy, HttpRule, HttpTable, RetryTable, SourceLocation};
@@ -139,7 +139,13 @@ fn fact(
     words: Option<String>,
     rule: Option<HttpRule<'_>>,
 ) -> Fact {
-    Fact::new(what, name, value.into(), or_none(words), rule.and_then(|rule| rule.origin()))
+    Fact::new(
+        what,
+        name,
+        value.into(),
+        or_none(words.unwrap_or_default()),
+        rule.and_then(|rule| rule.origin()),
+    )
 }
 
 fn statuses(view: Option<HttpView<'_>>) -> Fact {
@@ -150,7 +156,7 @@ fn statuses(view: Option<HttpView<'_>>) -> Fact {
         "statuses",
         "statuses",
         json!(value),
-        or_none(statuses.map(|statuses| statuses.to_string())),
+        or_none(statuses.map(|statuses| statuses.to_string()).unwrap_or_default()),
         place,
     )
 }
@@ -158,7 +164,7 @@ fn statuses(view: Option<HttpView<'_>>) -> Fact {
 fn failures(view: Option<HttpView<'_>>) -> Fact {
     let failures = view.map(HttpView::failures);
     let words = failures.as_ref().map(|failures| failures.join(", "));
-    Fact::new("failures", "failures", json!(failures), or_none(words), None)
+    Fact::new("failures", "failures", json!(failures), or_none(words.unwrap_or_default()), None)
 }
 
 fn retry_after(view: Option<HttpView<'_>>) -> Fact {
@@ -166,8 +172,4 @@ fn retry_after(view: Option<HttpView<'_>>) -> Fact {
     let words = applied.map(|applied| if applied { "applied" } else { "not read" }.to_owned());
     let words = words.unwrap_or_else(|| "default".to_owned());
     Fact::new("retry_after", "Retry-After", json!(applied), words, None)
-}
-
-fn or_none(words: Option<String>) -> String {
-    words.filter(|words| !words.is_empty()).unwrap_or_else(|| "none".to_owned())
 }

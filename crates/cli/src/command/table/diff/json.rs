@@ -36,7 +36,7 @@ pub(super) fn document(difference: &Difference) -> Document<'_> {
     let method = |changed| method(changed, difference);
     Document {
         methods: difference.methods.iter().map(method).collect(),
-        counts: Kind::ALL.into_iter().map(|kind| (kind.as_str(), difference.count(kind))).collect(),
+        counts: Kind::ALL.iter().copied().map(|kind| (kind.as_str(), difference.count(kind))).collect(),
         changed: difference.methods.len(),
         unchanged: difference.unchanged,
         denied: difference.has_denied(),

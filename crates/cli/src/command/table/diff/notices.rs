@@ -32,7 +32,7 @@ pub(super) fn rules() -> Vec<NoticeRule<'static>> {
         help: "Check that the change is meant.",
         page: PAGE.to_owned(),
     };
-    Kind::ALL.into_iter().map(rule).collect()
+    Kind::ALL.iter().copied().map(rule).collect()
 }
 
 fn place<'a>(method: &'a Changed, old: &'a Side, new: &'a Side) -> Option<NoticePlace<'a>> {

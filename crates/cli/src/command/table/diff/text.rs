@@ -29,7 +29,7 @@ pub(super) fn render(difference: &Difference) -> String {
         }
         let _infallible = writeln!(text, "{body}");
     }
-    let counts = Kind::ALL.into_iter().map(|kind| (difference.count(kind), kind.as_str()));
+    let counts = Kind::ALL.iter().copied().map(|kind| (difference.count(kind), kind.as_str()));
     let counts: Vec<String> =
         counts.filter(|(count, _)| *count > 0).map(|(count, kind)| format!("{count} {kind}")).collect();
     let counts = if counts.is_empty() { String::new() } else { format!(" ({})", counts.join(", ")) };

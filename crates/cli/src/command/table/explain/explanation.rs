@@ -10,12 +10,9 @@ use gax_retry::plan::Impact;
 use gax_retry::{AttemptPlan, NoJitter, Policy, RetrySettings};
 use serde::Serialize;
 
+/// The load and the times that a policy leads to.
 #[derive(Debug, Serialize)]
-pub(super) struct Explanation {
-    pub(super) method: String,
-    dialect: &'static str,
-    environment: Option<Variables>,
-    codes: Vec<&'static str>,
+pub(super) struct Outlook {
     pub(super) attempts_at_most: Option<u32>,
     worst_case_ms: Option<Ms>,
     load: f64,
@@ -23,6 +20,30 @@ pub(super) struct Explanation {
     throttled_load: Option<f64>,
     pub(super) refused: Timeline,
     hanging: Timeline,
+}
+
+impl Outlook {
+    pub(super) fn new(attempts_at_most: Option<u32>, policy: &Policy, impact: &Impact) -> Self {
+        Self {
+            attempts_at_most,
+            worst_case_ms: impact.worst_case().map(Ms),
+            load: impact.load(),
+            load_capped: impact.is_load_capped(),
+            throttled_load: impact.throttled_load(),
+            refused: Timeline::from(&AttemptPlan::refused(policy, &mut NoJitter)),
+            hanging: Timeline::from(&AttemptPlan::new(policy, &[], &mut NoJitter)),
+        }
+    }
+}
+
+#[derive(Debug, Serialize)]
+pub(super) struct Explanation {
+    pub(super) method: String,
+    dialect: &'static str,
+    environment: Option<Variables>,
+    codes: Vec<&'static str>,
+    #[serde(flatten)]
+    pub(super) outlook: Outlook,
     polling: Option<Members>,
     batching: Option<Members>,
     idempotent: Option<bool>,
@@ -37,13 +58,7 @@ impl Explanation {
             dialect: view.table.dialect().as_str(),
             environment: bounds.json(),
             codes: code_names(view.codes()),
-            attempts_at_most: bounds.attempts(attempts_at_most(view, impact)).0,
-            worst_case_ms: impact.worst_case().map(Ms),
-            load: impact.load(),
-            load_capped: impact.is_load_capped(),
-            throttled_load: impact.throttled_load(),
-            refused: Timeline::from(&AttemptPlan::refused(policy, &mut NoJitter)),
-            hanging: Timeline::from(&AttemptPlan::new(policy, &[], &mut NoJitter)),
+            outlook: Outlook::new(bounds.attempts(attempts_at_most(view, impact)).0, policy, impact),
             polling: view.polling().map(polling_members),
             batching: view.batching().map(batching_members),
             idempotent: view.idempotent(),

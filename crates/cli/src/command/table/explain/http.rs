@@ -1,14 +1,15 @@
 //! The explanation of HTTP requests.
 
+use super::explanation::Outlook;
 use super::request::Request;
 use super::text::{refused, worst_case};
 use crate::command::table::bounds::{Bounds, Variables};
-use crate::command::table::view::{HttpView, most_attempts, short_place};
+use crate::command::table::view::{HttpView, most_attempts, or_none, short_place};
 use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
-use crate::render::{Count, HEAD, Human, Ms, Timeline, table, times};
+use crate::render::{Count, HEAD, Human, table, times};
+use gax_retry::Policy;
 use gax_retry::plan::{Impact, Simulation};
-use gax_retry::{AttemptPlan, NoJitter, Policy};
 use gax_table::RetryTable;
 use gax_text::Escaped;
 use serde::Serialize;
@@ -27,13 +28,8 @@ struct Explanation<'a> {
     environment: Option<Variables>,
     statuses: Vec<u16>,
     failures: Vec<&'static str>,
-    attempts_at_most: Option<u32>,
-    worst_case_ms: Option<Ms>,
-    load: f64,
-    load_capped: bool,
-    throttled_load: Option<f64>,
-    refused: Timeline,
-    hanging: Timeline,
+    #[serde(flatten)]
+    outlook: Outlook,
 }
 
 pub(super) fn run(
@@ -91,13 +87,7 @@ fn explanation<'a>(
         environment: bounds.json(),
         statuses: view.policy.statuses().iter().collect(),
         failures: view.failures(),
-        attempts_at_most: bounds.attempts(most).0,
-        worst_case_ms: impact.worst_case().map(Ms),
-        load: impact.load(),
-        load_capped: impact.is_load_capped(),
-        throttled_load: impact.throttled_load(),
-        refused: Timeline::from(&AttemptPlan::refused(policy, &mut NoJitter)),
-        hanging: Timeline::from(&AttemptPlan::new(policy, &[], &mut NoJitter)),
+        outlook: Outlook::new(bounds.attempts(most).0, policy, impact),
     }
 }
 
@@ -115,7 +105,7 @@ fn text(
         let _infallible = writeln!(text, "{}", Escaped(sentence));
     }
     let _infallible = writeln!(text, "\n{}", table(&view.settings(), 0));
-    text + &refused(&explanation.refused)
+    text + &refused(&explanation.outlook.refused)
 }
 
 fn rule(request: &Request<'_>) -> String {
@@ -148,14 +138,15 @@ fn attempts(
     bounds: Bounds,
 ) -> impl Iterator<Item = String> {
     let (statuses, failures) = (view.policy.statuses(), explanation.failures.join(", "));
-    let none = |text: String| if text.is_empty() { "none".to_owned() } else { text };
     let retried = format!(
         "Retried statuses: {}. Retried failures below HTTP: {}.",
-        none(statuses.to_string()),
-        none(failures)
+        or_none(statuses.to_string()),
+        or_none(failures)
     );
-    let attempts = match (explanation.attempts_at_most, view.policy.hedging().filter(|_| explanation.hedged))
-    {
+    let attempts = match (
+        explanation.outlook.attempts_at_most,
+        view.policy.hedging().filter(|_| explanation.hedged),
+    ) {
         (Some(1), _) => "It makes one attempt.".to_owned(),
         (most, Some(hedging)) => {
             let most = most.unwrap_or_else(|| most_attempts(impact));

@@ -3,14 +3,13 @@
 use super::{json, preset, stub_tables, text};
 use crate::command::table::source::{GapicFlag, ProtoFlags, Reading, WithFlag, java_package_of_gapic};
 use crate::command::table::view::{find, methods};
-use crate::command::{print_json, stream};
+use crate::command::{print_json, stream, warn};
 use crate::failure::Failure;
 use crate::input::Input;
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use gax_retry::http::presets;
-use gax_table::{Dialect, Severity};
-use std::io::{BufWriter, Write as _};
+use gax_table::Dialect;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
@@ -129,11 +128,7 @@ pub(crate) fn run(args: &ShowArgs) -> Result<ExitCode, Failure> {
     let tables: Vec<_> = tables.into_iter().chain(args.with.with.iter().cloned()).collect();
     let (tables, gapic_yaml) = (Input::tables(&tables)?, args.gapic.read()?);
     let table = args.reading.merged(&tables, gapic_yaml.as_ref(), api.as_ref())?;
-    let mut err = BufWriter::new(anstream::stderr().lock());
-    for finding in table.findings().iter().filter(|finding| finding.severity() >= Severity::Warning) {
-        let _unread = writeln!(err, "{finding}");
-    }
-    drop(err);
+    warn(table.findings());
     if args.format == ShowFormat::StubTables {
         if args.method.is_some() {
             let sentence = "--method can't go with --format stub-tables, which has all methods; leave it out";

@@ -3,7 +3,7 @@
 use super::json::{Members, hedging_members, ms};
 use super::method_view::MethodView;
 use super::text::{refused, settings_table};
-use super::words::{delay, limit, line_of, rpc_timeout, short_place};
+use super::words::{count_limit, delay, limit, line_of, or_none, rpc_timeout, short_place};
 use crate::render::{Cell, Grid, Role, table};
 use gax_retry::http::{TransportFailure, TransportFailures};
 use gax_retry::{AttemptPlan, NoJitter, Policy};
@@ -51,14 +51,12 @@ impl<'a> HttpView<'a> {
     /// Each setting with its value and its line.
     pub(crate) fn settings(self) -> Grid {
         let (policy, settings) = (self.policy.policy(), self.policy.settings());
-        let nothing = |text: String| if text.is_empty() { "none".to_owned() } else { text };
         let statuses_line = self.policy.origin_of_statuses().map(short_place).unwrap_or_default();
-        let attempts =
-            settings.max_attempts().map_or_else(|| "no limit".to_owned(), |count| count.to_string());
+        let attempts = count_limit(settings.max_attempts());
         let line = |field| line_of(policy, field);
         let mut rows = vec![
-            ("statuses", nothing(self.policy.statuses().to_string()), statuses_line),
-            ("failures", nothing(self.failures().join(", ")), String::new()),
+            ("statuses", or_none(self.policy.statuses().to_string()), statuses_line),
+            ("failures", or_none(self.failures().join(", ")), String::new()),
             ("total timeout", limit(settings.total_timeout()), line(PolicyField::TotalTimeout)),
             ("attempt timeout", rpc_timeout(settings), line(PolicyField::InitialRpcTimeout)),
             ("delay", delay(policy, self.table.dialect()), line(PolicyField::InitialRetryDelay)),

@@ -14,5 +14,6 @@ pub(super) use json::{Members, batching_members, code_names, hedging_members, ms
 pub(super) use method_view::{MethodView, full_name, most_attempts, recoverable_codes};
 pub(super) use text::settings_table;
 pub(super) use words::{
-    batching, codes_text, delay, hedging, limit, line_of, polling, rpc_timeout, short_place,
+    batching, codes_text, count_limit, delay, hedging, limit, line_of, or_none, polling, rpc_timeout,
+    short_place,
 };

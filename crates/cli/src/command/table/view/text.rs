@@ -1,7 +1,7 @@
 //! A method for people.
 
 use super::method_view::MethodView;
-use super::words::{codes_text, delay, hedging, limit, line_of, rpc_timeout, short_place};
+use super::words::{codes_text, count_limit, delay, hedging, limit, line_of, rpc_timeout, short_place};
 use crate::render::{Align, Cell, DIM, Grid, Human, Role, bytes, table};
 use gax_retry::{AttemptPlan, NoJitter};
 use gax_table::{Dialect, MethodPolicy, PolicyField};
@@ -48,7 +48,7 @@ fn settings(policy: MethodPolicy<'_>, dialect: Dialect) -> Grid {
     if let Some(policy) = policy.hedging() {
         rows.insert(0, ("hedging", hedging(policy), PolicyField::Hedging));
     } else {
-        let most = settings.max_attempts().map_or_else(|| "no limit".to_owned(), |count| count.to_string());
+        let most = count_limit(settings.max_attempts());
         rows.insert(0, ("codes", codes_text(policy.codes()), PolicyField::RetryableCodes));
         rows.push(("delay", delay(policy, dialect), PolicyField::InitialRetryDelay));
         rows.push(("attempts", most, PolicyField::MaxAttempts));

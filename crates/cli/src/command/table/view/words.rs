@@ -7,7 +7,17 @@ use std::time::Duration;
 
 /// The codes, or a word for none.
 pub(crate) fn codes_text(codes: CodeSet) -> String {
-    if codes.is_empty() { "none".to_owned() } else { codes.to_string() }
+    or_none(codes.to_string())
+}
+
+/// A list, or a word for an empty one.
+pub(crate) fn or_none(list: String) -> String {
+    if list.is_empty() { "none".to_owned() } else { list }
+}
+
+/// A number that is a limit, or that there is none.
+pub(crate) fn count_limit(count: Option<u32>) -> String {
+    count.map_or_else(|| "no limit".to_owned(), |count| count.to_string())
 }
 
 /// `file:line` of a value; empty if the table does not give it.

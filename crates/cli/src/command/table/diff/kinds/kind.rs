@@ -11,21 +11,19 @@ pub(in crate::command::table::diff) enum Kind {
     Faster,
 }
 
-impl Kind {
-    pub(in crate::command::table::diff) const ALL: [Kind; 6] =
-        [Kind::Added, Kind::Removed, Kind::MoreAggressive, Kind::LessAggressive, Kind::Slower, Kind::Faster];
-
-    pub(in crate::command::table::diff) fn as_str(self) -> &'static str {
-        match self {
-            Kind::Added => "added",
-            Kind::Removed => "removed",
-            Kind::MoreAggressive => "more-aggressive",
-            Kind::LessAggressive => "less-aggressive",
-            Kind::Slower => "slower",
-            Kind::Faster => "faster",
-        }
+gax_text::names! {
+    pub(in crate::command::table::diff) const ALL;
+    pub(in crate::command::table::diff) fn as_str for Kind {
+        Added = "added",
+        Removed = "removed",
+        MoreAggressive = "more-aggressive",
+        LessAggressive = "less-aggressive",
+        Slower = "slower",
+        Faster = "faster",
     }
+}
 
+impl Kind {
     /// A sentence about all changes of the kind.
     pub(in crate::command::table::diff) fn summary(self) -> &'static str {
         match self {
@@ -58,7 +56,7 @@ impl Reasons {
 
     /// Each kind once, with its reasons.
     pub(in crate::command::table::diff) fn by_kind(&self) -> impl Iterator<Item = (Kind, Vec<&str>)> {
-        Kind::ALL.into_iter().filter_map(|kind| {
+        Kind::ALL.iter().copied().filter_map(|kind| {
             let reasons: Vec<&str> =
                 self.0.iter().filter(|(of, _)| *of == kind).map(|(_, reason)| reason.as_str()).collect();
             (!reasons.is_empty()).then_some((kind, reasons))
