@@ -105,7 +105,6 @@ impl Error {
 
     /// The names in retry tables that no proto has, where
     /// [`deny_unknown_methods`](crate::Builder::deny_unknown_methods) makes them an error.
-    #[must_use]
     pub fn unknown_methods(&self) -> &[Finding] {
         match &*self.0 {
             ErrorKind::UnknownNames(findings) => findings,

@@ -23,7 +23,6 @@ impl Generated {
     }
 
     /// Findings about the retry tables: names that no proto has, values without effect.
-    #[must_use]
     pub fn findings(&self) -> &[Finding] {
         &self.findings
     }

@@ -4,7 +4,7 @@
 use gax_table::{Finding, Severity};
 use prost_build::{Method, Service};
 use prost_types::source_code_info::Location;
-use prost_types::{DescriptorProto, FileDescriptorProto, FileDescriptorSet, MethodDescriptorProto};
+use prost_types::{FileDescriptorProto, FileDescriptorSet, MethodDescriptorProto};
 use std::collections::HashSet;
 
 /// How the names of such methods begin, which no proto's can.
@@ -97,18 +97,7 @@ fn resolve(known: &HashSet<String>, package: &str, name: &str) -> Option<String>
 }
 
 fn messages(set: &FileDescriptorSet) -> HashSet<String> {
-    fn collect(scope: &str, messages: &[DescriptorProto], known: &mut HashSet<String>) {
-        for message in messages {
-            let name = format!("{scope}.{}", message.name());
-            collect(&name, &message.nested_type, known);
-            known.insert(name);
-        }
-    }
-    let mut known = HashSet::new();
-    for file in &set.file {
-        let scope = if file.package().is_empty() { String::new() } else { format!(".{}", file.package()) };
-        collect(&scope, &file.message_type, &mut known);
-    }
+    let mut known: HashSet<String> = crate::descriptors::messages(set).into_keys().collect();
     // prost has the well-known types, whether their protos are there or not.
     known.extend([format!(".{EMPTY}"), ".google.protobuf.Struct".to_owned()]);
     known

@@ -20,13 +20,11 @@ pub struct Protos {
 
 impl Protos {
     /// The services of the protos that were named, in their order.
-    #[must_use]
     pub fn services(&self) -> &[ServiceDescription] {
         &self.services
     }
 
     /// The services of other protos that these import.
-    #[must_use]
     pub fn imported(&self) -> &[ServiceDescription] {
         &self.imported
     }

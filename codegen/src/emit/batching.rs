@@ -1,9 +1,8 @@
 //! How requests of an RPC are batched.
 
-use super::rpc::{Rpc, RpcBatching};
-use heck::ToSnakeCase as _;
+use super::rpc::{Rpc, RpcBatching, field_ident};
 use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use quote::quote;
 
 /// The functions of a client that batch requests, by `gax-batching`.
 pub(super) fn batchings(runtime: &TokenStream, client: &Ident, rpcs: &[Rpc<'_>]) -> Option<TokenStream> {
@@ -23,10 +22,10 @@ pub(super) fn batchings(runtime: &TokenStream, client: &Ident, rpcs: &[Rpc<'_>])
 fn batching(rpc: &Rpc<'_>) -> Option<TokenStream> {
     let Rpc { ident: call, name, request, response, deprecated, .. } = rpc;
     let RpcBatching { index, ident, full_name, descriptor } = rpc.batching.as_ref()?;
-    let batched = field(descriptor.batched_field());
-    let discriminators = descriptor.discriminator_fields().map(field);
+    let batched = field_ident(descriptor.batched_field());
+    let discriminators = descriptor.discriminator_fields().map(field_ident);
     let split = if let Some(subresponse) = descriptor.subresponse_field() {
-        let subresponse = field(subresponse);
+        let subresponse = field_ident(subresponse);
         quote! {
             .split_entries(
                 |response: #response| response.#subresponse,
@@ -69,14 +68,4 @@ fn batching(rpc: &Rpc<'_>) -> Option<TokenStream> {
             .named(#full_name)
         }
     })
-}
-
-/// A field as prost names it.
-fn field(name: &str) -> Ident {
-    let name = name.to_snake_case();
-    match &*name {
-        "self" | "super" | "crate" => format_ident!("{name}_"),
-        _ if syn::parse_str::<Ident>(&name).is_ok() => format_ident!("{name}"),
-        _ => format_ident!("r#{name}"),
-    }
 }

@@ -3,11 +3,10 @@
 use super::batching::batchings;
 use super::emitter::Emitter;
 use super::paged;
-use super::rpc::{Operation, Rpc};
+use super::rpc::{Operation, Rpc, field_ident};
 use crate::docs::{DocLines, rustdoc};
 use crate::names::ServiceNames;
 use gax_retry::MethodKind;
-use heck::ToSnakeCase as _;
 use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 
@@ -199,16 +198,6 @@ fn unary(runtime: &TokenStream, rpc: &Rpc<'_>) -> TokenStream {
         let mut request = request.into_request();
         #(#runtime::__private::fill_request_id(&mut request.get_mut().#fields);)*
         self.inner.unary(#index, request)
-    }
-}
-
-/// A field's name as prost writes it.
-fn field_ident(name: &str) -> Ident {
-    let name = name.to_snake_case();
-    match name.as_str() {
-        "_" | "super" | "self" | "extern" | "crate" => format_ident!("{name}_"),
-        name if syn::parse_str::<Ident>(name).is_ok() => format_ident!("{name}"),
-        name => format_ident!("r#{name}"),
     }
 }
 

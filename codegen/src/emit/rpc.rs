@@ -6,6 +6,7 @@ use crate::docs::{DocLines, Source, batching_words, first_sentence, policy_docs,
 use crate::join::JoinedMethod;
 use gax_retry::MethodKind;
 use gax_table::BatchDescriptor;
+use heck::ToSnakeCase as _;
 use proc_macro2::{Ident, Literal, TokenStream};
 use prost_build::{Method, Module};
 use quote::{format_ident, quote};
@@ -153,6 +154,16 @@ impl<'a> Rpc<'a> {
     /// The docs of its accessors: what it does, what the table says, what that leads to.
     pub(super) fn policy_docs(&self) -> &DocLines {
         &self.policy
+    }
+}
+
+/// A field's name as prost writes it.
+pub(super) fn field_ident(name: &str) -> Ident {
+    let name = name.to_snake_case();
+    match name.as_str() {
+        "_" | "super" | "self" | "extern" | "crate" => format_ident!("{name}_"),
+        name if syn::parse_str::<Ident>(name).is_ok() => format_ident!("{name}"),
+        name => format_ident!("r#{name}"),
     }
 }
 
