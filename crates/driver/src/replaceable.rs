@@ -4,7 +4,7 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The configuration of calls. Reading it takes no lock. One word, so that services and clients stay small.
+/// The configuration of calls. One word, so that services and clients stay small.
 pub struct Replaceable<T> {
     kind: Arc<Kind<T>>,
 }
@@ -49,7 +49,7 @@ impl<T> Clone for Replaceable<T> {
 pub enum Loaded<'a, T> {
     Fixed(&'a T),
     #[cfg(feature = "tables")]
-    Live(arc_swap::Guard<Arc<T>>),
+    Live(Arc<T>),
 }
 
 impl<T> Deref for Loaded<'_, T> {

@@ -24,7 +24,7 @@ use tokio::sync::watch;
 /// * Settings in code take precedence over each table, including replacements: see
 ///   [Precedence](https://tonic-gax.github.io/tonic-gax/live.html#precedence) in the guide.
 /// * The table's `retryThrottling` is one budget for all users of the handle. A new table with the same numbers keeps its tokens.
-/// * Calls read the settings without a lock.
+/// * Calls hold a lock only while they take a reference to the settings.
 ///
 /// Versions count from 1, the table that the handle was created with. Reports have their version in
 /// [`OperationReport::settings_version`](crate::OperationReport::settings_version), observers in
