@@ -11,7 +11,7 @@ use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{
-    Bare, Contender, Generated, RETRYING, Raw, RawTimeout, Untimed, Visitor, each_retrying,
+    Bare, Contender, Generated, Layered, RETRYING, Raw, RawTimeout, Untimed, Visitor, each_retrying,
 };
 use tonic_gax_benches::loopback::Server;
 use tonic_gax_benches::measure::{self, Cost, Counted, Lane, Stopwatch, Summary, Turns, by_turns};
@@ -323,7 +323,7 @@ fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Dura
 const ONE_CALL: usize = 2 + RETRYING;
 
 /// How many of the counted lanes go over a connection.
-const CONNECTED: usize = 4;
+const CONNECTED: usize = 6;
 
 /// The lanes whose instructions are counted: calls that succeed at once, calls with one retry, and calls over a connection.
 fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
@@ -336,6 +336,8 @@ fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
     let _entered = runtime.enter();
     lanes.add("Channel", 1, Raw::new(pipe::channel()));
     lanes.add("Connection", 1, Raw::new(pipe::connection()));
+    lanes.add("Channel, layer", 1, Layered::new(pipe::channel(), Pace::AT_ONCE));
+    lanes.add("Connection, layer", 1, Layered::new(pipe::connection(), Pace::AT_ONCE));
     lanes.add("Channel, generated client", 1, Generated::new(pipe::channel(), Pace::AT_ONCE));
     lanes.add("Connection, generated client", 1, Generated::new(pipe::connection(), Pace::AT_ONCE));
     lanes.all

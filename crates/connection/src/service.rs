@@ -6,7 +6,7 @@ use crate::error::ConnectionError;
 use crate::pool::{CallTerms, Pick, Placement, Pool, SharedPool};
 use bytes::Bytes;
 use gax_driver::__house::{ConnectionLink, RetryContext};
-use gax_wire::__house::{grpc_timeout, set_bare};
+use gax_wire::__house::grpc_timeout;
 use http::{Request, Response};
 use std::fmt;
 use std::sync::Arc;
@@ -57,8 +57,7 @@ pub struct Connection {
 
 impl Connection {
     pub(crate) fn new(pool: Pool) -> Self {
-        ConnectionLink::look_for();
-        set_bare::<Self>();
+        ConnectionLink::look_for::<Self>();
         Self { pool: Arc::new(SharedPool::new(pool)) }
     }
 

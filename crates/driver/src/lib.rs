@@ -157,9 +157,9 @@ pub mod __house {
         unknown_methods::unknown_names,
     };
     pub use crate::operation::{
-        Clock, ConnectionLink, Entered, FirstAndLast, JitterSeeds, MessageCounter, Observed, Observers,
-        Outbound, Outgoing, PREFIX, RetryContext, Serving, Timer, earlier, inbound_deadline, is_nested_retry,
-        time_left, time_of_day, until,
+        Carrier, Clock, ConnectionLink, Entered, FirstAndLast, JitterSeeds, MessageCounter, Observed,
+        Observers, Outbound, Outgoing, PREFIX, RetryContext, Serving, Timer, earlier, inbound_deadline,
+        is_nested_retry, time_left, time_of_day, until,
     };
     #[cfg(feature = "tables")]
     pub use crate::options::TableEntries;

@@ -12,6 +12,6 @@ pub mod __house {
     pub use crate::body::{BufferedBody, FrameBuffer, OpenPart, Remainder, is_one_message};
     pub use crate::transport::{
         BoxError, ClassifiedError, Finality, H2Cause, NoTls, NotConnected, Reach, SharedService, cancel,
-        chain, dead_peers, explain, grpc_timeout, is_bare, retry_after_in, set_bare, text_of,
+        chain, dead_peers, explain, grpc_timeout, retry_after_in, text_of,
     };
 }

@@ -1,7 +1,7 @@
 //! The services that an operation can run over.
 
 use bytes::Bytes;
-use gax_wire::__house::is_bare;
+use gax_driver::__house::ConnectionLink;
 use http_body::Body as HttpBody;
 use std::any::TypeId;
 use tonic::body::Body;
@@ -50,7 +50,7 @@ impl<S> Transport for S where
 /// [`GrpcMethod`](tonic::GrpcMethod) in a request's extensions, and to put one there takes three allocations.
 #[inline]
 pub(crate) fn is_bare_channel<S: 'static>() -> bool {
-    is_channel::<S>() || is_bare::<S>()
+    is_channel::<S>() || ConnectionLink::is_looked_for_by::<S>()
 }
 
 /// Whether a service is tonic's bare channel.

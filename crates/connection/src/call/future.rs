@@ -4,7 +4,7 @@ use crate::call::body::ConnectionBody;
 use crate::endpoint::{InFlight, Owner as _};
 use crate::error::ConnectionError;
 use crate::pool::{CallTerms, EndpointResult, Pick, Place, Placement, SharedPool, grpc_status};
-use gax_driver::__house::{Clock, ConnectionLink, Timer};
+use gax_driver::__house::{Carrier, Clock, ConnectionLink, Timer};
 use gax_driver::observe::LostReason;
 use gax_retry::ThreadJitter;
 use http::{Request, Response};
@@ -107,9 +107,7 @@ impl ConnectionFuture {
             Placement::To(call) => {
                 let received = call.connection().traffic().received();
                 if let Some(link) = &self.link {
-                    let (pool, connection) = (Arc::clone(&self.pool), Arc::clone(call.connection()));
-                    let peer = connection.peer().clone();
-                    link.carried(peer, move || pool.timed_out(&connection, received));
+                    link.carried(Arc::clone(call.connection()) as Arc<dyn Carrier>, received);
                 }
                 let sending = Box::pin(call.connection().sender().try_send_request(request));
                 State::Sent { sending, call, received }
@@ -196,7 +194,7 @@ impl Drop for ConnectionFuture {
         if self.is_timed_out() {
             match &self.link {
                 Some(link) => link.expire(),
-                None => self.pool.timed_out(call.connection(), *received),
+                None => call.connection().expire(*received),
             };
         }
     }

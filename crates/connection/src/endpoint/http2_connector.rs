@@ -7,13 +7,13 @@ use crate::endpoint::subchannel::Subchannel;
 use crate::guarded::guarded;
 use crate::io::{BoxIo, Dialer, Traffic, WatchedIo, late};
 use crate::resolver::Address;
-use crate::settings::Http2;
+use crate::settings::{BoxedTasks, Http2};
 use crate::wait::{Either, before, either, moment_of};
 use gax_driver::__house::{Clock, PanicGuard};
 use gax_driver::observe::LostReason;
 use gax_wire::__house::{chain, text_of};
 use hyper::client::conn::http2;
-use hyper_util::rt::{TokioExecutor, TokioIo};
+use hyper_util::rt::TokioIo;
 use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
@@ -24,7 +24,7 @@ use tonic::body::Body;
 use tonic::codegen::StdError;
 
 /// The future that drives a connection.
-pub(super) type Driving = http2::Connection<TokioIo<WatchedIo>, Body, TokioExecutor>;
+pub(super) type Driving = http2::Connection<TokioIo<WatchedIo>, Body, BoxedTasks>;
 
 /// A connection, and what drives it.
 type Connected = Result<(PooledConnection, Driving), StdError>;

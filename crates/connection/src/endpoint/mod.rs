@@ -19,4 +19,4 @@ pub(super) use keeper::{EndpointTask, keep_connected};
 pub(super) use lifecycle::{Lifecycle, Step};
 pub(super) use owner::Owner;
 pub(super) use pooled_connection::{InFlight, PooledConnection};
-pub(super) use subchannel::Subchannel;
+pub(super) use subchannel::{Subchannel, Supervisor};

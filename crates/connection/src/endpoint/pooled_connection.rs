@@ -6,7 +6,7 @@ use crate::endpoint::lifecycle::Loss;
 use crate::endpoint::subchannel::Subchannel;
 use crate::io::Traffic;
 use crate::resolver::Address;
-use gax_driver::__house::Clock;
+use gax_driver::__house::{Carrier, Clock};
 use gax_driver::observe::{LostReason, Peer};
 use gax_wire::__house::NotConnected;
 use hyper::client::conn::http2::SendRequest;
@@ -148,7 +148,7 @@ impl PooledConnection {
 
     /// An attempt that began when bytes had arrived so often has used up its time. Returns how many have in a row, without
     /// a byte since before the first of them.
-    pub(crate) fn timed_out(&self, received: u64) -> u32 {
+    fn timed_out(&self, received: u64) -> u32 {
         let mut silence = self.silence.lock().unwrap_or_else(PoisonError::into_inner);
         if self.traffic.received() != received {
             silence.attempts = 0;
@@ -158,6 +158,29 @@ impl PooledConnection {
             *silence = Silence { received, attempts: 1 };
         }
         silence.attempts
+    }
+}
+
+impl Carrier for PooledConnection {
+    fn peer(&self) -> &Peer {
+        &self.peer
+    }
+
+    fn expire(&self, received: u64) -> bool {
+        if let Some(supervisor) = self.subchannel.supervisor.upgrade() {
+            supervisor.fail(&self.subchannel, &self.peer);
+        }
+        let attempts = self.timed_out(received);
+        let settings = &self.subchannel.settings;
+        let pause = settings.backoff.nth(self.counts().renewals());
+        let is_dead = settings.silent_attempts.is_some_and(|most| attempts >= most);
+        if !is_dead || self.end.has_ended() || self.age() < pause {
+            return false;
+        }
+        let is_first = self.has_served() || self.age() > settings.backoff.longest();
+        self.counts().renew(is_first);
+        self.end.end(LostReason::Silent);
+        true
     }
 }
 

@@ -4,11 +4,19 @@ use crate::endpoint::backlog::Backlog;
 use crate::endpoint::counts::Counts;
 use crate::endpoint::health::Health;
 use crate::resolver::{Address, AddressBook};
+use crate::settings::PoolSettings;
+use gax_driver::observe::Peer;
 use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+
+/// Those who know of the other endpoints.
+pub(crate) trait Supervisor: Send + Sync {
+    /// A call to that endpoint has failed it.
+    fn fail(&self, subchannel: &Subchannel, peer: &Peer);
+}
 
 /// The parts of an endpoint that its task, its connections and the pool share (gRPC's subchannel).
 #[derive(Debug)]
@@ -24,6 +32,8 @@ pub(crate) struct Subchannel {
     pub(super) counts: Counts,
     pub(super) health: Health,
     pub(super) backlog: Arc<Backlog>,
+    pub(super) settings: Arc<PoolSettings>,
+    pub(super) supervisor: Weak<dyn Supervisor>,
 }
 
 impl Subchannel {
@@ -32,7 +42,8 @@ impl Subchannel {
         addresses: Vec<Address>,
         stopped: CancellationToken,
         backlog: Arc<Backlog>,
-        is_checked: bool,
+        settings: Arc<PoolSettings>,
+        supervisor: Weak<dyn Supervisor>,
     ) -> Self {
         Self {
             number,
@@ -41,8 +52,10 @@ impl Subchannel {
             moved: Notify::new(),
             stopped,
             counts: Counts::default(),
-            health: Health::new(is_checked),
+            health: Health::new(settings.health.is_some()),
             backlog,
+            settings,
+            supervisor,
         }
     }
 
@@ -72,6 +85,10 @@ impl Subchannel {
     /// The connection to that address was given up: it stays behind the others until then.
     pub(super) fn give_up(&self, address: Address, until: Option<Instant>) {
         self.book().give_up(address, until);
+    }
+
+    pub(crate) fn counts(&self) -> &Counts {
+        &self.counts
     }
 
     pub(crate) fn health(&self) -> &Health {

@@ -1,7 +1,7 @@
 //! The endpoints of a connection, and which of them a call goes to.
 
 use crate::endpoint::{
-    EndpointTask, Http2Connector, Owner, PooledConnection, Step, Subchannel, keep_connected,
+    EndpointTask, Http2Connector, Owner, PooledConnection, Step, Subchannel, Supervisor, keep_connected,
 };
 use crate::pool::endpoint_result::EndpointResult;
 use crate::pool::endpoints::{Endpoint, Endpoints, overcrowded};
@@ -9,7 +9,7 @@ use crate::pool::waiting_calls::{CallTerms, Place, Placement};
 use crate::resolver::{Address, Resolver};
 use crate::settings::{Picker, PoolSettings};
 use gax_driver::__house::{Clock, Observers};
-use gax_driver::observe::{ConnectionChange, ConnectionEvent, LostReason};
+use gax_driver::observe::{ConnectionChange, ConnectionEvent, Peer};
 use gax_driver::report::DelayType;
 use gax_retry::ThreadJitter;
 use gax_wire::__house::NotConnected;
@@ -96,37 +96,11 @@ impl Pool {
         backlog.freed().await;
     }
 
-    /// A call to that endpoint has failed it.
-    fn fail(&self, connection: &PooledConnection) {
-        let Some(ejection) = self.settings.ejection else { return };
-        if connection.counts().fail() < ejection.after {
-            return;
-        }
-        let mut state = self.state();
-        let now = Clock::start();
-        let moment = now.now().0;
-        let is_out = |endpoint: &Endpoint| endpoint.is_ejected(moment);
-        let (all, out) = (state.list.len(), state.list.iter().filter(|endpoint| is_out(endpoint)).count());
-        let Some(endpoint) =
-            state.list.iter_mut().find(|one| one.subchannel.number == connection.subchannel().number)
-        else {
-            return;
-        };
-        let percent = (out + 1).saturating_mul(100) / all.max(1);
-        if is_out(endpoint) || percent > ejection.max_percent as usize {
-            return;
-        }
-        connection.counts().reset();
-        let time = endpoint.ejection.begin(ejection.time, moment);
-        drop(state);
-        self.notify(connection.peer().as_str(), ConnectionChange::Ejected { time });
-    }
-
     /// A call to that endpoint was good for it, or was not.
     pub(crate) fn count(&self, connection: &PooledConnection, result: EndpointResult) {
         match result {
             EndpointResult::Good if self.settings.ejection.is_some() => connection.counts().reset(),
-            EndpointResult::Bad => self.fail(connection),
+            EndpointResult::Bad => self.fail(connection.subchannel(), connection.peer()),
             EndpointResult::Good | EndpointResult::Open => {}
         }
     }
@@ -137,22 +111,6 @@ impl Pool {
             endpoint.life.served();
         }
         self.settle();
-    }
-
-    /// A call to it has used up its time, and began when bytes had arrived so often. Returns whether its connection
-    /// is given up by that.
-    pub(crate) fn timed_out(&self, connection: &PooledConnection, received: u64) -> bool {
-        self.fail(connection);
-        let attempts = connection.timed_out(received);
-        let pause = self.settings.backoff.nth(connection.counts().renewals());
-        let is_dead = self.settings.silent_attempts.is_some_and(|most| attempts >= most);
-        if !is_dead || connection.end().has_ended() || connection.age() < pause {
-            return false;
-        }
-        let is_first = connection.has_served() || connection.age() > self.settings.backoff.longest();
-        connection.counts().renew(is_first);
-        connection.end().end(LostReason::Silent);
-        true
     }
 
     /// These are the addresses from now on. Returns whether an endpoint that is used is not among them.
@@ -166,11 +124,12 @@ impl Pool {
             }
         };
         let mut state = self.state();
-        let (backlog, is_checked) = (Arc::clone(state.waiting.backlog()), self.settings.health.is_some());
+        let backlog = Arc::clone(state.waiting.backlog());
         let make = |addresses| {
             let number = self.last_number.fetch_add(1, Ordering::Relaxed);
-            let stopped = self.closed.child_token();
-            Arc::new(Subchannel::new(number, addresses, stopped, Arc::clone(&backlog), is_checked))
+            let (stopped, supervisor) = (self.closed.child_token(), Arc::downgrade(self));
+            let (settings, backlog) = (Arc::clone(&self.settings), Arc::clone(&backlog));
+            Arc::new(Subchannel::new(number, addresses, stopped, backlog, settings, supervisor))
         };
         let new = state.follow(groups, &self.settings, is_announced, Clock::start().began(), make);
         let misses_any = state.misses_any();
@@ -187,6 +146,31 @@ impl Pool {
     pub(super) fn unresolved(&self, error: NotConnected) {
         self.state().failure = Some(error);
         self.settle();
+    }
+}
+
+impl Supervisor for Pool {
+    fn fail(&self, subchannel: &Subchannel, peer: &Peer) {
+        let Some(ejection) = self.settings.ejection else { return };
+        if subchannel.counts().fail() < ejection.after {
+            return;
+        }
+        let mut state = self.state();
+        let now = Clock::start();
+        let moment = now.now().0;
+        let is_out = |endpoint: &Endpoint| endpoint.is_ejected(moment);
+        let (all, out) = (state.list.len(), state.list.iter().filter(|endpoint| is_out(endpoint)).count());
+        let Some(endpoint) = state.find(subchannel.number) else {
+            return;
+        };
+        let percent = (out + 1).saturating_mul(100) / all.max(1);
+        if is_out(endpoint) || percent > ejection.max_percent as usize {
+            return;
+        }
+        subchannel.counts().reset();
+        let time = endpoint.ejection.begin(ejection.time, moment);
+        drop(state);
+        self.notify(peer.as_str(), ConnectionChange::Ejected { time });
     }
 }
 

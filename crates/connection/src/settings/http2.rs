@@ -2,7 +2,9 @@
 
 use gax_driver::__house::Clock;
 use hyper::client::conn::http2::Builder;
-use hyper_util::rt::{TokioExecutor, TokioTimer};
+use hyper::rt::Executor;
+use hyper_util::rt::TokioTimer;
+use std::future::Future;
 use std::time::Duration;
 
 /// The settings of HTTP/2 of a connection, by the names that tonic's [`Endpoint`](tonic::transport::Endpoint) has for them.
@@ -146,10 +148,10 @@ impl Http2 {
     }
 
     /// The maker of a connection with these settings, except for that keep-alive interval.
-    pub(crate) fn builder(&self, keep_alive_interval: Option<Duration>) -> Builder<TokioExecutor> {
+    pub(crate) fn builder(&self, keep_alive_interval: Option<Duration>) -> Builder<BoxedTasks> {
         // Longer times than the clock can count are none.
         let countable = |time: &Duration| Clock::start().at(*time).is_some();
-        let mut builder = Builder::new(TokioExecutor::new());
+        let mut builder = Builder::new(BoxedTasks);
         builder
             .timer(TokioTimer::new())
             .initial_stream_window_size(self.stream_window)
@@ -168,5 +170,16 @@ impl Http2 {
         self.reset_stream_duration.map(|duration| builder.reset_stream_duration(duration));
         self.max_local_error_reset_streams.map(|streams| builder.max_local_error_reset_streams(streams));
         builder
+    }
+}
+
+/// Spawns the futures that hyper makes of a connection and of its calls, each in a box: they are all as large as the one of the connection,
+/// and tokio copies a task's future several times (bench `speed`, instructions).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BoxedTasks;
+
+impl<F: Future<Output: Send> + Send + 'static> Executor<F> for BoxedTasks {
+    fn execute(&self, future: F) {
+        tokio::spawn(Box::pin(future));
     }
 }

@@ -7,6 +7,7 @@ mod pool_settings;
 
 pub use backoff::ConnectBackoff;
 pub(crate) use backoff::Waits;
+pub(crate) use http2::BoxedTasks;
 pub use http2::Http2;
 pub use picker::{Ejection, Picker};
 pub(crate) use pool_settings::PoolSettings;

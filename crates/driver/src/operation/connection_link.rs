@@ -5,14 +5,23 @@ use super::clock::Clock;
 use super::report::{AttemptDelay, DelayType, Peer};
 use gax_retry::StartedAttempt;
 use gax_retry::jitter::JitterSource;
+use std::any::TypeId;
 use std::fmt;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Whether this process has ever had a connection that looks for links. Without one, requests carry none.
-static IS_LOOKED_FOR: AtomicBool = AtomicBool::new(false);
+/// The type of the connections that look for links, if this process has ever had one. Without one, requests carry none.
+static LOOKS: OnceLock<TypeId> = OnceLock::new();
+
+/// A connection, as the attempts that it carries see it.
+pub trait Carrier: Send + Sync {
+    fn peer(&self) -> &Peer;
+
+    /// An attempt that began when bytes had arrived so often has used up its time without a response. Returns whether the connection
+    /// is given up by that.
+    fn expire(&self, received: u64) -> bool;
+}
 
 /// The link between an attempt and the connection that carries it: an extension of the attempt's request. Services between the
 /// two, which may send the request later and from another task, pass it on without knowing of it.
@@ -25,18 +34,18 @@ struct Link {
     /// Whether the call waits for a connection if none can be made (gRPC's `wait_for_ready`); `None`: as the connection is set.
     waits_for_ready: Option<bool>,
     retry: Option<RetryContext>,
-    carrier: Mutex<Carrier>,
+    state: Mutex<State>,
 }
 
-/// The connection that has the request.
+/// The whereabouts of the request.
 #[derive(Default)]
-struct Carrier {
-    /// `None`: no connection has it.
-    peer: Option<Peer>,
+struct State {
+    /// The connection that has it.
+    carrier: Option<Arc<dyn Carrier>>,
+    /// How often bytes had arrived there before; `None`: the attempt can't expire any longer.
+    received: Option<u64>,
     /// The first wait of the request: its kind, its start, and its time if it is over.
     wait: Option<(DelayType, Clock, Option<Duration>)>,
-    /// Reports that the attempt has used up its time without a response, once. Returns whether the connection is given up by that.
-    expire: Option<Box<dyn FnOnce() -> bool + Send>>,
     /// The link of an attempt that was begun before and is still in flight.
     earlier: Option<ConnectionLink>,
 }
@@ -48,8 +57,8 @@ impl ConnectionLink {
         retry: Option<RetryContext>,
         earlier: Option<Self>,
     ) -> Self {
-        let carrier = Mutex::new(Carrier { earlier, ..Carrier::default() });
-        Self(Arc::new(Link { number, waits_for_ready, retry, carrier }))
+        let state = Mutex::new(State { earlier, ..State::default() });
+        Self(Arc::new(Link { number, waits_for_ready, retry, state }))
     }
 
     /// The link of that attempt, which is this one or an earlier one.
@@ -57,31 +66,38 @@ impl ConnectionLink {
         if self.0.number == number {
             return Some(self.clone());
         }
-        self.carrier().earlier.as_ref()?.find(number)
+        self.state().earlier.as_ref()?.find(number)
     }
 
     /// Takes the link of that attempt out of the links of an operation, if it is among them.
     pub(super) fn remove(links: &mut Option<Self>, number: u32) {
         let Some(link) = links else { return };
         if link.0.number != number {
-            return Self::remove(&mut link.carrier().earlier, number);
+            return Self::remove(&mut link.state().earlier, number);
         }
-        let earlier = link.carrier().earlier.take();
+        let earlier = link.state().earlier.take();
         *links = earlier;
     }
 
     #[inline]
     pub(super) fn is_looked_for() -> bool {
-        IS_LOOKED_FOR.load(Ordering::Relaxed)
+        LOOKS.get().is_some()
     }
 
-    /// From now on there is a connection that looks for links.
-    pub fn look_for() {
-        IS_LOOKED_FOR.store(true, Ordering::Relaxed);
+    /// Whether that is the type of the connections that look for links: nothing lies below them that reads a request's extensions.
+    #[inline]
+    #[must_use]
+    pub fn is_looked_for_by<S: 'static>() -> bool {
+        LOOKS.get() == Some(&TypeId::of::<S>())
     }
 
-    fn carrier(&self) -> MutexGuard<'_, Carrier> {
-        self.0.carrier.lock().unwrap_or_else(PoisonError::into_inner)
+    /// From now on there are connections of that type, and they look for links.
+    pub fn look_for<S: 'static>() {
+        LOOKS.get_or_init(TypeId::of::<S>);
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[must_use]
@@ -95,45 +111,46 @@ impl ConnectionLink {
         self.0.retry.clone()
     }
 
-    /// A connection to that peer has the request.
-    pub fn carried(&self, peer: Peer, expire: impl FnOnce() -> bool + Send + 'static) {
-        let mut carrier = self.carrier();
-        carrier.peer = Some(peer);
-        if let Some((_, since, time)) = &mut carrier.wait {
+    /// That connection has the request, and bytes had arrived there so often before.
+    pub fn carried(&self, carrier: Arc<dyn Carrier>, received: u64) {
+        let mut state = self.state();
+        if let Some((_, since, time)) = &mut state.wait {
             *time = Some(since.elapsed());
         }
-        let before = carrier.expire.replace(Box::new(expire));
-        drop(carrier);
+        state.received = Some(received);
+        let before = state.carrier.replace(carrier);
+        drop(state);
         drop(before);
     }
 
     /// The request waits.
     pub fn waits(&self, kind: DelayType) {
-        self.carrier().wait.get_or_insert_with(|| (kind, Clock::start(), None));
+        self.state().wait.get_or_insert_with(|| (kind, Clock::start(), None));
     }
 
     /// How long the request has waited; `None`: it has not.
     pub(super) fn delay(&self) -> Option<AttemptDelay> {
-        let (kind, since, time) = self.carrier().wait?;
+        let (kind, since, time) = self.state().wait?;
         Some(AttemptDelay { kind, time: time.unwrap_or_else(|| since.elapsed()) })
     }
 
     /// The call has its response, or has failed: the attempt can't expire any longer.
     pub fn responded(&self) {
-        let expire = self.carrier().expire.take();
-        drop(expire);
+        self.state().received = None;
     }
 
     /// The attempt has used up its time without a response. Returns whether its connection is given up by that.
     #[must_use]
     pub fn expire(&self) -> bool {
-        let expire = self.carrier().expire.take();
-        expire.is_some_and(|expire| expire())
+        let mut state = self.state();
+        let (carrier, received) = (state.carrier.clone(), state.received.take());
+        drop(state);
+        carrier.zip(received).is_some_and(|(carrier, received)| carrier.expire(received))
     }
 
     /// The endpoint that it went to; `None`: none that is known.
     pub(super) fn peer(&self) -> Option<Peer> {
-        self.carrier().peer.clone()
+        self.state().carrier.as_ref().map(|carrier| carrier.peer().clone())
     }
 }
 

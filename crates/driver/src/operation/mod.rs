@@ -17,7 +17,7 @@ mod timer;
 
 pub(crate) use blocking::run_blocking;
 pub use clock::{Clock, earlier, time_of_day, until};
-pub use connection_link::{ConnectionLink, RetryContext};
+pub use connection_link::{Carrier, ConnectionLink, RetryContext};
 pub use driver::Driver;
 pub(crate) use in_progress::InProgress;
 pub use inbound::{Inbound, RequestEnded, Scope};

@@ -1,6 +1,5 @@
 //! Services and connections, as far as both transports share them.
 
-mod bare;
 mod chain;
 mod classified_error;
 mod clone_service;
@@ -12,7 +11,6 @@ mod reach;
 mod retry_after;
 mod shared_service;
 
-pub use bare::{is_bare, set_bare};
 pub use chain::{BoxError, NotConnected, chain, text_of};
 pub use classified_error::{ClassifiedError, Finality};
 pub use clone_service::CloneService;
