@@ -28,6 +28,7 @@ use http::HeaderValue;
 /// # Ok::<(), gax_driver::credentials::HeaderError>(())
 /// ```
 #[derive(Debug, Clone, Default)]
+#[must_use]
 pub struct GoogleHeaders {
     pub(super) without_request_params: bool,
     /// `None`: it is sent to Google's services alone.
@@ -46,20 +47,17 @@ impl GoogleHeaders {
     }
 
     /// The defaults.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Whether `x-goog-request-params` is sent. A server that routes by it refuses requests without it.
-    #[must_use]
     pub fn request_params(self, is_sent: bool) -> Self {
         Self { without_request_params: !is_sent, ..self }
     }
 
     /// Whether `x-goog-api-client` is sent. By default it is, unless the client is generated from a service without
     /// `google.api.default_host`.
-    #[must_use]
     pub fn api_client(self, is_sent: bool) -> Self {
         Self { api_client: Some(is_sent), ..self }
     }

@@ -51,6 +51,7 @@ pub(crate) type BytesError = prost::DecodeError;
 /// # let _ = resumption;
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Resumption {
     factory: Arc<dyn Factory>,
     pub(crate) limits: WithheldLimits,
@@ -124,14 +125,12 @@ impl Resumption {
     }
 
     /// The most messages that are withheld. With one more the stream ends with `RESOURCE_EXHAUSTED`, and is not resumed.
-    #[must_use]
     pub fn max_withheld_messages(mut self, messages: usize) -> Self {
         self.limits.messages = messages;
         self
     }
 
     /// The most bytes of messages that are withheld. With more the stream ends with `RESOURCE_EXHAUSTED`, and is not resumed.
-    #[must_use]
     pub fn max_withheld_bytes(mut self, bytes: usize) -> Self {
         self.limits.bytes = bytes;
         self
@@ -139,7 +138,6 @@ impl Resumption {
 
     /// For streams that last longer than any timeout, such as watches: the settings' total timeout doesn't apply. No limit
     /// is needed then; `max_attempts`, if set, limits the consecutive attempts that deliver nothing.
-    #[must_use]
     pub fn without_total_timeout(self) -> Self {
         Self { is_endless: true, ..self }
     }

@@ -9,6 +9,7 @@ use std::time::Duration;
 
 /// The content of [`ClientSettings`](super::ClientSettings), for generated code alone.
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct ClientConfig {
     pub(crate) stub: StubSettings,
     pub(crate) options: OperationOptions,
@@ -27,7 +28,6 @@ pub struct ClientConfig {
 
 impl ClientConfig {
     /// Defaults around the stub's settings.
-    #[must_use]
     pub fn new(stub: StubSettings) -> Self {
         Self {
             stub,
@@ -44,20 +44,17 @@ impl ClientConfig {
     }
 
     /// By the rules of the dialect that the retry table was read in.
-    #[must_use]
     pub fn by_rules_of(mut self, compatibility: Compatibility) -> Self {
         self.options.set(OperationOptions::new().compatibility(compatibility));
         self
     }
 
     /// With the budget of the retry table.
-    #[must_use]
     pub fn with_table_budget(self, budget: RetryBudget) -> Self {
         Self { table_budget: Some(budget), ..self }
     }
 
     /// For a service of Google's, whose servers expect some headers.
-    #[must_use]
     pub fn of_service(self, service: &'static ServiceInfo) -> Self {
         Self { service: Some(service), ..self }
     }

@@ -14,6 +14,7 @@ use std::time::Duration;
 /// `AssetServiceStubSettings`. Create it from those with [`create`](Self::create) or `From`, or use `Default` for the settings of the
 /// retry table. Each setter returns the changed settings. Clones share the retry budget and the observers.
 #[derive(Clone)]
+#[must_use]
 pub struct ClientSettings<S> {
     pub(crate) config: ClientConfig,
     stub: PhantomData<fn() -> S>,
@@ -51,7 +52,6 @@ pub fn config_of<S>(settings: &mut ClientSettings<S>) -> &mut ClientConfig {
 
 impl<S: ServiceStub> ClientSettings<S> {
     /// Settings with these for the RPCs.
-    #[must_use]
     pub fn create(stub_settings: S) -> Self {
         Self { config: stub_settings.into_config(), stub: PhantomData }
     }
@@ -79,7 +79,6 @@ impl<S: GoogleStub> ClientSettings<S> {
 
     /// The headers for Google's servers, which are sent with every attempt. Default: what requests are routed by, and the versions
     /// of the libraries and of the API.
-    #[must_use]
     pub fn with_google_headers(mut self, headers: GoogleHeaders) -> Self {
         self.config.google = headers;
         self
@@ -90,7 +89,6 @@ impl<S> ClientSettings<S> {
     /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget that all RPCs share,
     /// observers, reports, jitter and more. Clones of these settings share the budget, and so do the clients made of them. Default: the
     /// rules and the throttling of the retry table.
-    #[must_use]
     pub fn with_options(mut self, options: OperationOptions) -> Self {
         self.config.options.set(options);
         self
@@ -99,7 +97,6 @@ impl<S> ClientSettings<S> {
     /// Shares one retry budget with everything that calls this server, through `budgets`. The first client or layer to come
     /// provides the server's budget, and all others use that one. Set
     /// [options](Self::with_options) with a budget of the client's own before this.
-    #[must_use]
     pub fn with_server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
         let own = self.config.options.budget_over(self.config.table_budget.clone());
         self.with_options(OperationOptions::new().retry_budget(budgets.share(server, own)))
@@ -107,14 +104,12 @@ impl<S> ClientSettings<S> {
 
     /// The longest request, in bytes, that is buffered for replay; a longer one is sent once. Default: 4 MiB + 64 KiB. With
     /// zero, no request is retried.
-    #[must_use]
     pub fn with_max_replay_bytes(mut self, bytes: usize) -> Self {
         self.config.limits.max_replay_bytes = bytes;
         self
     }
 
     /// Buffers requests of any length for replay.
-    #[must_use]
     pub fn without_replay_limit(self) -> Self {
         self.with_max_replay_bytes(usize::MAX)
     }
@@ -122,7 +117,6 @@ impl<S> ClientSettings<S> {
     /// Whether streams of requests are buffered as they are sent, so that another attempt can be sent the same messages and
     /// then the rest. Default: true by gRPC's rules, else false. See
     /// [`RetryLayer::replay_streams`](crate::RetryLayer::replay_streams).
-    #[must_use]
     pub fn with_replay_streams(mut self, replayed: bool) -> Self {
         self.config.limits.replays_streams = Some(replayed);
         self
@@ -130,7 +124,6 @@ impl<S> ClientSettings<S> {
 
     /// The most bytes that all streams of requests of the client and its clones have buffered at a time. A call that would
     /// need more continues without retries. Default: 16 MiB.
-    #[must_use]
     pub fn with_max_total_replay_bytes(mut self, bytes: usize) -> Self {
         self.config.limits.max_total_replay_bytes = bytes;
         self
@@ -139,7 +132,6 @@ impl<S> ClientSettings<S> {
     /// The most time that connecting may take, if the client connects by itself and the endpoint has no
     /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout). Default: a third of the shortest RPC timeout,
     /// but at least 1 s and at most 20 s.
-    #[must_use]
     pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
         self.config.connect_timeout = Some(timeout);
         self
@@ -149,7 +141,6 @@ impl<S> ClientSettings<S> {
     /// between the client and the connection. Default: true, but not directly over a [`Channel`](tonic::transport::Channel), if
     /// nothing could read it. It needs three allocations per request. Without it, the
     /// [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts is left out as well.
-    #[must_use]
     pub fn with_method_extension(mut self, is_sent: bool) -> Self {
         self.config.method_extension = is_sent;
         self
@@ -157,7 +148,6 @@ impl<S> ClientSettings<S> {
 
     /// Whether attempts after the first send the server the number of those before them, in the header
     /// `grpc-previous-rpc-attempts`. Default: true, but not by gax-java's rules.
-    #[must_use]
     pub fn with_previous_attempts_header(mut self, is_sent: bool) -> Self {
         self.config.limits.previous_attempts_header = Some(is_sent);
         self
@@ -165,7 +155,6 @@ impl<S> ClientSettings<S> {
 
     /// Whether a server's own timeout is treated as `DEADLINE_EXCEEDED` once the attempt's time is up. Default: true. See
     /// [`RetryLayer::server_timeouts_are_ours`](crate::RetryLayer::server_timeouts_are_ours).
-    #[must_use]
     pub fn with_server_timeouts_are_ours(mut self, ours: bool) -> Self {
         self.config.limits.server_timeouts_are_ours = ours;
         self

@@ -13,6 +13,7 @@ static NO_PARAMS: (&str, RetrySettings) = ("no_retry_params", ConstSettings::new
 
 /// An RPC of a generated client: its names, its kind, and what the retry table says of it.
 #[derive(Debug)]
+#[must_use]
 pub struct MethodInfo {
     service: &'static str,
     name: &'static str,
@@ -38,7 +39,6 @@ pub struct MethodInfo {
 impl MethodInfo {
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn new(service: &'static str, name: &'static str, path: &'static str) -> Self {
         Self {
             service,
@@ -63,7 +63,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn of_kind(mut self, kind: MethodKind) -> Self {
         self.kind = kind;
         self
@@ -71,7 +70,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn with_codes(mut self, codes: &'static (&'static str, CodeSet)) -> Self {
         self.codes = codes;
         self
@@ -79,7 +77,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn with_params(mut self, params: &'static (&'static str, RetrySettings)) -> Self {
         self.params = params;
         self
@@ -87,7 +84,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn with_batching(mut self, batching: &'static BatchingSettings) -> Self {
         self.batching = Some(batching);
         self
@@ -95,7 +91,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn with_polling(mut self, polling: &'static RetrySettings) -> Self {
         self.polling = Some(polling);
         self
@@ -103,7 +98,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn with_hedging(mut self, hedging: &'static Hedging) -> Self {
         self.hedging = Some(hedging);
         self
@@ -111,7 +105,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn waiting_for_ready(mut self, waits: bool) -> Self {
         self.wait_for_ready = Some(waits);
         self
@@ -119,7 +112,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn with_wait_timeout(mut self, timeout: Duration) -> Self {
         self.wait_timeout = Some(timeout);
         self
@@ -127,7 +119,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn with_idle_timeout(mut self, timeout: Duration) -> Self {
         self.idle_timeout = Some(timeout);
         self
@@ -135,7 +126,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn idempotent(mut self) -> Self {
         self.is_idempotent = true;
         self
@@ -143,7 +133,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn read_only(mut self) -> Self {
         self.is_read_only = true;
         self
@@ -151,7 +140,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn with_annotations(mut self, annotations: &'static MethodAnnotations) -> Self {
         self.annotations = Some(annotations);
         self
@@ -159,7 +147,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn mixed_into(mut self, host: &'static str) -> Self {
         self.host = Some(host);
         self
@@ -167,7 +154,6 @@ impl MethodInfo {
 
     /// For generated code.
     #[doc(hidden)]
-    #[must_use]
     pub const fn with_messages<Q: 'static, M: 'static>(mut self) -> Self {
         self.messages = Some(|| [TypeId::of::<Q>(), TypeId::of::<M>()]);
         self

@@ -109,7 +109,6 @@ impl Authority {
     }
 
     /// The TLS of connections of our own that trust it.
-    #[must_use]
     pub fn connection_tls(&self) -> ClientTls {
         ClientTls::new().domain_name(HOST).ca_certificate(self.0.pem())
     }

@@ -74,7 +74,6 @@ where
     /// The reply is split by a closure, which gets the size of each element and returns a result for each, in their order: so
     /// some elements may fail although the batch didn't. Another number of results fails all elements with
     /// [`WrongReplies`](super::ElementFailure::WrongReplies).
-    #[must_use]
     pub fn split<R, S>(self, split: S) -> Batching<T, R, E>
     where
         R: 'static,
@@ -86,7 +85,6 @@ where
     /// For elements that are requests with several [entries](Batching::entries), and a reply that has a list with an item for each
     /// entry: `list` takes the list out of the reply, and `reply` builds an element's reply from its items. A list of another
     /// length fails all elements with [`WrongReplies`](super::ElementFailure::WrongReplies).
-    #[must_use]
     pub fn split_entries<I, R>(
         self,
         list: impl Fn(M) -> Vec<I> + Send + Sync + 'static,
@@ -130,7 +128,6 @@ where
     }
 
     /// Elements have no replies: whatever the batch's reply is, each gets `()`.
-    #[must_use]
     pub fn no_replies(self) -> Batching<T, (), E> {
         self.split(|_, sizes| sizes.iter().map(|_| Ok(())).collect())
     }
@@ -143,7 +140,6 @@ where
     E: Send + 'static,
 {
     /// The reply is a list with one reply for each element, in their order.
-    #[must_use]
     pub fn replies_in_order(self) -> Batching<T, R, E> {
         self.split(|replies, _| replies.into_iter().map(Ok).collect())
     }

@@ -26,6 +26,7 @@ use std::sync::Arc;
 /// | [`split_failure`](Self::split_failure) | a failed batch fails all its elements |
 /// | [`named`](Self::named) | "batcher" |
 /// | [`observer`](Self::observer) | none |
+#[must_use]
 pub struct Batching<T, R, E> {
     pub(super) send: SendBatch<T, R, E>,
     pub(super) settings: BatchingSettings,
@@ -52,35 +53,30 @@ impl<T, R, E> Batching<T, R, E> {
     ///
     /// Without limits, or if they are [ignored](gax_retry::LimitExceeded::Ignore), nothing bounds the elements that gather
     /// while a server hangs.
-    #[must_use]
     pub fn settings(mut self, settings: BatchingSettings) -> Self {
         self.settings = settings;
         self
     }
 
     /// How thresholds and the delay are read.
-    #[must_use]
     pub fn rules(mut self, rules: BatchingRules) -> Self {
         self.rules = rules;
         self
     }
 
     /// Counts the entries of an element, where each is a request that may have several.
-    #[must_use]
     pub fn entries(mut self, count: impl Fn(&T) -> u64 + Send + Sync + 'static) -> Self {
         self.reader.entries = Some(Box::new(count));
         self
     }
 
     /// Counts the bytes of an element.
-    #[must_use]
     pub fn bytes(mut self, count: impl Fn(&T) -> u64 + Send + Sync + 'static) -> Self {
         self.reader.bytes = Some(Box::new(count));
         self
     }
 
     /// Keeps elements apart: those whose discriminators differ never share a batch.
-    #[must_use]
     pub fn discriminator<K: Into<Vec<u8>>>(mut self, of: impl Fn(&T) -> K + Send + Sync + 'static) -> Self {
         self.reader.discriminator = Some(Box::new(move |element| of(element).into()));
         self
@@ -88,7 +84,6 @@ impl<T, R, E> Batching<T, R, E> {
 
     /// Like [`discriminator`](Self::discriminator), for values that can only be compared, such as messages with maps. An element is
     /// compared with every discriminator of which elements are there.
-    #[must_use]
     pub fn discriminator_eq<K>(mut self, of: impl Fn(&T) -> K + Send + Sync + 'static) -> Self
     where
         K: PartialEq + Send + 'static,
@@ -99,14 +94,12 @@ impl<T, R, E> Batching<T, R, E> {
 
     /// Sends the batches of a key one after the other, in the order in which their elements were taken: the next one once this
     /// one has ended, with whatever result. Elements of different keys never share a batch. An empty key is none.
-    #[must_use]
     pub fn ordering_key<K: Into<Vec<u8>>>(mut self, of: impl Fn(&T) -> K + Send + Sync + 'static) -> Self {
         self.reader.ordering_key = Some(Box::new(move |element| of(element).into()));
         self
     }
 
     /// Names the batcher for its observers and in events.
-    #[must_use]
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = name.into();
         self
@@ -114,7 +107,6 @@ impl<T, R, E> Batching<T, R, E> {
 
     /// Installs an observer, which is notified of batches ([`batch_sent`](OperationObserver::batch_sent)). Of their operations
     /// the observers of the retryer or client are.
-    #[must_use]
     pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
         self.observers.push(observer);
         self
@@ -130,7 +122,6 @@ where
     /// Splits the error of a batch by a closure, which gets the size of each element and returns a result for each: for servers
     /// that say in an error which entries failed. `None`: all of them did. Another number of results fails all elements with
     /// [`WrongReplies`](super::ElementFailure::WrongReplies), and the batch's error as its cause.
-    #[must_use]
     pub fn split_failure<S>(mut self, split: S) -> Self
     where
         S: Fn(&E, &[ElementSize]) -> Option<Vec<Result<R, E>>> + Send + Sync + 'static,

@@ -74,6 +74,7 @@ use tower_layer::Layer;
 /// # }
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct HttpRetryLayer {
     options: LayerOptions,
     /// Made when the layer is first used, shared by all services it makes.
@@ -92,13 +93,11 @@ impl HttpRetryLayer {
     ///
     /// With a number that isn't a code, every request ends with an error
     /// ([`StopReason::InvalidOptions`](crate::StopReason::InvalidOptions)), and nothing is sent.
-    #[must_use]
     pub fn new<K>(settings: &RetrySettings, codes: impl IntoCodes<K>) -> Self {
         Self::of(ConfigSource::Settings(settings.clone(), codes.into_codes()))
     }
 
     /// A layer that retries as a document, tool or library does.
-    #[must_use]
     pub fn preset(preset: &Preset) -> Self {
         Self::of(ConfigSource::Preset(Box::new(preset.clone())))
     }
@@ -109,28 +108,24 @@ impl HttpRetryLayer {
 
     /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, reports,
     /// jitter and more. Any response that is no success has a report.
-    #[must_use]
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.operation.set(options);
         self.changed()
     }
 
     /// Sets the table that decides which requests are safe to retry.
-    #[must_use]
     pub fn idempotency(mut self, table: IdempotencyTable) -> Self {
         self.options.table = Some(table);
         self.changed()
     }
 
     /// Whether the idempotency table decides which requests are safe to retry; see [`IdempotencyStrategy`].
-    #[must_use]
     pub fn strategy(mut self, strategy: IdempotencyStrategy) -> Self {
         self.options.strategy = Some(strategy);
         self.changed()
     }
 
     /// Retries responses by their status instead of their code.
-    #[must_use]
     pub fn retryable_statuses(mut self, statuses: impl Into<StatusSet>) -> Self {
         self.options.statuses = Some(statuses.into());
         self.changed()
@@ -138,7 +133,6 @@ impl HttpRetryLayer {
 
     /// Gives every attempt that time, instead of the settings' RPC timeouts; still clamped to what is left of the
     /// operation. The presets' own attempts have none. Zero: no time is left, and nothing is sent.
-    #[must_use]
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
         self.options.attempt_timeout = Some(timeout);
         self.changed()
@@ -168,7 +162,6 @@ impl HttpRetryLayer {
     /// let layer = HttpRetryLayer::preset(&presets::storage()).hedging(hedging);
     /// # drop(layer);
     /// ```
-    #[must_use]
     pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
         self.options.hedging = hedging.into().map_or(Override::Disabled, Override::Set);
         self.changed()
@@ -176,14 +169,12 @@ impl HttpRetryLayer {
 
     /// The longest body in memory, in bytes, that is buffered so that it can be replayed. A longer one is sent once,
     /// and the report has a note. With zero, no request with a body is retried.
-    #[must_use]
     pub fn max_replay_bytes(mut self, bytes: usize) -> Self {
         self.options.limits.max_replay_bytes = bytes;
         self.changed()
     }
 
     /// Buffers bodies of any length for replay, which is the default.
-    #[must_use]
     pub fn without_replay_limit(self) -> Self {
         self.max_replay_bytes(usize::MAX)
     }
@@ -191,7 +182,6 @@ impl HttpRetryLayer {
     /// The most bytes of a success that are buffered until it has ended, so that one that breaks off can be retried.
     /// A longer one is handed to the caller: the operation ends as a success, and the report has a note. The rest of
     /// the body is not retried, and only the [idle timeout](Self::body_idle_timeout) limits it.
-    #[must_use]
     pub fn max_response_buffer(mut self, bytes: usize) -> Self {
         self.options.limits.max_response_buffer = bytes;
         self.changed()
@@ -215,7 +205,6 @@ impl HttpRetryLayer {
     /// let layer = HttpRetryLayer::preset(&presets::storage()).body_idle_timeout(Duration::from_secs(30));
     /// # drop(layer);
     /// ```
-    #[must_use]
     pub fn body_idle_timeout(mut self, timeout: Duration) -> Self {
         self.options.limits.body_idle_timeout = Some(timeout);
         self.changed()
@@ -281,7 +270,6 @@ impl HttpRetryLayer {
     /// # }
     /// # Ok::<(), gax_http::TableError>(())
     /// ```
-    #[must_use]
     pub fn from_table(table: &gax_table::RetryTable) -> Self {
         Self::of(ConfigSource::Table(table.clone()))
     }
@@ -310,7 +298,6 @@ impl HttpRetryLayer {
     /// # drop(layer);
     /// # Ok::<(), gax_http::TableError>(())
     /// ```
-    #[must_use]
     pub fn with_handle(handle: &gax_driver::live::SettingsHandle, service: impl Into<Box<str>>) -> Self {
         let mut layer = Self::of(ConfigSource::Handle(handle.clone(), service.into()));
         layer.options.operation.observers.follow(handle);

@@ -61,7 +61,6 @@ impl Trial {
     }
 
     /// The options, with the observer that the suite looks through. Every success has to be reported.
-    #[must_use]
     pub fn options(&self) -> OperationOptions {
         self.options.clone()
     }

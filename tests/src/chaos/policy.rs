@@ -175,7 +175,6 @@ impl RandomPolicy {
     }
 
     /// The layer for HTTP.
-    #[must_use]
     pub fn http_layer(&self, witness: &Witness) -> HttpRetryLayer {
         let layer = HttpRetryLayer::new(&self.settings, self.codes)
             .options(self.options(witness))

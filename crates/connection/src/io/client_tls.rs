@@ -34,6 +34,7 @@ const HTTP2: &[u8] = b"h2";
 /// # }
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct ClientTls {
     authorities: Vec<Vec<u8>>,
     identity: Option<(Vec<u8>, Vec<u8>)>,
@@ -44,38 +45,32 @@ pub struct ClientTls {
 
 impl ClientTls {
     /// TLS without trusted certificates.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// Trusts the certificates in a text of PEM.
-    #[must_use]
     pub fn ca_certificate(mut self, pem: impl Into<Vec<u8>>) -> Self {
         self.authorities.push(pem.into());
         self
     }
 
     /// Trusts the authorities that the features `tls-native-roots` (the system's) and `tls-webpki-roots` (Mozilla's) add.
-    #[must_use]
     pub fn with_enabled_roots(self) -> Self {
         Self { wants_enabled_roots: true, ..self }
     }
 
     /// The client's own certificate with its chain, and its key, both as PEM: for servers that ask for them.
-    #[must_use]
     pub fn identity(self, certificates: impl Into<Vec<u8>>, key: impl Into<Vec<u8>>) -> Self {
         Self { identity: Some((certificates.into(), key.into())), ..self }
     }
 
     /// The name that the server's certificate has to have. Default: the target's host.
-    #[must_use]
     pub fn domain_name(self, name: impl Into<String>) -> Self {
         Self { server_name: Some(name.into()), ..self }
     }
 
     /// Takes a server that negotiates no protocol for one of HTTP/2. Otherwise it has to negotiate it.
-    #[must_use]
     pub fn assume_http2(self, assumes: bool) -> Self {
         Self { assumes_http2: assumes, ..self }
     }

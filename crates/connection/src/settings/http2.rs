@@ -24,6 +24,7 @@ use std::time::Duration;
 /// # drop(connection);
 /// ```
 #[derive(Debug, Clone, Default)]
+#[must_use]
 pub struct Http2 {
     stream_window: Option<u32>,
     connection_window: Option<u32>,
@@ -41,56 +42,47 @@ pub struct Http2 {
 
 impl Http2 {
     /// How many bytes a server may send in a stream before we have read them.
-    #[must_use]
     pub fn initial_stream_window_size(self, bytes: u32) -> Self {
         Self { stream_window: Some(bytes), ..self }
     }
 
     /// How many bytes a server may send in all streams together before we have read them.
-    #[must_use]
     pub fn initial_connection_window_size(self, bytes: u32) -> Self {
         Self { connection_window: Some(bytes), ..self }
     }
 
     /// Lets hyper choose the window sizes by measurement. It sends pings for that while data is arriving, which servers
     /// allow.
-    #[must_use]
     pub fn adaptive_window(self, is_adaptive: bool) -> Self {
         Self { adaptive_window: Some(is_adaptive), ..self }
     }
 
     /// The largest frame that a server may send, in bytes.
-    #[must_use]
     pub fn max_frame_size(self, bytes: u32) -> Self {
         Self { max_frame_size: Some(bytes), ..self }
     }
 
     /// The size of the table that headers are compressed with, in bytes.
-    #[must_use]
     pub fn header_table_size(self, bytes: u32) -> Self {
         Self { header_table_size: Some(bytes), ..self }
     }
 
     /// The most bytes of headers that are accepted of a response.
-    #[must_use]
     pub fn max_header_list_size(self, bytes: u32) -> Self {
         Self { max_header_list_size: Some(bytes), ..self }
     }
 
     /// How many streams that we have reset are remembered.
-    #[must_use]
     pub fn max_concurrent_reset_streams(self, streams: usize) -> Self {
         Self { max_concurrent_reset_streams: Some(streams), ..self }
     }
 
     /// For how long they are.
-    #[must_use]
     pub fn reset_stream_duration(self, duration: Duration) -> Self {
         Self { reset_stream_duration: Some(duration), ..self }
     }
 
     /// How many streams may be reset for errors that a server makes before the connection is closed.
-    #[must_use]
     pub fn max_local_error_reset_streams(self, streams: usize) -> Self {
         Self { max_local_error_reset_streams: Some(streams), ..self }
     }
@@ -102,20 +94,17 @@ impl Http2 {
     /// with `too_many_pings`, the interval of the endpoint's next connection is doubled (gRFC A8).
     ///
     /// Dead connections are detected without pings: see [`Connection`](crate::Connection).
-    #[must_use]
     pub fn keep_alive_interval(self, interval: Duration) -> Self {
         Self { keep_alive_interval: Some(interval), ..self }
     }
 
     /// How long a ping's reply may take before the connection is closed. Default: 20 s.
-    #[must_use]
     pub fn keep_alive_timeout(self, timeout: Duration) -> Self {
         Self { keep_alive_timeout: Some(timeout), ..self }
     }
 
     /// Pings connections without a call in flight too. By default, servers in Go, Java and C++ allow none: set it only if
     /// you configure the server to allow them.
-    #[must_use]
     pub fn keep_alive_while_idle(self, is_on: bool) -> Self {
         Self { keep_alive_while_idle: is_on, ..self }
     }

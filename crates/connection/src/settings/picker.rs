@@ -41,6 +41,7 @@ pub enum Picker {
 /// # drop(connection);
 /// ```
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[must_use]
 pub struct Ejection {
     pub(crate) after: u32,
     pub(crate) time: std::time::Duration,
@@ -55,19 +56,16 @@ impl Default for Ejection {
 
 impl Ejection {
     /// After how many failures in a row; 0 is treated as 1.
-    #[must_use]
     pub fn after(self, failures: u32) -> Self {
         Self { after: failures.max(1), ..self }
     }
 
     /// For how long at first.
-    #[must_use]
     pub fn time(self, time: std::time::Duration) -> Self {
         Self { time, ..self }
     }
 
     /// How many of the endpoints may be ejected at a time, in percent.
-    #[must_use]
     pub fn max_percent(self, percent: u32) -> Self {
         Self { max_percent: percent.min(100), ..self }
     }

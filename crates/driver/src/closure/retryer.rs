@@ -32,6 +32,7 @@ use std::time::Duration;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Debug, Clone)]
+#[must_use]
 pub struct Retryer<R> {
     source: ConfigSource,
     retryable: R,
@@ -44,7 +45,6 @@ pub struct Retryer<R> {
 
 impl<R> Retryer<R> {
     /// Makes a retryer that runs operations by these settings and retries these errors.
-    #[must_use]
     pub fn new(settings: &RetrySettings, retryable: R) -> Self {
         Self::of(ConfigSource::Settings(settings.clone()), retryable)
     }
@@ -73,13 +73,11 @@ impl<R> Retryer<R> {
     /// # });
     /// # Ok::<(), std::io::Error>(())
     /// ```
-    #[must_use]
     pub fn with_backoff_strategy(strategy: &gax_retry::strategy::BackoffStrategy, retryable: R) -> Self {
         Self::with_policy(Policy::from_strategy(strategy, gax_retry::CodeSet::EMPTY), retryable)
     }
 
     /// Makes a retryer that follows a policy. Which codes are retried is decided by `retryable`, not by the policy.
-    #[must_use]
     pub fn with_policy(policy: Policy, retryable: R) -> Self {
         Self::of(ConfigSource::Policy(Box::new(policy)), retryable)
     }
@@ -113,7 +111,6 @@ impl<R> Retryer<R> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[cfg(feature = "tables")]
-    #[must_use]
     pub fn with_handle(
         handle: &crate::live::SettingsHandle,
         service: impl Into<Box<str>>,
@@ -138,7 +135,6 @@ impl<R> Retryer<R> {
 
     /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, jitter
     /// and more.
-    #[must_use]
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.set(options);
         self.observers = self.options.observers.shared();
@@ -146,7 +142,6 @@ impl<R> Retryer<R> {
     }
 
     /// Names the operations in reports and errors. Default: "closure".
-    #[must_use]
     pub fn named(mut self, name: impl Into<Cow<'static, str>>) -> Self {
         self.name = name.into();
         self
@@ -174,7 +169,6 @@ impl<R> Retryer<R> {
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
-    #[must_use]
     pub fn attempt_timeout(mut self, timeout: Duration) -> Self {
         self.attempt_timeout = Some(timeout);
         self

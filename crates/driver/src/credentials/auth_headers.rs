@@ -22,6 +22,7 @@ use std::time::Duration;
 /// # Ok::<(), gax_driver::credentials::HeaderError>(())
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct AuthHeaders {
     headers: Vec<(HeaderName, HeaderValue)>,
     pub(super) lifetime: Option<Duration>,
@@ -30,7 +31,6 @@ pub struct AuthHeaders {
 
 impl AuthHeaders {
     /// No headers.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -65,14 +65,12 @@ impl AuthHeaders {
     }
 
     /// How long they are valid from now on; less than a second is treated as a second. Default: forever, unless a server refuses them.
-    #[must_use]
     pub fn expires_in(self, lifetime: Duration) -> Self {
         Self { lifetime: Some(lifetime), ..self }
     }
 
     /// The universe domain in which they are valid. They are refused for a client of
     /// [another one](super::Credentials::universe_domain). Default: any.
-    #[must_use]
     pub fn universe_domain(self, domain: &str) -> Self {
         Self { universe: Some(domain.to_owned()), ..self }
     }

@@ -58,6 +58,7 @@ type Fetch = Box<dyn Fn() -> Fetching + Send + Sync>;
 /// # }
 /// ```
 #[derive(Clone)]
+#[must_use]
 pub struct Credentials {
     shared: Arc<Shared>,
     scope: Arc<Scope>,
@@ -106,7 +107,6 @@ impl Credentials {
     /// The universe domain of the service, such as that of its
     /// `ServiceEndpoint`. Credentials that say that they are of another one are
     /// not sent: the call ends with `FAILED_PRECONDITION`. Default: not compared.
-    #[must_use]
     pub fn universe_domain(mut self, domain: &str) -> Self {
         Arc::make_mut(&mut self.scope).universe = Some(domain.to_owned());
         self
@@ -115,7 +115,6 @@ impl Credentials {
     /// The hosts that get these credentials where a redirect or the session of an upload leads a transfer to [another
     /// origin](super::OtherOrigin), without ports: over `https` alone, unless plain text is [allowed](Self::allow_plaintext). The
     /// origin that the program has named gets them in any case. Default: no others.
-    #[must_use]
     pub fn for_hosts<H: Into<String>>(mut self, hosts: impl IntoIterator<Item = H>) -> Self {
         Arc::make_mut(&mut self.scope).hosts.extend(hosts.into_iter().map(Into::into));
         self
@@ -124,7 +123,6 @@ impl Credentials {
     /// Lets the credentials be sent in plain text, for networks that encrypt by other means, such as a service mesh. Default: only to
     /// this machine, over Unix sockets and over a connection's own [connector](https://tonic-gax.github.io/tonic-gax/connecting.html);
     /// other calls end with `FAILED_PRECONDITION`, and nothing is sent.
-    #[must_use]
     pub fn allow_plaintext(mut self) -> Self {
         Arc::make_mut(&mut self.scope).allows_plaintext = true;
         self

@@ -24,6 +24,7 @@ type MethodFilter = dyn Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send +
 /// | [`gax_java_prefix`](Self::gax_java_prefix) | none: gax-java's metrics are not made |
 #[derive(Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a metric or an attribute of its own")]
+#[must_use]
 pub struct MetricNames {
     pub(super) target: Option<Cow<'static, str>>,
     filter: Option<Arc<MethodFilter>>,
@@ -38,7 +39,6 @@ pub struct MetricNames {
 
 impl MetricNames {
     /// The defaults.
-    #[must_use]
     pub fn new() -> Self {
         Self {
             target: None,
@@ -55,7 +55,6 @@ impl MetricNames {
 
     /// The target URI of the channel, such as `dns:///asset.example.com`, for the attribute `grpc.target`: a layer does
     /// not know it.
-    #[must_use]
     pub fn target(mut self, target: impl Into<Cow<'static, str>>) -> Self {
         self.target = Some(target.into());
         self
@@ -63,7 +62,6 @@ impl MetricNames {
 
     /// Maps a method to its name in metrics. Each name creates new time series. If it returns `None`, the name is
     /// `other`.
-    #[must_use]
     pub fn method_filter(
         mut self,
         filter: impl Fn(&OperationInfo) -> Option<Cow<'static, str>> + Send + Sync + 'static,
@@ -74,7 +72,6 @@ impl MetricNames {
 
     /// Whether started attempts have the attribute `grpc.attempt_type` (`original`, `retry` or `hedge`), as in a later text
     /// of gRFC A96. Transparent retries are not attempts: a separate metric counts them for each call.
-    #[must_use]
     pub fn attempt_types(mut self, are_recorded: bool) -> Self {
         self.attempt_types = are_recorded;
         self
@@ -82,7 +79,6 @@ impl MetricNames {
 
     /// Whether the bytes are measured that each attempt over gRPC sends and receives (gRFC A66). An attempt takes two
     /// allocations more then.
-    #[must_use]
     pub fn message_sizes(mut self, are_measured: bool) -> Self {
         self.message_sizes = are_measured;
         self
@@ -90,7 +86,6 @@ impl MetricNames {
 
     /// Whether the time is measured that attempts wait until a connection reads their requests (gRFC A121): it has to be
     /// there, and to have a free stream. Over HTTP, until the client takes them. An attempt that did not wait is left out.
-    #[must_use]
     pub fn attempt_delays(mut self, are_measured: bool) -> Self {
         self.attempt_delays = are_measured;
         self
@@ -98,7 +93,6 @@ impl MetricNames {
 
     /// Whether all metrics of a call have the attribute `gax.settings_version`, if its settings can be
     /// [replaced](crate::live). Each version creates new time series.
-    #[must_use]
     pub fn settings_versions(mut self, are_recorded: bool) -> Self {
         self.settings_versions = are_recorded;
         self
@@ -106,14 +100,12 @@ impl MetricNames {
 
     /// Whether calls over gRPC are measured by OpenTelemetry's own conventions as well: `rpc.client.call.duration`, with
     /// the same values as `grpc.client.call.duration`.
-    #[must_use]
     pub fn rpc_conventions(mut self, are_followed: bool) -> Self {
         self.rpc_conventions = are_followed;
         self
     }
 
     /// The server's name, for the attribute `server.address` of `rpc.client.call.duration`.
-    #[must_use]
     pub fn server_address(mut self, address: impl Into<Cow<'static, str>>) -> Self {
         self.server_address = Some(address.into());
         self
@@ -134,7 +126,6 @@ impl MetricNames {
     /// let names = MetricNames::new().gax_java_prefix("assets.example.com");
     /// # drop(names);
     /// ```
-    #[must_use]
     pub fn gax_java_prefix(mut self, prefix: impl Into<Cow<'static, str>>) -> Self {
         self.gax_java_prefix = Some(prefix.into());
         self

@@ -40,6 +40,7 @@ use std::sync::Arc;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct OperationOptions {
     #[doc(hidden)]
     pub compatibility: Option<Compatibility>,
@@ -81,14 +82,12 @@ impl fmt::Debug for OperationOptions {
 
 impl OperationOptions {
     /// Options that are all unset.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
     /// The rules that turn settings into attempts. They have no effect on presets, policies and strategies, which have their own
     /// rules.
-    #[must_use]
     pub fn compatibility(self, compatibility: Compatibility) -> Self {
         Self { compatibility: Some(compatibility), ..self }
     }
@@ -112,7 +111,6 @@ impl OperationOptions {
     /// assert_eq!(error.last().unwrap().message(), "down");
     /// # Ok::<(), gax_driver::SettingsError>(())
     /// ```
-    #[must_use]
     pub fn retry_budget(self, budget: impl Into<Option<RetryBudget>>) -> Self {
         Self { retry_budget: budget.into().map_or(Override::Disabled, Override::Set), ..self }
     }
@@ -137,7 +135,6 @@ impl OperationOptions {
     /// }
     /// # let _ = layer;
     /// ```
-    #[must_use]
     pub fn retries_enabled(self, enabled: bool) -> Self {
         Self { retries_enabled: Some(enabled), ..self }
     }
@@ -149,7 +146,6 @@ impl OperationOptions {
     ///
     /// `DeadlineLayer` has to be around the server, and other tasks and threads have to
     /// [belong](crate::inbound::Inbound) to the request.
-    #[must_use]
     pub fn nested_retries(self, allowed: bool) -> Self {
         Self { nested_retries: Some(allowed), ..self }
     }
@@ -161,14 +157,12 @@ impl OperationOptions {
     ///
     /// [`Compatibility::Documented`] applies all of them, [`Compatibility::Grpc`] only the pushback, and
     /// [`Compatibility::GaxJava`] none.
-    #[must_use]
     pub fn server_delays(self, applied: bool) -> Self {
         Self { server_delays: Some(applied), ..self }
     }
 
     /// Lets operators bound operations by environment variables, which override everything else, including
     /// [`CallOptions`](crate::CallOptions): see [`Environment`].
-    #[must_use]
     pub fn environment(self, environment: Environment) -> Self {
         Self { environment: Some(environment), ..self }
     }
@@ -176,7 +170,6 @@ impl OperationOptions {
     /// Whether every response carries its [`OperationReport`](crate::OperationReport). By default one does if there is more
     /// to report than that the first attempt succeeded, or if the [call asks for it](crate::CallOptions::report). Over gRPC
     /// it takes three allocations a call. A closure's result has its report in any case.
-    #[must_use]
     pub fn reports(self, reports: bool) -> Self {
         Self { reports: Some(reports), ..self }
     }
@@ -186,7 +179,6 @@ impl OperationOptions {
     /// # Examples
     ///
     /// See [`OperationObserver`].
-    #[must_use]
     pub fn observer(mut self, observer: Arc<dyn OperationObserver>) -> Self {
         self.observers.push(observer);
         self
@@ -207,20 +199,17 @@ impl OperationOptions {
     /// # drop(layer);
     /// # }
     /// ```
-    #[must_use]
     pub fn on_retry(mut self, log: impl Fn(&Retry<'_>) + Send + Sync + 'static) -> Self {
         self.observers.on_retry(log);
         self
     }
 
     /// Draws the jitter of the n-th operation from the sequence of this seed plus n, so that a run can be repeated.
-    #[must_use]
     pub fn jitter_seed(self, seed: u64) -> Self {
         Self { jitter: JitterSeeds::from(seed), ..self }
     }
 
     /// Turns jitter off, regardless of the settings: every wait is the whole delay. Use it in tests with exact times.
-    #[must_use]
     pub fn without_jitter(self) -> Self {
         Self { jitter: JitterSeeds::Off, ..self }
     }

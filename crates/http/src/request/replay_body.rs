@@ -47,6 +47,7 @@ const LONG: usize = 1024 * 1024;
 /// let once = ReplayBody::once(Full::new(Bytes::from_static(b"from a socket, say")));
 /// assert!(once.replay().is_none());
 /// ```
+#[must_use]
 pub struct ReplayBody {
     kind: Kind,
     /// The rest of a frame that was too long.
@@ -75,25 +76,21 @@ enum Kind {
 
 impl ReplayBody {
     /// No body.
-    #[must_use]
     pub fn empty() -> Self {
         Self::from_bytes(Bytes::new())
     }
 
     /// A body of these bytes, which all attempts share.
-    #[must_use]
     pub fn from_bytes(bytes: impl Into<Bytes>) -> Self {
         Self::of(Kind::Bytes(bytes.into()))
     }
 
     /// A body of these pieces one after the other, which all attempts share. Preconditions are not looked for in it.
-    #[must_use]
     pub fn from_pieces(pieces: impl IntoIterator<Item = Bytes>) -> Self {
         Self::of(Kind::Pieces(pieces.into_iter().filter(|piece| !piece.is_empty()).collect()))
     }
 
     /// A stream that the function opens, once for each attempt.
-    #[must_use]
     pub fn from_fn<B>(open: impl Fn() -> B + Send + Sync + 'static) -> Self
     where
         B: Body<Data = Bytes> + Send + 'static,
@@ -128,7 +125,6 @@ impl ReplayBody {
     /// });
     /// # drop(body);
     /// ```
-    #[must_use]
     pub fn from_async_fn<F, B, E>(open: impl Fn() -> F + Send + Sync + 'static) -> Self
     where
         F: Future<Output = Result<B, E>> + Send + 'static,
@@ -141,7 +137,6 @@ impl ReplayBody {
     }
 
     /// A stream that can be read once. The request is then sent once, and the report has a note.
-    #[must_use]
     pub fn once<B>(stream: B) -> Self
     where
         B: Body<Data = Bytes> + Send + 'static,

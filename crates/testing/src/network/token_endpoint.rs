@@ -50,7 +50,6 @@ impl TokenEndpoint {
     }
 
     /// Credentials that come from it.
-    #[must_use]
     pub fn credentials(&self) -> Credentials {
         let this = self.clone();
         Credentials::new(move || {

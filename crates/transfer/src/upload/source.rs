@@ -23,6 +23,7 @@ use tokio::io::{AsyncRead, AsyncSeek};
 /// let pipe = UploadSource::reader(&b"meow"[..]).with_size(4);
 /// # drop((bytes, file, pipe));
 /// ```
+#[must_use]
 pub struct UploadSource {
     pub(super) input: Input,
     pub(super) size: Option<u64>,
@@ -47,25 +48,21 @@ impl UploadSource {
 
     /// The file of that path, which is opened when the upload is sent. A pipe with a name, or a device, is a
     /// [reader](Self::reader).
-    #[must_use]
     pub fn file(path: impl Into<PathBuf>) -> Self {
         Self::of(Input::File(path.into()))
     }
 
     /// Something that can be read from any place. Its size is asked for by a seek to its end.
-    #[must_use]
     pub fn seekable(source: impl AsyncRead + AsyncSeek + Send + Unpin + 'static) -> Self {
         Self::of(Input::Seekable(Box::new(source)))
     }
 
     /// A reader that can be read once, from its beginning, even if the upload continues a session.
-    #[must_use]
     pub fn reader(source: impl AsyncRead + Send + Unpin + 'static) -> Self {
         Self::of(Input::Reader(Box::new(source)))
     }
 
     /// The source, which has that many bytes. Of a reader it isn't known otherwise before its end.
-    #[must_use]
     pub fn with_size(self, bytes: u64) -> Self {
         Self { size: Some(bytes), ..self }
     }

@@ -47,6 +47,7 @@ use tracing::{Level, Span, enabled, info_span};
 /// # Ok::<(), gax_driver::SettingsError>(())
 /// ```
 #[derive(Clone, Default)]
+#[must_use]
 pub struct TracingObserver {
     server_address: Option<Arc<str>>,
     sent_prefix: bool,
@@ -55,7 +56,6 @@ pub struct TracingObserver {
 
 impl TracingObserver {
     /// An observer that carries no context to servers.
-    #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
@@ -86,7 +86,6 @@ impl TracingObserver {
     }
 
     /// The server's name, for the field `server.address`; left out unless set, since a layer does not know it.
-    #[must_use]
     pub fn server_address(mut self, address: impl Into<Arc<str>>) -> Self {
         self.server_address = Some(address.into());
         self
@@ -94,7 +93,6 @@ impl TracingObserver {
 
     /// Whether an operation over gRPC is called `Sent.package.Service.Method` in `otel.name`, as in gRFC A72 and grpc-go
     /// writes it, instead of `package.Service/Method`, as in OpenTelemetry. Default: as in OpenTelemetry.
-    #[must_use]
     pub fn sent_prefix(mut self, is_set: bool) -> Self {
         self.sent_prefix = is_set;
         self
@@ -102,7 +100,6 @@ impl TracingObserver {
 
     /// Whether each attempt has a span `delay` (`otel.name` "Delay", `grpc.delay_type` "connecting") below its own, from its
     /// start until a connection reads its request (gRFC A121); over HTTP until the client accepts it. Default: no.
-    #[must_use]
     pub fn attempt_delays(mut self, are_spans: bool) -> Self {
         self.options.attempt_delays = are_spans;
         self
@@ -110,7 +107,6 @@ impl TracingObserver {
 
     /// Writes the context of each attempt's span into the headers of its request, so that the server's span becomes its
     /// child. Called once for each request that is sent. Default: nothing is written.
-    #[must_use]
     pub fn propagator(
         mut self,
         inject: impl Fn(&Span, &mut OutgoingHeaders<'_>) + Send + Sync + 'static,

@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 ///
 /// Each transport has its own: `tonic_gax::grpc::GRPC`, `gax_http::HTTP`, `tonic_gax::longrunning::LONG_RUNNING`.
 #[derive(Debug, Clone, Copy)]
+#[must_use]
 pub struct Transport {
     name: &'static str,
     has_wire: bool,
@@ -20,25 +21,21 @@ impl Transport {
     pub const CLOSURE: Self = Self::new("closure");
 
     /// A transport without a wire, whose operations have names that mean nothing.
-    #[must_use]
     pub const fn new(name: &'static str) -> Self {
         Self { name, has_wire: false, names_rpcs: false, counts_messages: false }
     }
 
     /// Its attempts are requests that are sent: observers are notified of their headers, and of when they are taken.
-    #[must_use]
     pub const fn with_wire(self) -> Self {
         Self { has_wire: true, ..self }
     }
 
     /// Its operations are named as RPCs are, by paths that end with `package.Service/Method`.
-    #[must_use]
     pub const fn with_rpc_names(self) -> Self {
         Self { names_rpcs: true, ..self }
     }
 
     /// Its attempts tell of each message that they send and receive.
-    #[must_use]
     pub const fn with_messages(self) -> Self {
         Self { counts_messages: true, ..self }
     }
@@ -128,7 +125,6 @@ impl OperationInfo {
     }
 
     /// The transport that it runs over.
-    #[must_use]
     pub fn transport(&self) -> &'static Transport {
         self.transport
     }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 /// The observers of a client or layer, in the order in which they were installed, and the methods it knows.
 #[derive(Clone, Default)]
+#[must_use]
 pub struct Observers {
     list: Vec<Installed>,
     /// The methods that were known before they were called, as `package.Service/Method`; `None`: all.
@@ -30,7 +31,6 @@ impl Observers {
     }
 
     /// These observers, and then the others.
-    #[must_use]
     pub fn and(mut self, others: Self) -> Self {
         self.list.extend(others.list);
         self
@@ -43,14 +43,12 @@ impl Observers {
     }
 
     /// These observers, where only these methods are known.
-    #[must_use]
     pub fn registering<'a>(&self, methods: impl IntoIterator<Item = &'a Box<str>>) -> Self {
         let named = methods.into_iter().map(|path| Box::from(full_method(path))).collect();
         Self { registered: Some(named), ..self.clone() }
     }
 
     /// These observers, if no method is known.
-    #[must_use]
     pub fn registering_none(&self) -> Self {
         Self { registered: Some(HashSet::new()), ..self.clone() }
     }
