@@ -9,7 +9,6 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Default)]
 pub(crate) struct EndSignal {
     reason: OnceLock<LostReason>,
-    has_ended: AtomicBool,
     /// Whether the server has said that there were too many pings.
     had_too_many_pings: AtomicBool,
     ended: CancellationToken,
@@ -19,7 +18,6 @@ impl EndSignal {
     /// It takes no calls from now on. The first reason counts.
     pub(crate) fn end(&self, reason: LostReason) {
         if self.reason.set(reason).is_ok() {
-            self.has_ended.store(true, Ordering::Release);
             self.ended.cancel();
         }
     }
@@ -31,7 +29,7 @@ impl EndSignal {
     }
 
     pub(crate) fn has_ended(&self) -> bool {
-        self.has_ended.load(Ordering::Acquire)
+        self.reason.get().is_some()
     }
 
     /// Waits until it takes no calls.

@@ -35,7 +35,6 @@ type Connecting<'a> = Pin<Box<dyn Future<Output = Connected> + Send + 'a>>;
 const UNSET: usize = usize::MAX - 1;
 
 /// Makes connections.
-#[derive(Debug)]
 pub(crate) struct Http2Connector {
     pub(crate) dialer: Dialer,
     #[cfg(feature = "_tls")]

@@ -10,7 +10,6 @@ use gax_driver::__house::{Carrier, Clock};
 use gax_driver::observe::{LostReason, Peer};
 use gax_wire::__house::NotConnected;
 use hyper::client::conn::http2::SendRequest;
-use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -189,14 +188,7 @@ pub(super) fn is_of_server(reason: &LostReason) -> bool {
     matches!(reason, LostReason::Closed | LostReason::Broken(_))
 }
 
-impl fmt::Debug for PooledConnection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PooledConnection").field("peer", &self.peer).finish_non_exhaustive()
-    }
-}
-
 /// A call that a connection carries, until its response has ended: it has a stream.
-#[derive(Debug)]
 pub(crate) struct InFlight(Arc<PooledConnection>);
 
 impl InFlight {

@@ -88,9 +88,7 @@ impl ClientTls {
             add_enabled_roots(&mut roots)?;
         }
         for pem in &self.authorities {
-            let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<Vec<_>, _>>();
-            let certificates =
-                certificates.map_err(|error| format!("ca_certificate can't be read: {error}"))?;
+            let certificates = certificates(pem, "ca_certificate")?;
             if certificates.is_empty() {
                 return Err("ca_certificate contains no certificate: it must be PEM text".into());
             }
@@ -99,11 +97,8 @@ impl ClientTls {
         let builder = builder.with_root_certificates(roots);
         let mut config = match &self.identity {
             None => builder.with_no_client_auth(),
-            Some((certificates, key)) => {
-                let certificates =
-                    CertificateDer::pem_slice_iter(certificates).collect::<Result<Vec<_>, _>>();
-                let certificates = certificates
-                    .map_err(|error| format!("the identity's certificates can't be read: {error}"))?;
+            Some((pem, key)) => {
+                let certificates = certificates(pem, "the identity's certificates")?;
                 let key = PrivateKeyDer::from_pem_slice(key)
                     .map_err(|error| format!("the identity's key can't be read: {error}"))?;
                 builder.with_client_auth_cert(certificates, key)?
@@ -119,6 +114,12 @@ impl ClientTls {
 }
 
 /// Short: keys are left out.
+/// The certificates in a text of PEM.
+fn certificates(pem: &[u8], option: &str) -> Result<Vec<CertificateDer<'static>>, String> {
+    let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>();
+    certificates.map_err(|error| format!("{option} can't be read: {error}"))
+}
+
 impl fmt::Debug for ClientTls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientTls").field("server_name", &self.server_name).finish_non_exhaustive()
@@ -179,11 +180,5 @@ impl Encryption {
             return Err(io::Error::new(io::ErrorKind::Unsupported, text).into());
         }
         Ok(Box::new(io))
-    }
-}
-
-impl fmt::Debug for Encryption {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Encryption").field("name", &self.name).finish_non_exhaustive()
     }
 }

@@ -1,7 +1,6 @@
 //! Connections that a program makes itself.
 
 use crate::resolver::Address;
-use std::fmt;
 use std::future::Future;
 use std::io;
 use std::pin::Pin;
@@ -35,11 +34,5 @@ impl Custom {
 
     pub(super) fn dial(&self, address: Address) -> Dialing {
         (self.0)(address)
-    }
-}
-
-impl fmt::Debug for Custom {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Custom")
     }
 }

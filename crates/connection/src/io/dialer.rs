@@ -29,7 +29,6 @@ pub(crate) struct SocketOptions {
 }
 
 /// Makes the connections of an endpoint.
-#[derive(Debug)]
 pub(crate) enum Dialer {
     Sockets { options: SocketOptions, tunnel: Option<Box<Tunnel>> },
     Custom(Custom),

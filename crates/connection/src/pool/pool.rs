@@ -14,7 +14,6 @@ use gax_driver::report::DelayType;
 use gax_retry::ThreadJitter;
 use gax_wire::__house::NotConnected;
 use std::collections::HashSet;
-use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -250,11 +249,5 @@ impl Owner for Pool {
     fn notify(&self, peer: &str, change: ConnectionChange<'_>) {
         let event = ConnectionEvent::new(&self.target, peer, change);
         self.observers.each(|observer| observer.connection_event(&event));
-    }
-}
-
-impl fmt::Debug for Pool {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Pool").field("target", &self.target).finish_non_exhaustive()
     }
 }

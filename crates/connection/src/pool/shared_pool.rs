@@ -21,7 +21,6 @@ const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 const CHANGE_PAUSE: Duration = Duration::from_millis(100);
 
 /// Ends the pool with the last clone of a connection and the last call.
-#[derive(Debug)]
 pub(crate) struct SharedPool(Arc<Pool>);
 
 impl SharedPool {

@@ -24,7 +24,6 @@ pub(crate) struct CallTerms {
 }
 
 /// Where a call goes.
-#[derive(Debug)]
 pub(crate) enum Placement {
     To(InFlight),
     /// There is a connection, and the call may ask again after its spread.
@@ -39,7 +38,6 @@ pub(crate) enum Placement {
 pub(crate) type Place = oneshot::Receiver<Placement>;
 
 /// A call that waits.
-#[derive(Debug)]
 pub(super) struct WaitingCall {
     pub(super) terms: CallTerms,
     /// How many attempts to connect had failed before.
@@ -51,7 +49,7 @@ pub(super) struct WaitingCall {
 }
 
 /// The queue of calls.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct WaitingCalls {
     calls: VecDeque<WaitingCall>,
     bytes: u64,

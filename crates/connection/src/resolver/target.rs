@@ -6,7 +6,7 @@ use http::Uri;
 use http::uri::Authority;
 use std::error::Error;
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, SocketAddr};
 use std::path::PathBuf;
 use std::str::FromStr;
 
@@ -21,7 +21,6 @@ pub(crate) struct Target {
     pub(crate) wants_tls: Option<bool>,
     /// The `:authority` of requests.
     pub(crate) authority: String,
-    text: String,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,23 +29,11 @@ pub(crate) enum Place {
     Addresses(Vec<Address>),
 }
 
-impl fmt::Display for Target {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text)
-    }
-}
-
 /// Why a target can't be connected to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TargetError {
     target: String,
     reason: String,
-}
-
-impl TargetError {
-    fn new(target: &str, reason: impl Into<String>) -> Self {
-        Self { target: without_user_info(target), reason: reason.into() }
-    }
 }
 
 impl fmt::Display for TargetError {
@@ -77,13 +64,12 @@ impl FromStr for Target {
     type Err = TargetError;
 
     fn from_str(text: &str) -> Result<Self, TargetError> {
-        let error = |reason: String| TargetError::new(text, reason);
-        let of = |place, wants_tls, authority: &str| Self {
-            place,
-            wants_tls,
-            authority: authority.to_owned(),
-            text: text.to_owned(),
-        };
+        Self::read(text).map_err(|reason| TargetError { target: without_user_info(text), reason })
+    }
+}
+
+impl Target {
+    fn read(text: &str) -> Result<Self, String> {
         let (scheme, rest) =
             match text.split_once(':').map(|(scheme, rest)| (scheme.to_ascii_lowercase(), rest)) {
                 Some((scheme, rest)) if SCHEMES.contains(&&*scheme) || !is_port(rest) => (scheme, rest),
@@ -91,79 +77,61 @@ impl FromStr for Target {
                 _ => ("dns".to_owned(), text),
             };
         if scheme != "unix" && text.contains('@') {
-            let reason = "it has credentials, which gRPC servers don't look at there: leave them out";
-            return Err(error(reason.to_owned()));
+            return Err(
+                "it has credentials, which gRPC servers don't look at there: leave them out".to_owned()
+            );
         }
-        match &*scheme {
-            "http" | "https" => {
-                let uri =
-                    Uri::from_str(text).map_err(|problem| error(format!("it is not a URI: {problem}")))?;
-                let authority = uri.authority().ok_or_else(|| error(format!("it has no host: {FORMS}")))?;
-                if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
-                    return Err(error(
-                        "it has a path, which a gRPC target does not have: remove it".to_owned(),
-                    ));
-                }
-                let is_tls = scheme == "https";
-                let host = authority.host();
-                let port = match authority.as_str().strip_prefix(host).and_then(|rest| rest.strip_prefix(':'))
-                {
-                    None if is_tls => PORT,
-                    None => 80,
-                    Some(port) => port_of(port).map_err(error)?,
-                };
-                Ok(of(place(host, port), Some(is_tls), authority.as_str()))
-            }
+        let (place, wants_tls, authority) = match &*scheme {
+            "http" | "https" => return Self::of_uri(text, scheme == "https"),
             "dns" => {
-                let name = match rest.strip_prefix("//") {
+                let name = match rest.strip_prefix("//").map(|rest| rest.split_once('/')) {
                     None => rest,
-                    Some(rest) => match rest.split_once('/') {
-                        Some(("", name)) => name,
-                        Some((server, _)) => {
-                            let reason = format!(
-                                "it names the DNS server {server}, but the system's resolver is used: write \
-                                 dns:///, or set your own resolver"
-                            );
-                            return Err(error(reason));
-                        }
-                        None => return Err(error("write dns:///host:port, with three slashes".to_owned())),
-                    },
+                    Some(Some(("", name))) => name,
+                    Some(Some((server, _))) => {
+                        return Err(format!(
+                            "it names the DNS server {server}, but the system's resolver is used: write \
+                             dns:///, or set your own resolver"
+                        ));
+                    }
+                    Some(None) => return Err("write dns:///host:port, with three slashes".to_owned()),
                 };
-                let (host, port) = host_and_port(name).map_err(error)?;
+                let (host, port) = host_and_port(name)?;
                 if Authority::from_str(name).is_err() {
-                    return Err(error(format!("{host:?} is not a host name: {FORMS}")));
+                    return Err(format!("{host:?} is not a host name: {FORMS}"));
                 }
-                Ok(of(place(host, port), None, name))
+                (place(host, port), None, name)
             }
-            "ipv4" => {
-                let addresses = addresses(rest, |host| host.parse::<Ipv4Addr>().ok().map(IpAddr::V4));
-                Ok(of(
-                    Place::Addresses(addresses.map_err(error)?),
-                    None,
-                    rest.split(',').next().unwrap_or(rest),
-                ))
-            }
-            "ipv6" => {
-                let addresses = addresses(rest, |host| host.parse::<Ipv6Addr>().ok().map(IpAddr::V6));
-                Ok(of(
-                    Place::Addresses(addresses.map_err(error)?),
-                    None,
-                    rest.split(',').next().unwrap_or(rest),
-                ))
+            "ipv4" | "ipv6" => {
+                let addresses = addresses(rest, scheme == "ipv4")?;
+                (Place::Addresses(addresses), None, rest.split(',').next().unwrap_or(rest))
             }
             "unix" => {
                 let path = rest.strip_prefix("//").unwrap_or(rest);
                 if path.is_empty() {
-                    return Err(error("it has no path: write unix:path or unix:///path".to_owned()));
+                    return Err("it has no path: write unix:path or unix:///path".to_owned());
                 }
-                Ok(of(Place::Addresses(vec![Address::Unix(PathBuf::from(path))]), None, "localhost"))
+                (Place::Addresses(vec![Address::Unix(PathBuf::from(path))]), None, "localhost")
             }
-            other => Err(error(format!("the scheme {other:?} is not known: {FORMS}"))),
-        }
+            other => return Err(format!("the scheme {other:?} is not known: {FORMS}")),
+        };
+        Ok(Self { place, wants_tls, authority: authority.to_owned() })
     }
-}
 
-impl Target {
+    fn of_uri(text: &str, is_tls: bool) -> Result<Self, String> {
+        let uri = Uri::from_str(text).map_err(|problem| format!("it is not a URI: {problem}"))?;
+        let authority = uri.authority().ok_or_else(|| format!("it has no host: {FORMS}"))?;
+        if !matches!(uri.path(), "" | "/") || uri.query().is_some() {
+            return Err("it has a path, which a gRPC target does not have: remove it".to_owned());
+        }
+        let host = authority.host();
+        let port = match authority.as_str().strip_prefix(host).and_then(|rest| rest.strip_prefix(':')) {
+            None if is_tls => PORT,
+            None => 80,
+            Some(port) => port_of(port)?,
+        };
+        Ok(Self { place: place(host, port), wants_tls: Some(is_tls), authority: authority.to_string() })
+    }
+
     /// Whether its port is that of TLS, and it doesn't say that it is meant without.
     pub(crate) fn is_for_tls(&self) -> bool {
         let is_tls = |address: &Address| matches!(address, Address::Tcp(address) if address.port() == PORT);
@@ -224,10 +192,11 @@ fn host_and_port(name: &str) -> Result<(&str, u16), String> {
     Ok((host, port))
 }
 
-fn addresses(list: &str, read: impl Fn(&str) -> Option<IpAddr>) -> Result<Vec<Address>, String> {
+fn addresses(list: &str, are_v4: bool) -> Result<Vec<Address>, String> {
     let address = |text: &str| {
         let (host, port) = host_and_port(text)?;
-        let ip = read(host.trim_start_matches('[').trim_end_matches(']'));
+        let ip = host.trim_start_matches('[').trim_end_matches(']').parse::<IpAddr>().ok();
+        let ip = ip.filter(|ip| ip.is_ipv4() == are_v4);
         let ip =
             ip.ok_or_else(|| format!("{host:?} is not an address of this kind: write names after dns:///"))?;
         Ok(Address::Tcp(SocketAddr::new(ip, port)))
