@@ -1,6 +1,8 @@
 //! Values of an encoded message's fields: no more of protobuf than a header takes.
 
 use crate::google::short_text::ShortText;
+use prost::DecodeError;
+use prost::encoding::{self, DecodeContext, WireType, decode_key, decode_varint, skip_field};
 use std::fmt::Write as _;
 
 /// A value of a field.
@@ -14,52 +16,40 @@ pub(super) enum Value<'a> {
     Double(f64),
 }
 
-/// A value as it is in a message, without its type.
-#[derive(Debug, Clone, Copy)]
-enum Encoded<'a> {
-    Varint(u64),
-    Fixed64([u8; 8]),
-    Bytes(&'a [u8]),
-    Fixed32([u8; 4]),
-}
-
 impl<'a> Value<'a> {
     /// The value of the field that the numbers lead to, of a type by the number that `google.protobuf.FieldDescriptorProto.Type`
     /// gives it. Of several the last one applies, as in protobuf; `None`: there is none.
-    pub(super) fn find(message: &'a [u8], path: &[u32], kind: i32) -> Option<Self> {
+    pub(super) fn find(mut message: &'a [u8], path: &[u32], kind: i32) -> Option<Self> {
         let (number, inner) = path.split_first()?;
         let mut found = None;
-        let mut fields = Fields { rest: message };
-        while let Some((field, value)) = fields.next() {
-            if field != *number {
-                continue;
-            }
-            let value = match value {
-                Encoded::Bytes(message) if !inner.is_empty() => Self::find(message, inner, kind),
-                value if inner.is_empty() => Self::of(value, kind),
-                _ => None,
+        while let Some((field, encoded)) = next_field(&mut message) {
+            let value = match encoded.content() {
+                _ if field != *number => None,
+                _ if inner.is_empty() => Self::of(encoded, kind),
+                Some(message) => Self::find(message, inner, kind),
+                None => None,
             };
             found = value.or(found);
         }
         found
     }
 
-    fn of(value: Encoded<'a>, kind: i32) -> Option<Self> {
-        Some(match (kind, value) {
-            (1, Encoded::Fixed64(bytes)) => Self::Double(f64::from_le_bytes(bytes)),
-            (2, Encoded::Fixed32(bytes)) => Self::Float(f32::from_le_bytes(bytes)),
-            (3 | 5 | 14, Encoded::Varint(number)) => Self::Signed(number.cast_signed()),
-            (4 | 13, Encoded::Varint(number)) => Self::Unsigned(number),
-            (6, Encoded::Fixed64(bytes)) => Self::Unsigned(u64::from_le_bytes(bytes)),
-            (7, Encoded::Fixed32(bytes)) => Self::Unsigned(u32::from_le_bytes(bytes).into()),
-            (8, Encoded::Varint(number)) => Self::Bool(number != 0),
-            (9, Encoded::Bytes(bytes)) => Self::Bytes(bytes),
-            (15, Encoded::Fixed32(bytes)) => Self::Signed(i32::from_le_bytes(bytes).into()),
-            (16, Encoded::Fixed64(bytes)) => Self::Signed(i64::from_le_bytes(bytes)),
-            // ZigZag.
-            (17 | 18, Encoded::Varint(number)) => {
-                Self::Signed((number >> 1).cast_signed() ^ -((number & 1).cast_signed()))
-            }
+    fn of(field: Encoded<'a>, kind: i32) -> Option<Self> {
+        Some(match kind {
+            1 => Self::Double(field.read(encoding::double::merge)?),
+            2 => Self::Float(field.read(encoding::float::merge)?),
+            3 => Self::Signed(field.read(encoding::int64::merge)?),
+            4 => Self::Unsigned(field.read(encoding::uint64::merge)?),
+            5 | 14 => Self::Signed(field.read(encoding::int32::merge)?.into()),
+            6 => Self::Unsigned(field.read(encoding::fixed64::merge)?),
+            7 => Self::Unsigned(field.read(encoding::fixed32::merge)?.into()),
+            8 => Self::Bool(field.read(encoding::bool::merge)?),
+            9 => Self::Bytes(field.content()?),
+            13 => Self::Unsigned(field.read(encoding::uint32::merge)?.into()),
+            15 => Self::Signed(field.read(encoding::sfixed32::merge)?.into()),
+            16 => Self::Signed(field.read(encoding::sfixed64::merge)?),
+            17 => Self::Signed(field.read(encoding::sint32::merge)?.into()),
+            18 => Self::Signed(field.read(encoding::sint64::merge)?),
             _ => return None,
         })
     }
@@ -82,59 +72,43 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The fields of a message, up to where it can't be read.
-struct Fields<'a> {
-    rest: &'a [u8],
+/// The next field of a message, and its number; `None`: the message ends, or can't be read any further.
+fn next_field<'a>(message: &mut &'a [u8]) -> Option<(u32, Encoded<'a>)> {
+    if message.is_empty() {
+        // The error of prost would be allocated.
+        return None;
+    }
+    let (number, wire_type) = decode_key(message).ok()?;
+    let from = *message;
+    skip_field(wire_type, number, message, DecodeContext::default()).ok()?;
+    Some((number, Encoded { wire_type, bytes: from.get(..from.len() - message.len())? }))
 }
 
-impl<'a> Fields<'a> {
-    fn next(&mut self) -> Option<(u32, Encoded<'a>)> {
-        let mut depth = 0_u32;
-        loop {
-            let tag = self.varint()?;
-            let number = u32::try_from(tag >> 3).ok()?;
-            let value = match tag & 7 {
-                0 => Encoded::Varint(self.varint()?),
-                1 => Encoded::Fixed64(*self.split(8)?.first_chunk()?),
-                2 => {
-                    let length = usize::try_from(self.varint()?).ok()?;
-                    Encoded::Bytes(self.split(length)?)
-                }
-                // Groups, which no value is looked for in.
-                3 => {
-                    depth += 1;
-                    continue;
-                }
-                4 => {
-                    depth = depth.checked_sub(1)?;
-                    continue;
-                }
-                5 => Encoded::Fixed32(*self.split(4)?.first_chunk()?),
-                _ => return None,
-            };
-            if depth == 0 {
-                return Some((number, value));
-            }
-        }
+/// A value as it is in a message, without its type.
+#[derive(Clone, Copy)]
+struct Encoded<'a> {
+    wire_type: WireType,
+    bytes: &'a [u8],
+}
+
+impl<'a> Encoded<'a> {
+    /// The value as a type that is decoded like this; `None`: it is of another type.
+    fn read<T: Default>(
+        mut self,
+        merge: impl FnOnce(WireType, &mut T, &mut &'a [u8], DecodeContext) -> Result<(), DecodeError>,
+    ) -> Option<T> {
+        let mut value = T::default();
+        merge(self.wire_type, &mut value, &mut self.bytes, DecodeContext::default()).ok()?;
+        Some(value)
     }
 
-    fn varint(&mut self) -> Option<u64> {
-        let mut number = 0_u64;
-        for shift in (0..64).step_by(7) {
-            let (byte, rest) = self.rest.split_first()?;
-            self.rest = rest;
-            number |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
-                return Some(number);
-            }
+    /// The content of a string, of bytes or of a message.
+    fn content(mut self) -> Option<&'a [u8]> {
+        if self.wire_type != WireType::LengthDelimited {
+            return None;
         }
-        None
-    }
-
-    fn split(&mut self, length: usize) -> Option<&'a [u8]> {
-        let (bytes, rest) = self.rest.split_at_checked(length)?;
-        self.rest = rest;
-        Some(bytes)
+        decode_varint(&mut self.bytes).ok()?;
+        Some(self.bytes)
     }
 }
 
