@@ -4,8 +4,7 @@
 //! All that needs more than that, compression above all, goes through tonic's own client, on both sides of the
 //! operation.
 
-use crate::client::erased_codec::{AnyMessage, ErasedCodec};
-use crate::grpc::{Canned, Measured, MeasuringCodec, Remainder, now};
+use crate::grpc::{Canned, Measured, MeasuringCodec, RawCodec, Remainder, now};
 use crate::settings::Codec;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
 use gax_driver::__house::PREFIX;
@@ -90,7 +89,7 @@ impl Codec {
         let taken = CapturingService::default();
         let mut grpc = self.tonic(taken.clone());
         {
-            let call = pin!(grpc.unary(request, path, ErasedCodec::reading::<()>()));
+            let call = pin!(grpc.unary(request, path, RawCodec));
             // The service accepts the request and never responds.
             if let Poll::Ready(Err(status)) = call.poll(&mut Context::from_waker(Waker::noop())) {
                 return Err(status);
@@ -110,25 +109,19 @@ impl Codec {
     }
 
     /// The response as tonic reads it.
-    pub(crate) fn decode_by_tonic<M: Message + Default + Send + Sync + 'static>(
+    pub(crate) fn decode_by_tonic<M: Message + Default>(
         &self,
         response: http::Response<Body>,
     ) -> Result<tonic::Response<M>, Status> {
-        let response = self.decode_any_by_tonic(response, ErasedCodec::reading::<M>())?;
-        let (metadata, message, extensions) = response.into_parts();
-        let message = message.downcast::<M>();
-        let message = message.map_err(|_| Status::internal("the response has a message of another type"))?;
-        Ok(tonic::Response::from_parts(metadata, *message, extensions))
+        let (metadata, message, extensions) = self.read_by_tonic(response)?.into_parts();
+        let message = M::decode(message).map_err(|error| Status::internal(error.to_string()))?;
+        Ok(tonic::Response::from_parts(metadata, message, extensions))
     }
 
-    /// Of its own, so that tonic's client is compiled once.
-    fn decode_any_by_tonic(
-        &self,
-        response: http::Response<Body>,
-        codec: ErasedCodec,
-    ) -> Result<tonic::Response<AnyMessage>, Status> {
+    /// The response with its message encoded. A function of its own, so that tonic's client is compiled once.
+    fn read_by_tonic(&self, response: http::Response<Body>) -> Result<tonic::Response<Bytes>, Status> {
         let mut grpc = self.tonic(Canned::new(response));
-        let call = grpc.unary(tonic::Request::new(Bytes::new()), Canned::path(), codec);
+        let call = grpc.unary(tonic::Request::new(Bytes::new()), Canned::path(), RawCodec);
         now(call).map(|mut response| {
             response.metadata_mut().remove(Status::GRPC_STATUS.as_str());
             response

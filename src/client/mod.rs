@@ -5,7 +5,6 @@ mod connect;
 mod connector;
 mod core;
 mod encoded;
-mod erased_codec;
 #[cfg(feature = "longrunning")]
 mod long_running;
 #[cfg(feature = "longrunning")]

@@ -25,11 +25,10 @@ pub use layer::RetryLayer;
 pub use methods::DescriptorError;
 pub(crate) use methods::{MethodConfig, MethodMatch, SharedState};
 pub use protocol::GRPC;
-pub(crate) use protocol::{Failing, time_is_up};
-pub(crate) use protocol::{GrpcProtocol, end_status};
+pub(crate) use protocol::{AttemptParts, Failing, GrpcProtocol, end_status, time_is_up};
 pub(crate) use request::{ReplayableRequest, one_frame, shrink, too_large};
 pub use response::ResponseBody;
-pub(crate) use response::{Canned, ReadExtent, Remainder, now};
+pub(crate) use response::{Canned, RawCodec, ReadExtent, Remainder, now};
 #[cfg(feature = "tables")]
 pub use response_future::ResponseFuture;
 pub use resumed::StreamReport;

@@ -1,13 +1,12 @@
 //! The connections of a subscription, and what goes over them.
 
-use crate::grpc::{Connections, Ending, Failing as _, Failure, Measured, MethodConfig, StrategyOf};
+use crate::grpc::{AttemptParts, Connections, Ending, Failure, Measured, StrategyOf};
 use crate::subscription::connector::{BoxMessages, Connector};
 use crate::subscription::shared::Shared;
 use crate::subscription::state::SubscriptionState;
 use crate::subscription::strategy::{Ended, SubscriptionStrategy};
 use crate::subscription::stream::Update;
 use gax_driver::protocol::AttemptContext;
-use gax_retry::Policy;
 use gax_retry::operation::{AttemptResult, RetryFact, Seen};
 use http::HeaderMap;
 use std::pin::Pin;
@@ -60,13 +59,11 @@ impl<S: SubscriptionStrategy<Response: Send> + 'static> Connections for OwnConne
 
     fn open(
         &mut self,
-        base: &mut Self::Base,
+        attempt: &mut AttemptParts<'_, '_, Self::Base>,
         response: Self::Response,
-        config: &MethodConfig,
-        context: &mut AttemptContext<'_>,
     ) -> Result<Self::Connection, AttemptResult> {
         let (metadata, messages, _) = response.into_parts();
-        self.0.opened().map_err(|panicked| base.end_with(config, panicked.into(), context))?;
+        self.0.opened().map_err(|panicked| attempt.end_with(panicked.into()))?;
         self.0.set_state(SubscriptionState::Live);
         Ok(Connection { messages, head: metadata.into_headers(), may_speak: true, waiting: None })
     }
@@ -100,37 +97,33 @@ impl<S: SubscriptionStrategy<Response: Send> + 'static> Connections for OwnConne
 
     fn ended(
         &mut self,
-        base: &mut Self::Base,
+        attempt: &mut AttemptParts<'_, '_, Self::Base>,
         _: Pin<&mut Self::Connection>,
         end: Option<Status>,
-        config: &MethodConfig,
-        context: &mut AttemptContext<'_>,
     ) -> Result<Ending, Status> {
         if let Some(status) = end {
-            return Ok(Ending::Failed(base.refused(config, status, Seen::Headers, context), None));
+            return Ok(Ending::Failed(attempt.refused(status, Seen::Headers), None));
         }
         if self.0.lock()?.strategy().map_or(Ended::End, SubscriptionStrategy::ended) == Ended::End {
             return Ok(Ending::Done);
         }
         let status = Status::unavailable("the server ended the stream");
         let failure = Box::new(Failure::transport(status.into(), true).0);
-        let result = base.ended(config, failure, Seen::Headers, context).with_retry(RetryFact::Yes);
+        let result = attempt.ended(failure, Seen::Headers).with_retry(RetryFact::Yes);
         Ok(Ending::Failed(result, Some(Status::ok(""))))
     }
 
     fn settle(
         &mut self,
-        base: &mut Self::Base,
-        policy: &Policy,
+        attempt: &mut AttemptParts<'_, '_, Self::Base>,
         result: AttemptResult,
         failure: &Status,
-        context: &mut AttemptContext<'_>,
     ) -> Result<AttemptResult, Status> {
         let mut strategy = self.0.lock()?;
         // A message is either said again by the next request, or waits for the next connection.
         self.0.renew_outbox();
-        let (result, next) = strategy.settle(policy, result, failure, context);
-        base.next = next;
+        let (result, next) = strategy.settle(&attempt.config.policy, result, failure, attempt.context);
+        attempt.protocol.next = next;
         Ok(result)
     }
 

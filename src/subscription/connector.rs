@@ -1,6 +1,6 @@
 //! Attempts that open connections by a closure.
 
-use crate::grpc::{Failing, Failure, MethodConfig, time_is_up};
+use crate::grpc::{AttemptParts, Failing, Failure, MethodConfig, time_is_up};
 use crate::note;
 use crate::resumption::StreamResumption;
 use crate::subscription::opening::Opening;
@@ -55,29 +55,25 @@ impl<S: SubscriptionStrategy<Response: Send> + 'static> Connector<S> {
     pub(super) fn new(connect: BoxConnect<S>, shared: Arc<Shared<S>>, name: Name, first: S::Request) -> Self {
         Self { connect, shared, name, next: Some(first), failure: None }
     }
+}
 
+impl<S: SubscriptionStrategy<Response: Send> + 'static> AttemptParts<'_, '_, Connector<S>> {
     /// The facts of a connection that could not be opened, or broke.
-    pub(super) fn refused(
-        &mut self,
-        config: &MethodConfig,
-        status: Status,
-        seen: Seen,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        if notes_of(&status, context) || status.is_final() {
-            return self.end_with(config, status, context);
+    pub(super) fn refused(&mut self, status: Status, seen: Seen) -> AttemptResult {
+        if notes_of(&status, self.context) || status.is_final() {
+            return self.end_with(status);
         }
         let is_servers = chain(&status).skip(1).all(<dyn Error>::is::<OperationError>);
         let mut trailers = HeaderMap::new();
         if !is_servers || status.add_header(&mut trailers).is_err() {
             // Its request is gone: it can't be sent again as if it had never been.
-            return self.broken(config, status.into(), seen, context).with_resend(Resend::No);
+            return self.broken(status.into(), seen).with_resend(Resend::No);
         }
-        if status.error_code() == Code::DeadlineExceeded && time_is_up(context) {
-            return self.timed_out(config, seen, context);
+        if status.error_code() == Code::DeadlineExceeded && time_is_up(self.context) {
+            return self.timed_out(seen);
         }
         let failure = Failure::by_server(status.error_code(), None, trailers);
-        self.failed(config, Box::new(failure), seen, context)
+        self.failed(Box::new(failure), seen)
     }
 }
 
@@ -139,7 +135,7 @@ impl<S: SubscriptionStrategy<Response: Send> + 'static> Protocol for Connector<S
                 *response = Poll::Ready(Ok(opened));
                 AttemptResult::done()
             }
-            Err(status) => self.refused(config, status, Seen::Nothing, context),
+            Err(status) => self.at(config, context).refused(status, Seen::Nothing),
         }))
     }
 
@@ -149,7 +145,7 @@ impl<S: SubscriptionStrategy<Response: Send> + 'static> Protocol for Connector<S
         _: Option<Pin<&mut Self::Attempt>>,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        self.timed_out(config, Seen::Nothing, context)
+        self.at(config, context).timed_out(Seen::Nothing)
     }
 
     /// Its connections follow each other: two at once would be two subscriptions.

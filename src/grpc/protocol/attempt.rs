@@ -5,7 +5,7 @@ use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::protocol::grpc_protocol::GRPC;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
-use crate::grpc::response::{Fault, ReplySlot, ResponseBody, check_head, read, read_on, unread};
+use crate::grpc::response::{ReplySlot, ResponseBody, check_head, read, read_on, unread};
 use crate::grpc::status::Failure;
 use crate::grpc::template::AttemptTimeout;
 use crate::grpc::transport::is_channel;
@@ -81,22 +81,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     fn begun(&mut self, config: &MethodConfig, started: StartedAttempt, context: &mut AttemptContext<'_>) {
         if let Some(note) = self.request.note(config).filter(|_| started.number() == 1) {
             context.note(note);
-        }
-    }
-
-    /// The response can't be handed to the caller.
-    #[cold]
-    fn faulty(
-        &mut self,
-        config: &MethodConfig,
-        fault: Fault,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        match fault {
-            Fault::Failed(failure) => self.failed(config, failure, Seen::Headers, context),
-            Fault::Broke(error, None) => self.broken(config, error, Seen::Headers, context),
-            Fault::Broke(error, messages) => self.broken_behind(config, error, messages, context),
-            Fault::Unreadable(failure) => self.unreadable(config, failure, context),
         }
     }
 
@@ -229,7 +213,9 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     });
                     match ready {
                         Poll::Ready(Ok(())) => continue,
-                        Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, context),
+                        Poll::Ready(Err(error)) => {
+                            self.at(config, context).broken(error.into(), Seen::Nothing)
+                        }
                         Poll::Pending => return Poll::Pending,
                     }
                 }
@@ -243,7 +229,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                 Poll::Ready(Ok(())) => return self.replied(response, context),
                                 Poll::Ready(Err(fault)) => {
                                     *reply = Poll::Pending;
-                                    self.faulty(config, fault, context)
+                                    self.at(config, context).faulty(fault)
                                 }
                                 Poll::Pending => {
                                     if let Some(response) = taken(reply) {
@@ -258,12 +244,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                     _ => None,
                                 };
                                 *reply = Poll::Pending;
-                                let result = self.failed(config, failure, Seen::Nothing, context);
+                                let result = self.at(config, context).failed(failure, Seen::Nothing);
                                 if let Some(used) = used { self.refused(result, &used) } else { result }
                             }
                         }
                     }
-                    Poll::Ready(Err(error)) => self.broken(config, error.into(), Seen::Nothing, context),
+                    Poll::Ready(Err(error)) => self.at(config, context).broken(error.into(), Seen::Nothing),
                 },
                 AttemptProj::Collecting { response } => {
                     match read_on(response, self.extent, config, context, cx) {
@@ -272,12 +258,12 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                             *reply = Poll::Ready(Ok(std::mem::take(&mut **response)));
                             return step;
                         }
-                        Poll::Ready(Err(fault)) => self.faulty(config, fault, context),
+                        Poll::Ready(Err(fault)) => self.at(config, context).faulty(fault),
                         Poll::Pending => return self.pending(context, cx),
                     }
                 }
                 AttemptProj::Broken { error } => match error.take() {
-                    Some(error) => self.broken(config, error, Seen::Nothing, context),
+                    Some(error) => self.at(config, context).broken(error, Seen::Nothing),
                     None => return Poll::Pending,
                 },
             };
@@ -292,10 +278,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let Some(attempt) = attempt else {
-            return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
+            return self.at(config, context).timed_out(Seen::Nothing).with_delivery(Delivery::NotSent);
         };
         if self.give_up(&attempt) {
-            return self.timed_out(config, Seen::Nothing, context).with_delivery(Delivery::NotSent);
+            return self.at(config, context).timed_out(Seen::Nothing).with_delivery(Delivery::NotSent);
         }
         let seen = match attempt.project() {
             AttemptProj::Collecting { .. } => Seen::Headers,
@@ -303,7 +289,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                 Seen::Nothing
             }
         };
-        self.timed_out(config, seen, context)
+        self.at(config, context).timed_out(seen)
     }
 
     fn is_hedgeable(&self, config: &MethodConfig) -> bool {

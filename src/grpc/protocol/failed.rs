@@ -3,7 +3,7 @@
 use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::ReplayableRequest;
-use crate::grpc::response::{Remainder, ResponseBody};
+use crate::grpc::response::{Fault, Remainder, ResponseBody};
 use crate::grpc::status::cause::Nature;
 use crate::grpc::status::{Failure, Messages};
 use crate::grpc::template::timeout;
@@ -40,21 +40,36 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
         false
     }
 
+    /// An attempt of it, for the facts of its end.
+    fn at<'a, 'b>(
+        &'a mut self,
+        config: &'a MethodConfig,
+        context: &'a mut AttemptContext<'b>,
+    ) -> AttemptParts<'a, 'b, Self>
+    where
+        Self: Sized,
+    {
+        AttemptParts { protocol: self, config, context }
+    }
+}
+
+/// An attempt as its protocol has it when it ends.
+pub(crate) struct AttemptParts<'a, 'b, P> {
+    pub(crate) protocol: &'a mut P,
+    pub(crate) config: &'a MethodConfig,
+    pub(crate) context: &'a mut AttemptContext<'b>,
+}
+
+impl<P: Failing> AttemptParts<'_, '_, P> {
     /// The facts of an attempt that ended with that failure, which is kept.
-    fn ended(
-        &mut self,
-        config: &MethodConfig,
-        mut failure: Box<Failure>,
-        seen: Seen,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        let replayable = self.replayable(config, context);
+    pub(crate) fn ended(&mut self, mut failure: Box<Failure>, seen: Seen) -> AttemptResult {
+        let replayable = self.protocol.replayable(self.config, self.context);
         let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
-        let result = result.with_repetition(config.repetition());
-        let kept = self.kept();
+        let result = result.with_repetition(self.config.repetition());
+        let kept = self.protocol.kept();
         if kept.as_ref().is_none_or(|before| !before.is_held) {
             let mut before = kept.take();
-            if config.policy.hedging().is_some()
+            if self.config.policy.hedging().is_some()
                 && let Some(before) = &mut before
             {
                 // This attempt was sent before that one ended.
@@ -66,74 +81,53 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
         result
     }
 
-    fn timed_out(
-        &mut self,
-        config: &MethodConfig,
-        seen: Seen,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        let timeout = context.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
-        self.ended(config, Box::new(Failure::timed_out(timeout)), seen, context).with_timed_out()
+    pub(crate) fn timed_out(&mut self, seen: Seen) -> AttemptResult {
+        let timeout = self.context.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
+        self.ended(Box::new(Failure::timed_out(timeout)), seen).with_timed_out()
     }
 
     /// The attempt ended with a status, or with a response that has none.
-    fn failed(
-        &mut self,
-        config: &MethodConfig,
-        failure: Box<Failure>,
-        seen: Seen,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        if config.shared.limits.server_timeouts_are_ours && failure.is_server_timeout() && time_is_up(context)
-        {
-            context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
-            return self.timed_out(config, seen, context);
+    pub(crate) fn failed(&mut self, failure: Box<Failure>, seen: Seen) -> AttemptResult {
+        let may_be_ours = self.config.shared.limits.server_timeouts_are_ours;
+        if may_be_ours && failure.is_server_timeout() && time_is_up(self.context) {
+            self.context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
+            return self.timed_out(seen);
         }
         let server_delay = failure.server_delay();
-        self.ended(config, failure, seen, context).with_server_delay(server_delay)
+        self.ended(failure, seen).with_server_delay(server_delay)
     }
 
     /// The connection or the stream broke; `has_begun` says that the response had begun.
-    fn broken(
-        &mut self,
-        config: &MethodConfig,
-        error: StdError,
-        seen: Seen,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        if let Some(status) = self.unreadable_request() {
+    pub(crate) fn broken(&mut self, error: StdError, seen: Seen) -> AttemptResult {
+        if let Some(status) = self.protocol.unreadable_request() {
             // Our own reset, since there is nothing to continue with.
-            return self.end_with(config, status, context);
+            return self.end_with(status);
         }
         let problem = ConnectProblem::behind(&*error);
         let (failure, classification) = Failure::transport(error, seen != Seen::Nothing);
         let failure = Box::new(failure);
         if let Some(problem) = problem {
-            context.note(problem.note());
+            self.context.note(problem.note());
             if !problem.may_recover() {
-                return self.permanent(config, failure, context).with_delivery(Delivery::NotSent);
+                return self.permanent(failure).with_delivery(Delivery::NotSent);
             }
         }
-        if classification.code == Code::DeadlineExceeded && time_is_up(context) {
+        if classification.code == Code::DeadlineExceeded && time_is_up(self.context) {
             // tonic's own timer, which the header of the attempt has set.
-            return self.timed_out(config, seen, context);
-        }
-        match classification.nature {
-            Nature::CancelledByServer if time_is_up(context) => {
-                context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
-                return self.timed_out(config, seen, context);
-            }
-            Nature::Plain | Nature::CancelledByServer => {}
-            Nature::Unreadable => return self.unreadable(config, failure, context),
-            Nature::Final => {
-                return self
-                    .permanent(config, failure, context)
-                    .with_delivery(classification.reach.delivery());
-            }
-            Nature::ClosedByUs(code) => return self.closed_by_us(config, failure, code, seen, context),
+            return self.timed_out(seen);
         }
         let reach = classification.reach;
-        let result = self.ended(config, failure, seen, context).with_delivery(reach.delivery());
+        match classification.nature {
+            Nature::CancelledByServer if time_is_up(self.context) => {
+                self.context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
+                return self.timed_out(seen);
+            }
+            Nature::Plain | Nature::CancelledByServer => {}
+            Nature::Unreadable => return self.unreadable(failure),
+            Nature::Final => return self.permanent(failure).with_delivery(reach.delivery()),
+            Nature::ClosedByUs(code) => return self.closed_by_us(failure, code, seen),
+        }
+        let result = self.ended(failure, seen).with_delivery(reach.delivery());
         match reach {
             Reach::NeverSent => result.with_resend(Resend::Lost),
             Reach::Refused => result.with_resend(Resend::Refused),
@@ -143,71 +137,53 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
     }
 
     /// The response can't be read, and no other attempt would read it better.
-    fn unreadable(
-        &mut self,
-        config: &MethodConfig,
-        failure: Box<Failure>,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        context.note(Note::UNREADABLE_RESPONSE);
-        self.permanent(config, failure, context)
+    pub(crate) fn unreadable(&mut self, failure: Box<Failure>) -> AttemptResult {
+        self.context.note(Note::UNREADABLE_RESPONSE);
+        self.permanent(failure)
     }
 
     /// No other attempt can do better, regardless of its code.
     #[cold]
-    fn permanent(
-        &mut self,
-        config: &MethodConfig,
-        failure: Box<Failure>,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        self.ended(config, failure, Seen::Nothing, context)
-            .with_retry(RetryFact::No(StopReason::NonRetryable))
+    pub(crate) fn permanent(&mut self, failure: Box<Failure>) -> AttemptResult {
+        self.ended(failure, Seen::Nothing).with_retry(RetryFact::No(StopReason::NonRetryable))
     }
 
     /// Our own stack has closed the connection, for this response or for another one on it. If it was for this one, as the
     /// operation knows at last, that code is the error's.
     #[cold]
-    fn closed_by_us(
-        &mut self,
-        config: &MethodConfig,
-        mut failure: Box<Failure>,
-        code: Code,
-        seen: Seen,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        if context.is_culprit() {
+    fn closed_by_us(&mut self, mut failure: Box<Failure>, code: Code, seen: Seen) -> AttemptResult {
+        if self.context.is_culprit() {
             failure.code = code;
-            return self.unreadable(config, failure, context);
+            return self.unreadable(failure);
         }
-        let result = self.ended(config, failure, seen, context);
-        if config.policy.permits(result) { result.with_retry(RetryFact::ClosedByUs) } else { result }
+        let result = self.ended(failure, seen);
+        if self.config.policy.permits(result) { result.with_retry(RetryFact::ClosedByUs) } else { result }
     }
 
     /// No other attempt can do better than end with that status.
     #[cold]
-    fn end_with(
-        &mut self,
-        config: &MethodConfig,
-        status: Status,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        self.permanent(config, Box::new(Failure::transport(status.into(), false).0), context)
+    pub(crate) fn end_with(&mut self, status: Status) -> AttemptResult {
+        self.permanent(Box::new(Failure::transport(status.into(), false).0))
     }
 }
 
-impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
+impl<A: ServiceHandle, Q: ReplayableRequest> AttemptParts<'_, '_, GrpcProtocol<A, Q>> {
+    /// The response can't be handed to the caller.
+    #[cold]
+    pub(super) fn faulty(&mut self, fault: Fault) -> AttemptResult {
+        match fault {
+            Fault::Failed(failure) => self.failed(failure, Seen::Headers),
+            Fault::Broke(error, None) => self.broken(error, Seen::Headers),
+            Fault::Broke(error, messages) => self.broken_behind(error, messages),
+            Fault::Unreadable(failure) => self.unreadable(failure),
+        }
+    }
+
     /// It broke behind messages that the caller could have read.
     #[cold]
-    pub(super) fn broken_behind(
-        &mut self,
-        config: &MethodConfig,
-        error: StdError,
-        messages: Option<Messages>,
-        context: &mut AttemptContext<'_>,
-    ) -> AttemptResult {
-        let result = self.broken(config, error, Seen::Headers, context);
-        if let Some(failure) = &mut self.failure {
+    fn broken_behind(&mut self, error: StdError, messages: Option<Messages>) -> AttemptResult {
+        let result = self.broken(error, Seen::Headers);
+        if let Some(failure) = &mut self.protocol.failure {
             failure.put_behind(messages);
         }
         result

@@ -3,14 +3,14 @@
 use super::body::frame;
 use super::codec::{Measured, MeasuringCodec, StreamCodec};
 use crate::grpc::methods::MethodConfig;
-use crate::grpc::response::{Canned, now};
+use crate::grpc::response::{Canned, RawCodec, now};
 use crate::grpc::status::received::value;
-use bytes::{Buf as _, Bytes, BytesMut};
+use bytes::{Bytes, BytesMut};
 use gax_driver::__house::PREFIX;
 use gax_wire::__house::is_one_message;
 use http::{HeaderMap, HeaderName};
 use tonic::body::Body;
-use tonic::codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder, Streaming};
+use tonic::codec::Streaming;
 use tonic::{Response, Status};
 
 /// How messages are compressed.
@@ -47,44 +47,10 @@ impl StreamCodec for BytesCodec {
     fn open(&self, response: http::Response<Body>) -> Result<Response<Streaming<Measured<Bytes>>>, Status> {
         // Longer messages than the buffer holds don't come here, and the client has a separate limit.
         let mut grpc = tonic::client::Grpc::new(Canned::new(response)).max_decoding_message_size(usize::MAX);
-        now(grpc.server_streaming(tonic::Request::new(()), Canned::path(), MeasuringCodec(RawCodec)))
-    }
-}
-
-/// tonic's codec of such messages.
-#[derive(Debug)]
-struct RawCodec;
-
-impl Codec for RawCodec {
-    type Encode = ();
-    type Decode = Bytes;
-    type Encoder = Self;
-    type Decoder = Self;
-
-    fn encoder(&mut self) -> Self {
-        Self
-    }
-
-    fn decoder(&mut self) -> Self {
-        Self
-    }
-}
-
-impl Encoder for RawCodec {
-    type Item = ();
-    type Error = Status;
-
-    fn encode(&mut self, (): (), _: &mut EncodeBuf<'_>) -> Result<(), Status> {
-        Ok(())
-    }
-}
-
-impl Decoder for RawCodec {
-    type Item = Bytes;
-    type Error = Status;
-
-    fn decode(&mut self, source: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
-        let length = source.remaining();
-        Ok(Some(source.copy_to_bytes(length)))
+        now(grpc.server_streaming(
+            tonic::Request::new(Bytes::new()),
+            Canned::path(),
+            MeasuringCodec(RawCodec),
+        ))
     }
 }

@@ -1,12 +1,10 @@
 //! The connections of a stream, however they are opened.
 
 use super::codec::Measured;
-use crate::grpc::methods::MethodConfig;
-use crate::grpc::protocol::Failing;
+use crate::grpc::protocol::{AttemptParts, Failing};
 use crate::grpc::response::ResponseBody;
 use crate::resumption::{Resumer, StreamResumption};
 use gax_driver::protocol::AttemptContext;
-use gax_retry::Policy;
 use gax_retry::operation::AttemptResult;
 use http::HeaderMap;
 use std::pin::Pin;
@@ -54,10 +52,8 @@ pub(crate) trait Connections {
     /// The response of an attempt has come. The error is its end.
     fn open(
         &mut self,
-        base: &mut Self::Base,
+        attempt: &mut AttemptParts<'_, '_, Self::Base>,
         response: Self::Response,
-        config: &MethodConfig,
-        context: &mut AttemptContext<'_>,
     ) -> Result<Self::Connection, AttemptResult>;
 
     /// The headers of a connection, for the caller.
@@ -75,21 +71,17 @@ pub(crate) trait Connections {
     /// The messages of a connection have come to their end.
     fn ended(
         &mut self,
-        base: &mut Self::Base,
+        attempt: &mut AttemptParts<'_, '_, Self::Base>,
         connection: Pin<&mut Self::Connection>,
         end: Self::End,
-        config: &MethodConfig,
-        context: &mut AttemptContext<'_>,
     ) -> Result<Ending, Status>;
 
     /// An attempt has failed. The strategy says whether the stream is resumed, and `base` sends its next request.
     fn settle(
         &mut self,
-        base: &mut Self::Base,
-        policy: &Policy,
+        attempt: &mut AttemptParts<'_, '_, Self::Base>,
         result: AttemptResult,
         failure: &Status,
-        context: &mut AttemptContext<'_>,
     ) -> Result<AttemptResult, Status>;
 
     /// No attempt is in flight, and the next one starts at that moment.

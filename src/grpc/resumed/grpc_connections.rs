@@ -4,8 +4,7 @@ use super::codec::{Measured, StreamCodec};
 use super::connection::{Connection, ConnectionEnd};
 use super::connections::{Connections, Ending, StrategyOf};
 use super::tapped_body::BodyEnd;
-use crate::grpc::methods::MethodConfig;
-use crate::grpc::protocol::{Failing as _, GrpcProtocol};
+use crate::grpc::protocol::{AttemptParts, GrpcProtocol};
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{ResponseBody, pass_on};
 use crate::grpc::status::{Failure, received};
@@ -14,8 +13,8 @@ use crate::note;
 use crate::resumption::{Resumer, StreamResumption};
 use gax_driver::Note;
 use gax_driver::protocol::AttemptContext;
+use gax_retry::Code;
 use gax_retry::operation::{AttemptResult, Seen};
-use gax_retry::{Code, Policy};
 use http::HeaderMap;
 use std::marker::PhantomData;
 use std::pin::Pin;
@@ -53,14 +52,13 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> GrpcConnections<A, 
 
 /// No other attempt would read it better.
 fn unreadable<A: ServiceHandle, Q: ReplayableRequest>(
-    base: &mut GrpcProtocol<A, Q>,
-    config: &MethodConfig,
+    attempt: &mut AttemptParts<'_, '_, GrpcProtocol<A, Q>>,
     status: Status,
-    context: &mut AttemptContext<'_>,
 ) -> AttemptResult {
     let is_too_long = status.code() == tonic::Code::OutOfRange;
-    context.note(if is_too_long { note::MESSAGE_ABOVE_DECODING_LIMIT } else { Note::UNREADABLE_RESPONSE });
-    base.end_with(config, status, context)
+    let note = if is_too_long { note::MESSAGE_ABOVE_DECODING_LIMIT } else { Note::UNREADABLE_RESPONSE };
+    attempt.context.note(note);
+    attempt.end_with(status)
 }
 
 impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Connections for GrpcConnections<A, Q, C> {
@@ -83,21 +81,20 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Connections for Grp
 
     fn open(
         &mut self,
-        base: &mut GrpcProtocol<A, Q>,
+        attempt: &mut AttemptParts<'_, '_, GrpcProtocol<A, Q>>,
         response: http::Response<ResponseBody>,
-        config: &MethodConfig,
-        context: &mut AttemptContext<'_>,
     ) -> Result<Self::Connection, AttemptResult> {
         if self.codec.can_read(response.headers()) {
-            let max_message = self.codec.max_message(config);
-            let opened = Connection::open(response, &self.codec, context.watches_transfers(), max_message);
-            return opened.map(Box::new).map_err(|status| unreadable(base, config, status, context));
+            let max_message = self.codec.max_message(attempt.config);
+            let is_observed = attempt.context.watches_transfers();
+            let opened = Connection::open(response, &self.codec, is_observed, max_message);
+            return opened.map(Box::new).map_err(|status| unreadable(attempt, status));
         }
         if self.has_head {
             let problem = "the response is compressed, which its request did not allow";
-            return Err(unreadable(base, config, Status::internal(problem), context));
+            return Err(unreadable(attempt, Status::internal(problem)));
         }
-        self.pass(response, note::RESUMPTION_UNUSED, context);
+        self.pass(response, note::RESUMPTION_UNUSED, attempt.context);
         Err(AttemptResult::done().with_seen(Seen::Messages { resumable: false }))
     }
 
@@ -127,31 +124,28 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Connections for Grp
     #[cold]
     fn ended(
         &mut self,
-        base: &mut GrpcProtocol<A, Q>,
+        attempt: &mut AttemptParts<'_, '_, GrpcProtocol<A, Q>>,
         connection: Pin<&mut Self::Connection>,
         end: ConnectionEnd,
-        config: &MethodConfig,
-        context: &mut AttemptContext<'_>,
     ) -> Result<Ending, Status> {
         let head = || connection.head.clone();
         let (trailers, is_whole) = match end {
             ConnectionEnd::Unreadable(status) => {
-                return Ok(Ending::Final(unreadable(base, config, status, context)));
+                return Ok(Ending::Final(unreadable(attempt, status)));
             }
             ConnectionEnd::Body { end: BodyEnd::Broke(status), .. } => {
-                let result = base.broken(config, status.into(), Seen::Headers, context);
-                return Ok(Ending::Failed(result, None));
+                return Ok(Ending::Failed(attempt.broken(status.into(), Seen::Headers), None));
             }
             ConnectionEnd::Body { end: BodyEnd::TooLong(rest), .. } => {
                 let mut response = http::Response::new(rest);
                 *response.headers_mut() = head();
-                self.pass(response, config.too_large, context);
+                self.pass(response, attempt.config.too_large, attempt.context);
                 return Ok(Ending::Done);
             }
             ConnectionEnd::Body { end: BodyEnd::WithoutTrailers, is_whole } => (None, is_whole),
             ConnectionEnd::Body { end: BodyEnd::Trailers { trailers, is_malformed }, is_whole } => {
                 if is_malformed {
-                    context.note(note::MALFORMED_STATUS_DETAILS);
+                    attempt.context.note(note::MALFORMED_STATUS_DETAILS);
                 }
                 (Some(trailers), is_whole)
             }
@@ -160,7 +154,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Connections for Grp
         let failure = match (code, trailers) {
             (Some(Code::Ok), _) if !is_whole => {
                 let status = Status::internal("the stream ended within a message");
-                return Ok(Ending::Final(unreadable(base, config, status, context)));
+                return Ok(Ending::Final(unreadable(attempt, status)));
             }
             (Some(Code::Ok), trailers) => {
                 self.trailers = trailers;
@@ -173,21 +167,19 @@ impl<A: ServiceHandle, Q: ReplayableRequest, C: StreamCodec> Connections for Grp
                 Failure::without_status(connection.status, headers)
             }
         };
-        let result = base.failed(config, Box::new(failure), Seen::Headers, context);
-        Ok(Ending::Failed(result, None))
+        Ok(Ending::Failed(attempt.failed(Box::new(failure), Seen::Headers), None))
     }
 
     fn settle(
         &mut self,
-        base: &mut GrpcProtocol<A, Q>,
-        policy: &Policy,
+        attempt: &mut AttemptParts<'_, '_, GrpcProtocol<A, Q>>,
         result: AttemptResult,
         failure: &Status,
-        context: &mut AttemptContext<'_>,
     ) -> Result<AttemptResult, Status> {
-        let (result, next) = self.resumer.settle(policy, result, failure, context);
+        let policy = &attempt.config.policy;
+        let (result, next) = self.resumer.settle(policy, result, failure, attempt.context);
         if let Some(next) = next {
-            base.request_mut().replace(self.codec.encode(next)?);
+            attempt.protocol.request_mut().replace(self.codec.encode(next)?);
         }
         Ok(result)
     }

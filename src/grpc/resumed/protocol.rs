@@ -121,7 +121,7 @@ impl<C: Connections> StreamProtocol<C> {
         let Poll::Ready(Ok(response)) = reply else {
             return Poll::Ready(Ok(Step::Ended(self.settled(config, result, None, context))));
         };
-        match self.connections.open(&mut self.base, response, config, context) {
+        match self.connections.open(&mut self.base.at(config, context), response) {
             Ok(connection) => attempt.set(StreamAttempt::Open { connection, first: None }),
             Err(result) => return Poll::Ready(Ok(Step::Ended(result))),
         }
@@ -170,7 +170,8 @@ impl<C: Connections> StreamProtocol<C> {
                 }
                 Poll::Ready(Err(end)) => {
                     let connection = connection.as_mut();
-                    match self.connections.ended(&mut self.base, connection, end, config, context)? {
+                    let mut ended = self.base.at(config, context);
+                    match self.connections.ended(&mut ended, connection, end)? {
                         Ending::Done => {
                             let progress = &mut self.progress;
                             self.connections.strategy(|resumer| resumer.finish(progress))?;
@@ -209,7 +210,7 @@ impl<C: Connections> StreamProtocol<C> {
         end: Duration,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
-        let result = self.base.ended(config, Box::new(Failure::waited()), Seen::Headers, context);
+        let result = self.base.at(config, context).ended(Box::new(Failure::waited()), Seen::Headers);
         self.settled(config, result.with_retry(RetryFact::Yes).with_end(end), None, context)
     }
 
@@ -230,8 +231,9 @@ impl<C: Connections> StreamProtocol<C> {
         let Some(status) = shown.or_else(|| self.base.kept().as_deref().map(Failure::peek)) else {
             return result;
         };
-        let settled = self.connections.settle(&mut self.base, &config.policy, result, &status, context);
-        settled.unwrap_or_else(|status| self.base.end_with(config, status, context).with_seen(seen))
+        let mut attempt = self.base.at(config, context);
+        let settled = self.connections.settle(&mut attempt, result, &status);
+        settled.unwrap_or_else(|status| attempt.end_with(status).with_seen(seen))
     }
 }
 
@@ -281,11 +283,11 @@ impl<C: Connections> Protocol for StreamProtocol<C> {
     ) -> Poll<Step> {
         if self.is_abandoned {
             let failure = Box::new(Failure::left_alone());
-            return Poll::Ready(Step::Ended(self.base.permanent(config, failure, context)));
+            return Poll::Ready(Step::Ended(self.base.at(config, context).permanent(failure)));
         }
         let step = self.poll_attempt(config, attempt, context, cx, slot);
         step.map(|step| {
-            step.unwrap_or_else(|status| Step::Ended(self.base.end_with(config, status, context)))
+            step.unwrap_or_else(|status| Step::Ended(self.base.at(config, context).end_with(status)))
         })
     }
 
@@ -296,7 +298,7 @@ impl<C: Connections> Protocol for StreamProtocol<C> {
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let result = match attempt.map(|attempt| attempt.project()) {
-            Some(StreamProj::Open { .. }) => self.base.timed_out(config, Seen::Headers, context),
+            Some(StreamProj::Open { .. }) => self.base.at(config, context).timed_out(Seen::Headers),
             Some(StreamProj::Opening { attempt }) => self.base.expire(config, Some(attempt), context),
             None => self.base.expire(config, None, context),
         };
