@@ -115,16 +115,16 @@ pub mod table {
 /// For generated code alone: it changes with the generator, without notice.
 #[doc(hidden)]
 pub mod __private {
-    pub use crate::client::paging::{PagedMethod, paged};
-    pub use crate::client::{Client, connect_for as connect};
-    pub use crate::google::{MethodAnnotations, RequestParam, ServiceInfo, fill_request_id};
-    pub use crate::settings::{
-        ClientConfig, ClientSettings, GoogleStub, MethodInfo, ServiceStub, StubSettings, config_of,
-    };
+    pub use crate::client::connect::connect_for as connect;
+    pub use crate::client::core::Client;
+    pub use crate::client::paging::unary::{PagedMethod, paged};
+    pub use crate::google::method_annotations::MethodAnnotations;
+    pub use crate::google::request_id::fill_request_id;
+    pub use crate::google::request_param::RequestParam;
+    pub use crate::google::service_info::ServiceInfo;
+    pub use crate::settings::client_config::ClientConfig;
+    pub use crate::settings::client_settings::{GoogleStub, ServiceStub, config_of};
+    pub use crate::settings::method_info::{MethodParts, message_types, method_info};
+    pub use crate::settings::stub_settings::StubSettings;
     pub use gax_retry::settings::ConstSettings;
-
-    /// A report's table, for programs that print it in colours.
-    pub fn attempt_table(report: &crate::OperationReport) -> gax_retry::report::AttemptTable {
-        report.table()
-    }
 }

@@ -79,10 +79,11 @@ struct Asset {
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
     ("no_retry_params", gax::ConstSettings::new().total_timeout(Duration::from_secs(60)).build());
-static METHODS: [gax::MethodInfo; 1] =
-    [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", PATH)
-        .with_codes(&CODES)
-        .with_params(&PARAMS)];
+static METHODS: [tonic_gax::MethodInfo; 1] = [gax::method_info(gax::MethodParts {
+    codes: &CODES,
+    params: &PARAMS,
+    ..gax::MethodParts::of("google.cloud.asset.v1.AssetService", "ListAssets", PATH)
+})];
 
 fn main() -> Result<(), Box<dyn Error>> {
     let is_quick = std::env::args().any(|argument| argument == "--test" || argument == "--quick");
@@ -99,7 +100,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         RestOptions::new().origin(url.parse()?).rule("google.cloud.asset.v1.AssetService.ListAssets", rule);
     let service = ReqwestService::without_redirects(reqwest::Client::builder())?;
     let transport = RestTransport::new(service, DESCRIPTORS, options)?;
-    let settings = gax::ClientSettings::create(gax::StubSettings::new(&METHODS));
+    let settings = tonic_gax::settings::ClientSettings::create(gax::StubSettings::new(&METHODS));
     let client = gax::Client::new(transport, settings);
     let request = ListAssetsRequest {
         parent: "projects/p".to_owned(),

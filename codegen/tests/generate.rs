@@ -56,16 +56,16 @@ fn timeouts_of_streams_are_those_of_the_table() {
     let builder = configure().retry_table_text("streams.toml", table);
     let generated = generate(builder, "edge.proto", DATA);
     let code: String = content(&generated, "edge.v1.rs").split_whitespace().collect();
-    let timeouts = ".with_wait_timeout(::core::time::Duration::new(30,0))\
-                    .with_idle_timeout(::core::time::Duration::from_millis(1500))";
+    let timeouts = "wait_timeout: Some(::core::time::Duration::new(30,0)),\
+                    idle_timeout: Some(::core::time::Duration::from_millis(1500)),";
     let watch = code
-        .split("MethodInfo::new(")
-        .find(|method| method.starts_with("\"edge.v1.Edges\",\"Watch\""))
+        .split("method_info(")
+        .find(|method| method.contains("MethodParts::of(\"edge.v1.Edges\",\"Watch\""))
         .unwrap();
     assert!(watch.contains(&timeouts.replace(' ', "")), "{}", &watch[..400]);
     assert_eq!(
-        code.matches("_timeout(::core::time::Duration").count(),
-        2 * code.matches(".with_messages").count()
+        code.matches("_timeout:Some(::core::time::Duration").count(),
+        2 * code.matches("messages:Some(").count()
     );
 }
 
@@ -194,9 +194,9 @@ fn an_rpc_is_idempotent_by_the_tables_word_or_else_by_its_proto() {
         let generated = generate(configure().retry_table_text("table.toml", table), "idempotent.proto", DATA);
         let code: String = content(&generated, "idempotent.v1.rs").split_whitespace().collect();
         ["Get", "Reserve"].map(|name| {
-            let mut methods = code.split("MethodInfo::new(");
+            let mut methods = code.split("method_info(");
             let of_method = methods.find(|part| part.contains(&format!("\"{name}\",")));
-            of_method.unwrap().contains(".idempotent()")
+            of_method.unwrap().contains("is_idempotent:true")
         })
     };
     let word = |name: &str, word: bool| {

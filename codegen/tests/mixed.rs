@@ -44,11 +44,12 @@ fn module(content: &str, name: &str) -> String {
 /// The path of each RPC in a module's list of methods, and what it has beside its settings.
 fn methods(module: &str) -> Vec<(String, String)> {
     let list = module.split_once("staticMETHODS:").unwrap().1.split_once("];///").unwrap().0;
-    let infos = list.split("MethodInfo::new(").skip(1).map(|info| {
-        let mut texts = info.split('"').skip(1).step_by(2);
+    let infos = list.split("method_info(").skip(1).map(|info| {
+        let (info, names) = info.split_once("MethodParts::of(").unwrap();
+        let mut texts = names.split('"').skip(1).step_by(2);
         let path = texts.nth(2).unwrap().to_owned();
         let has = |what: &str| info.contains(what);
-        let beside = match (has(".with_batching("), has(".with_polling(")) {
+        let beside = match (has("batching:"), has("polling:")) {
             (true, _) => "batching",
             (_, true) => "polling",
             _ => "",
@@ -88,8 +89,10 @@ fn settings_have_mixed_in_rpcs_batching_and_operations() {
     );
     for part in [
         // The kinds are those of the rows.
-        r#""Publish","/mixed.v1.Library/Publish",).of_kind(::tonic_gax::settings::MethodKind::Batching)"#,
-        r#""ListLocations","/google.cloud.location.Locations/ListLocations",).of_kind(::tonic_gax::settings::MethodKind::Paged)"#,
+        "kind:::tonic_gax::settings::MethodKind::Batching,codes:&RETRYABLE_CODE_DEFINITIONS[0],params:&RETRY_PARAM_DEFINITIONS[0],\
+         batching:Some(&BATCHING_SETTINGS[0]),",
+        "kind:::tonic_gax::settings::MethodKind::Paged,codes:&RETRYABLE_CODE_DEFINITIONS[0],params:&RETRY_PARAM_DEFINITIONS[0],\
+         host:Some(\"mixed.v1.Library\"),",
         // The settings of the YAML, and for Move those of Google's generators.
         "staticPOLLING_SETTINGS:[::tonic_gax::RetrySettings;2]=[::tonic_gax::__private::ConstSettings::new()\
          .initial_retry_delay(::core::time::Duration::new(60,0)).retry_delay_multiplier(1.25)\
@@ -131,7 +134,8 @@ fn a_mixed_in_rpc_has_the_policy_of_its_host() {
     let code = content(&generated, "mixed.v1.rs");
     let library = module(code, "library_gax");
     let place = |name: &str| {
-        let info = library.split(&format!("\"{name}\",\"/")).nth(1).unwrap();
+        let names = format!("\"{name}\",\"/");
+        let info = library.split("method_info(").find(|info| info.contains(&names)).unwrap();
         info.split("RETRY_PARAM_DEFINITIONS[").nth(1).unwrap().split(']').next().unwrap().to_owned()
     };
     // The entry for the service; that of the method; the one that names the mixin's own service has no effect.

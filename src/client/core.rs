@@ -5,7 +5,7 @@ use crate::client::encoded::{Added, Encoded};
 use crate::client::lro::LongRunningMethods;
 use crate::client::method::Method;
 use crate::client::methods::Methods;
-use crate::client::streaming::{MessageCall, ProstStream, StreamingCall, Timed};
+use crate::client::streaming::{ProstStream, ResponseStream, StreamingCall, Timed};
 use crate::client::unary::UnaryCall;
 use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::grpc::{
@@ -22,6 +22,7 @@ use http::{HeaderMap, Uri};
 use prost::Message;
 use std::any::type_name;
 use std::fmt;
+use std::future::ready;
 use std::sync::Arc;
 use tokio::time::Instant;
 use tonic::codec::CompressionEncoding;
@@ -144,7 +145,11 @@ impl<T: Transport> Client<T> {
     }
 
     /// Calls an RPC that replies with a stream.
-    pub fn server_streaming<Req, Res>(&self, index: usize, request: Request<Req>) -> StreamingCall<Res>
+    pub fn server_streaming<Req, Res>(
+        &self,
+        index: usize,
+        request: Request<Req>,
+    ) -> StreamingCall<ResponseStream<Res>>
     where
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
@@ -163,11 +168,10 @@ impl<T: Transport> Client<T> {
                 *request.metadata_mut() = MetadataMap::from_headers(headers);
             }
             let (mut grpc, path, request) = self.timed(method, request);
-            Ok(StreamingCall::new(async move {
+            Ok(StreamingCall::plain(async move {
                 grpc.server_streaming(request, path, ProstCodec::default()).await
             }))
         })
-        .unwrap_or_else(|status| StreamingCall::new(std::future::ready(Err(status))))
     }
 
     /// A call whose stream resumes, or whose caller is watched.
@@ -176,7 +180,7 @@ impl<T: Transport> Client<T> {
         method: &Method,
         request: Request<Req>,
         own: Option<&Resumption>,
-    ) -> Result<StreamingCall<Res>, Status>
+    ) -> Result<StreamingCall<ResponseStream<Res>>, Status>
     where
         Req: Message + Send + Sync + 'static,
         Res: Message + Default + Send + Sync + 'static,
@@ -196,7 +200,7 @@ impl<T: Transport> Client<T> {
     }
 
     /// Calls an RPC that takes a stream.
-    pub fn client_streaming<R, Req, Res>(&self, index: usize, request: Request<R>) -> MessageCall<Res>
+    pub fn client_streaming<R, Req, Res>(&self, index: usize, request: Request<R>) -> StreamingCall<Res>
     where
         R: tokio_stream::Stream<Item = Req> + Send + 'static,
         Req: Message + Send + Sync + 'static,
@@ -204,15 +208,18 @@ impl<T: Transport> Client<T> {
     {
         self.with_method(index, |method| {
             let (mut grpc, path, request) = self.timed(method, request);
-            Ok(MessageCall::new(
-                async move { grpc.client_streaming(request, path, ProstCodec::default()).await },
-            ))
+            Ok(StreamingCall::new(async move {
+                grpc.client_streaming(request, path, ProstCodec::default()).await
+            }))
         })
-        .unwrap_or_else(|status| MessageCall::new(std::future::ready(Err(status))))
     }
 
     /// Calls an RPC that takes a stream and replies with one.
-    pub fn streaming<R, Req, Res>(&self, index: usize, request: Request<R>) -> StreamingCall<Res>
+    pub fn streaming<R, Req, Res>(
+        &self,
+        index: usize,
+        request: Request<R>,
+    ) -> StreamingCall<ResponseStream<Res>>
     where
         R: tokio_stream::Stream<Item = Req> + Send + 'static,
         Req: Message + Send + Sync + 'static,
@@ -220,18 +227,20 @@ impl<T: Transport> Client<T> {
     {
         self.with_method(index, |method| {
             let (mut grpc, path, request) = self.timed(method, request);
-            Ok(StreamingCall::new(async move { grpc.streaming(request, path, ProstCodec::default()).await }))
+            Ok(StreamingCall::plain(
+                async move { grpc.streaming(request, path, ProstCodec::default()).await },
+            ))
         })
-        .unwrap_or_else(|status| StreamingCall::new(std::future::ready(Err(status))))
     }
 
     /// A call of the method of that index, as its settings are now.
-    fn with_method<C>(
+    fn with_method<R: Send + 'static>(
         &self,
         index: usize,
-        call: impl FnOnce(&Method) -> Result<C, Status>,
-    ) -> Result<C, Status> {
-        self.methods.load().get(index).ok_or_else(unknown_method).and_then(call)
+        call: impl FnOnce(&Method) -> Result<StreamingCall<R>, Status>,
+    ) -> StreamingCall<R> {
+        let call = self.methods.load().get(index).ok_or_else(unknown_method).and_then(call);
+        call.unwrap_or_else(|status| StreamingCall::new(ready(Err(status))))
     }
 
     /// tonic's client over a channel that adds the settings' deadline.

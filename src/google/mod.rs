@@ -5,27 +5,23 @@
 
 mod endpoint_error;
 mod google_headers;
-mod method_annotations;
+pub(crate) mod method_annotations;
 mod method_headers;
 mod pattern;
-mod request_id;
-mod request_param;
+pub(crate) mod request_id;
+pub(crate) mod request_param;
 mod service_endpoint;
-mod service_info;
+pub(crate) mod service_info;
 mod short_text;
 mod value;
 
 pub use endpoint_error::EndpointError;
 pub use google_headers::GoogleHeaders;
-#[doc(hidden)]
-pub use method_annotations::MethodAnnotations;
+pub(crate) use method_annotations::MethodAnnotations;
 pub(crate) use method_headers::{ClientHeaders, MethodHeaders, X_GOOG_REQUEST_PARAMS};
-#[doc(hidden)]
-pub use request_id::fill_request_id;
-#[doc(hidden)]
-pub use request_param::RequestParam;
+#[cfg(feature = "tables")]
+pub(crate) use request_param::RequestParam;
 #[cfg(test)]
 pub(crate) use request_param::request_params;
 pub use service_endpoint::ServiceEndpoint;
-#[doc(hidden)]
-pub use service_info::ServiceInfo;
+pub(crate) use service_info::ServiceInfo;

@@ -102,7 +102,7 @@ pub(crate) struct Followed {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::settings::MethodInfo;
+    use crate::settings::method_info::{MethodParts, method_info};
     use gax_retry::{CodeSet, RetrySettings};
 
     fn stub(settings: &[RetrySettings]) -> StubSettings {
@@ -111,9 +111,8 @@ mod tests {
             .iter()
             .map(|settings| {
                 let params = Box::leak(Box::new(("params", settings.clone())));
-                MethodInfo::new("pkg.Service", "Method", "/pkg.Service/Method")
-                    .with_codes(&CODES)
-                    .with_params(params)
+                let parts = MethodParts::of("pkg.Service", "Method", "/pkg.Service/Method");
+                method_info(MethodParts { codes: &CODES, params, ..parts })
             })
             .collect();
         StubSettings::new(methods.leak())

@@ -13,33 +13,37 @@ static NO_PARAMS: (&str, RetrySettings) = ("no_retry_params", ConstSettings::new
 
 /// An RPC of a generated client: its names, its kind, and what the retry table says of it.
 #[derive(Debug)]
-#[must_use]
-pub struct MethodInfo {
-    service: &'static str,
-    name: &'static str,
-    path: &'static str,
-    kind: MethodKind,
-    codes: &'static (&'static str, CodeSet),
-    params: &'static (&'static str, RetrySettings),
-    batching: Option<&'static BatchingSettings>,
-    polling: Option<&'static RetrySettings>,
-    hedging: Option<&'static Hedging>,
-    wait_for_ready: Option<bool>,
-    wait_timeout: Option<Duration>,
-    idle_timeout: Option<Duration>,
-    is_idempotent: bool,
-    is_read_only: bool,
-    annotations: Option<&'static MethodAnnotations>,
+pub struct MethodInfo(MethodParts);
+
+/// The fields of a [`MethodInfo`], which generated code fills.
+#[derive(Debug, Clone, Copy)]
+#[expect(clippy::exhaustive_structs, missing_docs, reason = "generated code makes it")]
+pub struct MethodParts {
+    pub service: &'static str,
+    pub name: &'static str,
+    pub path: &'static str,
+    pub kind: MethodKind,
+    pub codes: &'static (&'static str, CodeSet),
+    pub params: &'static (&'static str, RetrySettings),
+    pub batching: Option<&'static BatchingSettings>,
+    pub polling: Option<&'static RetrySettings>,
+    pub hedging: Option<&'static Hedging>,
+    pub wait_for_ready: Option<bool>,
+    pub wait_timeout: Option<Duration>,
+    pub idle_timeout: Option<Duration>,
+    pub is_idempotent: bool,
+    pub is_read_only: bool,
+    pub annotations: Option<&'static MethodAnnotations>,
     /// The service whose client it is mixed into; `None`: its own.
-    host: Option<&'static str>,
+    pub host: Option<&'static str>,
     /// The types of its messages, where they matter: for streams of responses.
-    messages: Option<fn() -> [TypeId; 2]>,
+    pub messages: Option<fn() -> [TypeId; 2]>,
 }
 
-impl MethodInfo {
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn new(service: &'static str, name: &'static str, path: &'static str) -> Self {
+impl MethodParts {
+    /// An RPC that no table and no annotation speaks of.
+    #[must_use]
+    pub const fn of(service: &'static str, name: &'static str, path: &'static str) -> Self {
         Self {
             service,
             name,
@@ -60,148 +64,64 @@ impl MethodInfo {
             messages: None,
         }
     }
+}
 
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn of_kind(mut self, kind: MethodKind) -> Self {
-        self.kind = kind;
-        self
-    }
+/// The RPC that these parts describe.
+#[must_use]
+pub const fn method_info(parts: MethodParts) -> MethodInfo {
+    MethodInfo(parts)
+}
 
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn with_codes(mut self, codes: &'static (&'static str, CodeSet)) -> Self {
-        self.codes = codes;
-        self
-    }
+/// The types of two messages, for [`MethodParts::messages`].
+#[must_use]
+pub fn message_types<Q: 'static, M: 'static>() -> [TypeId; 2] {
+    [TypeId::of::<Q>(), TypeId::of::<M>()]
+}
 
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn with_params(mut self, params: &'static (&'static str, RetrySettings)) -> Self {
-        self.params = params;
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn with_batching(mut self, batching: &'static BatchingSettings) -> Self {
-        self.batching = Some(batching);
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn with_polling(mut self, polling: &'static RetrySettings) -> Self {
-        self.polling = Some(polling);
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn with_hedging(mut self, hedging: &'static Hedging) -> Self {
-        self.hedging = Some(hedging);
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn waiting_for_ready(mut self, waits: bool) -> Self {
-        self.wait_for_ready = Some(waits);
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn with_wait_timeout(mut self, timeout: Duration) -> Self {
-        self.wait_timeout = Some(timeout);
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn with_idle_timeout(mut self, timeout: Duration) -> Self {
-        self.idle_timeout = Some(timeout);
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn idempotent(mut self) -> Self {
-        self.is_idempotent = true;
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn read_only(mut self) -> Self {
-        self.is_read_only = true;
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn with_annotations(mut self, annotations: &'static MethodAnnotations) -> Self {
-        self.annotations = Some(annotations);
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn mixed_into(mut self, host: &'static str) -> Self {
-        self.host = Some(host);
-        self
-    }
-
-    /// For generated code.
-    #[doc(hidden)]
-    pub const fn with_messages<Q: 'static, M: 'static>(mut self) -> Self {
-        self.messages = Some(|| [TypeId::of::<Q>(), TypeId::of::<M>()]);
-        self
-    }
-
+impl MethodInfo {
     /// The types of its requests and responses, if it responds with a stream to one message.
     pub(crate) fn messages(&self) -> Option<[TypeId; 2]> {
-        self.messages.map(|messages| messages())
+        self.0.messages.map(|messages| messages())
     }
 
     /// The service under whose name a retry table has it.
     #[cfg(feature = "tables")]
     pub(super) fn table_service(&self) -> &'static str {
-        self.host.unwrap_or(self.service)
+        self.0.host.unwrap_or(self.0.service)
     }
 
     /// How calls are hedged, as the retry table says; `None`: they aren't.
     #[must_use]
     pub fn hedging(&self) -> Option<&'static Hedging> {
-        self.hedging
+        self.0.hedging
     }
 
     /// Whether its calls wait for a connection, as in the retry table (`waitForReady`); `None`: the table doesn't
     /// say.
     #[must_use]
     pub fn wait_for_ready(&self) -> Option<bool> {
-        self.wait_for_ready
+        self.0.wait_for_ready
     }
 
     /// The longest that a stream of its responses may let its caller wait for a message, as the retry table says
     /// (`wait_timeout`); `None`: no limit.
     #[must_use]
     pub fn wait_timeout(&self) -> Option<Duration> {
-        self.wait_timeout
+        self.0.wait_timeout
     }
 
     /// The longest that a caller may leave a stream of its responses alone, as the retry table says (`idle_timeout`); `None`:
     /// no limit.
     #[must_use]
     pub fn idle_timeout(&self) -> Option<Duration> {
-        self.idle_timeout
+        self.0.idle_timeout
     }
 
     /// Whether the RPC is known to be idempotent: by the word of the retry table or, if that has none, by the protos: by its
     /// `idempotency_level`, or by `google.api.http`, if it is a `GET`, `PUT` or `DELETE`.
     #[must_use]
     pub fn is_idempotent(&self) -> bool {
-        self.is_idempotent
+        self.0.is_idempotent
     }
 
     /// Whether the RPC is known to change nothing, by the protos: by its `idempotency_level`, or by `google.api.http`, if it is
@@ -209,81 +129,81 @@ impl MethodInfo {
     /// kept, because an earlier attempt may have been carried out.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
-        self.is_read_only
+        self.0.is_read_only
     }
 
     /// The service's full name, such as `google.cloud.asset.v1.AssetService`. For an RPC that is mixed into another
     /// service's client, it is the service that defines the RPC, such as `google.cloud.location.Locations`.
     #[must_use]
     pub fn service(&self) -> &'static str {
-        self.service
+        self.0.service
     }
 
     /// The RPC's name, such as `ExportAssets`.
     #[must_use]
     pub fn name(&self) -> &'static str {
-        self.name
+        self.0.name
     }
 
     /// The path on the wire, such as `/google.cloud.asset.v1.AssetService/ExportAssets`.
     #[must_use]
     pub fn path(&self) -> &'static str {
-        self.path
+        self.0.path
     }
 
     /// How the RPC is called.
     #[must_use]
     pub fn kind(&self) -> MethodKind {
-        self.kind
+        self.0.kind
     }
 
     /// The name of its retryable codes in the table's definitions, such as `retry_policy_1_codes`.
     #[must_use]
     pub fn codes_key(&self) -> &'static str {
-        self.codes.0
+        self.0.codes.0
     }
 
     /// The name of its settings in the table's definitions, such as `retry_policy_1_params`.
     #[must_use]
     pub fn params_key(&self) -> &'static str {
-        self.params.0
+        self.0.params.0
     }
 
     /// The codes that the table says to retry.
     #[must_use]
     pub fn retryable_codes(&self) -> CodeSet {
-        self.codes.1
+        self.0.codes.1
     }
 
     /// The settings that the table gives.
     #[must_use]
     pub fn retry_settings(&self) -> &'static RetrySettings {
-        &self.params.1
+        &self.0.params.1
     }
 
     /// How its requests are batched, as GAPIC YAML says; `None`: one by one.
     #[must_use]
     pub fn batching_settings(&self) -> Option<&'static BatchingSettings> {
-        self.batching
+        self.0.batching
     }
 
     /// How the long-running operations that it starts are polled, as GAPIC YAML says, or else as in
     /// Google's generators; `None`: it starts none.
     #[must_use]
     pub fn polling_settings(&self) -> Option<&'static RetrySettings> {
-        self.polling
+        self.0.polling
     }
 
     /// Whether its response is a long-running operation, which is polled.
     pub(crate) fn starts_operations(&self) -> bool {
-        self.polling.is_some()
+        self.0.polling.is_some()
     }
 
     pub(crate) fn annotations(&self) -> Option<&'static MethodAnnotations> {
-        self.annotations
+        self.0.annotations
     }
 
     pub(crate) fn path_and_query(&self) -> PathAndQuery {
-        PathAndQuery::from_static(self.path)
+        PathAndQuery::from_static(self.0.path)
     }
 }

@@ -1,27 +1,24 @@
 //! The settings a user sets: per RPC, per stub, per client and per call.
 
 mod call_settings;
-mod client_config;
-mod client_settings;
+pub(crate) mod client_config;
+pub(crate) mod client_settings;
 mod codec;
 #[cfg(feature = "tables")]
 mod followed;
-mod method_info;
+pub(crate) mod method_info;
 mod operation_call_settings;
 mod request_ext;
 #[cfg(feature = "serde")]
 mod stored_settings;
 mod stream_settings;
-mod stub_settings;
+pub(crate) mod stub_settings;
 
 pub use call_settings::CallSettings;
-#[doc(hidden)]
-pub use client_config::ClientConfig;
+pub(crate) use client_config::ClientConfig;
 #[cfg(feature = "tables")]
 pub(crate) use client_config::Followed;
 pub use client_settings::ClientSettings;
-#[doc(hidden)]
-pub use client_settings::{GoogleStub, ServiceStub, config_of};
 pub(crate) use codec::Codec;
 pub use gax_driver::RetryBudgets;
 pub use gax_retry::environment::EnvironmentError;
@@ -34,5 +31,4 @@ pub use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
 pub use request_ext::RequestExt;
 pub(crate) use stream_settings::StreamSettings;
-#[doc(hidden)]
-pub use stub_settings::StubSettings;
+pub(crate) use stub_settings::StubSettings;

@@ -10,10 +10,11 @@ use tonic_gax::{__private as gax, CodeSet, RetrySettings};
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
     ("no_retry_params", gax::ConstSettings::new().initial_retry_delay(Duration::ZERO).build());
-static METHODS: [gax::MethodInfo; 1] =
-    [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", crate::message::PATH)
-        .with_codes(&CODES)
-        .with_params(&PARAMS)];
+static METHODS: [tonic_gax::MethodInfo; 1] = [gax::method_info(gax::MethodParts {
+    codes: &CODES,
+    params: &PARAMS,
+    ..gax::MethodParts::of("google.cloud.asset.v1.AssetService", "ListAssets", crate::message::PATH)
+})];
 
 /// The generated client.
 ///
@@ -31,7 +32,10 @@ impl<S: Wire> Generated<S> {
     fn with_settings(service: S, settings: RetrySettings) -> Self {
         let mut stub = gax::StubSettings::new(&METHODS);
         stub.call_mut(0).set_retry_settings(settings).set_retryable_codes(Pace::codes());
-        Self(gax::Client::new(service, gax::ClientSettings::create(stub).with_method_extension(false)))
+        Self(gax::Client::new(
+            service,
+            tonic_gax::settings::ClientSettings::create(stub).with_method_extension(false),
+        ))
     }
 }
 

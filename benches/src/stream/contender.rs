@@ -123,21 +123,19 @@ impl<S: Wire> StreamContender for LayeredResuming<S> {
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
     ("no_retry_params", gax::ConstSettings::new().initial_retry_delay(Duration::ZERO).build());
-static METHODS: [gax::MethodInfo; 3] = [
-    gax::MethodInfo::new("bench.v1.Streams", "Watch", "/bench.v1.Streams/Watch")
-        .of_kind(MethodKind::ServerStreaming)
-        .with_messages::<Part, Part>()
-        .with_codes(&CODES)
-        .with_params(&PARAMS),
-    gax::MethodInfo::new("bench.v1.Streams", "Collect", "/bench.v1.Streams/Collect")
-        .of_kind(MethodKind::ClientStreaming)
-        .with_codes(&CODES)
-        .with_params(&PARAMS),
-    gax::MethodInfo::new("bench.v1.Streams", "Talk", "/bench.v1.Streams/Talk")
-        .of_kind(MethodKind::BidiStreaming)
-        .with_codes(&CODES)
-        .with_params(&PARAMS),
+static METHODS: [tonic_gax::MethodInfo; 3] = [
+    gax::method_info(gax::MethodParts {
+        messages: Some(gax::message_types::<Part, Part>),
+        ..method(MethodKind::ServerStreaming, "Watch", "/bench.v1.Streams/Watch")
+    }),
+    gax::method_info(method(MethodKind::ClientStreaming, "Collect", "/bench.v1.Streams/Collect")),
+    gax::method_info(method(MethodKind::BidiStreaming, "Talk", "/bench.v1.Streams/Talk")),
 ];
+
+const fn method(kind: MethodKind, name: &'static str, path: &'static str) -> gax::MethodParts {
+    let parts = gax::MethodParts::of("bench.v1.Streams", name, path);
+    gax::MethodParts { kind, codes: &CODES, params: &PARAMS, ..parts }
+}
 
 /// The generated client.
 #[derive(Debug, Clone)]
@@ -158,7 +156,10 @@ impl<S: Wire> Generated<S> {
         if let Some(resumption) = resumption {
             stub.call_mut(0).set_resumption(resumption);
         }
-        Self(gax::Client::new(service, gax::ClientSettings::create(stub).with_method_extension(false)))
+        Self(gax::Client::new(
+            service,
+            tonic_gax::settings::ClientSettings::create(stub).with_method_extension(false),
+        ))
     }
 }
 

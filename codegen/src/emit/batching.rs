@@ -48,7 +48,6 @@ fn batching(rpc: &Rpc<'_>) -> Option<TokenStream> {
         #[doc = ""]
         #[doc = #rule]
         #deprecated
-        #[must_use]
         pub fn #ident(&self) -> ::gax_batching::Batching<#request, #response, ::tonic::Status> {
             let client = self.clone();
             ::gax_batching::BatchCall::rpc(move |requests: ::std::vec::Vec<#request>| {

@@ -231,17 +231,17 @@ fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStre
     let (argument, output, body) = match rpc.kind {
         MethodKind::ServerStreaming => (
             one,
-            quote!(#runtime::client::StreamingCall<#response>),
+            quote!(#runtime::client::StreamingCall<#runtime::client::ResponseStream<#response>>),
             quote!(self.inner.server_streaming(#index, request.into_request())),
         ),
         MethodKind::ClientStreaming => (
             many,
-            quote!(#runtime::client::MessageCall<#response>),
+            quote!(#runtime::client::StreamingCall<#response>),
             quote!(self.inner.client_streaming(#index, request.into_streaming_request())),
         ),
         MethodKind::BidiStreaming => (
             many,
-            quote!(#runtime::client::StreamingCall<#response>),
+            quote!(#runtime::client::StreamingCall<#runtime::client::ResponseStream<#response>>),
             quote!(self.inner.streaming(#index, request.into_streaming_request())),
         ),
         _ => (one, quote!(#runtime::client::UnaryCall<T, #response>), unary(runtime, rpc)),

@@ -33,7 +33,7 @@ pub(super) fn annotated<'a>(
     joined.methods.iter().map(move |method| {
         annotations(emitter, method)?;
         let place = Literal::usize_unsuffixed(places.next()?);
-        Some(quote!(.with_annotations(&ANNOTATIONS[#place])))
+        Some(quote!(annotations: Some(&ANNOTATIONS[#place]),))
     })
 }
 

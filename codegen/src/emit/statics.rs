@@ -36,35 +36,37 @@ pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>
         let params = Literal::usize_unsuffixed(method.params.index);
         let batching = method.batching.as_ref().and_then(|_| batch.next()).map(|index| {
             let index = Literal::usize_unsuffixed(index);
-            quote!(.with_batching(&BATCHING_SETTINGS[#index]))
+            quote!(batching: Some(&BATCHING_SETTINGS[#index]),)
         });
         let polling = method.polling.as_ref().and_then(|_| poll.next()).map(|index| {
             let index = Literal::usize_unsuffixed(index);
-            quote!(.with_polling(&POLLING_SETTINGS[#index]))
+            quote!(polling: Some(&POLLING_SETTINGS[#index]),)
         });
         let hedging = method.hedging.as_ref().and_then(|_| hedge.next()).map(|index| {
             let index = Literal::usize_unsuffixed(index);
-            quote!(.with_hedging(&HEDGING[#index]))
+            quote!(hedging: Some(&HEDGING[#index]),)
         });
-        let waits = method.wait_for_ready.map(|waits| quote!(.waiting_for_ready(#waits)));
-        let wait = method.wait_timeout.map(duration).map(|timeout| quote!(.with_wait_timeout(#timeout)));
-        let idle = method.idle_timeout.map(duration).map(|timeout| quote!(.with_idle_timeout(#timeout)));
+        let waits = method.wait_for_ready.map(|waits| quote!(wait_for_ready: Some(#waits),));
+        let wait = method.wait_timeout.map(duration).map(|timeout| quote!(wait_timeout: Some(#timeout),));
+        let idle = method.idle_timeout.map(duration).map(|timeout| quote!(idle_timeout: Some(#timeout),));
         let annotated = annotations.next().flatten();
         let host = (method.service != joined.name()).then(|| joined.name());
-        let host = host.map(|host| quote!(.mixed_into(#host)));
-        let idempotent = method.is_idempotent.then(|| quote!(.idempotent()));
+        let host = host.map(|host| quote!(host: Some(#host),));
+        let idempotent = method.is_idempotent.then(|| quote!(is_idempotent: true,));
         // Streams that resume have to be of these.
         let messages = (method.kind == MethodKind::ServerStreaming).then(|| {
             let Rpc { request, response, .. } = rpc;
-            quote!(.with_messages::<#request, #response>())
+            quote!(messages: Some(#runtime::__private::message_types::<#request, #response>),)
         });
-        let read_only = method.is_read_only.then(|| quote!(.read_only()));
+        let read_only = method.is_read_only.then(|| quote!(is_read_only: true,));
         quote! {
-            #runtime::__private::MethodInfo::new(#service, #name, #path)
-                .of_kind(#kind)
-                .with_codes(&RETRYABLE_CODE_DEFINITIONS[#codes])
-                .with_params(&RETRY_PARAM_DEFINITIONS[#params])
+            #runtime::__private::method_info(#runtime::__private::MethodParts {
+                kind: #kind,
+                codes: &RETRYABLE_CODE_DEFINITIONS[#codes],
+                params: &RETRY_PARAM_DEFINITIONS[#params],
                 #batching #polling #hedging #waits #wait #idle #idempotent #read_only #annotated #host #messages
+                ..#runtime::__private::MethodParts::of(#service, #name, #path)
+            })
         }
     });
     let code_count = Literal::usize_unsuffixed(codes.len());

@@ -11,7 +11,7 @@ mod page_token;
 mod paged;
 mod pages;
 mod source;
-mod unary;
+pub(crate) mod unary;
 mod walk;
 
 pub use closure::{ClosurePages, paginate};
@@ -22,5 +22,3 @@ pub use paged::Paged;
 pub use pages::Pages;
 pub use source::PageSource;
 pub use unary::{PagedCall, UnaryPages};
-#[doc(hidden)]
-pub use unary::{PagedMethod, SizeField, TokenField, paged};

@@ -13,14 +13,15 @@ use tonic::metadata::MetadataMap;
 use tonic::{Response, Status, Streaming};
 use tower_service::Service;
 
-/// A call whose response is a stream; it resolves when the stream begins.
+/// A call with a stream on either side. It resolves to a response with one message, or with a
+/// [stream of messages](crate::client::ResponseStream) when that begins.
 ///
-/// Until its first message the stream is an operation like any other, which is retried by its settings: no message
+/// Until its first message a stream of responses is an operation like any other, which is retried by its settings: no message
 /// has been seen by then. RPC timeouts are not applied to it, since a stream may well be long where its parts are not;
 /// the total timeout covers all attempts and the whole stream. (By gax-java's rules the RPC timeout bounds each whole
 /// stream, and by gRPC's there is no other attempt once a response has headers.)
 ///
-/// A call that takes a stream as well is one attempt, unless its requests are
+/// A call that takes a stream is one attempt, under the settings' total timeout, unless its requests are
 /// [replayed](crate::RetryLayer::replay_streams), as they are by gRPC's rules. Then another attempt may follow until the
 /// response has headers, or more was sent than is buffered.
 ///
@@ -28,86 +29,50 @@ use tower_service::Service;
 ///
 /// Dropping it stops the call immediately; the server sees the stream reset.
 #[must_use = "futures do nothing unless polled"]
-pub struct StreamingCall<M> {
-    inner: BoxCall<ResponseStream<M>>,
+pub struct StreamingCall<R> {
+    inner: Pin<Box<dyn Future<Output = Result<Response<R>, Status>> + Send>>,
 }
 
-/// A call that takes a stream and gets one message back.
-///
-/// It is one attempt, under the settings' total timeout, unless its requests are
-/// [replayed](crate::RetryLayer::replay_streams), as they are by gRPC's rules.
-///
-/// # Cancel safety
-///
-/// Dropping it stops the call immediately; the server sees the stream reset.
-#[must_use = "futures do nothing unless polled"]
-pub struct MessageCall<M> {
-    inner: BoxCall<M>,
-}
-
-type BoxCall<R> = Pin<Box<dyn Future<Output = Result<Response<R>, Status>> + Send>>;
-
-impl<M> StreamingCall<M> {
+impl<R> StreamingCall<R> {
     pub(in crate::client) fn new(
+        call: impl Future<Output = Result<Response<R>, Status>> + Send + 'static,
+    ) -> Self {
+        Self { inner: Box::pin(call) }
+    }
+}
+
+impl<M: Send + 'static> StreamingCall<ResponseStream<M>> {
+    pub(in crate::client) fn plain(
         call: impl Future<Output = Result<Response<Streaming<M>>, Status>> + Send + 'static,
-    ) -> Self
-    where
-        M: Send + 'static,
-    {
-        Self { inner: Box::pin(async move { Ok(call.await?.map(ResponseStream::plain)) }) }
+    ) -> Self {
+        Self::new(async move { Ok(call.await?.map(ResponseStream::plain)) })
     }
 
     /// A stream that resumes, or whose caller is watched.
     pub(in crate::client) fn resumed(
         call: impl Future<Output = Result<Box<dyn MessageSource<M>>, Status>> + Send + 'static,
         idle_timeout: Option<Duration>,
-    ) -> Self
-    where
-        M: Send + 'static,
-    {
-        let call = async move {
+    ) -> Self {
+        Self::new(async move {
             let source = call.await?;
             let metadata = MetadataMap::from_headers(source.head());
             let stream = ResponseStream::resumed(SharedSource::new(source, idle_timeout));
             Ok(Response::from_parts(metadata, stream, Extensions::new()))
-        };
-        Self { inner: Box::pin(call) }
+        })
     }
 }
 
-impl<M> MessageCall<M> {
-    pub(in crate::client) fn new(
-        call: impl Future<Output = Result<Response<M>, Status>> + Send + 'static,
-    ) -> Self {
-        Self { inner: Box::pin(call) }
-    }
-}
-
-impl<M> Future for StreamingCall<M> {
-    type Output = Result<Response<ResponseStream<M>>, Status>;
+impl<R> Future for StreamingCall<R> {
+    type Output = Result<Response<R>, Status>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         self.inner.as_mut().poll(cx)
     }
 }
 
-impl<M> Future for MessageCall<M> {
-    type Output = Result<Response<M>, Status>;
-
-    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        self.inner.as_mut().poll(cx)
-    }
-}
-
-impl<M> fmt::Debug for StreamingCall<M> {
+impl<R> fmt::Debug for StreamingCall<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("StreamingCall").finish_non_exhaustive()
-    }
-}
-
-impl<M> fmt::Debug for MessageCall<M> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("MessageCall").finish_non_exhaustive()
     }
 }
 

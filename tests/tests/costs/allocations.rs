@@ -120,7 +120,8 @@ impl Contender for LiveClient {
 fn a_handle_adds_no_allocation_to_a_call() {
     let handle = SettingsHandle::new(Pace::AT_ONCE.table());
     let layer = RetryLayer::with_handle(&handle).layer(Canned::new());
-    let client = gax::ClientSettings::create(gax::StubSettings::new(&METHODS)).with_method_extension(false);
+    let client = tonic_gax::settings::ClientSettings::create(gax::StubSettings::new(&METHODS))
+        .with_method_extension(false);
     let client = gax::Client::new(Canned::new(), client.with_handle(&handle));
     let (live, fixed) =
         (cost(LiveLayer(AssetServiceClient::new(layer))), Layered::new(Canned::new(), Pace::AT_ONCE));
@@ -132,7 +133,7 @@ fn a_handle_adds_no_allocation_to_a_call() {
 #[test]
 fn headers_for_google_add_the_value_of_one() {
     fn client<S: gax::ServiceStub>(stub: S) -> Cost {
-        let settings = gax::ClientSettings::create(stub).with_method_extension(false);
+        let settings = tonic_gax::settings::ClientSettings::create(stub).with_method_extension(false);
         cost(LiveClient(gax::Client::new(Canned::new(), settings)))
     }
     struct OfGoogle;
@@ -244,19 +245,18 @@ fn a_calls_future_is_small() {
 
 static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
 static PARAMS: (&str, gax_retry::RetrySettings) = ("params", gax::ConstSettings::new().build());
-static METHODS: [gax::MethodInfo; 1] =
-    [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", message::PATH)
-        .with_codes(&CODES)
-        .with_params(&PARAMS)];
+static METHODS: [tonic_gax::MethodInfo; 1] = [gax::method_info(LIST_ASSETS)];
+const LIST_ASSETS: gax::MethodParts = gax::MethodParts {
+    codes: &CODES,
+    params: &PARAMS,
+    ..gax::MethodParts::of("google.cloud.asset.v1.AssetService", "ListAssets", message::PATH)
+};
 
 static SERVICE: gax::ServiceInfo = gax::ServiceInfo::new("cloudasset.googleapis.com", Some("1.0.0"));
 static REQUEST_PARAMS: [gax::RequestParam; 1] = [gax::RequestParam::new("parent", &[1], 9, "")];
 static ANNOTATIONS: gax::MethodAnnotations = gax::MethodAnnotations::new(&REQUEST_PARAMS, Some("v1"));
-static ROUTED: [gax::MethodInfo; 1] =
-    [gax::MethodInfo::new("google.cloud.asset.v1.AssetService", "ListAssets", message::PATH)
-        .with_codes(&CODES)
-        .with_params(&PARAMS)
-        .with_annotations(&ANNOTATIONS)];
+static ROUTED: [tonic_gax::MethodInfo; 1] =
+    [gax::method_info(gax::MethodParts { annotations: Some(&ANNOTATIONS), ..LIST_ASSETS })];
 
 /// Counts how often it is encoded.
 #[derive(Debug, Default)]
@@ -291,7 +291,7 @@ async fn a_message_is_encoded_once_for_all_attempts() {
     let service = Canned::new().failing(3);
     let mut stub = gax::StubSettings::new(&METHODS);
     *stub.call_mut(0) = CallSettings::new(Pace::AT_ONCE.settings(), Pace::codes());
-    let client = gax::Client::new(service.clone(), gax::ClientSettings::create(stub));
+    let client = gax::Client::new(service.clone(), tonic_gax::settings::ClientSettings::create(stub));
     let reply: Result<Response<Counted>, Status> = client.unary(0, Request::new(Counted)).await;
     reply.unwrap();
     assert_eq!((service.attempts(), ENCODED.load(Ordering::Relaxed)), (4, 1));

@@ -5,7 +5,7 @@ use gax_driver::Retryer;
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
 use tonic::transport::Channel;
 use tonic::{Request, Status};
-use tonic_gax::client::{MessageCall, StreamingCall, UnaryCall};
+use tonic_gax::client::{ResponseStream, StreamingCall, UnaryCall};
 use tonic_gax::grpc::{ResponseBody, ResponseFuture};
 use tonic_gax::settings::OperationCallSettings;
 use tonic_gax::{
@@ -135,8 +135,8 @@ fn public_types_can_be_shared_and_sent() {
     sent::<ResponseFuture<Channel>>();
     sent::<ResponseBody>();
     sent::<UnaryCall<Channel, ListAssetsResponse>>();
+    sent::<StreamingCall<ResponseStream<ListAssetsResponse>>>();
     sent::<StreamingCall<ListAssetsResponse>>();
-    sent::<MessageCall<ListAssetsResponse>>();
 }
 
 /// Types that are cloned or moved with each call stay small.

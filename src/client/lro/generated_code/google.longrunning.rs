@@ -246,51 +246,61 @@ pub mod operations_gax {
         ),
     ];
     static METHODS: [crate::MethodInfo; 5] = [
-        crate::__private::MethodInfo::new(
+        crate::__private::method_info(crate::__private::MethodParts {
+            kind: crate::settings::MethodKind::Paged,
+            codes: &RETRYABLE_CODE_DEFINITIONS[0],
+            params: &RETRY_PARAM_DEFINITIONS[0],
+            annotations: Some(&ANNOTATIONS[0]),
+            ..crate::__private::MethodParts::of(
                 "google.longrunning.Operations",
                 "ListOperations",
                 "/google.longrunning.Operations/ListOperations",
             )
-            .of_kind(crate::settings::MethodKind::Paged)
-            .with_codes(&RETRYABLE_CODE_DEFINITIONS[0])
-            .with_params(&RETRY_PARAM_DEFINITIONS[0])
-            .with_annotations(&ANNOTATIONS[0]),
-        crate::__private::MethodInfo::new(
+        }),
+        crate::__private::method_info(crate::__private::MethodParts {
+            kind: crate::settings::MethodKind::Unary,
+            codes: &RETRYABLE_CODE_DEFINITIONS[0],
+            params: &RETRY_PARAM_DEFINITIONS[0],
+            annotations: Some(&ANNOTATIONS[1]),
+            ..crate::__private::MethodParts::of(
                 "google.longrunning.Operations",
                 "GetOperation",
                 "/google.longrunning.Operations/GetOperation",
             )
-            .of_kind(crate::settings::MethodKind::Unary)
-            .with_codes(&RETRYABLE_CODE_DEFINITIONS[0])
-            .with_params(&RETRY_PARAM_DEFINITIONS[0])
-            .with_annotations(&ANNOTATIONS[1]),
-        crate::__private::MethodInfo::new(
+        }),
+        crate::__private::method_info(crate::__private::MethodParts {
+            kind: crate::settings::MethodKind::Unary,
+            codes: &RETRYABLE_CODE_DEFINITIONS[0],
+            params: &RETRY_PARAM_DEFINITIONS[0],
+            annotations: Some(&ANNOTATIONS[2]),
+            ..crate::__private::MethodParts::of(
                 "google.longrunning.Operations",
                 "DeleteOperation",
                 "/google.longrunning.Operations/DeleteOperation",
             )
-            .of_kind(crate::settings::MethodKind::Unary)
-            .with_codes(&RETRYABLE_CODE_DEFINITIONS[0])
-            .with_params(&RETRY_PARAM_DEFINITIONS[0])
-            .with_annotations(&ANNOTATIONS[2]),
-        crate::__private::MethodInfo::new(
+        }),
+        crate::__private::method_info(crate::__private::MethodParts {
+            kind: crate::settings::MethodKind::Unary,
+            codes: &RETRYABLE_CODE_DEFINITIONS[0],
+            params: &RETRY_PARAM_DEFINITIONS[0],
+            annotations: Some(&ANNOTATIONS[3]),
+            ..crate::__private::MethodParts::of(
                 "google.longrunning.Operations",
                 "CancelOperation",
                 "/google.longrunning.Operations/CancelOperation",
             )
-            .of_kind(crate::settings::MethodKind::Unary)
-            .with_codes(&RETRYABLE_CODE_DEFINITIONS[0])
-            .with_params(&RETRY_PARAM_DEFINITIONS[0])
-            .with_annotations(&ANNOTATIONS[3]),
-        crate::__private::MethodInfo::new(
+        }),
+        crate::__private::method_info(crate::__private::MethodParts {
+            kind: crate::settings::MethodKind::Unary,
+            codes: &RETRYABLE_CODE_DEFINITIONS[0],
+            params: &RETRY_PARAM_DEFINITIONS[0],
+            annotations: Some(&ANNOTATIONS[4]),
+            ..crate::__private::MethodParts::of(
                 "google.longrunning.Operations",
                 "WaitOperation",
                 "/google.longrunning.Operations/WaitOperation",
             )
-            .of_kind(crate::settings::MethodKind::Unary)
-            .with_codes(&RETRYABLE_CODE_DEFINITIONS[0])
-            .with_params(&RETRY_PARAM_DEFINITIONS[0])
-            .with_annotations(&ANNOTATIONS[4]),
+        }),
     ];
     /// The retryable codes and retry settings that each RPC starts with.
     ///

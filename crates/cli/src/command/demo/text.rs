@@ -7,7 +7,6 @@ use crate::render::{HEAD, Ms, Recoverable, Timeline, attempts, bars, explain, gr
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetrySettings};
 use gax_text::Escaped;
 use std::fmt::Write as _;
-use tonic_gax::__private::attempt_table;
 use tonic_gax::CallSettings;
 
 /// The lessons of all scenes.
@@ -92,5 +91,5 @@ pub(super) fn outcome(played: &Played) -> String {
         None => String::new(),
     };
     let ending = prose(&format!("{why}\n{error}"), 0);
-    format!("\n{}{bars}\n{ending}", attempts(&attempt_table(&played.report)))
+    format!("\n{}{bars}\n{ending}", attempts(&played.report.table()))
 }
