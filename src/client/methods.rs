@@ -133,7 +133,8 @@ impl Configs {
             }
             List { methods, configs: Arc::clone(&configs) }
         };
-        Replaceable::live(followed.handle.follow(make, Some(Arc::clone(&followed.known))))
+        let known = Some(Arc::clone(&followed.known));
+        Replaceable::live(gax_driver::__house::follow_table(&followed.handle, make, known))
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::settings::client_config::Followed;
 use crate::settings::stub_settings::call_by_table;
 use crate::settings::{CallSettings, ClientSettings, MethodInfo, StubSettings};
-use gax_driver::__house::KnownMethods;
+use gax_driver::__house::{KnownMethods, know_methods};
 use gax_driver::live::{SettingsHandle, UnknownMethodsError};
 use gax_retry::{CodeSet, RetrySettings};
 use gax_table::{HedgingPolicy, MethodDescription, MethodPolicy, RetryTable, ServiceDescription};
@@ -13,9 +13,8 @@ impl<S> ClientSettings<S> {
     /// Takes the settings of RPCs from a handle's table, and from each table that replaces it, read by the same rules as when
     /// the client was generated. Changes of the stub settings override the table, and so does a retry budget that is set here.
     /// Default: the settings don't change.
-    #[must_use]
     pub fn with_handle(mut self, handle: &SettingsHandle) -> Self {
-        let known = handle.know(KnownMethods::of_client(self.config.stub.services(), false));
+        let known = know_methods(handle, KnownMethods::of_client(self.config.stub.services(), false));
         self.config.followed = Some(Followed { handle: handle.clone(), known });
         self.config.options.observers.follow(handle);
         self
@@ -30,7 +29,7 @@ impl<S> ClientSettings<S> {
     /// The table that the handle has now names some.
     pub fn deny_unknown_methods(mut self, deny: bool) -> Result<Self, UnknownMethodsError> {
         if let Some(Followed { handle, known }) = &mut self.config.followed {
-            let checked = handle.know(KnownMethods::of_client(self.config.stub.services(), deny));
+            let checked = know_methods(handle, KnownMethods::of_client(self.config.stub.services(), deny));
             checked.check(&handle.table())?;
             *known = checked;
         }

@@ -148,18 +148,19 @@ pub mod strategy {
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]
 pub mod __house {
-    pub use crate::credentials::scope::{NoPlaintext, is_loopback};
+    pub use crate::credentials::scope::{NoPlaintext, is_loopback, sent_in_plaintext};
     pub use crate::credentials::used::UsedCredentials;
     #[cfg(feature = "tables")]
     pub use crate::live::{
         follower::{CurrentTable, Follower},
+        handle::{follow_table, know_methods},
         known_methods::KnownMethods,
-        unknown_methods::unknown_names,
+        unknown_methods::{check_names, unknown_names},
     };
     pub use crate::operation::{
         Carrier, Clock, ConnectionLink, Entered, FirstAndLast, JitterSeeds, MessageCounter, Observed,
-        Observers, Outbound, Outgoing, PREFIX, RetryContext, Serving, Timer, earlier, inbound_deadline,
-        is_nested_retry, time_left, time_of_day, until,
+        Observers, Outbound, Outgoing, PREFIX, RetryContext, Serving, Timer, broken_off, earlier,
+        inbound_deadline, is_nested_retry, time_left, time_of_day, until,
     };
     #[cfg(feature = "tables")]
     pub use crate::options::TableEntries;

@@ -1,4 +1,5 @@
 //! The state that all calls through a layer share.
+#![allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
 
 use crate::config::HttpConfig;
 use crate::failure::Connections;
@@ -8,7 +9,6 @@ use gax_driver::protocol::Start;
 use gax_driver::{CallOptions, OperationOptions};
 use gax_retry::http::{IdempotencyStrategy, Preset};
 use http::request::Parts;
-use std::fmt;
 use std::sync::Arc;
 
 /// The state that all calls through a layer share.
@@ -28,7 +28,6 @@ impl SharedState {
     }
 
     /// The policy of one call: the layer's, or that of the request's rule, unless the call brings something along.
-    #[doc(hidden)]
     pub fn config_for(&self, parts: &mut Parts) -> Arc<HttpConfig> {
         let loaded = self.config.load();
         let own = HttpConfig::of_rule(&loaded, parts);
@@ -71,11 +70,5 @@ impl SharedState {
             config.policy = config.policy.without_retries();
         }
         Arc::new(config.bounded_by(&self.options.caps()))
-    }
-}
-
-impl fmt::Debug for SharedState {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("SharedState").field("config", &*self.config.load()).finish_non_exhaustive()
     }
 }

@@ -40,7 +40,7 @@ pub(super) fn add_headers<B>(request: &mut Request<B>, headers: &HeaderMap, is_o
     let ours = std::mem::replace(request.headers_mut(), all);
     request.headers_mut().extend(ours);
     if !is_own_origin {
-        request.extensions_mut().insert(OtherOrigin::new());
+        request.extensions_mut().insert(OtherOrigin::default());
     }
 }
 

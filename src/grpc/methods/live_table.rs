@@ -3,7 +3,7 @@
 use crate::grpc::methods::descriptors::Descriptions;
 use crate::grpc::methods::table::{MethodOptions, Methods};
 use crate::grpc::methods::unknown::services;
-use gax_driver::__house::{CurrentTable, KnownMethods, Replaceable};
+use gax_driver::__house::{CurrentTable, KnownMethods, Replaceable, follow_table, know_methods};
 use gax_driver::live::SettingsHandle;
 use std::sync::Arc;
 
@@ -31,8 +31,8 @@ impl LiveTable {
     /// Tables are checked against these methods from now on.
     pub(crate) fn know(&mut self, described: &Descriptions) {
         let services = services(described);
-        let known = || self.handle.know(KnownMethods::of_descriptors(services, self.denies_unknown_methods));
-        self.known = (!described.is_empty()).then(known);
+        let known = KnownMethods::of_descriptors(services, self.denies_unknown_methods);
+        self.known = (!described.is_empty()).then(|| know_methods(&self.handle, known));
     }
 
     /// The methods by whichever table the handle has.
@@ -45,6 +45,6 @@ impl LiveTable {
                 None => methods,
             }
         };
-        Replaceable::live(self.handle.follow(make, self.known.clone()))
+        Replaceable::live(follow_table(&self.handle, make, self.known.clone()))
     }
 }

@@ -1,6 +1,7 @@
 //! Names in a table that descriptors don't have.
 
 use crate::grpc::methods::descriptors::Descriptions;
+use gax_driver::__house::check_names;
 use gax_driver::live::UnknownMethodsError;
 use gax_table::{Finding, MethodDescription, RetryTable, ServiceDescription};
 use std::collections::BTreeMap;
@@ -24,5 +25,5 @@ pub(crate) fn unknown_names(table: &RetryTable, described: &Descriptions) -> Vec
 
 /// An error, if the table names what descriptors don't have.
 pub(crate) fn known_methods(table: &RetryTable, described: &Descriptions) -> Result<(), UnknownMethodsError> {
-    UnknownMethodsError::check("the descriptors don't", table, &services(described))
+    check_names("the descriptors don't", table, &services(described))
 }

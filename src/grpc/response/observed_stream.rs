@@ -1,7 +1,7 @@
 //! A stream of responses that is observed until its end.
 
 use crate::grpc::methods::MethodConfig;
-use gax_driver::__house::{Clock, MessageCounter, Observed};
+use gax_driver::__house::{Clock, MessageCounter, Observed, broken_off};
 use gax_driver::OperationReport;
 use gax_retry::Code;
 use gax_retry::operation::AttemptResult;
@@ -47,7 +47,7 @@ impl ObservedStream {
         }
         let (report, clock) = self.report.take().filter(|_| code != Code::Ok)?;
         let may_be_repetition = self.config.policy.may_be_repetition(AttemptResult::failed(code));
-        Some(report.broken_off(code, clock.elapsed(), reason, may_be_repetition))
+        Some(broken_off(report, code, clock.elapsed(), reason, may_be_repetition))
     }
 
     /// A response of which everything is there.

@@ -142,7 +142,7 @@ impl Failure {
     /// The request has ended that the operation's thread works for.
     #[cold]
     pub(crate) fn request_ended() -> Self {
-        Self::new(Code::Cancelled, Kind::Transport(Status::from(RequestEnded::new()).into()))
+        Self::new(Code::Cancelled, Kind::Transport(Status::from(RequestEnded::default()).into()))
     }
 
     /// The operation's deadline passed while it waited for another attempt.

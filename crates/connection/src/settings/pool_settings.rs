@@ -4,8 +4,8 @@ use crate::error::ConnectionError;
 use crate::settings::backoff::ConnectBackoff;
 use crate::settings::http2::Http2;
 use crate::settings::picker::{Ejection, Picker};
-use gax_driver::__house::NoPlaintext;
-use gax_driver::credentials::{Credentials, CredentialsError};
+use gax_driver::__house::{NoPlaintext, sent_in_plaintext};
+use gax_driver::credentials::Credentials;
 use http::header::{Entry, USER_AGENT};
 use http::uri::{Authority, PathAndQuery, Scheme};
 use http::{HeaderValue, Request, Uri};
@@ -44,7 +44,7 @@ impl PoolSettings {
     /// It has credentials, which could be read on their way.
     pub(crate) fn admit<B>(&self, mut request: Request<B>) -> Result<Request<B>, ConnectionError> {
         if self.is_exposed && request.extensions().get::<NoPlaintext>().is_some() {
-            return Err(ConnectionError::refused(CredentialsError::plaintext(self.authority.host())));
+            return Err(ConnectionError::refused(sent_in_plaintext(self.authority.host())));
         }
         let mut parts = std::mem::take(request.uri_mut()).into_parts();
         parts.scheme = Some(self.scheme.clone());

@@ -2,6 +2,7 @@
 
 use crate::live::SettingsHandle;
 use crate::live::follower::CurrentTable;
+use crate::live::handle::follow_table;
 use crate::replaceable::Replaceable;
 use gax_retry::{CodeSet, Compatibility, Policy, RetryBudget, RetrySettings};
 use std::fmt;
@@ -29,7 +30,7 @@ impl LiveService {
             version: current.version,
             budget: current.budget.clone(),
         };
-        Self { entry: Replaceable::live(handle.follow(make, None)) }
+        Self { entry: Replaceable::live(follow_table(handle, make, None)) }
     }
 
     pub(super) fn policy(&self, codes: CodeSet, compatibility: Option<Compatibility>) -> Policy {

@@ -10,7 +10,7 @@ pub struct HeaderError {
 }
 
 impl HeaderError {
-    #[doc(hidden)]
+    /// The error of a value, which that phrase names, such as "the API key".
     #[must_use]
     pub const fn new(what: &'static str) -> Self {
         Self { what }

@@ -8,17 +8,9 @@ use std::net::IpAddr;
 /// In the extensions of a request that goes to another origin than its program has named: a redirect or the session of an upload
 /// has led there. [Transfers](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/transfers.md) mark their requests with
 /// it. A service that adds secrets to requests should not add them to these.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct OtherOrigin;
-
-impl OtherOrigin {
-    #[doc(hidden)]
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-}
 
 /// In the extensions of a request whose credentials must not be sent in plain text.
 #[derive(Debug, Clone, Copy)]
@@ -48,7 +40,7 @@ impl Scope {
             return Ok(false);
         }
         if !self.allows_plaintext && is_plaintext(uri) {
-            return Err(CredentialsError::plaintext(uri.host().unwrap_or_default()));
+            return Err(sent_in_plaintext(uri.host().unwrap_or_default()));
         }
         if !self.allows_plaintext {
             request.extensions_mut().insert(NoPlaintext);
@@ -57,17 +49,14 @@ impl Scope {
     }
 }
 
-impl CredentialsError {
-    /// They would be sent to that host in plain text.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn plaintext(host: &str) -> Self {
-        let problem = format!(
-            "credentials would be sent to {host} in plain text: connect over TLS, or allow it \
-             with Credentials::allow_plaintext"
-        );
-        Self::new(Code::FailedPrecondition, problem)
-    }
+/// The error of credentials that would be sent to that host in plain text.
+#[must_use]
+pub fn sent_in_plaintext(host: &str) -> CredentialsError {
+    let problem = format!(
+        "credentials would be sent to {host} in plain text: connect over TLS, or allow it \
+         with Credentials::allow_plaintext"
+    );
+    CredentialsError::new(Code::FailedPrecondition, problem)
 }
 
 /// Whether a URI leads over the network in plain text.

@@ -230,33 +230,31 @@ impl SettingsHandle {
         versions.wait_for(|now| *now > version).await.map_or(version, |now| *now)
     }
 
-    /// Tables are checked against these methods, as long as they are kept.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn know(&self, known: KnownMethods) -> Arc<KnownMethods> {
-        let known = Arc::new(known);
-        add(&mut self.state().known, Arc::downgrade(&known));
-        known
-    }
-
-    /// Makes something of this table and of those that replace it, for users who know these methods. The closure gets as
-    /// well what it has made of the table before.
-    #[doc(hidden)]
-    pub fn follow<T: Send + Sync + 'static>(
-        &self,
-        make: impl Fn(&CurrentTable, Option<&T>) -> T + Send + Sync + 'static,
-        known: Option<Arc<KnownMethods>>,
-    ) -> Arc<Follower<T>> {
-        let mut state = self.state();
-        let follower = Arc::new(Follower::new(&state.current, make, known));
-        let known: Weak<Follower<T>> = Arc::downgrade(&follower);
-        add(&mut state.followers, known);
-        follower
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.hub.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Tables of that handle are checked against these methods, as long as they are kept.
+#[must_use]
+pub fn know_methods(handle: &SettingsHandle, known: KnownMethods) -> Arc<KnownMethods> {
+    let known = Arc::new(known);
+    add(&mut handle.state().known, Arc::downgrade(&known));
+    known
+}
+
+/// Makes something of that handle's table and of those that replace it, for users who know these methods. The closure gets as
+/// well what it has made of the table before.
+pub fn follow_table<T: Send + Sync + 'static>(
+    handle: &SettingsHandle,
+    make: impl Fn(&CurrentTable, Option<&T>) -> T + Send + Sync + 'static,
+    known: Option<Arc<KnownMethods>>,
+) -> Arc<Follower<T>> {
+    let mut state = handle.state();
+    let follower = Arc::new(Follower::new(&state.current, make, known));
+    let known: Weak<Follower<T>> = Arc::downgrade(&follower);
+    add(&mut state.followers, known);
+    follower
 }
 
 /// Adds one more, and forgets those that are gone before more memory is taken for the list.

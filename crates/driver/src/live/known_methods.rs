@@ -1,6 +1,6 @@
 //! The methods that a client or a layer knows.
 
-use crate::live::unknown_methods::UnknownMethodsError;
+use crate::live::unknown_methods::{UnknownMethodsError, check_names};
 use gax_table::{RetryTable, ServiceDescription};
 
 /// The methods that a generated client has, or the descriptors of a layer.
@@ -34,10 +34,6 @@ impl KnownMethods {
     ///
     /// The table names other methods, and they are denied.
     pub fn check(&self, table: &RetryTable) -> Result<(), UnknownMethodsError> {
-        if self.denies_unknown {
-            UnknownMethodsError::check(self.owner, table, &self.services)
-        } else {
-            Ok(())
-        }
+        if self.denies_unknown { check_names(self.owner, table, &self.services) } else { Ok(()) }
     }
 }

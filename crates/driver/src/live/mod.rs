@@ -6,7 +6,7 @@
 mod error;
 mod event;
 pub(crate) mod follower;
-mod handle;
+pub(crate) mod handle;
 pub(crate) mod known_methods;
 mod replacement;
 pub(crate) mod unknown_methods;

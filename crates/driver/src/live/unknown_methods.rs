@@ -15,17 +15,6 @@ pub struct UnknownMethodsError {
 }
 
 impl UnknownMethodsError {
-    /// The error, if the table names what these services don't have.
-    #[doc(hidden)]
-    pub fn check(
-        owner: &'static str,
-        table: &RetryTable,
-        services: &[ServiceDescription],
-    ) -> Result<(), Self> {
-        let findings = unknown_names(table, services);
-        if findings.is_empty() { Ok(()) } else { Err(Self { owner, findings }) }
-    }
-
     /// A finding for each name.
     pub fn findings(&self) -> &[Finding] {
         &self.findings
@@ -40,6 +29,20 @@ impl fmt::Display for UnknownMethodsError {
 }
 
 impl Error for UnknownMethodsError {}
+
+/// The error, if the table names what these services don't have.
+///
+/// # Errors
+///
+/// It does: the error names its `owner`, and a verb.
+pub fn check_names(
+    owner: &'static str,
+    table: &RetryTable,
+    services: &[ServiceDescription],
+) -> Result<(), UnknownMethodsError> {
+    let findings = unknown_names(table, services);
+    if findings.is_empty() { Ok(()) } else { Err(UnknownMethodsError { owner, findings }) }
+}
 
 /// The names of a table that none of these services has; of none if no service is known.
 #[must_use]

@@ -33,6 +33,6 @@ pub use observe::{
 pub use observe::{ConnectionChange, ConnectionEvent, LostReason};
 pub use observe::{Entered, MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
 pub use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
-pub use report::FirstAndLast;
 pub use report::{AttemptDelay, DelayType, Name, Note, OperationError, OperationReport, Peer};
+pub use report::{FirstAndLast, broken_off};
 pub use timer::Timer;

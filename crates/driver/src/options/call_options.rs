@@ -100,8 +100,7 @@ impl CallOptions {
     }
 
     /// For a call that is an attempt of another operation: it is made once, without its own limits, and only that
-    /// operation reports it.
-    #[doc(hidden)]
+    /// operation reports it. For programs that retry calls of a client that retries, too.
     pub fn attempt() -> Self {
         Self { is_attempt: true, ..Self::default() }
     }
@@ -196,8 +195,7 @@ impl CallOptions {
         self
     }
 
-    /// Whether the settings of the method are changed at all.
-    #[doc(hidden)]
+    /// Whether they change the settings of the method at all.
     #[must_use]
     pub fn changes_settings(&self) -> bool {
         self.retry_settings.is_some()
@@ -206,22 +204,19 @@ impl CallOptions {
             || self.is_attempt
     }
 
-    /// Whether the call says itself what is retried.
-    #[doc(hidden)]
+    /// Whether they name retryable codes, instead of those of the method.
     #[must_use]
     pub fn replaces_codes(&self) -> bool {
         self.retryable_codes.is_some()
     }
 
-    /// The time that the call gives all its attempts.
-    #[doc(hidden)]
+    /// The total timeout that they set; `None`: they set none, or turn that of the method off.
     #[must_use]
     pub fn deadline(&self) -> Option<Duration> {
         self.overrides.total_timeout().over(None)
     }
 
-    /// The policy of the call, of that of its method.
-    #[doc(hidden)]
+    /// The policy of a call with these options, whose method has that one.
     pub fn applied_to(&self, mut policy: Policy) -> Policy {
         if let Some(settings) = &self.retry_settings {
             policy = policy.with_retry_settings(settings);

@@ -236,15 +236,14 @@ impl OperationOptions {
         };
     }
 
-    /// The budget, where `own` is that of the table or the policy.
-    #[doc(hidden)]
+    /// The retry budget that applies, where `own` is that of the table or of the policy.
     #[must_use]
     pub fn budget_over(&self, own: Option<RetryBudget>) -> Option<RetryBudget> {
         self.retry_budget.clone().over(own)
     }
 
-    /// The policy with these options, except those that apply to every call whatever its own options are.
-    #[doc(hidden)]
+    /// The policy with these options, except those that apply to every call whatever its own options are: [`caps`](Self::caps) and
+    /// [`retries_are_enabled`](Self::retries_are_enabled).
     pub fn applied_to(&self, policy: Policy) -> Policy {
         let own = policy.budget().cloned();
         let mut policy = policy.with_budget(self.budget_over(own));
@@ -257,20 +256,19 @@ impl OperationOptions {
         policy
     }
 
-    #[doc(hidden)]
+    /// Whether anything is retried. Default: true.
     #[must_use]
     pub fn retries_are_enabled(&self) -> bool {
         self.retries_enabled.unwrap_or(true)
     }
 
-    #[doc(hidden)]
+    /// Whether successful operations are reported. Default: false.
     #[must_use]
     pub fn wants_reports(&self) -> bool {
         self.reports.unwrap_or_default()
     }
 
-    /// The most that operators allow.
-    #[doc(hidden)]
+    /// The most that operators allow, by the [environment](Self::environment). Default: no limits.
     #[must_use]
     pub fn caps(&self) -> Environment {
         self.environment.unwrap_or_default()

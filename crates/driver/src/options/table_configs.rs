@@ -1,7 +1,8 @@
 //! The settings of operations over any transport, by a retry table.
 
 use crate::live::follower::CurrentTable;
-use crate::live::{SettingsHandle, known_methods::KnownMethods};
+use crate::live::handle::{SettingsHandle, follow_table, know_methods};
+use crate::live::known_methods::KnownMethods;
 use crate::operation::{Observers, earlier};
 use crate::options::table_entries::TableEntries;
 use crate::options::{CallOptions, OperationConfig, OperationOptions};
@@ -87,9 +88,9 @@ impl TableConfigs {
             let policies = Policies::new(table.clone(), *version, budget.as_ref(), &made_with);
             policies.with_latencies_of(before)
         };
-        let known = || handle.know(KnownMethods::of_descriptors(services.to_vec(), false));
+        let known = || know_methods(handle, KnownMethods::of_descriptors(services.to_vec(), false));
         let known = (!services.is_empty()).then(known);
-        Self { policies: Replaceable::live(handle.follow(make, known)), inputs }
+        Self { policies: Replaceable::live(follow_table(handle, make, known)), inputs }
     }
 
     /// The compatibility by whose rules attempts follow from the table's settings.

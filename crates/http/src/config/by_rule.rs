@@ -1,25 +1,19 @@
 //! Configs of their own for the requests of different rules.
 
 use std::collections::HashMap;
-use std::fmt;
 use std::sync::Arc;
+
+/// Configs by the names of rules.
+pub(super) type Rules<P> = Arc<HashMap<Box<str>, Arc<P>>>;
 
 /// A config for all requests, and one of their own for those that match a rule of the idempotency table: the rules are to HTTP
 /// what methods are to gRPC.
 #[derive(Clone)]
 pub(super) struct ByRule<P> {
     config: Arc<P>,
-    /// By the names of rules.
-    own: Arc<HashMap<Box<str>, Arc<P>>>,
+    own: Rules<P>,
     /// Whether `config` has what one request has; the others never do.
     is_of_request: bool,
-}
-
-/// Short: an API has dozens of rules.
-impl<P> fmt::Debug for ByRule<P> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ByRule").field("rules", &self.own.len()).finish_non_exhaustive()
-    }
 }
 
 impl<P: Clone> ByRule<P> {

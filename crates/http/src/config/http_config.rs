@@ -1,8 +1,7 @@
 //! The config of a request.
-#![allow(missing_docs, reason = "for the crates of this repository alone")]
+#![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
 
-use crate::config::by_rule::ByRule;
-use crate::config::rule_configs::RuleConfigs;
+use crate::config::by_rule::{ByRule, Rules};
 use gax_driver::__house::earlier;
 use gax_driver::CallOptions;
 use gax_retry::http::{
@@ -20,7 +19,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// The configuration that all calls of a layer share; a call with its own options has another one.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct HttpConfig {
     pub policy: Policy,
     /// The time that a call has for all its attempts.
@@ -37,7 +36,7 @@ pub struct HttpConfig {
     /// The configs for requests that can be hedged.
     hedged: Option<ByRule<HttpConfig>>,
     /// The configs of the rules that have their own settings.
-    pub(super) rules: Option<Arc<RuleConfigs<HttpConfig>>>,
+    pub(super) rules: Rules<HttpConfig>,
     /// By gax-java's rules, what its transport throws is `UNKNOWN` and final.
     throws_are_final: bool,
 }
@@ -62,44 +61,47 @@ impl HttpConfig {
         codes: Result<CodeSet, ParseCodeError>,
         compatibility: Compatibility,
     ) -> Self {
-        let is_java = compatibility == Compatibility::GaxJava;
+        let config = Self::of_policy(Policy::with_compatibility(settings, codes, compatibility));
+        if compatibility == Compatibility::GaxJava {
+            // gax-java retries by code alone.
+            return Self { strategy: IdempotencyStrategy::Always, throws_are_final: true, ..config };
+        }
+        config
+    }
+
+    fn of_policy(policy: Policy) -> Self {
         Self {
-            policy: Policy::with_compatibility(settings, codes, compatibility),
+            policy,
             timeout: None,
             statuses: None,
             transport: None,
             table: IdempotencyTable::http_methods(),
-            // gax-java retries by code alone.
-            strategy: if is_java { IdempotencyStrategy::Always } else { IdempotencyStrategy::default() },
+            strategy: IdempotencyStrategy::default(),
             limits: HttpLimits::default(),
             reports: false,
             hedged: None,
-            rules: None,
-            throws_are_final: is_java,
+            rules: Arc::default(),
+            throws_are_final: false,
         }
     }
 
     pub(crate) fn of_preset(preset: &Preset) -> Self {
         Self {
-            policy: preset.policy(),
-            timeout: None,
             statuses: Some(preset.statuses()),
             transport: Some(preset.transport_failures()),
             table: preset.idempotency_table().clone(),
             strategy: preset.strategy(),
-            limits: HttpLimits::default(),
-            reports: false,
-            hedged: None,
-            rules: None,
-            throws_are_final: false,
+            ..Self::of_policy(preset.policy())
         }
     }
 
     /// The config of a request, where the rule that it matches has one of its own.
     pub(crate) fn of_rule<'a>(own: &'a Arc<Self>, parts: &Parts) -> &'a Arc<Self> {
-        let Some(rules) = &own.rules else { return own };
+        if own.rules.is_empty() {
+            return own;
+        }
         let rule = facts_of(parts, |facts| own.table.rule_of(facts).map(IdempotencyRule::name));
-        rule.and_then(|rule| rules.get(rule)).unwrap_or(own)
+        rule.and_then(|rule| own.rules.get(rule)).unwrap_or(own)
     }
 
     /// Hedges requests that may run twice at once.
@@ -110,7 +112,7 @@ impl HttpConfig {
         let config = || Self {
             policy: self.policy.clone().with_hedging(hedging),
             hedged: None,
-            rules: None,
+            rules: Arc::default(),
             ..self.clone()
         };
         self.hedged = Some(ByRule::new(rules, config));
@@ -232,8 +234,10 @@ impl HttpConfig {
         if let (Some(hedged), Some(before)) = (&mut self.hedged, &before.hedged) {
             *hedged = hedged.joined(before, Self::with_latencies_of);
         }
-        if let (Some(rules), Some(before)) = (&mut self.rules, &before.rules) {
-            Arc::make_mut(rules).joined(before, Self::go_on_from);
+        for (rule, config) in Arc::make_mut(&mut self.rules) {
+            if let Some(before) = before.rules.get(rule) {
+                Arc::make_mut(config).go_on_from(before);
+            }
         }
     }
 }

@@ -3,7 +3,6 @@
 mod by_rule;
 mod http_config;
 mod layer_options;
-mod rule_configs;
 #[cfg(feature = "tables")]
 mod table_config;
 

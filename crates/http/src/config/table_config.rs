@@ -2,8 +2,7 @@
 
 use crate::config::http_config::HttpConfig;
 use crate::config::layer_options::LayerOptions;
-use crate::config::rule_configs::RuleConfigs;
-use gax_driver::__house::{CurrentTable, Follower};
+use gax_driver::__house::{CurrentTable, Follower, follow_table};
 use gax_driver::live::SettingsHandle;
 use gax_retry::{CodeSet, RetryBudget, RetrySettings};
 use gax_table::{HedgingPolicy, HttpPolicy, HttpRule, HttpTable, RetryTable};
@@ -25,7 +24,7 @@ impl LayerOptions {
             }
             Arc::new(config)
         };
-        handle.follow(make, None)
+        follow_table(handle, make, None)
     }
 
     /// The config by a table: for each request the settings of its rule, else those of `[http]`, else those of the service's entry.
@@ -59,11 +58,11 @@ impl LayerOptions {
         let of_all = table.http().and_then(|http| http.policy_of(None));
         let mut config = finished(of_all.map_or_else(of_entry, of_http));
         let rules = table.http().into_iter().flat_map(HttpTable::rules);
-        let mut own = rules.filter(HttpRule::has_own_policy).peekable();
-        if own.peek().is_some() {
-            let own = own.filter_map(|rule| Some((rule.rule().name(), finished(of_http(rule.policy()?)))));
-            config.rules = Some(Arc::new(RuleConfigs::new(own)));
-        }
+        let own = rules.filter(HttpRule::has_own_policy).filter_map(|rule| {
+            let config = finished(of_http(rule.policy()?));
+            Some((rule.rule().name().into(), Arc::new(config)))
+        });
+        config.rules = Arc::new(own.collect());
         config
     }
 }

@@ -4,7 +4,8 @@ use gax_wire::__house::chain;
 use hyper_util::client::legacy;
 use hyper_util::client::legacy::connect::HttpInfo;
 use std::error::Error;
-use std::net::{IpAddr, SocketAddr};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How many connections are remembered, at most one of each slot.
@@ -58,23 +59,15 @@ impl Connections {
     fn place(&self, info: &HttpInfo) -> (&AtomicU64, u64) {
         let [first, ..] = &self.0;
         let slot = self.0.get(usize::from(info.local_addr().port()) % SLOTS).unwrap_or(first);
-        (slot, mixed(mixed(0, info.local_addr()), info.remote_addr()))
+        (slot, mark(info.local_addr(), info.remote_addr()))
     }
 }
 
-/// Mixes an address into a number that is never 0 again.
-fn mixed(seed: u64, address: SocketAddr) -> u64 {
-    /// An odd number without a pattern: what it is multiplied with spreads over all bits.
-    const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-    let [high, low] = match address.ip() {
-        IpAddr::V4(ip) => [0, u64::from(u32::from(ip))],
-        IpAddr::V6(ip) => {
-            let bits = u128::from(ip);
-            [bits >> 64, bits & u128::from(u64::MAX)].map(|half| u64::try_from(half).unwrap_or_default())
-        }
-    };
-    let mix = |hash: u64, part: u64| (hash.rotate_left(23) ^ part).wrapping_mul(SPREAD);
-    mix(mix(mix(seed, high), low), u64::from(address.port())) | 1
+/// A number for a connection's addresses, which is never 0.
+fn mark(local: SocketAddr, remote: SocketAddr) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (local, remote).hash(&mut hasher);
+    hasher.finish() | 1
 }
 
 #[cfg(test)]
@@ -84,7 +77,7 @@ mod tests {
     #[test]
     fn addresses_differ() {
         let marks = ["1.2.3.4:80", "1.2.3.4:81", "1.2.3.5:80", "[::1]:80", "[1::1]:80", "[1::]:80"]
-            .map(|address| mixed(0, address.parse().unwrap()));
+            .map(|address| mark("[::1]:1".parse().unwrap(), address.parse().unwrap()));
         for (number, mark) in marks.iter().enumerate() {
             assert!(!marks[..number].contains(mark), "{number}");
         }

@@ -151,7 +151,7 @@ impl fmt::Display for HttpError {
         match &self.broken {
             Broken::TimedOut { after } => write!(f, ": the last attempt timed out after {}", Human(*after))?,
             Broken::NoTime => f.write_str(": there was no time for an attempt")?,
-            Broken::RequestEnded => write!(f, ": {}", RequestEnded::new())?,
+            Broken::RequestEnded => write!(f, ": {}", RequestEnded::default())?,
             Broken::Invalid(problem) => write!(f, ": {problem}")?,
             Broken::Failed { failure: Some(TransportFailure::Connect), .. } => {
                 f.write_str(": no connection could be made")?;

@@ -18,17 +18,9 @@ use std::fmt;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct RequestEnded;
-
-impl RequestEnded {
-    #[doc(hidden)]
-    #[must_use]
-    pub fn new() -> Self {
-        Self
-    }
-}
 
 impl fmt::Display for RequestEnded {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

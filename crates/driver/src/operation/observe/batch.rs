@@ -14,7 +14,8 @@ pub struct BatchInfo<'a> {
 }
 
 impl<'a> BatchInfo<'a> {
-    #[doc(hidden)]
+    /// A batch of that batcher with elements of these sizes, for tests of observers: why it is sent, how long it has waited for that,
+    /// and how long its elements had waited before they could be added.
     #[must_use]
     pub fn new(
         batcher: &'a str,

@@ -84,7 +84,7 @@ impl fmt::Display for LostReason {
 }
 
 impl<'a> ConnectionEvent<'a> {
-    #[doc(hidden)]
+    /// A change of the connection of that target to that peer, for tests of observers.
     #[must_use]
     pub fn new(target: &'a str, peer: &'a str, change: ConnectionChange<'a>) -> Self {
         Self { target, peer, change }

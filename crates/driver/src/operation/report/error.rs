@@ -28,7 +28,9 @@ pub struct OperationError {
 }
 
 impl OperationError {
-    #[doc(hidden)]
+    /// The error of an operation with that report, which failed by that cause: a protocol's own error has it as a source, so that
+    /// [`of`](Self::of) finds it.
+    #[must_use]
     pub fn new(report: OperationReport, cause: Option<Arc<dyn Error + Send + Sync>>) -> Self {
         Self { report: Box::new(report), cause }
     }

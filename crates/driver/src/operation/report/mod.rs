@@ -19,6 +19,6 @@ pub use delay::{AttemptDelay, DelayType};
 pub use error::OperationError;
 pub(super) use ledger::Ledger;
 pub use note::Note;
-pub use operation_report::{Name, OperationReport};
+pub use operation_report::{Name, OperationReport, broken_off};
 pub use peer::Peer;
 pub use rows::FirstAndLast;

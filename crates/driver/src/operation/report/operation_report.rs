@@ -89,8 +89,8 @@ impl OperationReport {
         &mut self.ledger
     }
 
-    /// The report of an operation without an attempt, since its request could not be made.
-    #[doc(hidden)]
+    /// The report of an operation without an attempt, since its request could not be made. It is for the errors of other
+    /// protocols, as are [`write_outcome`](Self::write_outcome) and [`OperationError::new`](crate::OperationError::new).
     pub fn unsendable(method: impl Into<Name>) -> Self {
         let mut report = Self::new(method, Ledger::default(), None);
         report.fail(StopReason::NonRetryable, None);
@@ -134,18 +134,6 @@ impl OperationReport {
     /// The report of this operation, whose reply says that it has failed with that code.
     pub(crate) fn failed(self, code: Code) -> Self {
         self.ended(code, None, StopReason::NonRetryable)
-    }
-
-    /// The report of this operation, whose reply broke off at that time and with that code. `may_be_repetition`: another attempt
-    /// may be why, if there was one.
-    #[doc(hidden)]
-    #[must_use]
-    pub fn broken_off(self, code: Code, at: Duration, reason: StopReason, may_be_repetition: bool) -> Self {
-        let mut report = self.ended(code, Some(at), reason);
-        if may_be_repetition && report.attempt_count() > 1 {
-            report.ledger.note(Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED);
-        }
-        report
     }
 
     fn ended(mut self, code: Code, at: Option<Duration>, reason: StopReason) -> Self {
@@ -269,8 +257,11 @@ impl OperationReport {
         self.ledger.delays().iter().find(|(number, _)| *number == attempt).map(|(_, delay)| *delay)
     }
 
-    /// One sentence about how the operation ended.
-    #[doc(hidden)]
+    /// Writes one sentence about how the operation ended, without a full stop: an error's text can begin with it.
+    ///
+    /// # Errors
+    ///
+    /// The formatter has failed.
     pub fn write_outcome(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let count = self.attempt_count();
         let noun = if count == 1 { "attempt" } else { "attempts" };
@@ -285,8 +276,8 @@ impl OperationReport {
         Ok(())
     }
 
-    /// The attempts as people read them, and what else there is to say.
-    #[doc(hidden)]
+    /// The attempts as the report prints them, and what else it prints, for programs that print it in another way, such as in colours.
+    #[must_use]
     pub fn table(&self) -> AttemptTable {
         let mut table = AttemptTable::new();
         self.first_attempts().iter().for_each(|attempt| table.attempt(attempt.into()));
@@ -323,6 +314,23 @@ impl OperationReport {
     pub fn notes(&self) -> &[Note] {
         &self.ledger.notes
     }
+}
+
+/// The report of an operation whose reply broke off at that time and with that code. `may_be_repetition`: another attempt may be why,
+/// if there was one.
+#[must_use]
+pub fn broken_off(
+    report: OperationReport,
+    code: Code,
+    at: Duration,
+    reason: StopReason,
+    may_be_repetition: bool,
+) -> OperationReport {
+    let mut report = report.ended(code, Some(at), reason);
+    if may_be_repetition && report.attempt_count() > 1 {
+        report.ledger.note(Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED);
+    }
+    report
 }
 
 impl fmt::Display for OperationReport {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 pub struct Peer(Arc<str>);
 
 impl Peer {
-    #[doc(hidden)]
+    /// The endpoint of that address.
+    #[must_use]
     pub fn new(address: &impl fmt::Display) -> Self {
         Self(address.to_string().into())
     }
