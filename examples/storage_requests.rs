@@ -318,7 +318,7 @@ async fn send_upload(sender: &Sender, id: String, upload: Upload<'_>, content: &
 async fn receive(sender: &Sender, id: String, download: Download<'_>) -> Value {
     match download.to_bytes(sender).await {
         Ok((content, downloaded)) => {
-            let status = downloaded.head().status.as_u16();
+            let status = downloaded.response().status().as_u16();
             let line = reply(&id, true, Some(status), Some(downloaded.report()), &[]);
             with_transfer(line, downloaded.bytes(), Ok(&content))
         }

@@ -56,4 +56,5 @@ pub mod __house {
     pub use crate::request::CutOff;
     pub use crate::response::{EndedEarly, OpenBody};
     pub use crate::segments::has_dots;
+    pub use crate::service::layered_client;
 }

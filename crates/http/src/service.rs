@@ -42,12 +42,6 @@ impl<S: Clone> HttpRetryService<S> {
         &self.0.service
     }
 
-    /// All that it takes to run an operation of another kind.
-    #[doc(hidden)]
-    pub fn client(&self) -> &LayeredClient<S> {
-        &self.0
-    }
-
     /// The longest body that is buffered, so that it can be replayed, unless a request says otherwise.
     #[cfg(feature = "reqwest")]
     pub(crate) fn max_replay_bytes(&self) -> usize {
@@ -96,6 +90,11 @@ impl<S: Clone> HttpRetryService<S> {
         let config = protocol.hedged(&config).unwrap_or(config);
         HttpResponseFuture::new(protocol, config)
     }
+}
+
+/// All that it takes to run an operation of another kind over that service.
+pub fn layered_client<S>(service: &HttpRetryService<S>) -> &LayeredClient<S> {
+    &service.0
 }
 
 impl<S: HttpService<B::Body>, B: IntoReplay> Service<http::Request<B>> for HttpRetryService<S> {

@@ -15,13 +15,15 @@ mod request;
 mod service;
 mod session;
 mod state_file;
+mod transferred;
 mod upload;
 
 pub use checksum::Checksums;
-pub use download::{Download, Downloaded};
+pub use download::Download;
 pub use error::{TransferError, TransferErrorKind};
 pub use paths::{UnsafeName, path_within};
 pub use progress::TransferProgress;
 pub use service::TransferService;
 pub use session::UploadSession;
-pub use upload::{STATE_FILE_IGNORED, Upload, UploadSource, Uploaded};
+pub use transferred::Transferred;
+pub use upload::{STATE_FILE_IGNORED, Upload, UploadSource};

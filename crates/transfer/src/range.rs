@@ -3,6 +3,10 @@
 use http::header::{CONTENT_RANGE, RANGE};
 use http::{HeaderMap, HeaderName};
 
+/// The headers in which Cloud Storage describes an object.
+pub(super) const GENERATION: HeaderName = HeaderName::from_static("x-goog-generation");
+pub(super) const STORED_LENGTH: HeaderName = HeaderName::from_static("x-goog-stored-content-length");
+
 /// The bytes that a response has, by its `Content-Range`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ContentRange {
@@ -57,6 +61,11 @@ pub(super) fn only<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a 
 pub(super) fn number(text: &str) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     if is_number { text.parse().ok() } else { None }
+}
+
+/// The generation of an object that such headers describe.
+pub(super) fn generation(headers: &HeaderMap) -> Option<i64> {
+    only(headers, &GENERATION)?.parse().ok()
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! A download, as a program describes it.
 
 use crate::checksum::Checksums;
-use crate::download::downloaded::Downloaded;
 use crate::download::file::PartialFile;
 use crate::download::options::DownloadOptions;
 use crate::download::receiver::Receiver;
@@ -12,9 +11,10 @@ use crate::progress::TransferProgress;
 use crate::protocol::OnProgress;
 use crate::request::TransferRequest;
 use crate::service::TransferService;
+use crate::transferred::Transferred;
 use bytes::Bytes;
 use gax_driver::CallOptions;
-use gax_http::__house::LayeredClient;
+use gax_http::__house::{LayeredClient, layered_client};
 use gax_http::HttpRetryService;
 use http::header::RANGE;
 use http::{HeaderName, HeaderValue, Method};
@@ -224,8 +224,8 @@ impl<'a> Download<'a> {
         self,
         client: &HttpRetryService<S>,
         path: P,
-    ) -> impl Future<Output = Result<Downloaded, TransferError>> + Send + use<'a, S, P> {
-        let (client, path) = (client.client().clone(), path.into());
+    ) -> impl Future<Output = Result<Transferred, TransferError>> + Send + use<'a, S, P> {
+        let (client, path) = (layered_client(client).clone(), path.into());
         async move {
             let parallel = self.parallel;
             let mut file = PartialFile::open(&path, self.is_resumable).await.map_err(Failure::unbegun)?;
@@ -269,8 +269,8 @@ impl<'a> Download<'a> {
         self,
         client: &HttpRetryService<S>,
         writer: W,
-    ) -> impl Future<Output = Result<Downloaded, TransferError>> + Send + use<'a, S, W> {
-        let client = client.client().clone();
+    ) -> impl Future<Output = Result<Transferred, TransferError>> + Send + use<'a, S, W> {
+        let client = layered_client(client).clone();
         async move {
             let checksums = self.checksums;
             let mut receiver = self.receiver(client, None).map_err(Failure::unbegun)?;
@@ -292,8 +292,8 @@ impl<'a> Download<'a> {
     pub fn to_bytes<S: TransferService>(
         self,
         client: &HttpRetryService<S>,
-    ) -> impl Future<Output = Result<(Bytes, Downloaded), TransferError>> + Send + use<'a, S> {
-        let client = client.client().clone();
+    ) -> impl Future<Output = Result<(Bytes, Transferred), TransferError>> + Send + use<'a, S> {
+        let client = layered_client(client).clone();
         async move {
             let sink = Sink::memory(self.max_bytes, self.checksums);
             let mut receiver = self.receiver(client, None).map_err(Failure::unbegun)?;

@@ -1,12 +1,10 @@
 //! The head of a download's response, and what it proves: data in, decision out.
 
 use crate::checksum::GOOG_HASH;
-use crate::range::{ContentRange, number, only};
+use crate::range::{ContentRange, GENERATION, STORED_LENGTH, generation, number, only};
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH, ETAG, TRANSFER_ENCODING};
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
-const GENERATION: HeaderName = HeaderName::from_static("x-goog-generation");
-const STORED_LENGTH: HeaderName = HeaderName::from_static("x-goog-stored-content-length");
 const STORED_ENCODING: HeaderName = HeaderName::from_static("x-goog-stored-content-encoding");
 
 /// The version of an object, as its server names it.
@@ -22,14 +20,13 @@ pub(super) struct Version {
 
 impl Version {
     pub(super) fn of(headers: &HeaderMap) -> Self {
-        let generation = only(headers, &GENERATION).and_then(|text| text.parse().ok());
         let is_strong = |etag: &&HeaderValue| etag.as_bytes().starts_with(b"\"") && etag.as_bytes().len() > 2;
         let etag = headers.get(ETAG).filter(is_strong).cloned();
         let encoding = headers.get(CONTENT_ENCODING).filter(|value| *value != "identity").cloned();
         let is_gzip = |value: &HeaderValue| value.as_bytes().trim_ascii().eq_ignore_ascii_case(b"gzip");
         let is_transcoded =
             headers.get(STORED_ENCODING).is_some_and(is_gzip) && !encoding.as_ref().is_some_and(is_gzip);
-        Self { generation, etag, encoding, is_transcoded }
+        Self { generation: generation(headers), etag, encoding, is_transcoded }
     }
 
     /// A version that was written down.

@@ -1,7 +1,6 @@
 //! Downloads.
 
 mod builder;
-mod downloaded;
 mod exchange;
 mod exclusive;
 mod file;
@@ -13,4 +12,3 @@ mod sink;
 mod state;
 
 pub use builder::Download;
-pub use downloaded::Downloaded;

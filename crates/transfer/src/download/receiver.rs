@@ -1,7 +1,6 @@
 //! Downloads on their way, in one range or in several at once.
 
 use crate::checksum::{Checksums, Hasher};
-use crate::download::downloaded::Downloaded;
 use crate::download::exchange::DownloadExchange;
 use crate::download::file::PartialFile;
 use crate::download::head::{Position, Version};
@@ -14,6 +13,8 @@ use crate::exchange::Boxed;
 use crate::progress::TransferProgress;
 use crate::protocol::{Ended, OnProgress, TransferProtocol};
 use crate::service::TransferService;
+use crate::transferred::Transferred;
+use bytes::Bytes;
 use gax_http::__house::{HttpConfig, LayeredClient};
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -50,7 +51,7 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         &self,
         progress: SharedProgress<'a>,
         on_progress: Option<OnProgress<'a>>,
-    ) -> Boxed<'a, Result<Downloaded, TransferError>> {
+    ) -> Boxed<'a, Result<Transferred, TransferError>> {
         let (client, exchange) =
             (self.client.clone(), DownloadExchange::new(&self.options, progress.clone()));
         let protocol = TransferProtocol::new(client, &self.config, exchange, self.idle_timeout, on_progress);
@@ -60,11 +61,16 @@ impl<'a, S: TransferService> Receiver<'a, S> {
             let mut progress = progress.lock();
             match result {
                 Ok(response) => {
-                    let head = progress.head.take().unwrap_or_else(|| response.into_parts().0);
+                    let response = match progress.head.take() {
+                        Some(head) => http::Response::from_parts(head, Bytes::new()),
+                        None => response,
+                    };
                     let sums = progress.sink.hasher().sums();
                     let is_verified = sums.has_common(progress.sums);
-                    let version = progress.position.version.clone().unwrap_or_default();
-                    Ok(Downloaded { head, version, transfer, sums, is_verified, report, ranges: Vec::new() })
+                    let generation =
+                        progress.position.version.as_ref().and_then(|version| version.generation);
+                    let ranges = Vec::new();
+                    Ok(Transferred { response, generation, transfer, sums, is_verified, report, ranges })
                 }
                 Err(failure) => Err(TransferError::new(failure, Some(report), transfer, None)),
             }
@@ -77,7 +83,7 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         mut self,
         file: &PartialFile,
         parallel: Option<(u64, u64)>,
-    ) -> Result<Downloaded, TransferError> {
+    ) -> Result<Transferred, TransferError> {
         let options = Arc::clone(&self.options);
         let left = match &options.state {
             Some(state) => state.left(&options.request.uri, file.part(), self.checksums).await,
@@ -163,10 +169,10 @@ impl<'a, S: TransferService> Receiver<'a, S> {
     /// Receives what is missing behind the first range, in one operation.
     async fn rest(
         self,
-        mut downloaded: Downloaded,
+        mut downloaded: Transferred,
         first: &SharedProgress<'a>,
         on_progress: Option<OnProgress<'a>>,
-    ) -> Result<Downloaded, TransferError> {
+    ) -> Result<Transferred, TransferError> {
         {
             let first = &mut *first.lock();
             first.position.limit = None;
@@ -175,9 +181,9 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         }
         let rest = self.range(first.clone(), on_progress).await?;
         downloaded.transfer.bytes = first.lock().sink.offset();
-        let (version, sums, is_verified) = (rest.version.clone(), rest.sums, rest.is_verified);
+        let (generation, sums, is_verified) = (rest.generation, rest.sums, rest.is_verified);
         downloaded.add(rest);
-        Ok(Downloaded { version, sums, is_verified, ..downloaded })
+        Ok(Transferred { generation, sums, is_verified, ..downloaded })
     }
 
     /// A range that is written to the file where it belongs, from where it was left.
@@ -198,11 +204,11 @@ impl<'a, S: TransferService> Receiver<'a, S> {
 
 /// Compares the checksums of all ranges together with those of the server. MD5 can't be combined: the file is read for it.
 async fn verified(
-    downloaded: Downloaded,
+    downloaded: Transferred,
     first: &SharedProgress<'_>,
     parts: &[SharedProgress<'_>],
     file: &PartialFile,
-) -> Result<Downloaded, TransferError> {
+) -> Result<Transferred, TransferError> {
     let (mut hasher, server) = {
         let first = first.lock();
         (first.sink.hasher().clone(), first.sums)
@@ -225,7 +231,7 @@ async fn verified(
             let problem = format!("the {name} of the received bytes is not that of the object");
             Err(downloaded.failed(Failure::new(TransferErrorKind::ChecksumMismatch, problem)))
         }
-        None => Ok(Downloaded { sums, is_verified: sums.has_common(server), ..downloaded }),
+        None => Ok(Transferred { sums, is_verified: sums.has_common(server), ..downloaded }),
     }
 }
 

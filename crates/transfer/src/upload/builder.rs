@@ -4,10 +4,12 @@ use crate::checksum::Checksums;
 use crate::error::{Failure, TransferError, TransferErrorKind};
 use crate::progress::TransferProgress;
 use crate::protocol::{Ended, OnProgress, TransferProtocol};
+use crate::range::generation;
 use crate::request::TransferRequest;
 use crate::service::TransferService;
 use crate::session::{Dialect, GRANULARITY, UploadSession};
 use crate::state_file::StateFile;
+use crate::transferred::Transferred;
 use crate::upload::cancel::Abandoned;
 use crate::upload::dialects::storage::with_upload_type;
 use crate::upload::exchange::{OnSession, UploadExchange};
@@ -16,10 +18,9 @@ use crate::upload::parts::{UploadParts, UploadState};
 use crate::upload::plan::Plan;
 use crate::upload::reading::SharedSource;
 use crate::upload::source::UploadSource;
-use crate::upload::uploaded::Uploaded;
 use bytes::Bytes;
 use gax_driver::{CallOptions, Note};
-use gax_http::__house::HttpConfig;
+use gax_http::__house::{HttpConfig, layered_client};
 use gax_http::HttpRetryService;
 use http::header::CONTENT_TYPE;
 use http::{HeaderName, HeaderValue};
@@ -247,8 +248,8 @@ impl<'a> Upload<'a> {
     pub fn send<S: TransferService>(
         self,
         client: &HttpRetryService<S>,
-    ) -> impl Future<Output = Result<Uploaded, TransferError>> + Send + use<'a, S> {
-        let client = client.client().clone();
+    ) -> impl Future<Output = Result<Transferred, TransferError>> + Send + use<'a, S> {
+        let client = layered_client(client).clone();
         async move {
             let Self { request, dialect, session, source, metadata, content_type, chunk_size, .. } = self;
             let mut request = request.into_parts().map_err(Failure::unbegun)?;
@@ -297,7 +298,9 @@ impl<'a> Upload<'a> {
             match result {
                 Ok(response) => {
                     let sums = parts.source.lock().sums().unwrap_or_default();
-                    Ok(Uploaded { response, transfer, sums, is_verified: parts.is_verified(), report })
+                    let (generation, is_verified) = (generation(response.headers()), parts.is_verified());
+                    let ranges = Vec::new();
+                    Ok(Transferred { response, generation, transfer, sums, is_verified, report, ranges })
                 }
                 Err(failure) => Err(TransferError::new(failure, Some(report), transfer, parts.session())),
             }

@@ -9,6 +9,7 @@ use crate::session::{Dialect, UploadSession};
 use crate::upload::dialects::{storage, universal};
 use crate::upload::parts::{UploadParts, cancel};
 use gax_driver::__house::{Clock, Timer};
+use gax_http::__house::layered_client;
 use gax_http::HttpRetryService;
 use gax_retry::Code;
 use http::HeaderMap;
@@ -50,7 +51,7 @@ impl UploadSession {
         &self,
         client: &HttpRetryService<S>,
     ) -> impl Future<Output = Result<(), TransferError>> + Send + use<S> {
-        let (session, client) = (self.clone(), client.client().clone());
+        let (session, client) = (self.clone(), layered_client(client).clone());
         async move {
             let (mut request, ()) = http::Request::new(()).into_parts();
             let config = client.shared.config_for(&mut request);

@@ -2,13 +2,10 @@
 
 use crate::checksum::ChecksumValues;
 use crate::error::{Failure, TransferErrorKind};
-use crate::range::{number, only};
+use crate::range::{GENERATION, STORED_LENGTH, number, only};
 use gax_retry::Code;
-use http::{HeaderMap, HeaderName};
+use http::HeaderMap;
 use serde_json::Value;
-
-const GENERATION: HeaderName = HeaderName::from_static("x-goog-generation");
-const STORED_LENGTH: HeaderName = HeaderName::from_static("x-goog-stored-content-length");
 
 /// The object that an upload has made, as its server describes it: by headers or by its resource.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

@@ -11,8 +11,6 @@ mod parts;
 mod plan;
 mod reading;
 mod source;
-mod uploaded;
 
 pub use builder::{STATE_FILE_IGNORED, Upload};
 pub use source::UploadSource;
-pub use uploaded::Uploaded;

@@ -212,7 +212,7 @@ async fn an_object_is_known_by_its_headers_or_its_resource() {
         let result =
             to_object(content(SIZE)).single_request_below(0).checksums(Checksums::CRC32C).send(&client).await;
         assert_eq!(
-            result.as_ref().ok().map(gax_transfer::Uploaded::is_verified),
+            result.as_ref().ok().map(gax_transfer::Transferred::is_verified),
             verified,
             "{headers:?} {body}"
         );

@@ -6,7 +6,7 @@ use crate::observing::lines::Lines;
 use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary, TracingObserver};
 use gax_http::{HttpRetryLayer, OperationOptions, presets};
 use gax_testing::{StorageCall, StorageEmulator, StorageFault};
-use gax_transfer::{Download, TransferError, Upload, UploadSession, Uploaded};
+use gax_transfer::{Download, TransferError, Transferred, Upload, UploadSession};
 use http::HeaderName;
 use http::header::{HeaderValue, LOCATION};
 use std::fmt::{Debug, Write as _};
@@ -29,7 +29,7 @@ impl OperationObserver for Seen {
 }
 
 /// All that a program can print of an upload's end.
-fn printed(result: &Result<Uploaded, TransferError>) -> String {
+fn printed(result: &Result<Transferred, TransferError>) -> String {
     let text = |value: &dyn Debug| format!("{value:?} {value:#?}");
     match result {
         Ok(uploaded) => format!("{} {}", text(uploaded), uploaded.report()),

@@ -3,7 +3,7 @@
 
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, ReqwestService, presets};
 use gax_testing::{Pipes, StorageEmulator};
-use gax_transfer::{Download, Downloaded, TransferError, TransferService, Upload, UploadSource, Uploaded};
+use gax_transfer::{Download, TransferError, TransferService, Transferred, Upload, UploadSource};
 use http::Request;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -82,7 +82,7 @@ pub(super) async fn upload<S: TransferService>(
     chunk: Option<u64>,
     source: UploadSource,
     state: &Path,
-) -> Result<Uploaded, TransferError> {
+) -> Result<Transferred, TransferError> {
     let upload = match protocol {
         Protocol::Resumable => {
             Upload::to_object(url, "b", "o", source).query("ifGenerationMatch", "0").single_request_below(0)
@@ -104,6 +104,6 @@ pub(super) async fn download<S: TransferService>(
     client: &HttpRetryService<S>,
     url: &str,
     path: &Path,
-) -> Result<Downloaded, TransferError> {
+) -> Result<Transferred, TransferError> {
     Download::of_object(url, "b", "o").resumable().to_file(client, path).await
 }

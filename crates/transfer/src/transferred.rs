@@ -1,63 +1,72 @@
-//! A download that is whole.
+//! A transfer that is whole.
 
 use crate::checksum::ChecksumValues;
-use crate::download::head::Version;
 use crate::error::{Failure, TransferError};
 use crate::progress::TransferProgress;
+use bytes::Bytes;
 use gax_driver::OperationReport;
 
-/// A download that is whole, and has the checksums that its server names.
+/// A transfer that is whole: the server has made the object, or all of an object was received. No checksum that was compared differs;
+/// whether one was compared, [`is_verified`](Self::is_verified) says.
 #[derive(Debug)]
-pub struct Downloaded {
-    pub(super) head: http::response::Parts,
-    pub(super) version: Version,
+pub struct Transferred {
+    pub(super) response: http::Response<Bytes>,
+    pub(super) generation: Option<i64>,
     pub(super) transfer: TransferProgress,
     pub(super) sums: ChecksumValues,
     pub(super) is_verified: bool,
     pub(super) report: OperationReport,
-    /// The reports of ranges besides the first.
+    /// The reports of a download's ranges besides the first.
     pub(super) ranges: Vec<OperationReport>,
 }
 
-impl Downloaded {
-    /// The head of the first response of the object that was received.
+impl Transferred {
+    /// Of an upload, the response that proved the end: of Cloud Storage the resource of the object, as JSON. Of a download, the first
+    /// response of the object that was received, without its body.
     #[must_use]
-    pub fn head(&self) -> &http::response::Parts {
-        &self.head
+    pub fn response(&self) -> &http::Response<Bytes> {
+        &self.response
     }
 
-    /// The bytes that were written, of this process or one before.
+    /// That response, by value.
+    #[must_use]
+    pub fn into_response(self) -> http::Response<Bytes> {
+        self.response
+    }
+
+    /// The bytes of the object that were sent or written, by this process or one before.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.transfer.bytes
     }
 
-    /// How often the download continued after a failure.
+    /// How often the transfer continued after a failure.
     #[must_use]
     pub fn resumptions(&self) -> u32 {
         self.transfer.resumptions
     }
 
-    /// The generation of the object, where its server names one.
+    /// The generation of the object, if the server names it in the header `x-goog-generation`.
     #[must_use]
     pub fn generation(&self) -> Option<i64> {
-        self.version.generation
+        self.generation
     }
 
-    /// The CRC32C of what was written, if it was computed.
+    /// The CRC32C of what was sent or written, if it was computed.
     #[must_use]
     pub fn crc32c(&self) -> Option<u32> {
         self.sums.crc32c
     }
 
-    /// The MD5 of what was written, if it was computed.
+    /// The MD5 of what was sent or written, if it was computed.
     #[must_use]
     pub fn md5(&self) -> Option<[u8; 16]> {
         self.sums.md5
     }
 
-    /// Whether a checksum of the server's was compared. It isn't where the server names none, or decompresses on the way: its
-    /// checksums are those of the bytes as stored.
+    /// Whether a checksum that the server named for the object was compared. It isn't if the server names none, if the transfer has
+    /// [no checksums](crate::Checksums::NONE), if the source of an upload is a reader whose last bytes another process sent, or if
+    /// the server decompresses a download: its checksums are those of the bytes as stored.
     #[must_use]
     pub fn is_verified(&self) -> bool {
         self.is_verified
@@ -70,7 +79,7 @@ impl Downloaded {
         &self.report
     }
 
-    /// The reports of the other ranges, each of which is an operation.
+    /// The reports of a download's other ranges, each of which is an operation.
     #[must_use]
     pub fn range_reports(&self) -> &[OperationReport] {
         &self.ranges
