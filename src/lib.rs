@@ -58,15 +58,15 @@ pub use gax_retry::{
 };
 #[cfg(feature = "tables")]
 pub use gax_table::{Dialect, RetryTable, TableError};
-pub use grpc::{CodeExt, DeadlineLayer, StreamReport};
+pub use grpc::{deadline::DeadlineLayer, resumed::StreamReport, status::CodeExt};
 #[cfg(feature = "tables")]
-pub use grpc::{RetryLayer, RetryService};
-pub use settings::{CallSettings, MethodInfo, RequestExt};
+pub use grpc::{layer::RetryLayer, service::RetryService};
+pub use settings::{call_settings::CallSettings, method_info::MethodInfo, request_ext::RequestExt};
 
 /// The service of a [`DeadlineLayer`]. What a handler hands to tasks and threads for the request that it serves is in
 /// [`gax_driver::inbound`].
 pub mod deadline {
-    pub use crate::grpc::{DeadlineBody, DeadlineFuture, DeadlineService};
+    pub use crate::grpc::deadline::{DeadlineBody, DeadlineFuture, DeadlineService};
 }
 
 /// Long-running operations, of generated clients and over any other: polling until they are done.

@@ -15,7 +15,7 @@ pub mod paging;
 mod streaming;
 mod unary;
 
-pub use crate::grpc::Transport;
+pub use crate::grpc::transport::Transport;
 pub use connect::{connect, connect_lazy};
 pub use connector::{Connector, ConnectorIo};
 #[cfg(feature = "tables")]

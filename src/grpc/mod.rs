@@ -1,26 +1,23 @@
 //! Operations over gRPC.
 
 mod call;
-mod deadline;
+pub(crate) mod deadline;
 #[cfg(feature = "tables")]
-mod layer;
+pub(crate) mod layer;
 mod methods;
 mod protocol;
 mod request;
 mod response;
 #[cfg(feature = "tables")]
 mod response_future;
-mod resumed;
+pub(crate) mod resumed;
 #[cfg(feature = "tables")]
-mod service;
-mod status;
+pub(crate) mod service;
+pub(crate) mod status;
 mod template;
-mod transport;
+pub(crate) mod transport;
 
 pub(crate) use call::Call;
-pub use deadline::{DeadlineBody, DeadlineFuture, DeadlineLayer, DeadlineService};
-#[cfg(feature = "tables")]
-pub use layer::RetryLayer;
 #[cfg(feature = "tables")]
 pub use methods::DescriptorError;
 pub(crate) use methods::{MethodConfig, MethodMatch, SharedState};
@@ -31,21 +28,16 @@ pub use response::ResponseBody;
 pub(crate) use response::{Canned, RawCodec, ReadExtent, Remainder, now};
 #[cfg(feature = "tables")]
 pub use response_future::ResponseFuture;
-pub use resumed::StreamReport;
 pub(crate) use resumed::{Connections, Ending, MessageStream, StrategyOf};
 pub(crate) use resumed::{
     GrpcConnections, Measured, MeasuringCodec, MessageSource, SharedSource, StreamCall, StreamCodec,
     StreamProtocol,
 };
-#[cfg(feature = "tables")]
-pub use service::RetryService;
-pub use status::CodeExt;
-pub(crate) use status::Failure;
 pub(crate) use status::not_sent;
 pub(crate) use status::received::value as header;
+pub(crate) use status::{CodeExt, Failure};
 pub(crate) use template::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};
 pub(crate) use template::{
     AttemptTimeout, ExampleRequest, ExtraHeaders, LIKE_EXAMPLE, PREVIOUS_ATTEMPTS, Template,
 };
-pub(crate) use transport::OwnService;
-pub use transport::Transport;
+pub(crate) use transport::{OwnService, Transport};

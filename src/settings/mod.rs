@@ -1,6 +1,6 @@
 //! The settings a user sets: per RPC, per stub, per client and per call.
 
-mod call_settings;
+pub(crate) mod call_settings;
 pub(crate) mod client_config;
 pub(crate) mod client_settings;
 mod codec;
@@ -8,13 +8,13 @@ mod codec;
 mod followed;
 pub(crate) mod method_info;
 mod operation_call_settings;
-mod request_ext;
+pub(crate) mod request_ext;
 #[cfg(feature = "serde")]
 mod stored_settings;
 mod stream_settings;
 pub(crate) mod stub_settings;
 
-pub use call_settings::CallSettings;
+pub(crate) use call_settings::CallSettings;
 pub(crate) use client_config::ClientConfig;
 #[cfg(feature = "tables")]
 pub(crate) use client_config::Followed;
@@ -27,8 +27,8 @@ pub use gax_retry::{
     BatchingSettings, BatchingSettingsBuilder, Environment, IntoCodes, LimitExceeded, MethodKind,
     ParseCodeError, Policy,
 };
-pub use method_info::MethodInfo;
+pub(crate) use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
-pub use request_ext::RequestExt;
+pub(crate) use request_ext::RequestExt;
 pub(crate) use stream_settings::StreamSettings;
 pub(crate) use stub_settings::StubSettings;

@@ -14,7 +14,7 @@ mod replay;
 mod watch_state;
 mod without_drop;
 
-pub use closure::{RetryError, Retryer, retry, retry_blocking};
+pub use closure::{error::RetryError, retry::retry, retry::retry_blocking, retryer::Retryer};
 pub use gax_retry::{
     Attempt, Code, CodeSet, Compatibility, Environment, Hedging, RetryBudget, RetrySettings,
     RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Code, RetrySettings, StopReason};
+use crate::{Code, RetrySettings, Retryer, StopReason, retry, retry_blocking};
 use std::cell::Cell;
 use std::time::Duration;
 use tonic::Status;
