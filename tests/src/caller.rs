@@ -270,7 +270,6 @@ impl Setup {
     }
 
     /// The generated client's settings.
-    #[must_use]
     pub fn client(&self) -> AssetServiceSettings {
         let mut stub = AssetServiceStubSettings::builder();
         stub.list_assets().set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
@@ -280,13 +279,11 @@ impl Setup {
     }
 
     /// The settings of the generated client of Talk.
-    #[must_use]
     pub fn talk(&self) -> TalkSettings {
         self.talk_listening(|_| {})
     }
 
     /// The settings of the generated client of Talk, with what that makes of the settings of `Listen`.
-    #[must_use]
     pub fn talk_listening(&self, listen: impl FnOnce(&mut CallSettings)) -> TalkSettings {
         let mut stub = TalkStubSettings::builder();
         let set = |call: &mut CallSettings| {

@@ -50,7 +50,6 @@ impl A6Limits {
 }
 
 /// The table of a service config, and options that repeat its waits.
-#[must_use]
 pub fn table_of(config: &str) -> (RetryTable, OperationOptions) {
     let table = RetryTable::reader().dialect(Dialect::Grpc).read(config.as_bytes()).unwrap();
     (table, OperationOptions::new().jitter_seed(3))

@@ -157,7 +157,6 @@ impl RandomPolicy {
     }
 
     /// The generated client's settings. Its calls are measured by the facade `metrics` as well.
-    #[must_use]
     pub fn client(&self, witness: &Witness) -> TalkSettings {
         let mut stub = TalkStubSettings::builder();
         stub.ask().set_retry_settings(self.settings.clone()).set_retryable_codes(self.codes);
