@@ -15,8 +15,8 @@ use tonic::body::Body;
 use tonic::codegen::StdError;
 use tower_service::Service;
 
-/// A connection to a service, for generated clients, tonic's own clients and the layer. Use it instead of tonic's
-/// [`Channel`](tonic::transport::Channel). Clones share everything.
+/// A connection to a service, for generated clients, tonic's own clients and the layer. Use it instead of
+/// `tonic::transport::Channel`. Clones share everything.
 ///
 /// Compared with a `Channel`:
 ///

@@ -5,7 +5,7 @@ use http_body::Body as HttpBody;
 use tonic::body::Body;
 
 /// An HTTP client that a [`RestTransport`](crate::RestTransport) sends requests over: hyper-util's, or with the feature
-/// `reqwest` a [`ReqwestService`](gax_http::ReqwestService), each also with tower layers around it.
+/// `reqwest` a `gax_http::ReqwestService`, each also with tower layers around it.
 ///
 /// It is implemented for everything that qualifies, so you never implement it yourself. The client should follow no redirects: a
 /// request that is redirected is another request.

@@ -5,7 +5,7 @@ use gax_wire::__house::BoxError;
 use http_body::Body;
 
 /// An HTTP service that transfers can go over: any that takes requests with a [`ReplayBody`], and can be cloned and sent to other
-/// threads. hyper-util's client is one, and so is [`ReqwestService`](gax_http::ReqwestService).
+/// threads. hyper-util's client is one, and so is `gax_http::ReqwestService`.
 ///
 /// It is implemented for everything that qualifies, so you never implement it yourself.
 pub trait TransferService:

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, TEST_ID};
 
 /// The operations of the documentation's table, as the public conformance cases send them.
-const REQUESTS: &str = include_str!("../../../crates/retry/tests/data/storage_requests.json");
+const REQUESTS: &str = include_str!("../../../crates/retry/src/http/tests/data/storage_requests.json");
 
 fn operations() -> Map<String, Value> {
     serde_json::from_str(REQUESTS).unwrap()

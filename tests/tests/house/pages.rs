@@ -7,8 +7,9 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The published crates' folders.
-const PUBLISHED: [&str; 14] = [
+const PUBLISHED: [&str; 15] = [
     "",
+    "crates/text/",
     "crates/retry/",
     "crates/table/",
     "crates/driver/",

@@ -16,7 +16,7 @@ use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, ms};
 use tower_service::Service as _;
 
 /// The operations of the documentation's table, as the public conformance cases send them.
-const REQUESTS: &str = include_str!("../../../crates/retry/tests/data/storage_requests.json");
+const REQUESTS: &str = include_str!("../../../crates/retry/src/http/tests/data/storage_requests.json");
 
 /// An operation of the table.
 struct Operation {

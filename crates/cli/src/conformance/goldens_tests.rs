@@ -4,22 +4,21 @@ use super::Runner;
 use serde_json::Value;
 use std::fs;
 
-/// The recorded cases of the repository, a line each.
-fn recorded() -> String {
-    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/data/gax_java_algorithm.jsonl");
-    fs::read_to_string(file).unwrap()
+/// The recorded cases of the repository, a line each. They are not in the package.
+fn recorded(file: &str) -> String {
+    fs::read_to_string(format!("{}/../../tests/data/{file}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
 fn cases() -> Vec<Value> {
-    recorded().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+    recorded("gax_java_algorithm.jsonl").lines().map(|line| serde_json::from_str(line).unwrap()).collect()
 }
 
 #[test]
 fn every_case_comes_out_as_recorded() {
     let mut runner = Runner::new();
-    runner.run_file("gax_java_algorithm.jsonl", recorded().as_bytes()).unwrap();
-    let broken = include_bytes!("../../../../tests/data/stream_broken_final.jsonl");
-    runner.run_file("stream_broken_final.jsonl", broken.as_slice()).unwrap();
+    for file in ["gax_java_algorithm.jsonl", "stream_broken_final.jsonl"] {
+        runner.run_file(file, recorded(file).as_bytes()).unwrap();
+    }
     let summary = runner.summary();
     assert_eq!(summary.failures(), []);
 

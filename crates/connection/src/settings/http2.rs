@@ -7,7 +7,7 @@ use hyper_util::rt::TokioTimer;
 use std::future::Future;
 use std::time::Duration;
 
-/// The settings of HTTP/2 of a connection, by the names that tonic's [`Endpoint`](tonic::transport::Endpoint) has for them.
+/// The settings of HTTP/2 of a connection, by the names that tonic's `Endpoint` has for them.
 ///
 /// # Defaults
 ///

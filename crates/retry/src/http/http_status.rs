@@ -78,7 +78,7 @@ mod tests {
     use serde_json::Value;
 
     /// The published library's results, for every status and every code.
-    const RECORDED: &str = include_str!("../../tests/data/http_status_map.jsonl");
+    const RECORDED: &str = include_str!("tests/data/http_status_map.jsonl");
 
     fn code(case: &Value, field: &str) -> Option<Code> {
         case.get(field).map(|name| name.as_str().unwrap().parse().unwrap())

@@ -5,6 +5,7 @@ mod corpus;
 mod goldens;
 mod hostile;
 mod merge;
+pub(crate) mod optional_data;
 mod read;
 mod tables;
 

@@ -1,8 +1,8 @@
 //! Tables that most of these tests are about.
 
+use crate::tests::optional_data::shared_with;
 use crate::{Dialect, Finding, RetryTable};
 use std::path::PathBuf;
-use tonic_gax_optional_data::shared_with;
 
 /// The table of a text that has a meaning in the dialect.
 pub(in crate::tests) fn read(dialect: Dialect, text: &str) -> RetryTable {

@@ -5,7 +5,7 @@ use super::{
 use serde_json::Value;
 
 /// The operations of the documentation's table, as the public conformance cases send them.
-const REQUESTS: &str = include_str!("../../../tests/data/storage_requests.json");
+const REQUESTS: &str = include_str!("../tests/data/storage_requests.json");
 
 fn explained(method: &str, target: &str) -> String {
     IdempotencyTable::storage().classify(&RequestFacts::new(method, target)).to_string()

@@ -2,9 +2,9 @@
 
 use crate::RetryTable;
 use crate::lint::{Linter, sibling_drift};
+use crate::tests::optional_data::shared_with;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use tonic_gax_optional_data::shared_with;
 
 fn files(folder: &Path, into: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).expect("the folder is there") {

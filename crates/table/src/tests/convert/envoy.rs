@@ -3,11 +3,11 @@
 use super::forms::{ENVOY, TABLE};
 use super::read;
 use crate::tests::corpus::corpus;
+use crate::tests::optional_data::skipped;
 use crate::{ConversionTarget, Dialect, RetryTable};
 use std::ffi::OsString;
 use std::fmt::Write as _;
 use std::process::Command;
-use tonic_gax_optional_data::skipped;
 
 /// The Envoy to ask: `GAX_ENVOY`, else the one in `PATH`.
 fn envoy() -> Option<OsString> {

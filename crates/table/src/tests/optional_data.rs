@@ -1,5 +1,6 @@
 //! Data that some tests compare with and the repository doesn't have (CONTRIBUTING.md lists it): where it is looked for, and how
-//! a test says that it can't find it.
+//! a test says that it can't find it. The package `tonic-gax-optional-data` has it for the tests of others.
+#![allow(unreachable_pub, reason = "public there")]
 
 use std::fmt::Display;
 use std::io::Write as _;
