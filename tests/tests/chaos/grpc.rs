@@ -48,17 +48,17 @@ fn all(test: &'static str, stack: Stack, count: u64) {
 
 #[test]
 fn generated_client() {
-    all("generated_client", Stack::Generated, 1500);
+    all("generated_client", Stack::Generated, 750);
 }
 
 #[test]
 fn layer_without_descriptors() {
-    all("layer_without_descriptors", Stack::Layer, 1500);
+    all("layer_without_descriptors", Stack::Layer, 750);
 }
 
 #[test]
 fn layer_with_descriptors() {
-    all("layer_with_descriptors", Stack::LayerWithDescriptors, 1500);
+    all("layer_with_descriptors", Stack::LayerWithDescriptors, 750);
 }
 
 /// Calls of every kind, long ones too, are drawn at all.
