@@ -1,8 +1,9 @@
 //! Settings that come from retry tables which are read at run time.
 
 use crate::settings::client_config::Followed;
+use crate::settings::stub_settings::StubSettings;
 use crate::settings::stub_settings::call_by_table;
-use crate::settings::{CallSettings, ClientSettings, MethodInfo, StubSettings};
+use crate::settings::{CallSettings, ClientSettings, MethodInfo};
 use gax_driver::__house::{KnownMethods, know_methods};
 use gax_driver::live::{SettingsHandle, UnknownMethodsError};
 use gax_retry::{CodeSet, RetrySettings};

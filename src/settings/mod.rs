@@ -31,4 +31,3 @@ pub(crate) use method_info::MethodInfo;
 pub use operation_call_settings::OperationCallSettings;
 pub(crate) use request_ext::RequestExt;
 pub(crate) use stream_settings::StreamSettings;
-pub(crate) use stub_settings::StubSettings;

@@ -4,7 +4,8 @@ use crate::client::lro::config::{Config, First};
 use crate::client::lro::generated::google::longrunning::OperationsStubSettings;
 use crate::client::method::Method;
 use crate::client::methods::Methods;
-use crate::settings::{ClientConfig, StubSettings};
+use crate::settings::ClientConfig;
+use crate::settings::stub_settings::StubSettings;
 use gax_driver::protocol::Name;
 use std::sync::Arc;
 
