@@ -21,18 +21,14 @@ pub enum H2Cause {
 }
 
 impl H2Cause {
-    /// The cause of a link of a chain of errors, if it is one of HTTP/2.
-    #[cfg(feature = "http2")]
+    /// The cause of a link of a chain of errors, if it is one of HTTP/2. Without the feature `http2`, none is.
     #[must_use]
+    #[cfg_attr(not(feature = "http2"), expect(unused_variables, reason = "no error is one of HTTP/2"))]
     pub fn of(link: &(dyn Error + 'static)) -> Option<Self> {
-        link.downcast_ref::<h2::Error>().map(Self::from)
-    }
-
-    /// None: without the feature `http2` no link is one of HTTP/2.
-    #[cfg(not(feature = "http2"))]
-    #[must_use]
-    pub fn of(_: &(dyn Error + 'static)) -> Option<Self> {
-        None
+        #[cfg(feature = "http2")]
+        return link.downcast_ref().map(|error: &h2::Error| Self::from(error));
+        #[cfg(not(feature = "http2"))]
+        return None;
     }
 }
 
