@@ -79,7 +79,7 @@ where
         R: 'static,
         S: Fn(M, &[ElementSize]) -> Vec<Result<R, E>> + Send + Sync + 'static,
     {
-        self.answered(move |reply, sizes| one_each(split(reply, sizes), sizes.len(), None))
+        self.replied(move |reply, sizes| one_each(split(reply, sizes), sizes.len(), None))
     }
 
     /// For elements that are requests with several [entries](Batching::entries), and a reply that has a list with an item for each
@@ -93,7 +93,7 @@ where
     where
         R: 'static,
     {
-        self.answered(move |message, sizes| {
+        self.replied(move |message, sizes| {
             let items = list(message);
             let counts = sizes.iter().map(|size| usize::try_from(size.elements()).unwrap_or(usize::MAX));
             let entries = counts.clone().fold(0, usize::saturating_add);
@@ -106,7 +106,7 @@ where
         })
     }
 
-    fn answered<R, S>(mut self, split: S) -> Batching<T, R, E>
+    fn replied<R, S>(mut self, split: S) -> Batching<T, R, E>
     where
         R: 'static,
         S: Fn(M, &[ElementSize]) -> Replies<R, E> + Send + Sync + 'static,

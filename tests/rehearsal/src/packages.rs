@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
 /// Files and folders that may be at the top of a package. Integration tests and the guide are not for users.
-const ALLOWED: [&str; 13] = [
+const ALLOWED: [&str; 12] = [
     ".cargo_vcs_info.json",
     "CHANGELOG.md",
     "Cargo.lock",
@@ -19,7 +19,6 @@ const ALLOWED: [&str; 13] = [
     "LICENSE-MIT",
     "README.md",
     "build.rs",
-    "examples",
     "proto",
     "schema",
     "src",

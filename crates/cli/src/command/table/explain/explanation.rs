@@ -12,7 +12,7 @@ use serde::Serialize;
 
 /// The load and the times that a policy leads to.
 #[derive(Debug, Serialize)]
-pub(super) struct Outlook {
+pub(super) struct PolicyImpact {
     pub(super) attempts_at_most: Option<u32>,
     worst_case_ms: Option<Ms>,
     load: f64,
@@ -22,7 +22,7 @@ pub(super) struct Outlook {
     hanging: Timeline,
 }
 
-impl Outlook {
+impl PolicyImpact {
     pub(super) fn new(attempts_at_most: Option<u32>, policy: &Policy, impact: &Impact) -> Self {
         Self {
             attempts_at_most,
@@ -43,7 +43,7 @@ pub(super) struct Explanation {
     environment: Option<Variables>,
     codes: Vec<&'static str>,
     #[serde(flatten)]
-    pub(super) outlook: Outlook,
+    pub(super) impact: PolicyImpact,
     polling: Option<Members>,
     batching: Option<Members>,
     idempotent: Option<bool>,
@@ -58,7 +58,7 @@ impl Explanation {
             dialect: view.table.dialect().as_str(),
             environment: bounds.json(),
             codes: code_names(view.codes()),
-            outlook: Outlook::new(bounds.attempts(attempts_at_most(view, impact)).0, policy, impact),
+            impact: PolicyImpact::new(bounds.attempts(attempts_at_most(view, impact)).0, policy, impact),
             polling: view.polling().map(polling_members),
             batching: view.batching().map(batching_members),
             idempotent: view.idempotent(),

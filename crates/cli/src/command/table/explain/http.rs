@@ -1,6 +1,6 @@
 //! The explanation of HTTP requests.
 
-use super::explanation::Outlook;
+use super::explanation::PolicyImpact;
 use super::request::Request;
 use super::text::{refused, worst_case};
 use crate::command::table::bounds::{Bounds, Variables};
@@ -29,7 +29,7 @@ struct Explanation<'a> {
     statuses: Vec<u16>,
     failures: Vec<&'static str>,
     #[serde(flatten)]
-    outlook: Outlook,
+    impact: PolicyImpact,
 }
 
 pub(super) fn run(
@@ -87,7 +87,7 @@ fn explanation<'a>(
         environment: bounds.json(),
         statuses: view.policy.statuses().iter().collect(),
         failures: view.failures(),
-        outlook: Outlook::new(bounds.attempts(most).0, policy, impact),
+        impact: PolicyImpact::new(bounds.attempts(most).0, policy, impact),
     }
 }
 
@@ -105,7 +105,7 @@ fn text(
         let _infallible = writeln!(text, "{}", Escaped(sentence));
     }
     let _infallible = writeln!(text, "\n{}", table(&view.settings(), 0));
-    text + &refused(&explanation.outlook.refused)
+    text + &refused(&explanation.impact.refused)
 }
 
 fn rule(request: &Request<'_>) -> String {
@@ -144,7 +144,7 @@ fn attempts(
         or_none(failures)
     );
     let attempts = match (
-        explanation.outlook.attempts_at_most,
+        explanation.impact.attempts_at_most,
         view.policy.hedging().filter(|_| explanation.hedged),
     ) {
         (Some(1), _) => "It makes one attempt.".to_owned(),

@@ -39,7 +39,7 @@ pub(super) fn own(
         let _infallible = writeln!(text, "{}{rest}.", first.to_uppercase());
     }
     let _infallible = writeln!(text, "\n{}", table(&origins(policy, dialect, bounds), 0));
-    text + &refused(&explanation.outlook.refused)
+    text + &refused(&explanation.impact.refused)
 }
 
 /// The attempts of a service that refuses them; nothing for a single one.
@@ -78,7 +78,7 @@ fn sentences(
 ) -> Vec<String> {
     let (settings, codes) = (policy.settings(), policy.codes());
     let most = impact.most_attempts();
-    let attempts = match explanation.outlook.attempts_at_most {
+    let attempts = match explanation.impact.attempts_at_most {
         // One hedge is none.
         most if policy.hedging().is_some() && most != Some(1) => hedged(policy, impact),
         Some(1) if codes.is_empty() && policy.hedging().is_none() => {
@@ -104,7 +104,7 @@ fn sentences(
         ),
     };
     let total = bounds.total_timeout(settings).0.map(|total| format!("{:#}", Human(total)));
-    let ends = match (total, explanation.outlook.attempts_at_most) {
+    let ends = match (total, explanation.impact.attempts_at_most) {
         (Some(total), Some(1)) => format!("The call ends with that attempt, after {total} at the latest."),
         (None, Some(1)) => "The call ends with that attempt.".to_owned(),
         (Some(total), Some(_)) => {
@@ -121,7 +121,7 @@ fn sentences(
     let outage = if most == 1 {
         "An outage does not multiply the load of the service.".to_owned()
     } else {
-        let is_exact = explanation.outlook.attempts_at_most == u32::try_from(most).ok();
+        let is_exact = explanation.impact.attempts_at_most == u32::try_from(most).ok();
         let average = if is_exact { "" } else { ", on average" };
         let times = times(impact);
         format!(
