@@ -79,3 +79,44 @@ impl Timer {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::operation::clock::Clock;
+    use std::future::poll_fn;
+    use std::time::Duration;
+    use tokio::runtime::{Builder, Runtime};
+
+    fn runtime() -> Runtime {
+        Builder::new_current_thread().enable_time().start_paused(true).build().unwrap()
+    }
+
+    /// Waits for a second; the timer that did.
+    fn wait(runtime: &Runtime) -> *const Sleep {
+        runtime.block_on(async {
+            let (mut timer, clock) = (Timer::default(), Clock::start());
+            poll_fn(|cx| timer.poll_at(clock.at(Duration::from_secs(1)), cx)).await;
+            assert_eq!(clock.elapsed(), Duration::from_secs(1));
+            &raw const *timer.registered.as_ref().unwrap().sleep
+        })
+    }
+
+    fn spare() -> Option<*const Sleep> {
+        let spare = SPARE.take();
+        let place = spare.as_ref().map(|spare| &raw const *spare.sleep);
+        SPARE.set(spare);
+        place
+    }
+
+    #[test]
+    fn a_timer_is_left_to_the_next_operation_of_the_same_runtime() {
+        let one = runtime();
+        let first = wait(&one);
+        assert_eq!(spare(), Some(first));
+        assert_eq!(wait(&one), first);
+        // It can't wait any more.
+        drop(one);
+        assert_ne!(wait(&runtime()), first);
+    }
+}

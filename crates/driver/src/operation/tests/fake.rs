@@ -95,6 +95,8 @@ pub(crate) struct Fake {
     script: Script,
     preparing: Option<Pin<Box<Sleep>>>,
     pub(crate) waits: usize,
+    /// How many failures are held.
+    pub(crate) holds: usize,
     /// The attempts that used up their time, where they were begun.
     pub(crate) expired: Vec<Option<u32>>,
     /// Held by every attempt that is alive.
@@ -103,7 +105,7 @@ pub(crate) struct Fake {
 
 impl Fake {
     pub(crate) fn new(script: Script) -> Self {
-        Self { script, preparing: None, waits: 0, expired: Vec::new(), alive: Arc::default() }
+        Self { script, preparing: None, waits: 0, holds: 0, expired: Vec::new(), alive: Arc::default() }
     }
 
     pub(crate) fn attempt(&mut self, current: &AttemptContext<'_>) -> Attempt {
@@ -220,6 +222,10 @@ impl Protocol for Fake {
 
     fn is_hedgeable(&self, _: &Config) -> bool {
         self.script.is_hedgeable
+    }
+
+    fn hold(&mut self) {
+        self.holds += 1;
     }
 
     fn before_wait(&mut self) {

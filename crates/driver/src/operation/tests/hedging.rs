@@ -73,6 +73,23 @@ async fn a_fatal_failure_cancels_the_others() {
     assert_eq!((stop.reason(), stop.attempt()), (StopReason::NonRetryable, Some(2)));
 }
 
+/// A server says that there is such a thing already, which may be what the first attempt has made.
+#[tokio::test(start_paused = true)]
+async fn a_failure_that_may_come_of_the_first_attempt_is_held() {
+    let exists = Code::AlreadyExists;
+    let outcome = hedge([replies(400), ends(50, exists)]).await;
+    assert_eq!(outcome.rows(), [(1, 0, 400, OK), (2, 100, 150, exists)]);
+    assert_eq!((outcome.stop, outcome.holds), (None, 1));
+    // The first attempt has nothing before it that could have made it, and what fails after one that is held is not.
+    let outcome = hedge([ends(250, BUSY), ends(50, exists)]).await;
+    assert_eq!(
+        outcome.stop.map(|stop| (stop.reason(), stop.attempt())),
+        Some((StopReason::NonRetryable, Some(2)))
+    );
+    assert_eq!((outcome.rows().len(), outcome.holds), (2, 1));
+    assert_eq!(hedge([ends(50, exists)]).await.holds, 0);
+}
+
 #[tokio::test(start_paused = true)]
 async fn when_all_fail_the_last_failure_is_the_operations() {
     let outcome = hedge([ends(500, BUSY), ends(350, BUSY), ends(240, BUSY), ends(160, BUSY)]).await;

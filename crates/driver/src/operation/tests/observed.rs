@@ -42,6 +42,10 @@ impl OperationObserver for Drops {
         self.tell(format!("success after {} attempts", summary.attempts()));
     }
 
+    fn operation_failed(&self, _: &OperationInfo, summary: &OperationSummary) {
+        self.tell(format!("{} after {} attempts", summary.code(), summary.attempts()));
+    }
+
     fn operation_cancelled(&self, _: &OperationInfo, summary: &OperationSummary) {
         self.tell(format!("operation after {} attempts", summary.attempts()));
     }
@@ -129,6 +133,26 @@ async fn observers_are_notified_once_whose_the_operation_is() {
         let notices = drops.notices.lock().unwrap();
         let commits: Vec<_> = notices.iter().filter(|(what, _)| what.starts_with("committed")).collect();
         assert_eq!(commits, [&("committed to attempt 2".to_owned(), commits[0].1)], "{compatibility}");
+    }
+}
+
+/// The hedge's failure is the operation's, whatever the first attempt fails with after it.
+#[tokio::test(start_paused = true)]
+async fn observers_are_notified_of_the_failure_that_the_operation_ends_with() {
+    let fails = |after, code| Act::Ends(after * MS, AttemptResult::failed(code));
+    let hedging = Some(Hedging::new(2).delay(100 * MS).non_fatal_codes(Code::Unavailable));
+    let exists = fails(50, Code::AlreadyExists);
+    for (hedging, acts, expected) in [
+        (None, vec![fails(20, Code::Internal)], "INTERNAL after 1 attempts"),
+        (hedging, vec![fails(400, Code::Unavailable), exists], "ALREADY_EXISTS after 2 attempts"),
+        (hedging, vec![fails(30, Code::Unavailable), fails(50, Code::Internal)], "INTERNAL after 2 attempts"),
+    ] {
+        let (drops, driver) = observed(Script { hedging, ..Script::of(acts) });
+        let mut driver = Box::pin(driver);
+        let output = poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await;
+        assert!(matches!(output, Output::Failed(_)), "{output:?}");
+        let notices = drops.notices.lock().unwrap();
+        assert_eq!(notices.iter().map(|(what, _)| what).collect::<Vec<_>>(), [expected]);
     }
 }
 

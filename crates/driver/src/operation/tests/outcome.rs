@@ -53,6 +53,8 @@ pub(super) struct Outcome {
     pub(super) polls: usize,
     /// How often the protocol was notified that the operation waits before an attempt.
     pub(super) waits: usize,
+    /// How many failures the protocol was asked to hold.
+    pub(super) holds: usize,
     /// The attempts that used up their time, where they were begun.
     pub(super) expired: Vec<Option<u32>>,
     /// How many attempts were alive when the end came.
@@ -103,7 +105,7 @@ pub(super) async fn finish(driver: Driver<Fake>) -> Outcome {
         None => driver.as_mut().finish(Verdict::Good),
     };
     let fake = driver.as_mut().protocol();
-    let (waits, alive) = (fake.waits, Arc::strong_count(&fake.alive) - 1);
+    let (waits, holds, alive) = (fake.waits, fake.holds, Arc::strong_count(&fake.alive) - 1);
     let expired = std::mem::take(&mut fake.expired);
-    Outcome { stop, report, has_news, took: began.elapsed(), polls, waits, expired, alive }
+    Outcome { stop, report, has_news, took: began.elapsed(), polls, waits, holds, expired, alive }
 }

@@ -2,7 +2,7 @@
 
 use super::fake::{Act, Fake, Script, config};
 use super::{MS, Outcome, done, driver, finish, five_seconds, run};
-use crate::operation::Driver;
+use crate::operation::{Driver, Note};
 use gax_retry::operation::AttemptResult;
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StartedAttempt, StopReason};
 use std::sync::Arc;
@@ -95,4 +95,24 @@ async fn an_operation_waits_for_its_request_unless_its_options_can_not_work() {
     assert_eq!(refused.begin(None), None);
     let outcome = finish(refused).await;
     assert_eq!((outcome.took, outcome.stop_reason()), (Duration::ZERO, Some(StopReason::InvalidOptions)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_attempt_has_all_the_time_unless_its_rpc_timeout_is_shorter() {
+    let all = five_seconds().to_builder().initial_rpc_timeout(9000 * MS).max_rpc_timeout(9000 * MS);
+    for (settings, expected) in [(all.build().unwrap(), true), (five_seconds(), false)] {
+        let mut driver = driver(&settings, Script::of([done()]));
+        assert!(!driver.has_all_the_time());
+        assert!(driver.begin(None).is_some());
+        assert_eq!(driver.has_all_the_time(), expected);
+    }
+}
+
+#[test]
+fn a_fact_is_written_down_once() {
+    let mut driver = Box::pin(driver(&five_seconds(), Script::of([])));
+    for _ in 0..2 {
+        driver.as_mut().note(Note::UNREADABLE_RESPONSE);
+    }
+    assert_eq!(driver.notes(), [Note::UNREADABLE_RESPONSE]);
 }

@@ -1,11 +1,14 @@
 //! The world of an operation: random numbers, the time that the process has run, whether anybody waits for it.
 
 use super::fake::{Act, Script};
-use super::{at_once, done, five_seconds, run, unavailable};
-use crate::operation::{InProgress, Jitter, JitterSeeds, Name, Serving, run_blocking};
-use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
+use super::{MS, at_once, done, driver, five_seconds, run, unavailable};
+use crate::operation::{InProgress, Jitter, JitterSeeds, Name, Note, Output, Serving, run_blocking};
+use gax_retry::operation::{Action, AttemptResult, End, Ready, RetryFact, Stop};
 use gax_retry::{Code, Policy, RetryBudget, StopReason};
 use std::borrow::Cow;
+use std::future::poll_fn;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
@@ -80,4 +83,58 @@ fn no_attempt_of_a_blocked_thread_follows_the_end_of_its_request() {
         )
     });
     assert_eq!((attempts, stop.map(Stop::reason)), (1, Some(StopReason::Cancelled)));
+}
+
+/// A future that a thread polls for a request goes on somewhere else.
+#[tokio::test(start_paused = true)]
+async fn an_operation_ends_with_the_request_that_it_was_begun_for() {
+    let late = Script { prepared_after: Some(MS), ..Script::of([]) };
+    for script in [Script::of([Act::Hangs]), late, Script::of([unavailable()])] {
+        let mut serving = Some(Serving::begin(None, 0));
+        let inbound = serving.as_ref().unwrap().inbound().clone();
+        let mut driver = Box::pin(driver(&five_seconds(), script));
+        let begun = poll_fn(|cx| Poll::Ready(inbound.enter(|| driver.as_mut().poll(cx, &mut ())))).await;
+        assert_eq!(begun, Poll::Pending);
+        serving = None;
+        assert!(serving.is_none());
+        let output = poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await;
+        assert!(
+            matches!(output, Output::Failed(stop) if stop.reason() == StopReason::Cancelled),
+            "{output:?}"
+        );
+        assert_eq!(Arc::strong_count(&driver.as_mut().protocol().alive), 1);
+    }
+}
+
+#[test]
+fn for_a_request_that_has_ended_nothing_is_sent() {
+    let inbound = Serving::begin(None, 0).inbound().clone();
+    for script in [Script::of([]), Script { prepared_after: Some(MS), ..Script::of([]) }] {
+        let mut driver = driver(&five_seconds(), script);
+        assert_eq!(inbound.enter(|| driver.begin(None)), None);
+        let mut driver = Box::pin(driver);
+        let output = driver.as_mut().poll(&mut Context::from_waker(Waker::noop()), &mut ());
+        assert!(
+            matches!(output, Poll::Ready(Output::Failed(stop)) if stop.reason() == StopReason::Cancelled)
+        );
+    }
+}
+
+/// A connection that our own stack has closed twice in a row may be closed for this operation's response.
+#[test]
+fn the_third_connection_that_is_closed_by_us_is_this_operations_doing() {
+    let policy = Policy::new(&at_once(4), Code::Unavailable);
+    let mut progress = InProgress::new();
+    progress.begin(JitterSeeds::Off.next());
+    let mut action = progress.start(&policy, None, Ready::Now);
+    let mut culprits = Vec::new();
+    while let Action::Send(attempt) = action {
+        progress.sends(attempt);
+        let mut context = progress.context(&policy, attempt.number());
+        culprits.push((context.is_culprit(), context.note(Note::CONNECTION_GIVEN_UP)));
+        let closed = AttemptResult::failed(Code::Unavailable).with_retry(RetryFact::ClosedByUs);
+        progress.ended(&policy, attempt.number(), closed);
+        action = progress.next(&policy);
+    }
+    assert_eq!(culprits, [(false, true), (false, false), (true, false), (true, false)]);
 }
