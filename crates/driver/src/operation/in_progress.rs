@@ -231,7 +231,7 @@ impl InProgress {
     /// Whether it has no observers, and no report needs the endpoint of its attempt.
     #[inline]
     fn is_silent(&self) -> bool {
-        self.extras.is_none() && !(self.reports && self.links.is_some())
+        self.extras.is_none() && (self.links.is_none() || !self.reports)
     }
 
     /// An attempt has ended. It gets its row, unless it is made again as if it had never been. Returns whether the

@@ -2,6 +2,7 @@
 
 mod fake;
 mod hedging;
+mod links;
 mod observed;
 mod outcome;
 mod sequence;

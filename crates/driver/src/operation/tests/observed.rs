@@ -1,10 +1,10 @@
 //! The events that observers of a driver are notified of, and when.
 
 use super::fake::{self, Act, Fake, Script};
-use super::{MS, done, five_seconds};
+use super::{MS, done, driver, five_seconds};
 use crate::operation::{
-    Driver, InProgress, Jitter, Name, Observers, OperationInfo, OperationObserver, OperationSummary,
-    OutgoingHeaders, Output, Transport, WireMessage,
+    Driver, InProgress, Jitter, Name, Observers, OperationInfo, OperationObserver, OperationReport,
+    OperationSummary, OutgoingHeaders, Output, Transport, WireMessage,
 };
 use gax_retry::operation::{Action, AttemptResult, Ready};
 use gax_retry::{Attempt, Code, Compatibility, Hedging, Policy, StartedAttempt};
@@ -118,6 +118,65 @@ async fn whoever_has_the_reply_tells_what_it_is_worth() {
     assert_eq!(*drops.notices.lock().unwrap(), [("success after 1 attempts".to_owned(), 0)]);
 }
 
+#[tokio::test(start_paused = true)]
+async fn whoever_wants_to_know_of_a_success_is_notified_once() {
+    for (reports, is_observed, into) in (0..8).map(|bits: u8| (bits & 1 > 0, bits & 2 > 0, bits & 4 > 0)) {
+        let (drops, mut operation) = observed(Script::of([done()]));
+        if !is_observed {
+            operation = driver(&five_seconds(), Script::of([done()]));
+        }
+        let mut driver = Box::pin(operation.reporting(reports));
+        assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
+        assert_eq!(driver.is_watched(), reports || is_observed);
+        let report = if into {
+            let mut extensions = Extensions::new();
+            driver.as_mut().close_into(&mut extensions);
+            extensions.remove::<OperationReport>()
+        } else {
+            driver.as_mut().close()
+        };
+        drop(driver);
+        assert_eq!(report.map(|report| report.attempts().len()), reports.then_some(1));
+        let notices = drops.notices.lock().unwrap().iter().map(|(what, _)| what.clone()).collect::<Vec<_>>();
+        assert_eq!(notices.len(), usize::from(is_observed), "{notices:?}");
+        assert!(notices.iter().all(|what| what == "success after 1 attempts"), "{notices:?}");
+    }
+}
+
+/// When a thread works on an attempt.
+#[derive(Default)]
+struct Threads(Mutex<Vec<&'static str>>);
+
+impl OperationObserver for Threads {
+    fn attempt_entered(&self, _: &OperationInfo, _: StartedAttempt) {
+        self.0.lock().unwrap().push("in");
+    }
+
+    fn attempt_exited(&self, _: &OperationInfo, _: StartedAttempt) {
+        self.0.lock().unwrap().push("out");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn observers_know_when_a_thread_works_on_an_attempt() {
+    let threads = Arc::new(Threads::default());
+    let mut observers = Observers::default();
+    observers.push(threads.clone());
+    let mut config = fake::config(&five_seconds(), Code::Unavailable, Compatibility::Documented, None);
+    config.observers = observers.shared();
+    let mut driver = Driver::new(Fake::new(Script::of([done()])), Arc::new(config));
+    assert!(driver.begin(None).is_some());
+    let sending = driver.enter();
+    let (fake, _, current) = driver.parts();
+    let attempt = fake.attempt(&current);
+    assert_eq!(*threads.0.lock().unwrap(), ["in"]);
+    drop(sending);
+    driver.sent(attempt);
+    let mut driver = Box::pin(driver);
+    assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
+    assert_eq!(*threads.0.lock().unwrap(), ["in", "out", "in", "out"]);
+}
+
 /// By gRPC's rules headers commit, and by all rules a request of which more was sent than is buffered.
 #[tokio::test(start_paused = true)]
 async fn observers_are_notified_once_whose_the_operation_is() {
@@ -189,9 +248,11 @@ async fn observers_get_at_the_headers_that_go_out_and_the_messages_that_come_in(
     let Action::Send(first) = progress.start(&policy, None, Ready::Now) else { panic!("no attempt") };
     progress.sends(first);
     let mut headers = http::HeaderMap::new();
-    progress.sending(first.number()).unwrap().add_headers(&mut headers);
+    let mut context = progress.context(&policy, first.number());
+    context.add_headers(&mut headers);
     assert_eq!(headers["x-attempt"], "1");
     // A message of three bytes, and the beginning of another one.
-    progress.received(first.number(), &[0, 0, 0, 0, 3, 7, 7, 7, 0, 0]);
+    assert!(context.watches_transfers());
+    context.received(&[0, 0, 0, 0, 3, 7, 7, 7, 0, 0]);
     assert_eq!(*wire.received.lock().unwrap(), [3]);
 }

@@ -1,14 +1,15 @@
 //! Attempts one after the other.
 
 use super::fake::{self, Act, Fake, Script};
-use super::{MS, at_once, done, five_seconds, lost, run, unavailable};
+use super::{MS, at_once, done, driver, five_seconds, lost, run, unavailable};
 use crate::operation::report::Note;
-use crate::operation::{Driver, Output};
+use crate::operation::{Clock, Driver, Output};
 use gax_retry::operation::AttemptResult;
 use gax_retry::{Code, Compatibility, StopReason};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 #[tokio::test(start_paused = true)]
@@ -120,6 +121,14 @@ async fn an_attempt_is_polled_at_the_moment_that_it_asks_for() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn between_attempts_it_waits_for_a_moment_that_is_known() {
+    let clock = Clock::start();
+    let mut driver = pin!(driver(&five_seconds(), Script::of([unavailable(), done()])));
+    let first = poll_fn(|cx| Poll::Ready(driver.as_mut().poll(cx, &mut ()))).await;
+    assert_eq!((first, driver.as_mut().waits_until()), (Poll::Pending, clock.at(200 * MS)));
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_is_committed_is_not_retried() {
     let messages = AttemptResult::failed(Code::Unavailable)
         .with_seen(gax_retry::operation::Seen::Messages { resumable: false });
@@ -150,6 +159,6 @@ async fn after_the_end_it_is_pending_for_ever() {
     driver.sent(attempt);
     let mut driver = pin!(driver);
     assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
-    let again = poll_fn(|cx| std::task::Poll::Ready(driver.as_mut().poll(cx, &mut ()))).await;
+    let again = poll_fn(|cx| Poll::Ready(driver.as_mut().poll(cx, &mut ()))).await;
     assert!(again.is_pending());
 }
