@@ -416,18 +416,11 @@ impl InProgress {
     /// Whether other tasks get their turn before that attempt: before each that is made again silently, and now and
     /// then where attempts follow each other without a wait.
     pub(super) fn yields_before(&mut self, attempt: StartedAttempt) -> bool {
-        match attempt.kind() {
-            AttemptKind::Resend => true,
-            AttemptKind::Original => false,
-            _ if !attempt.delay().is_zero() => false,
-            _ => {
-                self.unbroken += 1;
-                if self.unbroken == YIELD_EVERY {
-                    self.unbroken = 0;
-                }
-                self.unbroken == 0
-            }
+        if attempt.kind() == AttemptKind::Resend {
+            return true;
         }
+        self.unbroken = (self.unbroken + 1) % YIELD_EVERY;
+        self.unbroken == 0
     }
 
     /// The moment to wait for.

@@ -2,7 +2,7 @@
 
 use super::{MS, five_seconds};
 use crate::operation::{
-    Carrier, Clock, ConnectionLink, DelayType, Event, InProgress, JitterSeeds, Name, Note, Observers,
+    Carrier, Clock, ConnectionLink, DelayType, Event, InProgress, Jitter, Name, Note, Observers,
     OperationInfo, OperationObserver, Peer, Transport,
 };
 use gax_retry::operation::{Action, AttemptResult, Ready, Resend};
@@ -39,7 +39,7 @@ fn policy() -> Policy {
 /// An operation whose first attempt is sent.
 fn begun(policy: &Policy) -> InProgress {
     let mut progress = InProgress::new();
-    progress.begin(JitterSeeds::Off.next());
+    progress.begin(Jitter::Thread);
     let Action::Send(first) = progress.start(policy, None, Ready::Now) else { panic!("no attempt") };
     progress.sends(first);
     progress
@@ -145,11 +145,13 @@ fn the_endpoint_of_a_success_is_recorded_for_whoever_wants_to_know() {
             let started = progress.started(&policy, 1).unwrap();
             progress.sends(started);
         }
+        // Another event, which only this transport has.
+        progress.context(&policy, 1).event(&Peer::new(&SECOND));
         link(&mut progress, &policy, 1).carried(wire(FIRST), 0);
         assert!(progress.ended(&policy, 1, AttemptResult::done()));
         let is_wanted = reports || is_observed;
         assert_eq!(progress.report(&policy, None, name()).peer(1), is_wanted.then_some(FIRST));
-        assert_eq!(*events.0.lock().unwrap(), vec![1; usize::from(is_observed)]);
+        assert_eq!(*events.0.lock().unwrap(), vec![1; if is_observed { 2 } else { 0 }]);
     }
 }
 

@@ -143,13 +143,13 @@ async fn whoever_wants_to_know_of_a_success_is_notified_once() {
     }
 }
 
-/// When a thread works on an attempt.
+/// When a thread works on an attempt of an operation whose name is none of a bounded number.
 #[derive(Default)]
 struct Threads(Mutex<Vec<&'static str>>);
 
 impl OperationObserver for Threads {
-    fn attempt_entered(&self, _: &OperationInfo, _: StartedAttempt) {
-        self.0.lock().unwrap().push("in");
+    fn attempt_entered(&self, operation: &OperationInfo, _: StartedAttempt) {
+        self.0.lock().unwrap().push(if operation.is_registered() { "registered" } else { "in" });
     }
 
     fn attempt_exited(&self, _: &OperationInfo, _: StartedAttempt) {
@@ -162,6 +162,7 @@ async fn observers_know_when_a_thread_works_on_an_attempt() {
     let threads = Arc::new(Threads::default());
     let mut observers = Observers::default();
     observers.push(threads.clone());
+    let observers = observers.registering_none();
     let mut config = fake::config(&five_seconds(), Code::Unavailable, Compatibility::Documented, None);
     config.observers = observers.shared();
     let mut driver = Driver::new(Fake::new(Script::of([done()])), Arc::new(config));
@@ -244,6 +245,7 @@ async fn observers_get_at_the_headers_that_go_out_and_the_messages_that_come_in(
     let policy = Policy::new(&five_seconds(), Code::Unavailable);
     let mut progress = InProgress::new();
     progress.begin(Jitter::default());
+    assert!(!progress.context(&policy, 1).watches_transfers());
     progress.observe(&policy, &observers, Name::from(Cow::Borrowed("wire")), false, &WIRE);
     let Action::Send(first) = progress.start(&policy, None, Ready::Now) else { panic!("no attempt") };
     progress.sends(first);
