@@ -1,7 +1,7 @@
 //! One call of any kind, with the request that tonic's own client wrote.
 
 use crate::grpc::methods::{MethodConfig, MethodMatch};
-use crate::grpc::protocol::{GrpcAttempt, GrpcProtocol, failed_call};
+use crate::grpc::protocol::{GrpcProtocol, failed_call};
 use crate::grpc::request::CapturedRequest;
 use crate::grpc::response::{ReadExtent, ReplySlot, ResponseBody, hand_over};
 use crate::grpc::resumed::{
@@ -14,7 +14,7 @@ use crate::note;
 use crate::resumption::{Resumer, Resumption};
 use crate::settings::StreamSettings;
 use bytes::Bytes;
-use gax_driver::__house::{Entered, earlier, put_without_drop, time_left};
+use gax_driver::__house::{earlier, time_left};
 use gax_driver::CallOptions;
 use gax_driver::protocol::{Driver, Output};
 use gax_retry::MethodKind;
@@ -26,7 +26,6 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
-use tonic::client::GrpcService;
 
 /// The result of a call.
 type Reply = Result<http::Response<ResponseBody>, Status>;
@@ -38,7 +37,7 @@ pin_project! {
     /// An operation, or a call of a method that no table knows.
     #[project = CallProj]
     pub(crate) enum Call<A: ServiceHandle> {
-        // It has not begun, or its request could not be read.
+        // Its request could not be read.
         Failed { status: Option<Status> },
         Operating { #[pin] driver: Driver<GrpcProtocol<A, CapturedRequest>> },
         Passthrough { #[pin] call: Passthrough<A> },
@@ -48,38 +47,28 @@ pin_project! {
 }
 
 impl<A: ServiceHandle> Call<A> {
-    /// A call that has not begun. It is large to move, so that it begins where it is going to stay (bench `speed`,
-    /// instructions).
-    #[inline]
-    pub(crate) fn not_begun() -> Self {
-        Self::Failed { status: None }
-    }
-
     /// A call of a method that no table knows.
     #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "only the layer passes calls through"))]
     #[inline]
-    pub(crate) fn pass_through(&mut self, handle: A, service: &mut A::Service, request: http::Request<Body>) {
-        *self = Self::Passthrough { call: Passthrough::new(handle, service, request) };
+    pub(crate) fn pass_through(handle: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
+        Self::Passthrough { call: Passthrough::new(handle, service, request) }
     }
 
-    /// Begins an operation. Returns whether its request is there and `service` takes it: that is to be sent immediately, and
-    /// handed over by [`sent`](Self::sent), since to move it in here would copy it (bench `speed`, instructions).
+    /// A call that runs as an operation. If its request is there and `service` takes it, that is sent now.
     #[inline]
     pub(crate) fn begin(
-        &mut self,
         handle: A,
         service: &mut A::Service,
-        request: &mut http::Request<Body>,
+        mut request: http::Request<Body>,
         method: MethodMatch,
-    ) -> bool {
+    ) -> Self {
         let MethodMatch { config, kind } = method;
         let (example, counts) = (config.example.as_ref(), config.headers.counts());
         let is_watched = !is_bare_channel::<A::Service>();
         let Inspection { options, resumption, timeout, extra, has_count } =
-            Inspection::of(request, example, counts, is_watched);
+            Inspection::of(&request, example, counts, is_watched);
         if let Some(status) = config.headers.refusal(request.headers()) {
-            *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
-            return false;
+            return Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
         }
         let own_config = config.of_call(options);
         let reports = options
@@ -99,11 +88,10 @@ impl<A: ServiceHandle> Call<A> {
         let config = own_config.unwrap_or(config);
         // By gax-java's rules an attempt outlives the total timeout, but not the time that the call is given here.
         let bound = earlier(earlier(timeout, time_left()), config.timeout);
-        let captured = match CapturedRequest::of(request, extra, kind, &config) {
+        let captured = match CapturedRequest::of(&mut request, extra, kind, &config) {
             Ok(captured) => captured,
             Err(status) => {
-                *self = Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
-                return false;
+                return Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
             }
         };
         let (config, extent) = if captured.is_stream() {
@@ -121,41 +109,16 @@ impl<A: ServiceHandle> Call<A> {
             let protocol = GrpcProtocol::new(handle, captured, ReadExtent::Nothing);
             let connections = GrpcConnections::new(BytesCodec, resumer);
             let protocol = StreamProtocol::new(protocol, connections, wait_timeout);
-            *self = Self::Resumed { call: resumed(StreamCall::new(protocol, config), idle_timeout) };
-            return false;
+            return Self::Resumed { call: resumed(StreamCall::new(protocol, config), idle_timeout) };
         }
-        let driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config).reporting(reports);
-        let has_not_begun = |call: &Self| matches!(call, Self::Failed { status: None });
-        put_without_drop(self, Self::Operating { driver }, has_not_begun);
-        let Self::Operating { driver } = self else { return false };
-        let Some(started) = driver.begin(bound) else { return false };
-        let (protocol, config, mut context) = driver.parts();
-        if resumption.is_some() {
-            context.note(note::RESUMPTION_UNUSED);
-        }
-        let other = protocol.first(service, config, started, &mut context, request);
-        let is_to_be_sent = other.is_none();
-        if let Some(other) = other {
-            driver.sent(other);
-        }
-        is_to_be_sent
-    }
-
-    /// The request is about to be sent, until the result is dropped; `None`: no caller wants to know.
-    #[inline]
-    pub(crate) fn enter(&mut self) -> Option<Entered> {
-        match self {
-            Self::Operating { driver } => driver.enter(),
-            _ => None,
-        }
-    }
-
-    /// The request has been sent.
-    #[inline]
-    pub(crate) fn sent(&mut self, future: <A::Service as GrpcService<Body>>::Future) {
-        if let Self::Operating { driver } = self {
-            driver.sent(GrpcAttempt::Sent { future });
-        }
+        let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config).reporting(reports);
+        driver.begin(bound, |protocol, config, started, context| {
+            if resumption.is_some() {
+                context.note(note::RESUMPTION_UNUSED);
+            }
+            protocol.first(service, config, started, context, request)
+        });
+        Self::Operating { driver }
     }
 }
 

@@ -19,14 +19,6 @@ pin_project! {
     }
 }
 
-impl<S: Transport> ResponseFuture<S> {
-    /// The future of a call that has not begun, written where it is going to stay (bench `speed`, instructions).
-    #[inline]
-    pub(super) fn not_begun() -> Self {
-        Self { call: Call::not_begun() }
-    }
-}
-
 impl<S: Transport> fmt::Debug for ResponseFuture<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ResponseFuture").finish_non_exhaustive()

@@ -1,5 +1,6 @@
 //! The service that the layer makes.
 
+use crate::grpc::call::Call;
 use crate::grpc::methods::{MethodMatch, Methods};
 use crate::grpc::response::ResponseBody;
 use crate::grpc::response_future::ResponseFuture;
@@ -54,21 +55,14 @@ impl<S: Transport> Service<http::Request<Body>> for RetryService<S> {
 
     // Made where it is going to stay, not in its caller (bench `speed`, instructions).
     #[inline(never)]
-    fn call(&mut self, mut request: http::Request<Body>) -> Self::Future {
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
         let handle = LazyService::new(Arc::clone(&self.shared));
         let method = find(&self.shared.methods.load(), &request);
-        let mut future = ResponseFuture::not_begun();
-        match method {
-            Some(method) => {
-                if future.call.begin(handle, &mut self.inner, &mut request, method) {
-                    let entered = future.call.enter();
-                    future.call.sent(self.inner.call(request));
-                    drop(entered);
-                }
-            }
-            None => future.call.pass_through(handle, &mut self.inner, request),
-        }
-        future
+        let call = match method {
+            Some(method) => Call::begin(handle, &mut self.inner, request, method),
+            None => Call::pass_through(handle, &mut self.inner, request),
+        };
+        ResponseFuture { call }
     }
 }
 

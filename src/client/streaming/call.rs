@@ -103,12 +103,6 @@ impl<T: Transport> Service<http::Request<Body>> for Timed<T> {
             *request.uri_mut() = example.uri.clone();
         }
         let handle = OwnService(self.channel.clone());
-        let mut call = Call::not_begun();
-        if call.begin(handle, &mut self.channel, &mut request, self.method.clone()) {
-            let entered = call.enter();
-            call.sent(self.channel.call(request));
-            drop(entered);
-        }
-        call
+        Call::begin(handle, &mut self.channel, request, self.method.clone())
     }
 }

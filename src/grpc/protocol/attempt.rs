@@ -41,8 +41,7 @@ pin_project! {
 }
 
 impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
-    /// Makes the caller's own request that of the first attempt. `None`: `service` takes it now; otherwise what is in
-    /// flight instead.
+    /// Makes the caller's own request that of the first attempt, and sends it if `service` takes it now.
     #[inline]
     pub(crate) fn first(
         &mut self,
@@ -50,27 +49,27 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         config: &MethodConfig,
         started: StartedAttempt,
         context: &mut AttemptContext<'_>,
-        request: &mut http::Request<Body>,
-    ) -> Option<GrpcAttempt<<A::Service as GrpcService<Body>>::Future>> {
+        mut request: http::Request<Body>,
+    ) -> GrpcAttempt<<A::Service as GrpcService<Body>>::Future> {
         self.begun(config, started, context);
         let time = started.deadline();
         let timeout = header(config, time, false, context);
-        self.request.write(request, config, started.number(), timeout, false);
+        self.request.write(&mut request, config, started.number(), timeout, false);
         if !is_channel::<A::Service>() {
             context.link(request.extensions_mut(), config.wait_for_ready);
         }
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
                 if let Some(outgoing) = context.sending() {
-                    watched(request, *outgoing);
+                    watched(&mut request, *outgoing);
                 }
-                None
+                GrpcAttempt::Sent { future: service.call(request) }
             }
-            Poll::Ready(Err(error)) => Some(GrpcAttempt::Broken { error: Some(error.into()) }),
+            Poll::Ready(Err(error)) => GrpcAttempt::Broken { error: Some(error.into()) },
             // It is asked again when the call is polled, whenever that is.
             Poll::Pending => {
-                self.request.put_off(std::mem::take(request));
-                Some(GrpcAttempt::Ready { time, is_late: true })
+                self.request.put_off(request);
+                GrpcAttempt::Ready { time, is_late: true }
             }
         }
     }

@@ -21,11 +21,10 @@ use super::attempts::Attempts;
 use super::clock::Clock;
 use super::in_progress::InProgress;
 use super::inbound::entered;
-use super::observe::{Entered, Observed};
+use super::observe::Observed;
 use super::protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
 use super::report::{Note, OperationReport};
 use super::timer::Timer;
-use crate::without_drop::put_without_drop;
 use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
 use gax_retry::{Policy, StartedAttempt, StopReason};
 use http::Extensions;
@@ -104,12 +103,9 @@ impl<A> Stage<A> {
     #[expect(clippy::inline_always, reason = "to pass it on would copy it (bench `speed`, instructions)")]
     #[inline(always)]
     fn run(mut self: Pin<&mut Self>, policy: &Policy, number: u32, attempt: A) {
-        if policy.hedging().is_none() {
-            self.set(Self::Running { attempts: Attempts::One { number, attempt } });
-        } else if let Some(attempts) = self.as_mut().attempts() {
-            attempts.push(number, attempt);
-        } else {
-            self.set(Self::Running { attempts: Attempts::boxed(number, attempt) });
+        match self.as_mut().attempts() {
+            Some(attempts) if policy.hedging().is_some() => attempts.push(number, attempt),
+            _ => self.set(Self::Running { attempts: Attempts::first(policy, number, attempt) }),
         }
     }
 
@@ -138,50 +134,26 @@ impl<P: Protocol> Driver<P> {
         self
     }
 
-    /// Begins the operation now. Its first attempt is to be sent immediately, and handed over by [`sent`](Self::sent).
-    /// `None`: poll it; what is to be sent, if anything, is not known yet.
-    #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
-    #[inline(always)]
+    /// Begins the operation now rather than when it is first polled. `send` sends its first attempt, unless the operation has to
+    /// wait for something first.
+    #[inline]
     #[doc(hidden)]
-    pub fn begin(&mut self, bound: Option<Duration>) -> Option<StartedAttempt> {
-        match begin(&mut self.progress, &mut self.protocol, &self.config, |_| bound) {
-            Ok(first) => Some(first),
-            Err(reason) => {
-                self.stage = reason.into();
-                None
+    pub fn begin(
+        &mut self,
+        bound: Option<Duration>,
+        send: impl FnOnce(&mut P, &P::Config, StartedAttempt, &mut AttemptContext<'_>) -> P::Attempt,
+    ) {
+        self.stage = match begin(&mut self.progress, &mut self.protocol, &self.config, |_| bound) {
+            Ok(first) => {
+                let (policy, number) = ((*self.config).as_ref(), first.number());
+                let entered = self.progress.enter(number);
+                let mut context = self.progress.context(policy, number);
+                let attempt = send(&mut self.protocol, &self.config, first, &mut context);
+                drop(entered);
+                Stage::Running { attempts: Attempts::first(policy, number, attempt) }
             }
-        }
-    }
-
-    /// All that it takes to send the first attempt.
-    #[inline]
-    #[doc(hidden)]
-    pub fn parts(&mut self) -> (&mut P, &P::Config, AttemptContext<'_>) {
-        let (policy, number) = ((*self.config).as_ref(), self.progress.number);
-        (&mut self.protocol, &self.config, self.progress.context(policy, number))
-    }
-
-    /// Marks the first attempt as being sent until the result is dropped; `None`: no observer needs this.
-    #[inline]
-    #[doc(hidden)]
-    pub fn enter(&mut self) -> Option<Entered> {
-        self.progress.enter(self.progress.number)
-    }
-
-    /// The first attempt is in flight.
-    #[inline]
-    #[doc(hidden)]
-    pub fn sent(&mut self, attempt: P::Attempt) {
-        let number = self.progress.number;
-        if (*self.config).as_ref().hedging().is_some() {
-            self.stage = Stage::Running { attempts: Attempts::boxed(number, attempt) };
-            return;
-        }
-        // An operation that has just begun holds nothing that would have to be dropped.
-        let attempts = Attempts::One { number, attempt };
-        put_without_drop(&mut self.stage, Stage::Running { attempts }, |stage| {
-            matches!(stage, Stage::Unbegun)
-        });
+            Err(reason) => reason.into(),
+        };
     }
 
     /// The protocol, with the failure that it keeps.

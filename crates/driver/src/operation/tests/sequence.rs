@@ -153,10 +153,7 @@ async fn by_grpcs_rules_the_deadline_is_waited_for_and_the_cap_is_reported() {
 async fn after_the_end_it_is_pending_for_ever() {
     let config = fake::config(&five_seconds(), [Code::Unavailable], Compatibility::Documented, None);
     let mut driver = Driver::new(Fake::new(Script::of([done()])), Arc::new(config));
-    assert!(driver.begin(None).is_some());
-    let (fake, _, current) = driver.parts();
-    let attempt = fake.attempt(&current);
-    driver.sent(attempt);
+    driver.begin(None, |fake, _, _, context| fake.attempt(context));
     let mut driver = pin!(driver);
     assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
     let again = poll_fn(|cx| Poll::Ready(driver.as_mut().poll(cx, &mut ()))).await;

@@ -4,7 +4,7 @@ use super::fake::{Act, Fake, Script, config};
 use super::{MS, Outcome, done, driver, finish, five_seconds, run};
 use crate::operation::{Driver, Note};
 use gax_retry::operation::AttemptResult;
-use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StartedAttempt, StopReason};
+use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,13 +13,12 @@ use std::time::Duration;
 async fn start(settings: &RetrySettings, script: Script) -> (Option<u32>, Outcome) {
     let bound = script.bound;
     let mut driver = driver(settings, script);
-    let first = driver.begin(bound);
-    if first.is_some() {
-        let (fake, _, current) = driver.parts();
-        let attempt = fake.attempt(&current);
-        driver.sent(attempt);
-    }
-    (first.map(StartedAttempt::number), finish(driver).await)
+    let mut first = None;
+    driver.begin(bound, |fake, _, started, context| {
+        first = Some(started.number());
+        fake.attempt(context)
+    });
+    (first, finish(driver).await)
 }
 
 #[tokio::test(start_paused = true)]
@@ -88,11 +87,11 @@ async fn a_hedged_operation_begins_with_one_attempt() {
 async fn an_operation_waits_for_its_request_unless_its_options_can_not_work() {
     let script = || Script { prepared_after: Some(600 * MS), ..Script::of([done()]) };
     let mut waiting = driver(&five_seconds(), script());
-    assert_eq!(waiting.begin(None), None);
+    waiting.begin(None, |_, _, _, _| panic!("it has to wait"));
     assert_eq!(finish(waiting).await.rows(), [(1, 600, 600, Code::Ok)]);
     let mut refused =
         driver(&five_seconds(), Script { hedging: Some(Hedging::new(2).percentile(2.0)), ..script() });
-    assert_eq!(refused.begin(None), None);
+    refused.begin(None, |_, _, _, _| panic!("it has to wait"));
     let outcome = finish(refused).await;
     assert_eq!((outcome.took, outcome.stop_reason()), (Duration::ZERO, Some(StopReason::InvalidOptions)));
 }
