@@ -54,8 +54,16 @@ impl AttemptHeaders {
     /// The headers of attempts that usually have so much time. With `counts`, those after the first carry the number of
     /// attempts before them.
     pub(crate) fn new(time: Option<Duration>, counts: bool, own: Option<MethodHeaders>) -> Self {
+        Self::with_timeout(time, time.map(timeout::lasting_value), counts, own)
+    }
+
+    fn with_timeout(
+        time: Option<Duration>,
+        timeout: Option<HeaderValue>,
+        counts: bool,
+        own: Option<MethodHeaders>,
+    ) -> Self {
         let own = own.filter(|own| !own.is_empty());
-        let timeout = time.map(timeout::header_value);
         let mut first = HeaderMap::with_capacity(4 + own.as_ref().map_or(0, MethodHeaders::len));
         first.insert(TE, TRAILERS);
         first.insert(CONTENT_TYPE, GRPC);
@@ -75,7 +83,9 @@ impl AttemptHeaders {
         if time == self.prepared.time {
             return self;
         }
-        Self::new(time, self.counts(), self.prepared.own.clone())
+        // Calls may have timeouts of their own: too many for their values to stay in memory.
+        let timeout = time.map(timeout::header_value);
+        Self::with_timeout(time, timeout, self.counts(), self.prepared.own.clone())
     }
 
     /// These headers for a method that has those in addition to gRPC's.

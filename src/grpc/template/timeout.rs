@@ -3,7 +3,28 @@
 use crate::grpc::status::received;
 pub(crate) use gax_wire::__house::grpc_timeout::{GRPC_TIMEOUT, header_value, parse, written};
 use http::{HeaderMap, HeaderValue};
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
+
+/// The header's value for the timeout of a method's attempts. Its text stays in memory, so that attempts on several processors
+/// count no references to it (bench `scale`, two threads). Programs have few timeouts: of many, those after the first
+/// [`LASTING`] have values that are counted.
+pub(super) fn lasting_value(timeout: Duration) -> HeaderValue {
+    static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let value = header_value(timeout);
+    let Ok(text) = value.to_str() else { return value };
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    let lasting = texts.get(text).copied().or_else(|| {
+        let lasting: &'static str = (texts.len() < LASTING).then(|| Box::leak(Box::from(text)))?;
+        texts.insert(lasting);
+        Some(lasting)
+    });
+    lasting.map_or_else(|| value.clone(), HeaderValue::from_static)
+}
+
+/// How many texts of timeouts stay in memory, of at most nine bytes each.
+const LASTING: usize = 1000;
 
 /// Writes the header of a request, or takes it away.
 #[inline]
