@@ -103,9 +103,9 @@ impl<A> Stage<A> {
     #[expect(clippy::inline_always, reason = "to pass it on would copy it (bench `speed`, instructions)")]
     #[inline(always)]
     fn run(mut self: Pin<&mut Self>, policy: &Policy, number: u32, attempt: A) {
-        match self.as_mut().attempts() {
-            Some(attempts) if policy.hedging().is_some() => attempts.push(number, attempt),
-            _ => self.set(Self::Running { attempts: Attempts::first(policy, number, attempt) }),
+        match policy.hedging().and_then(|_| self.as_mut().attempts()) {
+            Some(attempts) => attempts.push(number, attempt),
+            None => self.set(Self::Running { attempts: Attempts::first(policy, number, attempt) }),
         }
     }
 
