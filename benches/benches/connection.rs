@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         .iter()
         .map(|uri| Ok(Address::Tcp(uri.trim_start_matches("http://").parse()?)))
         .collect::<Result<_, std::net::AddrParseError>>()?;
-    let spread = Connection::to("http://assets").picker(Picker::RoundRobin);
+    let spread = Connection::to("http://echo").picker(Picker::RoundRobin);
     let spread = own_several.block_on(spread.resolver(AddressList::new(addresses)).connect())?;
 
     let lanes = |concurrency| {
@@ -93,7 +93,7 @@ fn lane<C: tonic_gax_benches::contender::Contender>(
     contender: C,
     concurrency: u32,
 ) -> Lane<'_> {
-    let message = message::request(message::SMALL);
+    let message = message::payload(message::SMALL);
     if concurrency == 1 {
         return Lane::calls(runtime, Cost::Processor, contender, message);
     }

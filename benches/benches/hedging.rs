@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tonic_gax::{Code, Hedging, OperationOptions, RetryBudget, RetryLayer, RetrySettings, RetryTable};
-use tonic_gax_benches::asset::asset_service_client::AssetServiceClient;
+use tonic_gax_benches::bench::echo_client::EchoClient;
 use tonic_gax_benches::message;
 use tonic_gax_benches::nines::{Curve, picture};
 use tonic_gax_benches::slow::Slow;
@@ -53,14 +53,14 @@ async fn run(way: &Way, calls: usize, every: u64) -> Option<(Curve, f64)> {
     let layer = RetryLayer::new(table.build().ok()?)
         .options(OperationOptions::new().retry_budget(way.budget.clone()));
     let service = Slow::new(every);
-    let client = AssetServiceClient::new(layer.layer(service.clone()));
+    let client = EchoClient::new(layer.layer(service.clone()));
     let mut running = JoinSet::new();
     for _ in 0..calls {
         tokio::time::sleep(PACE).await;
         let mut client = client.clone();
         running.spawn(async move {
             let start = now();
-            client.list_assets(message::request(message::SMALL)).await.map(|_| now() - start)
+            client.send(message::payload(message::SMALL)).await.map(|_| now() - start)
         });
     }
     let latencies: Vec<Duration> = running.join_all().await.into_iter().filter_map(Result::ok).collect();

@@ -12,8 +12,8 @@ use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic::Status;
 use tonic_gax::{Hedging, OperationOptions, RetryBudget, RetryLayer, RetryService, RetryTable};
-use tonic_gax_benches::asset::ListAssetsRequest;
-use tonic_gax_benches::asset::asset_service_client::AssetServiceClient;
+use tonic_gax_benches::bench::Payload;
+use tonic_gax_benches::bench::echo_client::EchoClient;
 use tonic_gax_benches::canned::Canned;
 use tonic_gax_benches::contender::{Backon, Contender, Generated, Layered, Outcome, Raw};
 use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Summary, Turns, by_turns};
@@ -185,8 +185,7 @@ impl Bench {
             }),
         ];
         for (name, option) in options {
-            let client =
-                Service(AssetServiceClient::new(option(RetryLayer::new(table(24))).layer(Canned::new())));
+            let client = Service(EchoClient::new(option(RetryLayer::new(table(24))).layer(Canned::new())));
             add(name, rates(|| client.clone(), calls));
         }
         print!("{}", rows.text());
@@ -208,19 +207,19 @@ fn table(methods: u32) -> RetryTable {
 
 /// tonic's own client over a layer of any settings.
 #[derive(Debug, Clone)]
-struct Service(AssetServiceClient<RetryService<Canned>>);
+struct Service(EchoClient<RetryService<Canned>>);
 
 impl Contender for Service {
     const NAME: &'static str = "layer";
 
-    async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
-        self.0.list_assets(message).await
+    async fn call(&mut self, message: Payload) -> Outcome {
+        Ok(self.0.send(message).await?.into_inner())
     }
 }
 
 fn service_lane<'a>(runtime: &'a Runtime, name: &'static str, service: RetryService<Canned>) -> Lane<'a> {
-    let client = Service(AssetServiceClient::new(service));
-    Lane::calls(runtime, Cost::Wall, client, message::request(message::SMALL)).named(name)
+    let client = Service(EchoClient::new(service));
+    Lane::calls(runtime, Cost::Wall, client, message::payload(message::SMALL)).named(name)
 }
 
 struct Parked {
@@ -230,7 +229,7 @@ struct Parked {
 }
 
 fn parked_calls<C: Contender>(contender: &C, count: u32) -> Parked {
-    let message = message::request(message::SMALL);
+    let message = message::payload(message::SMALL);
     parked(count, || contender.start(message.clone()))
 }
 
@@ -270,7 +269,7 @@ where
 /// The memory that is held after a tenth of so many calls, and after all of them, beside that before.
 fn held<C: Contender>(mut contender: C, count: u32) -> [i64; 2] {
     let runtime = runtime();
-    let request = message::request(message::SMALL);
+    let request = message::payload(message::SMALL);
     let mut calls = |calls: u32| {
         measure(|| {
             runtime.block_on(async {
@@ -297,7 +296,7 @@ fn rates<C: Contender>(contender: impl Fn() -> C, calls: u32) -> [f64; 2] {
                     scope.spawn(move || {
                         let run = async move {
                             for _ in 0..calls {
-                                let request = message::request(message::SMALL);
+                                let request = message::payload(message::SMALL);
                                 drop(contender.call(request).await?);
                             }
                             Ok::<_, Status>(())

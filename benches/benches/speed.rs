@@ -6,6 +6,7 @@ use gax_retry::operation::{Action, AttemptResult, Operation, Ready, World};
 use gax_retry::{Code, NoJitter, Policy, ThreadJitter};
 use std::error::Error;
 use std::hint::black_box;
+use std::process::Command;
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic::transport::{Channel, Endpoint};
@@ -30,9 +31,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Ok(());
     }
     let bench = Bench::from_arguments(runtime);
-    bench.case("canned, ready at once", |bench| bench.canned(&Canned::new(), "<= 1.12", "<= 0.60"));
+    bench.case("canned, ready at once", |bench| bench.canned(&Canned::new(), "<= 1.22", "<= 0.54"));
     bench.case("canned, pending once", |bench| {
-        bench.canned(&Canned::new().pending_once(), "<= 1.18", "<= 0.65");
+        bench.canned(&Canned::new().pending_once(), "<= 1.27", "<= 0.60");
     });
     bench.case("instructions, ready at once", Bench::instructions);
     bench.case("zero-delay retry, time on the wall", Bench::at_once);
@@ -40,9 +41,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     bench.try_case("loopback", Bench::loopback)?;
     // Last, because they pause the clock.
     bench.case("one retry, beside two raw calls", Bench::one_retry);
-    bench.case("1 MiB, 3 attempts, beside one raw attempt", Bench::large);
-    Ok(())
+    bench.try_case(LARGE, Bench::large)
 }
+
+/// The case that has a process of its own.
+const LARGE: &str = "1 MiB, 3 attempts, beside one raw attempt";
 
 struct Bench {
     runtime: Runtime,
@@ -79,13 +82,8 @@ impl Bench {
         by_turns(lanes, if self.quick { turns.quick() } else { turns })
     }
 
-    /// Lanes of calls with a small message: in processor time, on the bench's own clock.
-    fn lanes(&self) -> Lanes<'_> {
-        Lanes::new(&self.runtime, Cost::Processor, message::SMALL)
-    }
-
     fn canned(&self, service: &Canned, layer: &str, generated: &str) {
-        let mut lanes = self.lanes();
+        let mut lanes = ByHand { runtime: &self.runtime, all: Vec::new() };
         lanes.visit(Raw::new(service.clone()));
         lanes.visit(RawTimeout::new(service.clone()));
         lanes.visit(Bare::new(service.clone()));
@@ -108,11 +106,11 @@ impl Bench {
         let rows: Vec<_> = names.into_iter().zip(counts).collect();
         let (calls, rest) = rows.split_at(rows.len().min(ONE_CALL));
         let (retries, connected) = rest.split_at(rest.len().saturating_sub(CONNECTED));
-        print_instructions("over raw", calls, "<= +1200");
+        print_instructions("over raw", calls, ("<= +1900", "<= -6700"));
         println!(" one retry");
-        print_instructions("over two raw calls", retries, "< 0");
+        print_instructions("over two raw calls", retries, ("<= -1800", "<= -9800"));
         println!(" over HTTP/2 to a server in this process, which counts, too");
-        print_instructions("over Channel", connected, "");
+        print_instructions("over Channel", connected, ("", ""));
     }
 
     /// On a paused clock: a library that sleeps for a delay of zero waits for a millisecond of the real one.
@@ -120,26 +118,42 @@ impl Bench {
         let runtime = paused();
         let service = Canned::new().failing(1);
         let mut lanes = Lanes::new(&runtime, Cost::Processor, message::SMALL);
-        lanes.add("two raw calls", 2, Raw::new(Canned::new()));
+        lanes.add("two raw calls", 2, Raw::new(service.clone()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
         let summaries = self.by_turns(lanes.all, Turns { rounds: 200, calls: 1000 });
-        print_ratios("processor time x two raw calls", &summaries, "<= 0.87", "<= 0.60");
+        print_ratios("processor time x two raw calls", &summaries, "<= 1.00", "<= 0.62");
     }
 
-    fn large(&self) {
+    /// In a process whose allocator keeps freed megabytes: otherwise the kernel maps each of them anew, which would be a good part
+    /// of the figure.
+    fn large(&self) -> Result<(), Box<dyn Error>> {
+        const KEEPS: [(&str, &str); 3] = [
+            ("MALLOC_MMAP_THRESHOLD_", "1073741824"),
+            ("MALLOC_TRIM_THRESHOLD_", "1073741824"),
+            ("MALLOC_TOP_PAD_", "67108864"),
+        ];
+        if KEEPS.iter().any(|(name, _)| std::env::var_os(name).is_none()) {
+            let quick = self.quick.then_some("--quick");
+            let printed =
+                Command::new(std::env::current_exe()?).args(quick).arg(LARGE).envs(KEEPS).output()?;
+            let table = String::from_utf8(printed.stdout)?;
+            print!("{}", table.trim_start().trim_start_matches(LARGE).trim_start_matches('\n'));
+            return if printed.status.success() { Ok(()) } else { Err("its process failed".into()) };
+        }
         let runtime = paused();
         let service = Canned::new().failing(2);
         let mut lanes = Lanes::new(&runtime, Cost::Processor, message::LARGE);
         lanes.add("one raw attempt", 1, Raw::new(Canned::new()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
         let summaries = self.by_turns(lanes.all, Turns { rounds: 60, calls: 20 });
-        print_ratios("processor time x one raw attempt", &summaries, "<= 1.10", "<= 1.03");
+        print_ratios("processor time x one raw attempt", &summaries, "<= 1.15", "<= 1.01");
+        Ok(())
     }
 
     fn at_once(&self) {
         let service = Canned::new().failing(1);
         let mut lanes = Lanes::new(&self.runtime, Cost::Wall, message::SMALL);
-        lanes.add("two raw calls", 2, Raw::new(Canned::new()));
+        lanes.add("two raw calls", 2, Raw::new(service.clone()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
         let summaries = self.by_turns(lanes.all, Turns { rounds: 20, calls: 20 });
         let raw = summaries.first().map_or(f64::NAN, |summary| summary.nanos);
@@ -194,7 +208,7 @@ impl Bench {
         let summaries = self.by_turns(lanes, Turns { rounds: 40, calls: 6400 });
         let mut table = Table::new(&["contender", "calls/s", "calls/s x raw", "quartiles", "target"]);
         for Summary { name, nanos, ratio, quartiles: (low, high) } in summaries {
-            let target = target(name, ">= 0.96", ">= 1.02");
+            let target = target(name, ">= 0.95", ">= 1.02");
             let range = format!("{:.2} to {:.2}", 1.0 / high, 1.0 / low);
             let rate = format!("{:.0}", 1e9 / nanos);
             table.row([name.to_owned(), rate, format!("{:.2}", 1.0 / ratio), range, target]);
@@ -203,7 +217,7 @@ impl Bench {
         println!(" one at a time");
         let lanes = over(&connected, |runtime, contender| contender.sequential(runtime));
         let summaries = self.by_turns(lanes, Turns { rounds: 60, calls: 500 });
-        print_ratios("client's processor time x raw", &summaries, "<= 1.05", "<= 0.97");
+        print_ratios("client's processor time x raw", &summaries, "<= 1.05", "<= 0.98");
         Ok(())
     }
 }
@@ -235,19 +249,29 @@ impl<'a> Lanes<'a> {
         Self { runtime, cost, size, all: Vec::new() }
     }
 
-    fn lane<C: Contender>(&self, contender: C) -> Lane<'a> {
-        Lane::calls(self.runtime, self.cost, contender, message::request(self.size))
-    }
-
-    /// Adds a lane by another name that takes every unit for so many.
-    fn add<C: Contender>(&mut self, name: &'static str, times: u32, contender: C) {
-        self.all.push(self.lane(contender).times(times).named(name));
+    /// Adds a lane by another name, of one that makes a single attempt a call: the last of `each` succeeds.
+    fn add<C: Contender>(&mut self, name: &'static str, each: u32, contender: C) {
+        let message = message::payload(self.size);
+        self.all.push(Lane::attempts(self.runtime, self.cost, contender, message, each).named(name));
     }
 }
 
 impl Visitor for Lanes<'_> {
     fn visit<C: Contender>(&mut self, contender: C) {
-        self.all.push(self.lane(contender));
+        self.all.push(Lane::calls(self.runtime, self.cost, contender, message::payload(self.size)));
+    }
+}
+
+/// The lanes of contenders whose calls with a small message are polled by hand, in processor time.
+struct ByHand<'a> {
+    runtime: &'a Runtime,
+    all: Vec<Lane<'a>>,
+}
+
+impl Visitor for ByHand<'_> {
+    fn visit<C: Contender>(&mut self, contender: C) {
+        let message = message::payload(message::SMALL);
+        self.all.push(Lane::by_hand(self.runtime, Cost::Processor, contender, message));
     }
 }
 
@@ -268,11 +292,11 @@ trait Boxed {
 
 impl<C: Contender> Boxed for C {
     fn concurrent(self: Box<Self>, runtime: &Runtime) -> Lane<'_> {
-        Lane::concurrent(runtime, Cost::Wall, *self, message::request(message::SMALL), 64)
+        Lane::concurrent(runtime, Cost::Wall, *self, message::payload(message::SMALL), 64)
     }
 
     fn sequential(self: Box<Self>, runtime: &Runtime) -> Lane<'_> {
-        Lane::calls(runtime, Cost::Processor, *self, message::request(message::SMALL))
+        Lane::calls(runtime, Cost::Processor, *self, message::payload(message::SMALL))
     }
 }
 
@@ -331,7 +355,7 @@ fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
     lanes.visit(Raw::new(Canned::new()));
     lanes.visit(Bare::new(Canned::new()));
     each_retrying(Canned::new, Pace::AT_ONCE, &mut lanes);
-    lanes.add("two raw calls", 2, Raw::new(Canned::new()));
+    lanes.add("two raw calls", 2, Raw::new(Canned::new().failing(1)));
     each_retrying(|| Canned::new().failing(1), Pace::AT_ONCE, &mut lanes);
     let _entered = runtime.enter();
     lanes.add("Channel", 1, Raw::new(pipe::channel()));
@@ -355,11 +379,11 @@ fn counted_calls(runtime: &Runtime, Counted { lane, calls }: Counted) {
     let _summary = by_turns(only, Turns { rounds: 0, calls });
 }
 
-fn print_instructions(over: &str, rows: &[(&str, f64)], layer: &str) {
+fn print_instructions(over: &str, rows: &[(&str, f64)], (layer, generated): (&str, &str)) {
     let first = rows.first().map_or(f64::NAN, |(_, count)| *count);
     let mut table = Table::new(&["contender", "instructions", over, "target"]);
     for (name, count) in rows {
-        let target = target(name, layer, "< 0");
+        let target = target(name, layer, generated);
         table.row([(*name).to_owned(), format!("{count:.0}"), format!("{:+.0}", count - first), target]);
     }
     print!("{}", table.text());

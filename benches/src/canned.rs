@@ -8,7 +8,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
@@ -21,10 +21,16 @@ const GRPC_MESSAGE: HeaderName = HeaderName::from_static("grpc-message");
 /// Reads each request to its end and replies from memory.
 #[derive(Debug, Clone)]
 pub struct Canned {
-    reply: Bytes,
     failures: Failures,
     pends: bool,
-    attempts: Arc<AtomicU32>,
+    shared: Arc<Shared>,
+}
+
+/// What all clones share: a clone counts one reference, and so does a reply.
+#[derive(Debug)]
+struct Shared {
+    reply: Bytes,
+    attempts: AtomicU32,
 }
 
 /// The attempts that fail.
@@ -40,8 +46,9 @@ impl Canned {
     /// Replies every attempt well.
     #[must_use]
     pub fn new() -> Self {
-        let reply = message::framed(&message::response(message::SMALL));
-        Self { reply, failures: Failures::OfEach(0), pends: false, attempts: Arc::default() }
+        let reply = message::framed(&message::payload(message::SMALL));
+        let shared = Arc::new(Shared { reply, attempts: AtomicU32::new(0) });
+        Self { failures: Failures::OfEach(0), pends: false, shared }
     }
 
     /// Replies so many attempts of each call with UNAVAILABLE, and the one after them well.
@@ -65,7 +72,7 @@ impl Canned {
     /// How many attempts it has seen.
     #[must_use]
     pub fn attempts(&self) -> u32 {
-        self.attempts.load(Ordering::Relaxed)
+        self.shared.attempts.load(Ordering::Relaxed)
     }
 }
 
@@ -85,22 +92,23 @@ impl Service<http::Request<Body>> for Canned {
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let attempt = self.attempts.fetch_add(1, Ordering::Relaxed);
+        let attempt = self.shared.attempts.fetch_add(1, Ordering::Relaxed);
         let is_good = match self.failures {
             Failures::OfEach(0) => true,
             Failures::OfEach(u32::MAX) => false,
             Failures::OfEach(failures) => attempt % (failures + 1) == failures,
             Failures::First(failures) => attempt >= failures,
         };
-        let request = request.into_body();
-        Reply { request, message: is_good.then(|| self.reply.clone()), pends: self.pends }
+        // A transport is done with the head once it has written it.
+        let request = Some(request.into_body());
+        Reply { request, message: is_good.then(|| self.shared.reply.clone()), pends: self.pends }
     }
 }
 
 /// A reply on its way.
 #[derive(Debug)]
 pub struct Reply {
-    request: Body,
+    request: Option<Body>,
     message: Option<Bytes>,
     pends: bool,
 }
@@ -109,17 +117,23 @@ impl Future for Reply {
     type Output = Result<http::Response<Body>, Status>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        while let Poll::Ready(Some(frame)) = Pin::new(&mut self.request).poll_frame(cx) {
-            frame?;
+        // A transport stops reading at the end of the stream.
+        while let Some(request) = &mut self.request {
+            let frame = ready!(Pin::new(&mut *request).poll_frame(cx)).transpose()?;
+            if frame.is_none() || request.is_end_stream() {
+                self.request = None;
+            }
         }
         if std::mem::take(&mut self.pends) {
             cx.waker().wake_by_ref();
             return Poll::Pending;
         }
-        let mut headers = HeaderMap::new();
+        let mut headers = HeaderMap::with_capacity(4);
         headers.insert(CONTENT_TYPE, GRPC);
         let body = if let Some(data) = self.message.take() {
-            Body::new(ReplyBody { data: Some(data), is_open: true })
+            let mut trailers = HeaderMap::with_capacity(2);
+            trailers.insert(GRPC_STATUS, HeaderValue::from_static("0"));
+            Body::new(ReplyBody { data: Some(data), trailers: Some(trailers) })
         } else {
             headers.insert(GRPC_STATUS, HeaderValue::from_static("14"));
             headers.insert(GRPC_MESSAGE, HeaderValue::from_static("try again"));
@@ -136,7 +150,7 @@ impl Future for Reply {
 #[derive(Debug)]
 struct ReplyBody {
     data: Option<Bytes>,
-    is_open: bool,
+    trailers: Option<HeaderMap>,
 }
 
 impl HttpBody for ReplyBody {
@@ -147,14 +161,11 @@ impl HttpBody for ReplyBody {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
-        if let Some(data) = self.data.take() {
-            return Poll::Ready(Some(Ok(Frame::data(data))));
-        }
-        if !std::mem::take(&mut self.is_open) {
-            return Poll::Ready(None);
-        }
-        let mut trailers = HeaderMap::new();
-        trailers.insert(GRPC_STATUS, HeaderValue::from_static("0"));
-        Poll::Ready(Some(Ok(Frame::trailers(trailers))))
+        let data = self.data.take().map(Frame::data);
+        Poll::Ready(data.or_else(|| self.trailers.take().map(Frame::trailers)).map(Ok))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.data.is_none() && self.trailers.is_none()
     }
 }

@@ -19,7 +19,7 @@ pub mod stream;
 pub mod table;
 pub mod table_command;
 
-/// The messages, tonic's own client and the server of the asset API.
+/// The messages, tonic's own clients and the servers.
 #[expect(
     missing_docs,
     unused_qualifications,
@@ -33,5 +33,5 @@ pub mod protos {
     include!(concat!(env!("OUT_DIR"), "/protos.rs"));
 }
 
-pub use protos::bench::v1 as streams;
+pub use protos::bench::v1 as bench;
 pub use protos::google::cloud::asset::v1 as asset;

@@ -1,10 +1,10 @@
 //! A server on a loopback port, in a process of its own, so that it does not count as the client's work.
 
-use crate::asset::asset_service_server::{AssetService, AssetServiceServer};
-use crate::asset::{ListAssetsRequest, ListAssetsResponse};
+use crate::bench::Payload;
+use crate::bench::echo_server::{Echo, EchoServer};
+use crate::bench::streams_server::StreamsServer;
 use crate::message;
 use crate::stream::Streams;
-use crate::streams::streams_server::StreamsServer;
 use std::error::Error;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -73,7 +73,7 @@ impl Server {
             stdout.flush()?;
             tonic::transport::Server::builder()
                 .tcp_nodelay(true)
-                .add_service(asset_server())
+                .add_service(echo_server())
                 .add_service(StreamsServer::new(Streams))
                 .serve_with_incoming(TcpListenerStream::new(listener))
                 .await?;
@@ -90,21 +90,18 @@ impl Drop for Server {
 }
 
 /// The service that replies with a small message.
-pub(crate) fn asset_server() -> AssetServiceServer<impl AssetService> {
-    AssetServiceServer::new(Assets { reply: message::response(message::SMALL) })
+pub(crate) fn echo_server() -> EchoServer<impl Echo> {
+    EchoServer::new(Assets { reply: message::payload(message::SMALL) })
 }
 
 #[derive(Debug)]
 struct Assets {
-    reply: ListAssetsResponse,
+    reply: Payload,
 }
 
 #[tonic::async_trait]
-impl AssetService for Assets {
-    async fn list_assets(
-        &self,
-        _: Request<ListAssetsRequest>,
-    ) -> Result<Response<ListAssetsResponse>, Status> {
+impl Echo for Assets {
+    async fn send(&self, _: Request<Payload>) -> Result<Response<Payload>, Status> {
         Ok(Response::new(self.reply.clone()))
     }
 }

@@ -1,11 +1,22 @@
 //! Settings in the words of every contender.
 
+use crate::measure::moment;
 use gax_retry::{Code, CodeSet, RetrySettings};
 use gax_table::RetryTable;
 use std::time::Duration;
+use tokio::time::Instant;
 
 /// How long an attempt may take: long, since nothing here is meant to run into it.
-pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(30);
+pub const ATTEMPT_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// How long all attempts of a call may take, with the delays between them.
+pub const TOTAL_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// The time of the next attempt of a call that has begun then: that of an attempt, or what is left of the call's.
+#[must_use]
+pub fn attempt_timeout(start: Instant) -> Duration {
+    ATTEMPT_TIMEOUT.min(TOTAL_TIMEOUT.saturating_sub(moment() - start))
+}
 
 /// How often and how fast a call is tried again.
 #[derive(Debug, Clone, Copy)]
@@ -22,7 +33,7 @@ impl Pace {
     pub const AT_ONCE: Self = Self { delay: Duration::ZERO, attempts: 5 };
 
     /// A delay that nobody waits for the end of.
-    pub const PARKED: Self = Self { delay: Duration::from_secs(3600), attempts: 5 };
+    pub const PARKED: Self = Self { delay: Duration::from_secs(30), attempts: 5 };
 
     /// How many attempts can follow the first one.
     #[must_use]
@@ -30,16 +41,22 @@ impl Pace {
         usize::try_from(self.attempts).unwrap_or(usize::MAX).saturating_sub(1)
     }
 
+    /// The delay in milliseconds.
+    #[must_use]
+    pub fn millis(self) -> u64 {
+        u64::try_from(self.delay.as_millis()).unwrap_or(u64::MAX)
+    }
+
     /// Whether the loops of other libraries retry a status.
     #[must_use]
     pub fn retries_status(status: &tonic::Status) -> bool {
-        matches!(status.code(), tonic::Code::Unavailable | tonic::Code::DeadlineExceeded)
+        status.code() == tonic::Code::Unavailable
     }
 
     /// The codes that are retried.
     #[must_use]
     pub fn codes() -> CodeSet {
-        CodeSet::from_iter([Code::Unavailable, Code::DeadlineExceeded])
+        CodeSet::from_iter([Code::Unavailable])
     }
 
     /// As settings of this workspace.
@@ -55,6 +72,7 @@ impl Pace {
             .max_attempts(self.attempts)
             .initial_rpc_timeout(ATTEMPT_TIMEOUT)
             .max_rpc_timeout(ATTEMPT_TIMEOUT)
+            .total_timeout(TOTAL_TIMEOUT)
             .jittered(false)
             .build()
             .expect("they are valid")

@@ -2,15 +2,16 @@
 
 use super::attempt::attempt;
 use super::traits::{Contender, Outcome, Wire};
-use crate::asset::ListAssetsRequest;
-use crate::asset::asset_service_client::AssetServiceClient;
-use crate::pace::Pace;
+use crate::bench::Payload;
+use crate::bench::echo_client::EchoClient;
+use crate::measure::moment;
+use crate::pace::{Pace, TOTAL_TIMEOUT, attempt_timeout};
 use ::backoff::{Error, ExponentialBackoff, ExponentialBackoffBuilder};
 
 /// A closure that makes one attempt, retried by `backoff::future::retry`.
 #[derive(Debug, Clone)]
 pub struct BackoffLoop<S> {
-    client: AssetServiceClient<S>,
+    client: EchoClient<S>,
     delays: ExponentialBackoff,
 }
 
@@ -18,12 +19,13 @@ impl<S: Wire> BackoffLoop<S> {
     /// Over a service.
     pub fn new(service: S, pace: Pace) -> Self {
         Self {
-            client: AssetServiceClient::new(service),
+            client: EchoClient::new(service),
             delays: ExponentialBackoffBuilder::new()
                 .with_initial_interval(pace.delay)
                 .with_max_interval(pace.delay)
                 .with_randomization_factor(0.0)
-                .with_max_elapsed_time(None)
+                .with_multiplier(1.0)
+                .with_max_elapsed_time(Some(TOTAL_TIMEOUT))
                 .build(),
         }
     }
@@ -32,9 +34,10 @@ impl<S: Wire> BackoffLoop<S> {
 impl<S: Wire> Contender for BackoffLoop<S> {
     const NAME: &'static str = "backoff around the client";
 
-    async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
+    async fn call(&mut self, message: Payload) -> Outcome {
+        let start = moment();
         let attempt = async || {
-            attempt(&self.client, &message).await.map_err(|status| {
+            attempt(&self.client, &message, attempt_timeout(start)).await.map_err(|status| {
                 if Pace::retries_status(&status) {
                     Error::transient(status)
                 } else {

@@ -2,30 +2,38 @@
 
 use super::attempt::attempt;
 use super::traits::{Contender, Outcome, Wire};
-use crate::asset::ListAssetsRequest;
-use crate::asset::asset_service_client::AssetServiceClient;
-use crate::pace::Pace;
-use backon::{ConstantBuilder, Retryable as _};
+use crate::bench::Payload;
+use crate::bench::echo_client::EchoClient;
+use crate::measure::moment;
+use crate::pace::{Pace, TOTAL_TIMEOUT, attempt_timeout};
+use backon::{ExponentialBuilder, Retryable as _};
 
 /// A closure that makes one attempt, retried by `backon`.
 #[derive(Debug, Clone)]
 pub struct Backon<S> {
-    client: AssetServiceClient<S>,
-    pace: Pace,
+    client: EchoClient<S>,
+    delays: ExponentialBuilder,
 }
 
 impl<S: Wire> Backon<S> {
     /// Over a service.
     pub fn new(service: S, pace: Pace) -> Self {
-        Self { client: AssetServiceClient::new(service), pace }
+        let delays = ExponentialBuilder::new()
+            .with_min_delay(pace.delay)
+            .with_max_delay(pace.delay)
+            .with_factor(1.0)
+            .with_total_delay(Some(TOTAL_TIMEOUT))
+            .with_max_times(pace.retries());
+        Self { client: EchoClient::new(service), delays }
     }
 }
 
 impl<S: Wire> Contender for Backon<S> {
     const NAME: &'static str = "backon around the client";
 
-    async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
-        let builder = ConstantBuilder::new().with_delay(self.pace.delay).with_max_times(self.pace.retries());
-        (|| attempt(&self.client, &message)).retry(builder).when(Pace::retries_status).await
+    async fn call(&mut self, message: Payload) -> Outcome {
+        let start = moment();
+        let attempt = || attempt(&self.client, &message, attempt_timeout(start));
+        attempt.retry(self.delays).when(Pace::retries_status).await
     }
 }

@@ -1,8 +1,8 @@
 //! The least that a layer can do.
 
 use super::traits::{Contender, Outcome, Wire};
-use crate::asset::ListAssetsRequest;
-use crate::asset::asset_service_client::AssetServiceClient;
+use crate::bench::Payload;
+use crate::bench::echo_client::EchoClient;
 use crate::measure::moment;
 use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue, Uri};
@@ -26,20 +26,20 @@ const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
 ///
 /// It looks up no settings, keeps no headers, arms no timer, and can't retry: a floor for layers that do.
 #[derive(Debug, Clone)]
-pub struct Bare<S>(AssetServiceClient<BareService<S>>);
+pub struct Bare<S>(EchoClient<BareService<S>>);
 
 impl<S: Wire> Bare<S> {
     /// Over a service.
     pub fn new(service: S) -> Self {
-        Self(AssetServiceClient::new(BareService(service)))
+        Self(EchoClient::new(BareService(service)))
     }
 }
 
 impl<S: Wire> Contender for Bare<S> {
     const NAME: &'static str = "bare layer: one attempt";
 
-    async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
-        self.0.list_assets(message).await
+    async fn call(&mut self, message: Payload) -> Outcome {
+        Ok(self.0.send(message).await?.into_inner())
     }
 }
 

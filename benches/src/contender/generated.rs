@@ -1,7 +1,7 @@
 //! The client that this workspace generates.
 
 use super::traits::{Contender, Outcome, Wire};
-use crate::asset::ListAssetsRequest;
+use crate::bench::Payload;
 use crate::pace::Pace;
 use std::future::Future;
 use std::time::Duration;
@@ -13,13 +13,11 @@ static PARAMS: (&str, RetrySettings) =
 static METHODS: [tonic_gax::MethodInfo; 1] = [gax::method_info(gax::MethodParts {
     codes: &CODES,
     params: &PARAMS,
-    ..gax::MethodParts::of("google.cloud.asset.v1.AssetService", "ListAssets", crate::message::PATH)
+    ..gax::MethodParts::of("bench.v1.Echo", "Send", crate::message::PATH)
 })];
 
-/// The generated client.
-///
-/// It sends no `GrpcMethod` along: over a [`Channel`](tonic::transport::Channel) it never does, and the canned
-/// service stands in for one.
+/// The generated client, with the settings that it has by itself. Over a [`Channel`](tonic::transport::Channel) it sends no
+/// `GrpcMethod` along, which is three allocations less than over the canned service.
 #[derive(Debug, Clone)]
 pub struct Generated<S>(gax::Client<S>);
 
@@ -32,22 +30,15 @@ impl<S: Wire> Generated<S> {
     fn with_settings(service: S, settings: RetrySettings) -> Self {
         let mut stub = gax::StubSettings::new(&METHODS);
         stub.call_mut(0).set_retry_settings(settings).set_retryable_codes(Pace::codes());
-        Self(gax::Client::new(
-            service,
-            tonic_gax::settings::ClientSettings::create(stub).with_method_extension(false),
-        ))
+        Self(gax::Client::new(service, tonic_gax::settings::ClientSettings::create(stub)))
     }
 }
 
 impl<S: Wire> Contender for Generated<S> {
     const NAME: &'static str = "generated client";
 
-    fn call(&mut self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send {
-        self.0.unary(0, tonic::Request::new(message))
-    }
-
-    fn start(&self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send + 'static {
-        self.0.unary(0, tonic::Request::new(message))
+    async fn call(&mut self, message: Payload) -> Outcome {
+        Ok(self.0.unary(0, tonic::Request::new(message)).await?.into_inner())
     }
 }
 
@@ -74,7 +65,7 @@ impl<S: Wire> Untimed<S> {
 impl<S: Wire> Contender for Untimed<S> {
     const NAME: &'static str = "generated client, no timeout";
 
-    fn call(&mut self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send {
+    fn call(&mut self, message: Payload) -> impl Future<Output = Outcome> + Send {
         self.0.call(message)
     }
 }

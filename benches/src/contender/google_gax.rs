@@ -2,9 +2,9 @@
 
 use super::attempt::attempt;
 use super::traits::{Contender, Outcome, Wire};
-use crate::asset::ListAssetsRequest;
-use crate::asset::asset_service_client::AssetServiceClient;
-use crate::pace::Pace;
+use crate::bench::Payload;
+use crate::bench::echo_client::EchoClient;
+use crate::pace::{ATTEMPT_TIMEOUT, Pace, TOTAL_TIMEOUT};
 use google_cloud_gax::backoff_policy::BackoffPolicy;
 use google_cloud_gax::error::{Error, rpc};
 use google_cloud_gax::retry_loop_internal::retry_loop;
@@ -19,7 +19,7 @@ use tonic::{Code, Status};
 /// An attempt, retried as Google's own gRPC clients for Rust retry.
 #[derive(Debug, Clone)]
 pub struct GoogleGax<S> {
-    client: AssetServiceClient<S>,
+    client: EchoClient<S>,
     throttler: SharedRetryThrottler,
     policy: Arc<dyn RetryPolicy>,
     delay: Arc<dyn BackoffPolicy>,
@@ -29,9 +29,9 @@ impl<S: Wire> GoogleGax<S> {
     /// Over a service.
     pub fn new(service: S, pace: Pace) -> Self {
         Self {
-            client: AssetServiceClient::new(service),
+            client: EchoClient::new(service),
             throttler: Arc::new(Mutex::new(Unthrottled)),
-            policy: Arc::new(Aip194Strict.with_attempt_limit(pace.attempts)),
+            policy: Arc::new(Aip194Strict.with_attempt_limit(pace.attempts).with_time_limit(TOTAL_TIMEOUT)),
             delay: Arc::new(Constant(pace.delay)),
         }
     }
@@ -40,10 +40,11 @@ impl<S: Wire> GoogleGax<S> {
 impl<S: Wire> Contender for GoogleGax<S> {
     const NAME: &'static str = "google-cloud-gax around the client";
 
-    async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
+    async fn call(&mut self, message: Payload) -> Outcome {
         let client = self.client.clone();
-        let attempt = async move |_: Option<Duration>| {
-            attempt(&client, &message).await.map_err(|status| {
+        let attempt = async move |left: Option<Duration>| {
+            let timeout = left.map_or(ATTEMPT_TIMEOUT, |left| left.min(ATTEMPT_TIMEOUT));
+            attempt(&client, &message, timeout).await.map_err(|status| {
                 let code = rpc::Code::from(i32::from(status.code()));
                 Error::service(rpc::Status::default().set_code(code).set_message(status.message()))
             })

@@ -1,137 +1,224 @@
-//! `tower::retry`, as somebody who knows it well would set it up: the request is buffered, every attempt has
-//! a timeout, and the response is collected, since the status of a gRPC call comes last.
+//! `tower::retry`, as somebody who knows it well would set it up: the request is buffered, `grpc-timeout` is what is left of the
+//! call's time, and the response is collected, since the status of a gRPC call comes last.
 
 use super::traits::{Contender, Outcome, Wire};
-use crate::asset::ListAssetsRequest;
-use crate::asset::asset_service_client::AssetServiceClient;
-use crate::pace::{ATTEMPT_TIMEOUT, Pace};
+use crate::bench::Payload;
+use crate::bench::echo_client::EchoClient;
+use crate::measure::moment;
+use crate::pace::{ATTEMPT_TIMEOUT, Pace, attempt_timeout};
 use bytes::Bytes;
-use http::HeaderValue;
-use http_body_util::{BodyExt as _, Collected, Full};
-use std::future::{Future, ready};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use http_body::{Body as HttpBody, Frame};
+use http_body_util::{BodyExt as _, Full};
+use pin_project_lite::pin_project;
+use std::collections::VecDeque;
+use std::future::Future;
 use std::pin::Pin;
-use std::task::{Context, Poll};
-use tokio::time::sleep;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+use tokio::time::{Instant, Sleep, sleep};
 use tonic::body::Body;
 use tonic::codegen::StdError;
+use tonic::{Code, Status};
 use tower::retry::{Policy, Retry};
-use tower::timeout::Timeout;
 use tower::util::ServiceExt as _;
 use tower_service::Service;
 
+const GRPC_TIMEOUT: HeaderName = HeaderName::from_static("grpc-timeout");
+
 /// tonic's own client over `tower::retry`.
 #[derive(Debug, Clone)]
-pub struct TowerRetry<S>(AssetServiceClient<Buffered<S>>);
+pub struct TowerRetry<S>(EchoClient<Buffering<S>>);
 
 impl<S: Wire> TowerRetry<S> {
     /// Over a service.
     pub fn new(service: S, pace: Pace) -> Self {
-        Self(AssetServiceClient::new(Buffered { inner: service, pace }))
+        let policy = Unavailable { pace, attempt: 1, start: moment() };
+        Self(EchoClient::new(Buffering(Retry::new(policy, Collecting(service)))))
     }
 }
 
 impl<S: Wire> Contender for TowerRetry<S> {
     const NAME: &'static str = "tower::retry, a hand-tuned policy";
 
-    async fn call(&mut self, message: ListAssetsRequest) -> Outcome {
-        self.0.list_assets(message).await
+    async fn call(&mut self, message: Payload) -> Outcome {
+        Ok(self.0.send(message).await?.into_inner())
     }
 }
 
-type BoxFuture<T> = Pin<Box<dyn Future<Output = T> + Send>>;
+fn timeout_value(timeout: Duration) -> HeaderValue {
+    HeaderValue::try_from(format!("{}m", timeout.as_millis())).expect("digits and a letter are a value")
+}
 
 /// Reads the request's body and gives it to the retries below.
 #[derive(Debug, Clone)]
-struct Buffered<S> {
-    inner: S,
-    pace: Pace,
-}
+struct Buffering<S>(Retry<Unavailable, Collecting<S>>);
 
-impl<S: Wire> Service<http::Request<Body>> for Buffered<S> {
-    type Response = http::Response<Collected<Bytes>>;
+impl<S: Wire> Service<http::Request<Body>> for Buffering<S> {
+    type Response = http::Response<Collected>;
     type Error = StdError;
-    type Future = BoxFuture<Result<Self::Response, StdError>>;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, StdError>> + Send>>;
 
     fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), StdError>> {
         Poll::Ready(Ok(()))
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let attempt = Timeout::new(Attempt { inner: self.inner.clone() }, ATTEMPT_TIMEOUT);
-        let policy = Unavailable { left: self.pace.attempts.saturating_sub(1), pace: self.pace };
-        let retry = Retry::new(policy, attempt);
+        let retry = self.0.clone();
         Box::pin(async move {
             let (mut parts, body) = request.into_parts();
+            parts.headers.insert(GRPC_TIMEOUT, timeout_value(ATTEMPT_TIMEOUT));
             let body = body.collect().await?.to_bytes();
-            parts.headers.insert("grpc-timeout", HeaderValue::from_static("30S"));
             retry.oneshot(http::Request::from_parts(parts, body)).await
         })
     }
 }
 
-/// One attempt: sends the bytes and collects the reply.
+/// Sends the bytes and collects the reply.
 #[derive(Debug, Clone)]
-struct Attempt<S> {
-    inner: S,
-}
+struct Collecting<S>(S);
 
-impl<S: Wire> Service<http::Request<Bytes>> for Attempt<S> {
-    type Response = http::Response<Collected<Bytes>>;
+impl<S: Wire> Service<http::Request<Bytes>> for Collecting<S> {
+    type Response = http::Response<Collected>;
     type Error = StdError;
-    type Future = BoxFuture<Result<Self::Response, StdError>>;
+    type Future = Collect<S::Future>;
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), StdError>> {
-        self.inner.poll_ready(cx).map_err(Into::into)
+        self.0.poll_ready(cx).map_err(Into::into)
     }
 
     fn call(&mut self, request: http::Request<Bytes>) -> Self::Future {
-        let call = self.inner.call(request.map(|bytes| Body::new(Full::new(bytes))));
-        Box::pin(async move {
-            let (parts, body) = call.await.map_err(Into::into)?.into_parts();
-            let collected = Body::new(body).collect().await?;
-            Ok(http::Response::from_parts(parts, collected))
-        })
+        let sent = self.0.call(request.map(|bytes| Body::new(Full::new(bytes))));
+        Collect { sent, reply: None }
     }
 }
 
-/// Retries UNAVAILABLE and timeouts.
-#[derive(Debug, Clone)]
-struct Unavailable {
-    left: u32,
-    pace: Pace,
+pin_project! {
+    /// A reply on its way, which is collected once its head is there.
+    struct Collect<F> {
+        #[pin]
+        sent: F,
+        reply: Option<(http::Response<Collected>, Body)>,
+    }
 }
 
-type Reply = http::Response<Collected<Bytes>>;
+impl<F, E> Future for Collect<F>
+where
+    F: Future<Output = Result<http::Response<Body>, E>>,
+    E: Into<StdError>,
+{
+    type Output = Result<http::Response<Collected>, StdError>;
 
-impl Policy<http::Request<Bytes>, Reply, StdError> for Unavailable {
-    type Future = BoxFuture<()>;
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let this = self.project();
+        let (mut reply, mut body) = if let Some(begun) = this.reply.take() {
+            begun
+        } else {
+            let (parts, body) = ready!(this.sent.poll(cx)).map_err(Into::into)?.into_parts();
+            (http::Response::from_parts(parts, Collected::default()), body)
+        };
+        loop {
+            match Pin::new(&mut body).poll_frame(cx) {
+                Poll::Ready(Some(frame)) => reply.body_mut().add(frame?),
+                Poll::Ready(None) => return Poll::Ready(Ok(reply)),
+                Poll::Pending => {
+                    *this.reply = Some((reply, body));
+                    return Poll::Pending;
+                }
+            }
+        }
+    }
+}
+
+/// A body that was collected.
+#[derive(Debug, Default)]
+struct Collected {
+    data: Option<Bytes>,
+    more: VecDeque<Bytes>,
+    trailers: Option<HeaderMap>,
+}
+
+impl Collected {
+    fn add(&mut self, frame: Frame<Bytes>) {
+        match frame.into_data() {
+            Ok(data) if self.data.is_none() => self.data = Some(data),
+            Ok(data) => self.more.push_back(data),
+            Err(frame) => self.trailers = frame.into_trailers().ok(),
+        }
+    }
+}
+
+impl HttpBody for Collected {
+    type Data = Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        _: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Status>>> {
+        let data = self.data.take().or_else(|| self.more.pop_front()).map(Frame::data);
+        Poll::Ready(data.or_else(|| self.trailers.take().map(Frame::trailers)).map(Ok))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.data.is_none() && self.more.is_empty() && self.trailers.is_none()
+    }
+}
+
+/// Retries UNAVAILABLE while there is time.
+#[derive(Debug, Clone)]
+struct Unavailable {
+    pace: Pace,
+    attempt: u32,
+    start: Instant,
+}
+
+impl Policy<http::Request<Bytes>, http::Response<Collected>, StdError> for Unavailable {
+    type Future = Delay;
 
     fn retry(
         &mut self,
-        _: &mut http::Request<Bytes>,
-        result: &mut Result<Reply, StdError>,
+        request: &mut http::Request<Bytes>,
+        result: &mut Result<http::Response<Collected>, StdError>,
     ) -> Option<Self::Future> {
-        let is_retryable = match result {
-            Ok(reply) => {
-                let status = |headers: &http::HeaderMap| headers.get("grpc-status").cloned();
-                let status = status(reply.headers()).or_else(|| reply.body().trailers().and_then(status));
-                status.is_some_and(|status| matches!(status.as_bytes(), b"14" | b"4"))
-            }
-            Err(error) => error.is::<tower::timeout::error::Elapsed>(),
+        let status = |headers: &HeaderMap| headers.get(Status::GRPC_STATUS).cloned();
+        let status = match result {
+            Ok(reply) => status(reply.headers()).or_else(|| reply.body().trailers.as_ref().and_then(status)),
+            Err(_) => None,
         };
-        if !is_retryable || self.left == 0 {
+        let is_retryable =
+            status.is_some_and(|status| Code::from_bytes(status.as_bytes()) == Code::Unavailable);
+        if !is_retryable || self.attempt >= self.pace.attempts {
             return None;
         }
-        self.left -= 1;
-        // Somebody who tunes by hand knows that tokio's timer takes a millisecond for a delay of zero.
-        if self.pace.delay.is_zero() {
-            Some(Box::pin(ready(())))
-        } else {
-            Some(Box::pin(sleep(self.pace.delay)))
-        }
+        self.attempt += 1;
+        request.headers_mut().insert(GRPC_TIMEOUT, timeout_value(attempt_timeout(self.start)));
+        Some(Delay { sleep: (!self.pace.delay.is_zero()).then(|| sleep(self.pace.delay)) })
     }
 
     fn clone_request(&mut self, request: &http::Request<Bytes>) -> Option<http::Request<Bytes>> {
+        if self.attempt == 1 {
+            self.start = moment();
+        }
         Some(request.clone())
+    }
+}
+
+pin_project! {
+    /// A delay. Somebody who tunes by hand knows that tokio's timer takes a millisecond for one of zero.
+    struct Delay {
+        #[pin]
+        sleep: Option<Sleep>,
+    }
+}
+
+impl Future for Delay {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        match self.project().sleep.as_pin_mut() {
+            Some(sleep) => sleep.poll(cx),
+            None => Poll::Ready(()),
+        }
     }
 }

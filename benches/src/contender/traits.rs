@@ -1,10 +1,10 @@
 //! A service to run over, and a contender.
 
-use crate::asset::{ListAssetsRequest, ListAssetsResponse};
+use crate::bench::Payload;
 use std::future::Future;
+use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::StdError;
-use tonic::{Response, Status};
 use tower_service::Service;
 
 /// A service that a contender can run over, such as tonic's channel.
@@ -31,7 +31,7 @@ impl<S> Wire for S where
 }
 
 /// How a call ends.
-pub type Outcome = Result<Response<ListAssetsResponse>, Status>;
+pub type Outcome = Result<Payload, Status>;
 
 /// A way to make a call.
 pub trait Contender: Clone + Send + Sync + 'static {
@@ -39,10 +39,10 @@ pub trait Contender: Clone + Send + Sync + 'static {
     const NAME: &'static str;
 
     /// Makes a call.
-    fn call(&mut self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send;
+    fn call(&mut self, message: Payload) -> impl Future<Output = Outcome> + Send;
 
     /// Makes a call that can be spawned.
-    fn start(&self, message: ListAssetsRequest) -> impl Future<Output = Outcome> + Send + 'static {
+    fn start(&self, message: Payload) -> impl Future<Output = Outcome> + Send + 'static {
         let mut this = self.clone();
         async move { this.call(message).await }
     }

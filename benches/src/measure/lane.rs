@@ -1,10 +1,13 @@
 //! One of those who have turns.
 
 use super::clock::{Cost, Stopwatch};
-use crate::asset::ListAssetsRequest;
+use crate::bench::Payload;
 use crate::contender::Contender;
 use std::fmt;
+use std::future::Future as _;
 use std::hint::black_box;
+use std::pin::pin;
+use std::task::{Context, Waker};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 
@@ -26,26 +29,52 @@ impl<'a> Lane<'a> {
         Self { name, turn: Box::new(turn) }
     }
 
-    /// Calls one after the other.
+    /// Calls one after the other, polled by the runtime.
     ///
     /// # Panics
     ///
     /// A turn panics if a call fails.
-    pub fn calls<C: Contender>(
+    pub fn calls<C: Contender>(runtime: &'a Runtime, cost: Cost, contender: C, message: Payload) -> Self {
+        Self::attempts(runtime, cost, contender, message, 1)
+    }
+
+    /// The same for one that makes a single attempt a call, over a service that fails all but the last of `each` attempts.
+    ///
+    /// # Panics
+    ///
+    /// A turn panics if a call ends otherwise.
+    pub fn attempts<C: Contender>(
         runtime: &'a Runtime,
         cost: Cost,
         mut contender: C,
-        message: ListAssetsRequest,
+        message: Payload,
+        each: u32,
     ) -> Self {
         Self::new(C::NAME, move |calls| {
-            let messages = vec![message.clone(); usize::try_from(calls).unwrap_or_default()];
+            let messages = copies(&message, calls * each);
             let watch = Stopwatch::start(cost);
-            runtime.block_on(async {
-                for message in messages {
-                    let response = contender.call(message).await;
-                    drop(black_box(response.expect("the service replies")));
-                }
-            });
+            runtime.block_on(batch(&mut contender, messages, each));
+            watch.elapsed()
+        })
+    }
+
+    /// Calls one after the other, polled by hand: nothing of the runtime is in the figure. Each has to wake itself.
+    ///
+    /// # Panics
+    ///
+    /// A turn panics if a call fails.
+    pub fn by_hand<C: Contender>(
+        runtime: &'a Runtime,
+        cost: Cost,
+        mut contender: C,
+        message: Payload,
+    ) -> Self {
+        Self::new(C::NAME, move |calls| {
+            let messages = copies(&message, calls);
+            let _entered = runtime.enter();
+            let watch = Stopwatch::start(cost);
+            let mut batch = pin!(batch(&mut contender, messages, 1));
+            while batch.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending() {}
             watch.elapsed()
         })
     }
@@ -67,12 +96,6 @@ impl<'a> Lane<'a> {
         Self { name, ..self }
     }
 
-    /// Takes every unit for so many.
-    #[must_use]
-    pub fn times(mut self, times: u32) -> Self {
-        Self { name: self.name, turn: Box::new(move |calls| (self.turn)(calls * times)) }
-    }
-
     /// So many calls at a time, each of them a task.
     ///
     /// # Panics
@@ -82,7 +105,7 @@ impl<'a> Lane<'a> {
         runtime: &'a Runtime,
         cost: Cost,
         contender: C,
-        message: ListAssetsRequest,
+        message: Payload,
         concurrency: u32,
     ) -> Self {
         Self::new(C::NAME, move |calls| {
@@ -105,5 +128,18 @@ impl<'a> Lane<'a> {
             });
             watch.elapsed()
         })
+    }
+}
+
+/// So many copies of a message, made before a turn begins.
+fn copies(message: &Payload, count: u32) -> Vec<Payload> {
+    vec![message.clone(); usize::try_from(count).unwrap_or_default()]
+}
+
+/// Makes calls one after the other, of which the last of `each` succeeds.
+async fn batch<C: Contender>(contender: &mut C, messages: Vec<Payload>, each: u32) {
+    for (number, message) in (1..).zip(messages) {
+        let result = black_box(contender.call(message).await);
+        assert_eq!(result.is_ok(), number % each == 0, "{}", C::NAME);
     }
 }

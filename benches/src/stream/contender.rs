@@ -1,10 +1,10 @@
 //! Who streams: tonic's own client, the layer under it, and the generated client.
 
 use super::{Shape, part};
+use crate::bench::Part;
+use crate::bench::streams_client::StreamsClient;
 use crate::contender::Wire;
 use crate::pace::Pace;
-use crate::streams::Part;
-use crate::streams::streams_client::StreamsClient;
 use gax_retry::MethodKind;
 use std::future::Future;
 use std::time::Duration;

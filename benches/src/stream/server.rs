@@ -1,8 +1,8 @@
 //! The streams over the loopback interface.
 
 use super::part;
-use crate::streams::Part;
-use crate::streams::streams_server;
+use crate::bench::Part;
+use crate::bench::streams_server;
 use tokio_stream::StreamExt as _;
 use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status, Streaming};

@@ -1,6 +1,6 @@
 //! Who streams, and what is streamed.
 
-use crate::streams::Part;
+use crate::bench::Part;
 
 /// Which side streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
