@@ -72,8 +72,7 @@ impl CapturedRequest {
     /// # Errors
     ///
     /// Its body can't be read.
-    #[expect(clippy::inline_always, reason = "it is large to move (bench `speed`, instructions)")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn of(
         request: &mut http::Request<Body>,
         extra: Option<ExtraHeaders>,
@@ -92,8 +91,7 @@ impl CapturedRequest {
         }
     }
 
-    #[expect(clippy::inline_always, reason = "it is large to move (bench `speed`, instructions)")]
-    #[inline(always)]
+    #[inline]
     fn of_message(request: &http::Request<Body>, extra: Option<ExtraHeaders>, message: Bytes) -> Self {
         Self { message, source: Source::Message(Template::of(request, extra)) }
     }
@@ -274,11 +272,7 @@ impl ReplayableRequest for CapturedRequest {
         Poll::Ready(Ok(()))
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "what it is written into is known there (bench `speed`, instructions)"
-    )]
-    #[inline(always)]
+    #[inline]
     fn write(
         &mut self,
         into: &mut http::Request<Body>,

@@ -22,8 +22,7 @@ const FEW: usize = 6;
 ///
 /// Most gRPC messages have so few headers that to compare them all is faster than to hash a name. Names alone are walked
 /// in fewer steps than headers are, and where a name is known it is compared without a call (bench `speed`, instructions).
-#[expect(clippy::inline_always, reason = "names are compared where they are known")]
-#[inline(always)]
+#[inline]
 pub(crate) fn value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     if headers.len() > FEW || headers.len() > headers.keys_len() {
         return hashed(headers, name);

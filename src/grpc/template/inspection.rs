@@ -31,8 +31,7 @@ impl<'a> Inspection<'a> {
     /// Looks at a request, and compares it with the example of its method, which the first request of a tonic client sets. If
     /// the operation counts its attempts in a header, that is not the caller's to set. If the request is watched, somebody on
     /// the way may look at its extensions.
-    #[expect(clippy::inline_always, reason = "what it finds is large to move (bench `speed`, instructions)")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn of<B>(
         request: &'a http::Request<B>,
         example: Option<&OnceLock<ExampleRequest>>,

@@ -70,8 +70,7 @@ impl<A> Attempts<A> {
     }
 
     /// Drops the attempt of that number, which resets its stream.
-    #[expect(clippy::inline_always, reason = "which it is, is known there (bench `speed`, instructions)")]
-    #[inline(always)]
+    #[inline]
     pub(super) fn remove(mut self: Pin<&mut Self>, wanted: u32) {
         match self.as_mut().project() {
             AttemptsProj::One { .. } => self.set(Self::None),

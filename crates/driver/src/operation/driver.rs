@@ -100,8 +100,7 @@ impl<A> From<NoAttempt> for Stage<A> {
 
 impl<A> Stage<A> {
     /// That attempt is in flight, next to others where the operation is hedged.
-    #[expect(clippy::inline_always, reason = "to pass it on would copy it (bench `speed`, instructions)")]
-    #[inline(always)]
+    #[inline]
     fn run(mut self: Pin<&mut Self>, policy: &Policy, number: u32, attempt: A) {
         match policy.hedging().and_then(|_| self.as_mut().attempts()) {
             Some(attempts) => attempts.push(number, attempt),
@@ -293,8 +292,7 @@ impl<P: Protocol> Driver<P> {
 
     /// Continues until there is something for the caller: an item or the reply, which is in `slot` then, or why there is none.
     /// The failure itself is with the protocol.
-    #[expect(clippy::inline_always, reason = "every call goes this way (bench `speed`, instructions)")]
-    #[inline(always)]
+    #[inline]
     pub fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>, slot: &mut P::Slot) -> Poll<Output> {
         let mut this = self.project();
         let (protocol, config, progress) = (this.protocol, &**this.config, this.progress);
@@ -401,8 +399,7 @@ impl<P: Protocol> fmt::Debug for Driver<P> {
 
 /// The operation's time runs from now on, and its observers are notified. Gives the first attempt, to be sent now. `bound` makes the
 /// caller's time of what the protocol knows of it.
-#[expect(clippy::inline_always, reason = "few of its arguments are looked at (bench `speed`, instructions)")]
-#[inline(always)]
+#[inline]
 fn begin<P: Protocol>(
     progress: &mut InProgress,
     protocol: &mut P,
@@ -439,11 +436,7 @@ fn start_late<P: Protocol>(
 }
 
 /// Begins the operation itself, now that it is known whether there is a request.
-#[expect(
-    clippy::inline_always,
-    reason = "its result is large, and looked at at once (bench `speed`, instructions)"
-)]
-#[inline(always)]
+#[inline]
 fn start<P: Protocol>(
     progress: &mut InProgress,
     protocol: &mut P,
@@ -473,8 +466,7 @@ fn sends<P: Protocol>(progress: &mut InProgress, protocol: &P, config: &P::Confi
 }
 
 /// An attempt has ended. Returns whether the operation has ended with its reply.
-#[expect(clippy::inline_always, reason = "the result is large to pass on (bench `speed`, instructions)")]
-#[inline(always)]
+#[inline]
 fn ended<P: Protocol>(
     progress: &mut InProgress,
     protocol: &mut P,

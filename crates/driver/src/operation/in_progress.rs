@@ -103,11 +103,7 @@ impl InProgress {
     }
 
     /// The operation's clock starts.
-    #[expect(
-        clippy::inline_always,
-        reason = "where the jitter is from is known there (bench `speed`, instructions)"
-    )]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn begin(&mut self, jitter: Jitter) {
         self.clock = Some(Clock::start());
         if !matches!(jitter, Jitter::Thread) {
@@ -117,11 +113,7 @@ impl InProgress {
 
     /// The operation begins, now that it is known whether there is a request: its first action. `bound` is the time that its
     /// caller gives it.
-    #[expect(
-        clippy::inline_always,
-        reason = "its result is large, and looked at at once (bench `speed`, instructions)"
-    )]
-    #[inline(always)]
+    #[inline]
     pub(super) fn start(&mut self, policy: &Policy, bound: Option<Duration>, ready: Ready) -> Action {
         let (operation, action) = Operation::with_notes(policy, bound, ready);
         self.operation = Some(operation);
@@ -236,8 +228,7 @@ impl InProgress {
 
     /// An attempt has ended. It gets its row, unless it is made again as if it had never been. Returns whether the
     /// operation has ended with its reply.
-    #[expect(clippy::inline_always, reason = "the result is large to pass on, and nobody looks at it")]
-    #[inline(always)]
+    #[inline]
     pub(crate) fn ended(&mut self, policy: &Policy, number: u32, result: AttemptResult) -> bool {
         // In most cases that is all (bench `speed`, instructions).
         if self.is_plain(result) && self.is_silent() {
