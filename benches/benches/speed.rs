@@ -97,7 +97,8 @@ impl Bench {
             println!("  skipped: takes half a minute");
             return;
         }
-        let names: Vec<&str> = counted(&self.runtime).iter().map(Lane::name).collect();
+        let canned = counted(&self.runtime);
+        let names: Vec<&str> = canned.iter().map(Lane::name).chain(CONNECTED).collect();
         let counts: Option<Vec<f64>> = (0..names.len()).map(measure::instructions).collect();
         let Some(counts) = counts else {
             println!("  skipped: needs valgrind");
@@ -105,7 +106,7 @@ impl Bench {
         };
         let rows: Vec<_> = names.into_iter().zip(counts).collect();
         let (calls, rest) = rows.split_at(rows.len().min(ONE_CALL));
-        let (retries, connected) = rest.split_at(rest.len().saturating_sub(CONNECTED));
+        let (retries, connected) = rest.split_at(rest.len().saturating_sub(CONNECTED.len()));
         print_instructions("over raw", calls, ("<= +1900", "<= -6700"));
         println!(" one retry");
         print_instructions("over two raw calls", retries, ("<= -1800", "<= -9800"));
@@ -346,10 +347,17 @@ fn decisions(policy: &Policy, calls: u32, jitter: &mut dyn JitterSource) -> Dura
 /// How many of the counted lanes make one attempt.
 const ONE_CALL: usize = 2 + RETRYING;
 
-/// How many of the counted lanes go over a connection.
-const CONNECTED: usize = 6;
+/// The lanes over a connection, whose instructions are counted after those of the canned service.
+const CONNECTED: [&str; 6] = [
+    "Channel",
+    "Connection",
+    "Channel, layer",
+    "Connection, layer",
+    "Channel, generated client",
+    "Connection, generated client",
+];
 
-/// The lanes whose instructions are counted: calls that succeed at once, calls with one retry, and calls over a connection.
+/// The lanes over the canned service whose instructions are counted: calls that succeed at once, and calls with one retry.
 fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
     let mut lanes = Lanes::new(runtime, Cost::Processor, message::SMALL);
     lanes.visit(Raw::new(Canned::new()));
@@ -357,13 +365,20 @@ fn counted(runtime: &Runtime) -> Vec<Lane<'_>> {
     each_retrying(Canned::new, Pace::AT_ONCE, &mut lanes);
     lanes.add("two raw calls", 2, Raw::new(Canned::new().failing(1)));
     each_retrying(|| Canned::new().failing(1), Pace::AT_ONCE, &mut lanes);
+    lanes.all
+}
+
+/// The lanes over a connection. They have a process of their own: once there is a `Connection`, all attempts of the process are
+/// linked to theirs, if they have one.
+fn connected(runtime: &Runtime) -> Vec<Lane<'_>> {
+    let mut lanes = Lanes::new(runtime, Cost::Processor, message::SMALL);
     let _entered = runtime.enter();
-    lanes.add("Channel", 1, Raw::new(pipe::channel()));
-    lanes.add("Connection", 1, Raw::new(pipe::connection()));
-    lanes.add("Channel, layer", 1, Layered::new(pipe::channel(), Pace::AT_ONCE));
-    lanes.add("Connection, layer", 1, Layered::new(pipe::connection(), Pace::AT_ONCE));
-    lanes.add("Channel, generated client", 1, Generated::new(pipe::channel(), Pace::AT_ONCE));
-    lanes.add("Connection, generated client", 1, Generated::new(pipe::connection(), Pace::AT_ONCE));
+    lanes.visit(Raw::new(pipe::channel()));
+    lanes.visit(Raw::new(pipe::connection()));
+    lanes.visit(Layered::new(pipe::channel(), Pace::AT_ONCE));
+    lanes.visit(Layered::new(pipe::connection(), Pace::AT_ONCE));
+    lanes.visit(Generated::new(pipe::channel(), Pace::AT_ONCE));
+    lanes.visit(Generated::new(pipe::connection(), Pace::AT_ONCE));
     lanes.all
 }
 
@@ -375,7 +390,10 @@ fn paused() -> Runtime {
 
 /// The calls of one lane, for valgrind.
 fn counted_calls(runtime: &Runtime, Counted { lane, calls }: Counted) {
-    let only: Vec<Lane<'_>> = counted(runtime).into_iter().skip(lane).take(1).collect();
+    let canned = counted(runtime);
+    let of_connections = lane.checked_sub(canned.len());
+    let (lanes, lane) = of_connections.map_or((canned, lane), |lane| (connected(runtime), lane));
+    let only: Vec<Lane<'_>> = lanes.into_iter().skip(lane).take(1).collect();
     let _summary = by_turns(only, Turns { rounds: 0, calls });
 }
 
