@@ -5,12 +5,11 @@ use crate::grpc::{
     ReplayableRequest, Template, one_frame, shrink, timeout_in, too_large,
 };
 use bytes::Bytes;
-use gax_driver::__house::{earlier, put_without_drop, until};
+use gax_driver::__house::{earlier, until};
 use gax_driver::Note;
 use http::header::{CONTENT_TYPE, TE};
 use http::uri::PathAndQuery;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue};
-use http_body::Body as _;
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Status;
@@ -44,10 +43,6 @@ impl Added {
         counts_attempts: bool,
     ) -> Option<Box<Self>> {
         if headers.is_empty() && extensions.is_empty() && deadline.is_none() {
-            if headers.capacity() == 0 {
-                // It holds nothing, and to drop it would be a call (bench `speed`, instructions).
-                std::mem::forget(headers);
-            }
             return None;
         }
         Some(Box::new(Self::some(headers, extensions, deadline, counts_attempts)))
@@ -121,7 +116,7 @@ impl ReplayableRequest for Encoded {
         }
         template.write(into, config.example(), &config.headers, attempt, timeout, is_watched);
         config.headers.write_params(into.headers_mut(), Some(&self.message));
-        put_without_drop(into.body_mut(), one_frame(&self.message), Body::is_end_stream);
+        *into.body_mut() = one_frame(&self.message);
     }
 }
 

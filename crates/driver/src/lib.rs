@@ -12,7 +12,6 @@ mod panics;
 mod replaceable;
 mod replay;
 mod watch_state;
-mod without_drop;
 
 pub use closure::{error::RetryError, retry::retry, retry::retry_blocking, retryer::Retryer};
 pub use gax_retry::{
@@ -169,5 +168,4 @@ pub mod __house {
     pub use crate::panics::PanicGuard;
     pub use crate::replaceable::{Loaded, Replaceable};
     pub use crate::replay::{BufferLimits, Limit, ReplayMemory, Reserved};
-    pub use crate::without_drop::put_without_drop;
 }

@@ -62,10 +62,7 @@ impl RequestBuffer {
         {
             let second = Pin::new(&mut *body).poll_frame(&mut cx);
             if matches!(second, Poll::Ready(None)) {
-                let message = std::mem::take(data);
-                // It holds nothing any longer, and to drop it would be a call (bench `speed`, instructions).
-                std::mem::forget(first);
-                return Ok(message);
+                return Ok(std::mem::take(data));
             }
             return Err(Self::of(std::mem::take(body), is_awaited).after([first, second], limits));
         }

@@ -6,7 +6,6 @@ use crate::grpc::response::open_body::{Incoming, OpenBody, Remainder};
 use crate::grpc::status::{Failure, Messages, received};
 use crate::note;
 use bytes::Bytes;
-use gax_driver::__house::put_without_drop;
 use gax_driver::Note;
 use gax_driver::protocol::AttemptContext;
 use gax_retry::operation::CommitPoint;
@@ -131,29 +130,19 @@ pub(crate) fn read(
         let Remainder::Open(Incoming::Unread(body)) = remainder else {
             return Poll::Ready(Ok(()));
         };
-        // Data is taken out of its frame, which leaves nothing to drop: to move the frame would be more than all that is
-        // decided about it (bench `speed`, instructions).
-        let mut polled = Pin::new(body).poll_frame(cx);
-        let data = match &mut polled {
-            Poll::Ready(Some(Ok(frame))) => frame.data_mut().map(std::mem::take),
-            _ => None,
+        let frame = match Pin::new(body).poll_frame(cx) {
+            Poll::Ready(Some(Ok(frame))) => frame,
+            polled => return stopped(polled, response, extent, context),
         };
-        let Some(data) = data else {
-            let Poll::Ready(Some(Ok(frame))) = polled else {
-                return stopped(polled, response, extent, context);
-            };
-            let Ok(trailers) = frame.into_trailers() else { continue };
-            // They are written where they stay, and looked at there: to hand them on would copy them twice more. The body
-            // goes first, so that nothing is left to drop.
-            *remainder = Remainder::End;
-            put_without_drop(remainder, Remainder::Trailers(trailers), |slot| matches!(slot, Remainder::End));
-            let is_good = match remainder {
-                Remainder::Trailers(trailers) => are_good(trailers, context),
-                _ => false,
-            };
-            return Poll::Ready(if is_good { Ok(()) } else { Err(failed(response, extent)) });
+        let data = match frame.into_data() {
+            Ok(data) => data,
+            Err(frame) => {
+                let Ok(mut trailers) = frame.into_trailers() else { continue };
+                let is_good = are_good(&mut trailers, context);
+                *remainder = Remainder::Trailers(trailers);
+                return Poll::Ready(if is_good { Ok(()) } else { Err(failed(response, extent)) });
+            }
         };
-        std::mem::forget(polled);
         // The end of a body without trailers may come as a frame of nothing.
         if data.is_empty() {
             continue;

@@ -1,6 +1,5 @@
 //! The request that others to its method are like.
 
-use gax_driver::__house::put_without_drop;
 use http::uri::{Authority, PathAndQuery};
 use http::{HeaderMap, Method, Uri, Version};
 use tonic::GrpcMethod;
@@ -40,8 +39,8 @@ impl ExampleRequest {
     pub(super) fn copy(&self, into: &mut http::Request<Body>, headers: &HeaderMap, is_watched: bool) {
         *into.method_mut() = Method::POST;
         *into.version_mut() = Version::HTTP_2;
-        put_without_drop(into.uri_mut(), self.uri.clone(), |uri| *uri == Uri::default());
-        put_without_drop(into.headers_mut(), headers.clone(), HeaderMap::is_empty);
+        *into.uri_mut() = self.uri.clone();
+        *into.headers_mut() = headers.clone();
         if is_watched && let Some(description) = &self.description {
             into.extensions_mut().insert(description.clone());
         }

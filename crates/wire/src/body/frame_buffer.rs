@@ -1,7 +1,6 @@
 //! Data of a body that is buffered: a response that has yet to be classified, a request to be sent again.
 
 use bytes::{Bytes, BytesMut};
-use gax_driver::__house::put_without_drop;
 use std::collections::VecDeque;
 
 /// Data frames in the order in which they came.
@@ -66,7 +65,7 @@ impl FrameBuffer {
             return;
         }
         if self.first.is_none() && self.rest.is_none() {
-            put_without_drop(&mut self.first, Some(data), Option::is_none);
+            self.first = Some(data);
         } else {
             self.push_another(data);
         }
