@@ -39,3 +39,23 @@ pub(crate) fn set_header(headers: &mut HeaderMap, timeout: Option<HeaderValue>) 
 pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Duration> {
     parse(received::value(headers, &GRPC_TIMEOUT)?.as_bytes())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_stay_in_memory_once_and_not_without_end() {
+        let is_shared = |timeout| {
+            let [one, other] = [timeout; 2].map(lasting_value);
+            assert_eq!(one, header_value(timeout));
+            std::ptr::eq(one.as_bytes(), other.as_bytes())
+        };
+        assert!(is_shared(Duration::from_secs(7)));
+        for seconds in 100..100 + u64::try_from(LASTING).unwrap() {
+            lasting_value(Duration::from_secs(seconds));
+        }
+        assert!(is_shared(Duration::from_secs(7)));
+        assert!(!is_shared(Duration::from_secs(99)));
+    }
+}
