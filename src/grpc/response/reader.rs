@@ -130,18 +130,19 @@ pub(crate) fn read(
         let Remainder::Open(Incoming::Unread(body)) = remainder else {
             return Poll::Ready(Ok(()));
         };
-        let frame = match Pin::new(body).poll_frame(cx) {
-            Poll::Ready(Some(Ok(frame))) => frame,
-            polled => return stopped(polled, response, extent, context),
+        let mut polled = Pin::new(body).poll_frame(cx);
+        let data = match &mut polled {
+            Poll::Ready(Some(Ok(frame))) => frame.data_mut().map(std::mem::take),
+            _ => None,
         };
-        let data = match frame.into_data() {
-            Ok(data) => data,
-            Err(frame) => {
-                let Ok(mut trailers) = frame.into_trailers() else { continue };
-                let is_good = are_good(&mut trailers, context);
-                *remainder = Remainder::Trailers(trailers);
-                return Poll::Ready(if is_good { Ok(()) } else { Err(failed(response, extent)) });
-            }
+        let Some(data) = data else {
+            let Poll::Ready(Some(Ok(frame))) = polled else {
+                return stopped(polled, response, extent, context);
+            };
+            let Ok(mut trailers) = frame.into_trailers() else { continue };
+            let is_good = are_good(&mut trailers, context);
+            *remainder = Remainder::Trailers(trailers);
+            return Poll::Ready(if is_good { Ok(()) } else { Err(failed(response, extent)) });
         };
         // The end of a body without trailers may come as a frame of nothing.
         if data.is_empty() {

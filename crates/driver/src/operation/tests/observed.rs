@@ -166,13 +166,11 @@ async fn observers_know_when_a_thread_works_on_an_attempt() {
     let mut config = fake::config(&five_seconds(), Code::Unavailable, Compatibility::Documented, None);
     config.observers = observers.shared();
     let mut driver = Driver::new(Fake::new(Script::of([done()])), Arc::new(config));
-    assert!(driver.begin(None).is_some());
-    let sending = driver.enter();
-    let (fake, _, current) = driver.parts();
-    let attempt = fake.attempt(&current);
-    assert_eq!(*threads.0.lock().unwrap(), ["in"]);
-    drop(sending);
-    driver.sent(attempt);
+    driver.begin(None, |fake, _, _, context| {
+        assert_eq!(*threads.0.lock().unwrap(), ["in"]);
+        fake.attempt(context)
+    });
+    assert_eq!(*threads.0.lock().unwrap(), ["in", "out"]);
     let mut driver = Box::pin(driver);
     assert_eq!(poll_fn(|cx| driver.as_mut().poll(cx, &mut ())).await, Output::Reply);
     assert_eq!(*threads.0.lock().unwrap(), ["in", "out", "in", "out"]);
