@@ -111,7 +111,7 @@ fn for_a_request_that_has_ended_nothing_is_sent() {
     let inbound = Serving::begin(None, 0).inbound().clone();
     for script in [Script::of([]), Script { prepared_after: Some(MS), ..Script::of([]) }] {
         let mut driver = driver(&five_seconds(), script);
-        assert_eq!(inbound.enter(|| driver.begin(None)), None);
+        inbound.enter(|| driver.begin(None, |_, _, _, _| panic!("nothing is sent")));
         let mut driver = Box::pin(driver);
         let output = driver.as_mut().poll(&mut Context::from_waker(Waker::noop()), &mut ());
         assert!(
