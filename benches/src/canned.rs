@@ -26,7 +26,7 @@ pub struct Canned {
     shared: Arc<Shared>,
 }
 
-/// What all clones share: a clone counts one reference, and so does a reply.
+/// The part that all clones share: a clone counts one reference, and so does a reply.
 #[derive(Debug)]
 struct Shared {
     reply: Bytes,

@@ -38,7 +38,7 @@ impl<'a> Lane<'a> {
         Self::attempts(runtime, cost, contender, message, 1)
     }
 
-    /// The same for one that makes a single attempt a call, over a service that fails all but the last of `each` attempts.
+    /// Calls of one that makes a single attempt, over a service that fails all but the last of `each` attempts.
     ///
     /// # Panics
     ///
