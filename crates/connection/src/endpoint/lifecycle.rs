@@ -194,6 +194,8 @@ mod tests {
     fn any_other_is_followed_after_the_back_off_less_its_age() {
         let lives = [0.25, 0.25, 3.0, 120.0, 0.0].map(|age| (age, false));
         assert_eq!(waits(&lives), [750, 1350, 0, 0, 1600]);
+        // One that lived exactly as long has nothing to wait for.
+        assert_eq!(waits(&[(1.0, false)]), [0]);
     }
 
     #[test]

@@ -65,8 +65,7 @@ impl Endpoints {
         for endpoint in &mut self.list {
             endpoint.connect_idle();
         }
-        let is_first = self.waiting.is_empty() || !terms.needs_stream;
-        if is_first { self.place(terms, self.failures, settings) } else { None }
+        if self.waiting.is_empty() { self.place(terms, self.failures, settings) } else { None }
     }
 
     /// Has a call wait, with a body of so many bytes. There may be a stream for it by now. `None`: too many wait.
@@ -157,10 +156,10 @@ impl Endpoints {
             }
         }
         let (_, place, connection) = best?;
-        self.turn = (place + 1) % all;
-        let busy = |place: usize| self.list.get(place).map_or(usize::MAX, Endpoint::in_flight);
-        let second = second.filter(|(second, _)| busy(*second) < busy(place));
-        Some(Arc::clone(second.map_or(connection, |(_, connection)| connection)))
+        self.turn = place + 1;
+        let busy = |(place, _): &(usize, _)| self.list.get(*place).map_or(usize::MAX, Endpoint::in_flight);
+        let (_, chosen) = std::iter::once((place, connection)).chain(second).min_by_key(busy)?;
+        Some(Arc::clone(chosen))
     }
 
     fn availability(&self) -> Availability {

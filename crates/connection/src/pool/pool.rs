@@ -98,9 +98,9 @@ impl Pool {
     /// A call to that endpoint was good for it, or was not.
     pub(crate) fn count(&self, connection: &PooledConnection, result: EndpointResult) {
         match result {
-            EndpointResult::Good if self.settings.ejection.is_some() => connection.counts().reset(),
+            EndpointResult::Good => connection.counts().reset(),
             EndpointResult::Bad => self.fail(connection.subchannel(), connection.peer()),
-            EndpointResult::Good | EndpointResult::Open => {}
+            EndpointResult::Open => {}
         }
     }
 

@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::network::{Host, Network};
-use gax_connection::{Connection, ConnectionBuilder, Ejection};
+use gax_connection::{Connection, ConnectionBuilder, Ejection, Picker};
 use gax_driver::report::DelayType;
 use std::time::Duration;
 use tokio::task::JoinSet;
@@ -52,6 +52,24 @@ async fn calls_go_to_whichever_stream_is_free_first() {
     assert_eq!((start.elapsed(), network.dialed(1).len()), (ms(1000), 4));
 }
 
+/// Turns are taken however many calls an endpoint carries, and the other picker avoids the one that carries more.
+#[tokio::test(start_paused = true)]
+async fn the_picker_alone_decides_whether_calls_in_flight_count() {
+    for (picker, expected) in [(Picker::RoundRobin, 10..=10), (Picker::LeastInFlight, 0..=1)] {
+        let (slow, quick) = (server(100, Duration::from_secs(3600)), server(100, ms(0)));
+        let network = Network::new().with(1, &slow).with(2, &quick);
+        let connection = network.connection(&[1, 2]).picker(picker).connect().await.unwrap();
+        tokio::time::sleep(ms(10)).await;
+        let mut running = JoinSet::new();
+        for _ in 0..20 {
+            running.spawn(call(connection.clone()));
+            tokio::time::sleep(ms(1)).await;
+        }
+        let slow = slow.arrivals().len();
+        assert!(expected.contains(&slow), "{picker:?}: {slow} of 20 calls to {}", connection.target());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn streams_that_last_all_begin() {
     let server = VirtualServer::with_stream_limit(10, Script::always(Reply::stall()));
@@ -82,6 +100,40 @@ async fn calls_that_wait_keep_their_order_and_may_leave() {
     ends.sort_unstable();
     let left = |number| (number, false, 50);
     assert_eq!(ends, [(0, true, 100), left(1), (2, true, 200), left(3), (4, true, 300), left(5)]);
+}
+
+/// Whoever calls again immediately stands behind those that wait already.
+#[tokio::test(start_paused = true)]
+async fn a_stream_that_is_free_again_goes_to_those_that_wait() {
+    let server = server(1, ms(100));
+    let (connection, _network) = to(&server);
+    let connection = connection.max_connections(1).connect().await.unwrap();
+    let start = VirtualClock::start();
+    let in_turn = async |calls| {
+        for _ in 0..calls {
+            call(connection.clone()).await.unwrap();
+        }
+        start.elapsed()
+    };
+    assert_eq!(tokio::join!(in_turn(2), in_turn(1)), (ms(300), ms(200)));
+}
+
+/// Only those that waited for a connection are spread over their retry delay.
+#[tokio::test(start_paused = true)]
+async fn a_retry_that_waited_for_a_stream_is_sent_at_once() {
+    let script = Script::at_once([Reply::unavailable()]).then_always(ms(400), Reply::Serve);
+    let server = VirtualServer::with_stream_limit(1, script);
+    let (connection, _network) = to(&server);
+    let connection = connection.max_connections(1).connect().await.unwrap();
+    let start = VirtualClock::start();
+    let setup = Setup::new(settings()).reporting();
+    let retried = Stack::Layer.list(connection.clone(), &setup);
+    let other = async {
+        tokio::time::sleep(ms(100)).await;
+        call(connection.clone()).await.unwrap();
+    };
+    let report = report_of(&tokio::join!(retried, other).0);
+    assert_eq!((start.elapsed(), report.attempt_count()), (ms(900), 2), "{report}");
 }
 
 /// The report of an attempt says what it waited for and how long, also where its time was up before.
@@ -140,6 +192,17 @@ async fn calls_that_wait_survive_the_end_of_a_full_connection() {
         assert_eq!(failed, if number == 2 { 12 } else { 0 }, "{end:?}");
         assert_eq!(server.requests().len(), 12, "none is sent twice: {end:?}");
     }
+}
+
+/// The connection that there is has free streams again soon.
+#[tokio::test(start_paused = true)]
+async fn calls_that_wait_survive_another_connection_that_can_not_be_made() {
+    let server = server(1, ms(100));
+    let (connection, network) = to(&server);
+    let connection = connection.connect().await.unwrap();
+    network.remove(1);
+    all_ok(calls(&connection, 3)).await;
+    assert!(network.dialed(1).len() > 1);
 }
 
 /// The check has the first connection's only stream; calls have those of the others.
