@@ -87,6 +87,7 @@ mod tests {
             ("bytes */*", None),
             ("bytes 5-9/9", None),
             ("bytes 9-5/10", None),
+            ("bytes 5-4/10", None),
             ("bytes 5-/10", None),
             ("bytes -5/10", None),
             ("bytes 0-18446744073709551615/*", None),

@@ -9,7 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::fs;
-use tokio::io::AsyncWriteExt as _;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
 /// A file with the state of one transfer, as JSON. Only its owner can read it.
 #[derive(Clone)]
@@ -37,31 +37,29 @@ impl StateFile {
 
     /// The state in it; `None`: there is no such file.
     pub(super) async fn load<T: DeserializeOwned>(&self) -> Result<Option<T>, Failure> {
-        let metadata = match fs::metadata(&self.path).await {
-            Ok(metadata) => metadata,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-            Err(error) => return Err(self.failure("can't be read", error)),
+        let read = async {
+            if !fs::metadata(&self.path).await?.is_file() {
+                return Err(io::Error::other("it is not a regular file"));
+            }
+            let (file, mut text) = (fs::File::open(&self.path).await?, Vec::new());
+            file.take(MOST + 1).read_to_end(&mut text).await?;
+            Ok(text)
         };
-        if !metadata.is_file() {
-            return Err(self.failure("can't be read", "it is not a regular file"));
-        }
-        if metadata.len() > MOST {
-            return Err(self.failure(
-                "is not the state of a transfer: remove it, or name another file",
-                "it is too long",
-            ));
-        }
-        let text = match fs::read(&self.path).await {
+        let text = match read.await {
             Ok(text) => text,
-            // Another transfer with the same file has ended.
+            // Another transfer with the same file may have ended just now.
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(self.failure("can't be read", error)),
         };
+        let problem = "is not the state of a transfer: remove it, or name another file";
+        if text.len() as u64 > MOST {
+            return Err(self.failure(problem, "it is too long"));
+        }
         let state = serde_json::from_slice(&text);
         // The text of its error has parts of the file.
         let state = state.map_err(|error| {
             let place = format!("line {}, column {}", error.line(), error.column());
-            self.failure("is not the state of a transfer: remove it, or name another file", place)
+            self.failure(problem, place)
         })?;
         self.know(Some(text));
         Ok(Some(state))
@@ -154,4 +152,40 @@ pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(end);
     PathBuf::from(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_that_is_gone_is_no_error_and_one_that_can_not_be_read_or_removed_is() {
+        let path = std::env::temp_dir().join(format!("gax-transfer-state-{}", std::process::id()));
+        let state = StateFile::new(path.clone());
+        assert_eq!(state.load::<String>().await.unwrap(), None);
+        for is_gone in [false, true] {
+            state.save(&"half").await.unwrap();
+            assert_eq!(state.load::<String>().await.unwrap().as_deref(), Some("half"));
+            if is_gone {
+                std::fs::remove_file(&path).unwrap();
+            }
+            state.remove().await.unwrap();
+            assert!(!path.exists());
+        }
+        let long = "-".repeat(usize::try_from(MOST).unwrap() - 2);
+        for (text, is_state) in [(&long[..], true), (&format!("-{long}"), false)] {
+            state.save(&text).await.unwrap();
+            assert_eq!(
+                state.load::<String>().await.is_ok_and(|known| known.as_deref() == Some(text)),
+                is_state
+            );
+        }
+        #[cfg(unix)]
+        assert!(StateFile::new(path.join("below")).load::<String>().await.is_err());
+        std::fs::remove_file(&path).unwrap();
+        std::fs::create_dir(&path).unwrap();
+        assert!(state.load::<String>().await.is_err());
+        assert!(state.remove().await.is_err());
+        std::fs::remove_dir(path).unwrap();
+    }
 }

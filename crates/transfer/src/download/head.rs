@@ -479,6 +479,9 @@ mod tests {
         assert!(is_malformed(decide(&half, 206, &[GENERATION_1])));
         let other = [("x-goog-generation", "2"), ("content-range", "bytes 5-9/10")];
         assert_eq!(decide(&half, 206, &other), Decision::Anew);
+        let unknown = Position { version: None, ..half.clone() };
+        let range = [GENERATION_1, ("content-range", "bytes 5-9/10")];
+        assert_eq!(decide(&unknown, 206, &range), Decision::Anew);
         let stored = Position { is_stored: true, ..half };
         let encoded = [GENERATION_1, ("content-encoding", "gzip"), ("content-range", "bytes 5-9/10")];
         assert_eq!(decide(&stored, 206, &encoded), Decision::Anew);
@@ -523,6 +526,10 @@ mod tests {
             decide(&half(&[ETAG_A]), 200, &[("etag", "\"b\""), ("content-length", "10")]),
             Decision::Anew
         );
+        // Where its length was unknown, it has at least what was received.
+        let unknown = Position { total: None, ..half(&[GENERATION_1]) };
+        assert_eq!(decide(&unknown, 200, &[GENERATION_1, ("content-length", "4")]), Decision::Anew);
+        assert_eq!(decide(&unknown, 200, &[GENERATION_1, ("content-length", "5")]), body(5, 5, 5));
         // Checksums show whether the prefix is the same.
         let hashed = Position { is_hashed: true, ..half(&[]) };
         assert_eq!(decide(&hashed, 200, &[("content-length", "10")]), body(5, 10, 10));

@@ -147,8 +147,8 @@ impl<'a> SharedProgress<'a> {
                 Some(Ok(data)) => data,
                 Some(Err(early)) => return End::Early(early),
             };
-            if skip > 0 {
-                let skipped = data.split_to(usize::try_from(skip).unwrap_or(usize::MAX).min(data.len()));
+            let skipped = data.split_to(usize::try_from(skip).unwrap_or(usize::MAX).min(data.len()));
+            if !skipped.is_empty() {
                 prefix.update(&skipped);
                 skip -= skipped.len() as u64;
                 if skip == 0 && !self.has_prefix(&prefix) {
@@ -202,7 +202,7 @@ impl<'a> SharedProgress<'a> {
         if let Some(failure) = progress.sink.too_long(reaches.max(progress.position.total.unwrap_or(0))) {
             return Some(failure);
         }
-        if let Some(limit) = progress.position.limit.filter(|limit| reaches > *limit) {
+        if let Some(limit) = progress.position.limit {
             data.truncate(usize::try_from(limit.saturating_sub(offset)).unwrap_or(usize::MAX));
         }
         None
@@ -217,8 +217,7 @@ impl Progress<'_> {
     /// The range as the state file has it.
     pub(super) fn range(&self) -> StoredRange {
         let Self { sink, position, .. } = self;
-        let end = position.limit.filter(|_| self.place > 0).unwrap_or(sink.offset());
-        StoredRange::new(position.offset, end, sink.hasher())
+        StoredRange::new(position.offset, position.limit.unwrap_or(sink.offset()), sink.hasher())
     }
 
     /// The state by which another process resumes it; `None`: none can.

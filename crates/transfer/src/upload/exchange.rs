@@ -184,7 +184,7 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
                 return Ending::Early { why, progress: false };
             }
             // Any other response is whole with its head.
-            End::Early(_) | End::Whole => Received { end: End::Whole, ..received },
+            End::Early(_) | End::Whole => received,
         };
         if let (Reply::Started, Some(on_session), Some(session)) =
             (reply, &mut self.on_session, self.parts.session())

@@ -444,8 +444,34 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn bytes_in_memory_are_hashed_at_once_unless_that_takes_long() {
+        let long = Bytes::from(vec![0; HASHED_AT_ONCE + 1]);
+        for (bytes, checksums, is_hashed) in [
+            (long.clone(), Checksums::CRC32C, true),
+            (long.slice(1..), Checksums::BOTH, true),
+            (long, Checksums::BOTH, false),
+        ] {
+            let source = SharedSource::open(UploadSource::from(bytes), checksums).await.unwrap();
+            assert_eq!(source.lock().sums().is_some(), is_hashed, "{checksums:?}");
+        }
+    }
+
+    /// Another process resumes its upload only if that is still the same.
+    #[tokio::test]
+    async fn when_a_file_was_changed() {
+        let path = std::env::temp_dir().join(format!("gax-transfer-changed-{}", std::process::id()));
+        let file = std::fs::File::create(&path).unwrap();
+        file.set_modified(UNIX_EPOCH + std::time::Duration::from_secs(7)).unwrap();
+        let source = open(UploadSource::file(path.clone())).await;
+        std::fs::remove_file(path).unwrap();
+        assert_eq!(source.lock().modified(), Some(7_000_000_000));
+    }
+
+    #[tokio::test]
     async fn of_a_reader_only_what_may_be_sent_again_is_kept() {
         let source = open(UploadSource::reader(Cursor::new(vec![7; 200_000]))).await;
+        source.fill(0, PIECE).await.unwrap();
+        assert_eq!(source.lock().read_so_far(), (PIECE, false), "no more than was asked for");
         source.fill(0, 100_001).await.unwrap();
         let length = |pieces: VecDeque<Bytes>| pieces.iter().map(Bytes::len).sum::<usize>();
         {
@@ -453,6 +479,7 @@ mod tests {
             assert_eq!(reader.lowest(), 0);
             assert!(!reader.read_so_far().1);
             assert_eq!(length(reader.pieces(0, 100_000)), 100_000);
+            assert_eq!(reader.pieces(0, PIECE).len(), 1, "none is empty");
             reader.drop_before(70_000);
             assert_eq!((reader.lowest(), length(reader.pieces(70_000, 100_000))), (70_000, 30_000));
         }

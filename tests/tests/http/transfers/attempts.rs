@@ -5,7 +5,7 @@ use super::object::{storage_of, to_object};
 use super::setup::{KIB_256, client, content, with_layer};
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, ReqwestService, note, presets};
 use gax_retry::Attempt;
-use gax_testing::{StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{HttpChange, StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{
     Checksums, Download, TransferError, TransferErrorKind, TransferService, Upload, UploadSession,
 };
@@ -75,6 +75,49 @@ async fn the_delay_in_a_json_body_is_heeded() {
     let client = layer().layer(FaultServer::client(connector));
     UploadSession::from_uri(URL).unwrap().cancel(&client).await.unwrap();
     assert_eq!(server.times(), [0, 3200]);
+}
+
+/// The server has begun to send all of it again, and ends behind fewer bytes than have come already.
+#[tokio::test(start_paused = true)]
+async fn a_prefix_alone_is_not_the_end() {
+    // A response of no known length.
+    let chunked = |chunks: &str| {
+        let head = "HTTP/1.1 200 OK\r\netag: \"a\"\r\ntransfer-encoding: chunked\r\n\r\n";
+        HttpAct::Raw(format!("{head}{chunks}").into_bytes())
+    };
+    let script = HttpScript::new([
+        chunked("5\r\n01234\r\n"),
+        chunked("3\r\n012\r\n0\r\n\r\n"),
+        chunked("a\r\n0123456789\r\n0\r\n\r\n"),
+    ]);
+    let (server, connector) = FaultServer::in_memory(script);
+    let layer = HttpRetryLayer::new(&settings(), [Code::DeadlineExceeded, DOWN]);
+    let client = layer.layer(FaultServer::client(connector));
+    let (bytes, downloaded) = download(URL).to_bytes(&client).await.unwrap();
+    assert_eq!((&bytes[..], server.arrivals().len()), (&b"0123456789"[..], 3), "{}", downloaded.report());
+}
+
+/// The head of a response says what was refused, and more of it is not waited for.
+#[tokio::test(start_paused = true)]
+async fn a_refusal_that_is_cut_off_is_one() {
+    let cut = [HttpChange::Status(403), HttpChange::Body("forbidden".into()), HttpChange::Cut(2)];
+    let (_server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::Forward(cut.to_vec())));
+    let upload = Upload::new(http::Request::post(URL).body(()).unwrap(), "bytes").single_request_below(0);
+    let error = upload.send(&layer().layer(FaultServer::client(connector))).await.unwrap_err();
+    assert_eq!((error.status(), codes(error.report().unwrap())), (Some(403), vec![Code::PermissionDenied]));
+}
+
+/// Nothing is missing in the response, and not all that was requested is in it.
+#[tokio::test(start_paused = true)]
+async fn a_range_shorter_than_requested_is_followed_by_the_rest() {
+    let range = |range: &str, body: &'static str| {
+        let response = HttpAct::status(206).with_header("etag", "\"a\"");
+        response.with_header("content-range", &format!("bytes {range}/10")).with_body(body)
+    };
+    let script = HttpScript::new([range("0-4", "01234"), range("5-6", "56"), range("7-9", "789")]);
+    let (server, connector) = FaultServer::in_memory(script);
+    let (bytes, _) = download(URL).to_bytes(&layer().layer(FaultServer::client(connector))).await.unwrap();
+    assert_eq!((&bytes[..], server.arrivals().len()), (&b"0123456789"[..], 3));
 }
 
 /// The server had given the idle connection up when the request went out. All requests of a transfer are safe to retry.

@@ -1,7 +1,9 @@
 //! Downloads, from servers that break off and from servers that lie.
 
 use super::object::{download, layer_of, storage_of};
-use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer, without_versions};
+use super::setup::{
+    ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer, without_headers, without_versions,
+};
 use gax_http::HttpRetryLayer;
 use gax_testing::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
 use gax_transfer::{Checksums, Download, TransferErrorKind, Upload};
@@ -142,6 +144,13 @@ async fn an_object_that_is_replaced_meanwhile_is_never_mixed() {
     storage.fault(StorageFault::status(404).on(StorageCall::Download).skip(1).times(2));
     let error = download().to_bytes(&client(&storage)).await.unwrap_err();
     assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(404)), "{error}");
+    // Only a generation can be gone while there is another one.
+    let storage = storage_of(SIZE);
+    storage.fault(StorageFault::reset().on(StorageCall::Download).at(MIDDLE));
+    storage.fault(StorageFault::status(404).on(StorageCall::Download).skip(1).times(2));
+    let client = without_headers(&storage, &["x-goog-generation"]);
+    let error = download().to_bytes(&client).await.unwrap_err();
+    assert_eq!((error.kind(), error.status()), (TransferErrorKind::ObjectChanged, Some(404)), "{error}");
 }
 
 #[tokio::test(start_paused = true)]
@@ -415,19 +424,24 @@ async fn what_somebody_has_written_behind_the_end_is_cut_off() {
 /// A download that is whole, and can't get its name, is there the next time.
 #[tokio::test(start_paused = true)]
 async fn a_name_that_can_not_be_had_loses_no_bytes() {
-    let storage = storage_of(SIZE);
-    let client = client(&storage);
-    let file = Scratch::new("target");
-    let running = stalled(&storage, download().resumable().to_file(&client, file.path())).await;
-    // Somebody makes a folder of that name.
-    std::fs::create_dir(file.path()).unwrap();
-    storage.disconnect();
-    assert_eq!(running.await.unwrap().unwrap_err().kind(), TransferErrorKind::Sink);
-    std::fs::remove_dir(file.path()).unwrap();
-    download().resumable().to_file(&client, file.path()).await.unwrap();
-    assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
-    assert_eq!(storage.arrivals().last().unwrap().status, Some(416));
-    assert!(!file.beside(".gax-state").exists());
+    let several = || download().resumable().parallel(3, 100_000);
+    for request in [&(|| download().resumable()) as &dyn Fn() -> Download<'static>, &several] {
+        let storage = storage_of(SIZE);
+        let client = client(&storage);
+        let file = Scratch::new("target");
+        let running = stalled(&storage, request().to_file(&client, file.path())).await;
+        // Somebody makes a folder of that name.
+        std::fs::create_dir(file.path()).unwrap();
+        storage.disconnect();
+        assert_eq!(running.await.unwrap().unwrap_err().kind(), TransferErrorKind::Sink);
+        std::fs::remove_dir(file.path()).unwrap();
+        let before = storage.arrivals().len();
+        request().to_file(&client, file.path()).await.unwrap();
+        assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+        let since: Vec<_> = storage.arrivals()[before..].iter().map(|arrival| arrival.status).collect();
+        assert_eq!(since, [Some(416)]);
+        assert!(!file.beside(".gax-state").exists());
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -85,6 +85,17 @@ async fn one_request_is_followed_by_a_look_at_the_object() {
         let uploaded = upload.send(&with_layer(&storage, &layer)).await.unwrap();
         assert_eq!((stored(&storage), uploaded.is_verified()), (content(1000), true));
         assert_eq!(calls(&storage), [Insert, Get, Insert], "{success:?}");
+        // That another object is there doesn't say what became of this one: the reply to the upload is why it is in doubt.
+        let storage = StorageEmulator::start();
+        storage.put("b", "folder/o", content(10));
+        storage.fault(success.clone().on(Insert));
+        let upload = to_object(content(1000)).query("ifGenerationMatch", "0");
+        let error = upload.send(&with_layer(&storage, &layer)).await.unwrap_err();
+        assert_eq!(
+            (error.kind(), calls(&storage)),
+            (TransferErrorKind::Malformed, vec![Insert, Get]),
+            "{error}"
+        );
         // Without a checksum it could not be recognised.
         let storage = StorageEmulator::start();
         storage.fault(success.clone().on(Insert));

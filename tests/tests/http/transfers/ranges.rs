@@ -56,6 +56,11 @@ async fn ranges_at_once_are_one_file() {
         assert!(downloaded.is_verified());
         assert_eq!(storage.arrivals().len(), 1);
     }
+    for length in [1, 100_000] {
+        let (storage, file) = (storage_of(length), Scratch::new("target"));
+        download().parallel(3, PIECE).to_file(&client(&storage), file.path()).await.unwrap();
+        assert_eq!(storage.arrivals().len(), 1, "nothing is missing behind the first range");
+    }
     let storage = storage_of(0);
     let file = Scratch::new("target");
     for has_range in [true, false] {
@@ -87,6 +92,8 @@ async fn an_object_of_unknown_length_is_received_to_its_end() {
         assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
         assert_eq!(downloaded.is_verified(), checksums != Checksums::NONE);
         assert_eq!((downloaded.bytes(), downloaded.resumptions()), (SIZE as u64, 1));
+        let has_crc32c = checksums == Checksums::CRC32C || checksums == Checksums::BOTH;
+        assert_eq!(downloaded.crc32c(), has_crc32c.then(|| crc32c(&content(SIZE))));
         assert_eq!(*last.lock().unwrap(), (SIZE as u64, Some(SIZE as u64)));
         assert_eq!((downloaded.range_reports().len(), storage.arrivals().len()), (1, 3));
     }

@@ -93,6 +93,8 @@ async fn an_upload_goes_on_after_every_fault() {
                 });
                 assert_eq!(stored(&storage), content(SIZE), "{what}, {name}");
                 assert_eq!(storage.faults_left(), 0, "{what}, {name}");
+                let resource = serde_json::from_slice::<serde_json::Value>(uploaded.response().body());
+                assert!(resource.is_ok(), "{what}, {name}: a part of the reply is no reply");
                 if !what.contains("reply") {
                     assert_eq!(uploaded.resumptions() > 0, is_resumed, "{what}, {name}, {is_universal}");
                 }
@@ -491,6 +493,10 @@ async fn options_that_can_not_work_send_nothing() {
         assert_eq!(error.kind(), TransferErrorKind::Invalid, "{error}");
     }
     assert_eq!(storage.arrivals().len(), 0);
+    // No checksum has to be written into it: what it means is the server's to say.
+    let upload = to_object(content(10)).metadata("no JSON").checksums(Checksums::NONE);
+    let error = upload.send(&client(&storage)).await.unwrap_err();
+    assert_eq!((error.kind(), storage.arrivals().len()), (TransferErrorKind::Status, 1), "{error}");
 }
 
 #[tokio::test(start_paused = true)]

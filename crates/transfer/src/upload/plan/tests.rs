@@ -69,6 +69,9 @@ fn a_chunk_of_which_nothing_was_persisted_failed() {
     assert_eq!(decision, Decision::NotDone { progress: false });
     let decision = plan.replied(send(200, 512), Reply::Persisted(257), reach(0, SIZE));
     assert_eq!(decision, Decision::NotDone { progress: true });
+    // As much as before is no progress, and nothing is lost.
+    let decision = plan.replied(QUERY, Reply::Persisted(257), reach(257, SIZE));
+    assert_eq!(decision, Decision::NotDone { progress: false });
     // Of what the source can't send again nothing may get lost.
     assert_eq!(plan.replied(QUERY, Reply::Persisted(256), reach(257, SIZE)), Decision::NoWayBack);
 }
