@@ -96,10 +96,7 @@ impl ReplayableRequest for Encoded {
         shrink(&mut self.message);
     }
 
-    #[expect(
-        clippy::inline_always,
-        reason = "it is written into a new request (bench `speed`, instructions)"
-    )]
+    #[expect(clippy::inline_always, reason = "requests are written in one piece: see `template`")]
     #[inline(always)]
     fn write(
         &mut self,

@@ -149,7 +149,7 @@ impl AttemptHeaders {
 
     /// Sets the headers that are an attempt's own: its timeout, and the number of attempts before it. A request whose headers
     /// were [prepared](Self::prepared) has those of most attempts.
-    #[expect(clippy::inline_always, reason = "what is there is known there (bench `speed`, instructions)")]
+    #[expect(clippy::inline_always, reason = "requests are written in one piece: see the module")]
     #[inline(always)]
     pub(crate) fn set(
         &self,

@@ -31,10 +31,7 @@ impl ExampleRequest {
     }
 
     /// Makes a new request like this one, with these headers.
-    #[expect(
-        clippy::inline_always,
-        reason = "it is written into a new request (bench `speed`, instructions)"
-    )]
+    #[expect(clippy::inline_always, reason = "requests are written in one piece: see the module")]
     #[inline(always)]
     pub(super) fn copy(&self, into: &mut http::Request<Body>, headers: &HeaderMap, is_watched: bool) {
         *into.method_mut() = Method::POST;

@@ -1,4 +1,8 @@
-//! The template that the attempts of a call are written from, and the one place where they are written.
+//! The template that the attempts of a call are written from, by the example of its method's first request: to keep each call's own would
+//! be 18 % of the instructions of a call through the layer (bench `speed`, 27 November 2026).
+//!
+//! This is the one place where attempts are written, and they are written in one piece: its functions and those that call them are
+//! always inlined, which is 1.6 % of a generated call.
 
 mod attempt_headers;
 mod example_request;

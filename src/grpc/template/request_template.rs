@@ -72,10 +72,7 @@ impl Template {
 
     /// Writes an attempt's request, except for its body. The first attempt goes into the caller's own request, which lacks only
     /// the headers that are the attempt's own; every other goes into a new one, which has no headers at all.
-    #[expect(
-        clippy::inline_always,
-        reason = "what it is written into is known there (bench `speed`, instructions)"
-    )]
+    #[expect(clippy::inline_always, reason = "requests are written in one piece: see the module")]
     #[inline(always)]
     pub(crate) fn write(
         &self,
@@ -93,10 +90,7 @@ impl Template {
 
     /// Makes a new request like the caller's own. Returns whether it has the headers of its attempt as well. If it is watched,
     /// somebody on the way may look at its extensions.
-    #[expect(
-        clippy::inline_always,
-        reason = "what it is made of is known there (bench `speed`, instructions)"
-    )]
+    #[expect(clippy::inline_always, reason = "requests are written in one piece: see the module")]
     #[inline(always)]
     fn copy(
         &self,
