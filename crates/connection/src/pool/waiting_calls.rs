@@ -80,13 +80,15 @@ impl WaitingCalls {
         failures: usize,
         waits_for: DelayType,
     ) -> Option<Place> {
-        if self.calls.len() == self.calls.capacity() || self.bytes > MAX_BYTES {
+        let bytes = bytes.saturating_add(REQUEST_BYTES);
+        let is_over = |waiting: &Self| waiting.bytes.saturating_add(bytes) > MAX_BYTES;
+        // Callers that have stopped waiting hold no memory.
+        if self.calls.len() == self.calls.capacity() || is_over(self) {
             self.calls.retain(|call| !call.reply.is_closed());
             self.bytes = self.calls.iter().map(|call| call.bytes).sum();
         }
-        let bytes = bytes.saturating_add(REQUEST_BYTES);
         // One that is larger than that waits alone.
-        if self.bytes.saturating_add(bytes) > MAX_BYTES && !self.calls.is_empty() {
+        if is_over(self) && !self.calls.is_empty() {
             return None;
         }
         let (reply, place) = oneshot::channel();
@@ -115,5 +117,26 @@ impl WaitingCalls {
             self.calls.push_front(call);
         }
         self.backlog.set(self.calls.len());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_that_nobody_waits_for_any_more_take_no_memory() {
+        let mut waiting = WaitingCalls::default();
+        let mut join = |bytes| {
+            let terms = CallTerms { waits_for_ready: false, retry: None, needs_stream: true };
+            waiting.join(terms, bytes, 0, DelayType::Stream)
+        };
+        let half = MAX_BYTES / 2;
+        let patient = join(half - REQUEST_BYTES).unwrap();
+        let other = join(half - REQUEST_BYTES).unwrap();
+        assert!(join(0).is_none());
+        drop(other);
+        assert!(join(half - REQUEST_BYTES).is_some());
+        drop(patient);
     }
 }
