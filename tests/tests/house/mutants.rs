@@ -2,6 +2,7 @@
 
 use crate::{NOTHING, crates, repository};
 use std::fs;
+use std::path::Path;
 
 /// Those of the script's globs that match none of the files.
 fn globs_without_files(script: &str, files: &[String]) -> Vec<String> {
@@ -11,7 +12,10 @@ fn globs_without_files(script: &str, files: &[String]) -> Vec<String> {
         names.any(|file| file == name || name == "*.rs" && !file.contains('/'))
     };
     let lists = script.split("code=(").nth(1).unwrap().split("\nstages=").next().unwrap();
-    let globs = lists.lines().map(str::trim).filter(|line| line.ends_with(".rs"));
+    let globs = lists
+        .lines()
+        .map(str::trim)
+        .filter(|line| Path::new(line).extension().is_some_and(|extension| extension == "rs"));
     globs.filter(|glob| !matches(glob)).map(str::to_owned).collect()
 }
 

@@ -1,7 +1,6 @@
 //! The attempts in flight.
 
 use super::protocol::Protocol;
-use gax_retry::Policy;
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use tokio::time::Instant;
@@ -18,14 +17,9 @@ pin_project! {
 }
 
 impl<A> Attempts<A> {
-    /// The first attempt of an operation.
-    #[inline]
-    pub(super) fn first(policy: &Policy, number: u32, attempt: A) -> Self {
-        if policy.hedging().is_none() { Self::One { number, attempt } } else { Self::boxed(number, attempt) }
-    }
-
+    /// The first attempt of an operation that is hedged.
     #[cold]
-    fn boxed(number: u32, attempt: A) -> Self {
+    pub(super) fn boxed(number: u32, attempt: A) -> Self {
         Self::Many { attempts: vec![(number, Box::pin(attempt))] }
     }
 

@@ -102,9 +102,12 @@ impl<A> Stage<A> {
     /// That attempt is in flight, next to others where the operation is hedged.
     #[inline]
     fn run(mut self: Pin<&mut Self>, policy: &Policy, number: u32, attempt: A) {
-        match policy.hedging().and_then(|_| self.as_mut().attempts()) {
-            Some(attempts) => attempts.push(number, attempt),
-            None => self.set(Self::Running { attempts: Attempts::first(policy, number, attempt) }),
+        if policy.hedging().is_none() {
+            self.set(Self::Running { attempts: Attempts::One { number, attempt } });
+        } else if let Some(attempts) = self.as_mut().attempts() {
+            attempts.push(number, attempt);
+        } else {
+            self.set(Self::Running { attempts: Attempts::boxed(number, attempt) });
         }
     }
 
@@ -142,16 +145,22 @@ impl<P: Protocol> Driver<P> {
         bound: Option<Duration>,
         send: impl FnOnce(&mut P, &P::Config, StartedAttempt, &mut AttemptContext<'_>) -> P::Attempt,
     ) {
-        self.stage = match begin(&mut self.progress, &mut self.protocol, &self.config, |_| bound) {
-            Ok(first) => {
-                let (policy, number) = ((*self.config).as_ref(), first.number());
-                let entered = self.progress.enter(number);
-                let mut context = self.progress.context(policy, number);
-                let attempt = send(&mut self.protocol, &self.config, first, &mut context);
-                drop(entered);
-                Stage::Running { attempts: Attempts::first(policy, number, attempt) }
+        let first = match begin(&mut self.progress, &mut self.protocol, &self.config, |_| bound) {
+            Ok(first) => first,
+            Err(reason) => {
+                self.stage = reason.into();
+                return;
             }
-            Err(reason) => reason.into(),
+        };
+        let (policy, number) = ((*self.config).as_ref(), first.number());
+        let entered = self.progress.enter(number);
+        let mut context = self.progress.context(policy, number);
+        let attempt = send(&mut self.protocol, &self.config, first, &mut context);
+        drop(entered);
+        self.stage = if policy.hedging().is_none() {
+            Stage::Running { attempts: Attempts::One { number, attempt } }
+        } else {
+            Stage::Running { attempts: Attempts::boxed(number, attempt) }
         };
     }
 
