@@ -146,7 +146,7 @@ impl Bench {
         let mut lanes = Lanes::new(&runtime, Cost::Processor, message::LARGE);
         lanes.add("one raw attempt", 1, Raw::new(Canned::new()));
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
-        let summaries = self.by_turns(lanes.all, Turns { rounds: 60, calls: 20 });
+        let summaries = self.by_turns(lanes.all, Turns { rounds: 200, calls: 4 });
         print_ratios("processor time x one raw attempt", &summaries, "<= 1.15", "<= 1.01");
         Ok(())
     }
