@@ -24,7 +24,7 @@ pub(super) fn lasting_value(timeout: Duration) -> HeaderValue {
 }
 
 /// How many texts of timeouts stay in memory, of at most nine bytes each.
-const LASTING: usize = 1000;
+const LASTING: usize = 64;
 
 /// Writes the header of a request, or takes it away.
 #[inline]
