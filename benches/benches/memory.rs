@@ -55,7 +55,7 @@ impl Bench {
         print_over(&rows.rows, "raw", "<= +1, <= +160", "<= -9, <= -17000");
     }
 
-    /// Operations that have failed once and wait for an hour, each of them a task.
+    /// Operations that have failed once and wait, each of them a task.
     fn parked(&self) {
         let count = if self.quick { 100 } else { 100_000 };
         let service = Canned::new().failing(u32::MAX);

@@ -55,7 +55,7 @@ impl Bench {
         if self.quick { turns.quick() } else { turns }
     }
 
-    /// Operations that have failed once and wait for an hour, all of them until the same moment.
+    /// Operations that have failed once and wait, all of them until the same moment.
     fn parked(&self) {
         let count = self.count(1_000_000);
         let service = || Canned::new().failing_first(count);
@@ -233,8 +233,8 @@ fn parked_calls<C: Contender>(contender: &C, count: u32) -> Parked {
     parked(count, || contender.start(message.clone()))
 }
 
-/// So many tasks that wait for an hour on a clock that stands still: what they hold, what it costs to begin them, and, once the
-/// hour is over, to end them.
+/// So many tasks that wait on a clock that stands still: what they hold, what it costs to begin them, and, once the wait is over,
+/// to end them.
 fn parked<F>(count: u32, mut start: impl FnMut() -> F) -> Parked
 where
     F: Future<Output: Send + 'static> + Send + 'static,

@@ -91,16 +91,16 @@ impl Drop for Server {
 
 /// The service that replies with a small message.
 pub(crate) fn echo_server() -> EchoServer<impl Echo> {
-    EchoServer::new(Assets { reply: message::payload(message::SMALL) })
+    EchoServer::new(FixedReply { reply: message::payload(message::SMALL) })
 }
 
 #[derive(Debug)]
-struct Assets {
+struct FixedReply {
     reply: Payload,
 }
 
 #[tonic::async_trait]
-impl Echo for Assets {
+impl Echo for FixedReply {
     async fn send(&self, _: Request<Payload>) -> Result<Response<Payload>, Status> {
         Ok(Response::new(self.reply.clone()))
     }

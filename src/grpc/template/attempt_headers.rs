@@ -90,7 +90,7 @@ impl AttemptHeaders {
 
     /// These headers for a method that has those in addition to gRPC's.
     pub(crate) fn of_method(self, own: MethodHeaders) -> Self {
-        Self::new(self.prepared.time, self.counts(), Some(own))
+        Self::with_timeout(self.prepared.time, self.prepared.timeout.clone(), self.counts(), Some(own))
     }
 
     /// Whether a call's first message has parameters that go into its headers.
