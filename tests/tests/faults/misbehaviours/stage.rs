@@ -242,7 +242,7 @@ impl Seen {
             }
         }
         let unit = UNIT.as_millis();
-        if self.recovered > trouble.recovery() {
+        if self.recovered > trouble.recovery(client) {
             broken.push(format!("it took {:?} to recover, with units of {unit} ms", self.recovered));
         }
         if self.accepted > trouble.connects() {
@@ -258,9 +258,8 @@ impl Seen {
 impl Trouble {
     /// Whether a call is lost all the same: it was made while others could not have had a reply either.
     fn is_lost(&self, client: Client, call: u32) -> bool {
-        let is_connected = matches!(client, Client::ConnectedLayer | Client::ConnectedGenerated);
         let is_meanwhile = call * ms(100) < self.lasts();
-        self.is_final && is_meanwhile && !is_connected
+        self.is_final && is_meanwhile && !client.is_connected()
     }
 
     /// As many connections as each call may make, with an attempt each tenth of a second at most.
@@ -270,8 +269,9 @@ impl Trouble {
     }
 
     /// The longest that calls may take once it is over.
-    fn recovery(&self) -> Duration {
+    fn recovery(&self, client: Client) -> Duration {
         let connections = self.steps.iter().filter(|step| matches!(step, Step::Next(_)));
-        4 * UNIT + self.lasts() / 2 + connections.map(|_| PING + CONNECT).sum::<Duration>()
+        let backoff = if client.has_growing_delays() { self.lasts() * 9 / 10 } else { Duration::ZERO };
+        4 * UNIT + backoff + connections.map(|_| PING + CONNECT).sum::<Duration>()
     }
 }

@@ -14,9 +14,10 @@ use tonic_gax_tests::ms;
 pub(crate) fn assets(connector: &Connector) -> AssetServiceClient<tonic::transport::Channel> {
     let mut stub = AssetServiceStubSettings::builder();
     stub.list_assets().set_retry_settings(settings()).set_retryable_codes(CODES);
-    let polling = RetrySettings::builder().initial_retry_delay(ms(200)).total_timeout(TOTAL).build().unwrap();
+    let polling =
+        RetrySettings::builder().initial_retry_delay(ms(200)).max_retry_delay(ms(1000)).total_timeout(TOTAL);
     stub.export_assets().set_retry_settings(settings()).set_retryable_codes(CODES);
-    stub.export_assets_operation().set_polling_settings(polling);
+    stub.export_assets_operation().set_polling_settings(polling.build().unwrap());
     AssetServiceClient::with_settings(
         connector.channel(false),
         AssetServiceSettings::create(stub.build().unwrap()).with_options(connector.options()),

@@ -63,6 +63,17 @@ impl Client {
         }
     }
 
+    pub(crate) fn is_connected(self) -> bool {
+        matches!(self, ConnectedLayer | ConnectedGenerated)
+    }
+
+    /// Whether it has delays that grow with an outage: between attempts to connect, each is 0.6 times those before it together and
+    /// differs by a fifth, so that the last one is up to 0.9 times as long as the outage. Those between the attempts of a poll of an
+    /// operation grow by 0.3.
+    pub(crate) fn has_growing_delays(self) -> bool {
+        self.is_connected() || self == Operations
+    }
+
     pub(crate) fn is_http1(self) -> bool {
         matches!(self, Http1 | Transfers1 | Rest1 | PlainHttp1)
     }

@@ -47,9 +47,10 @@ impl Connector {
         Self { observer: Some(Observer(observer)), ..self }
     }
 
+    /// Delays are the same each time.
     pub(crate) fn options(&self) -> OperationOptions {
         let observer = self.observer.iter().map(|observer| Arc::clone(&observer.0));
-        observer.fold(OperationOptions::new(), OperationOptions::observer)
+        observer.fold(OperationOptions::new().jitter_seed(1), OperationOptions::observer)
     }
 
     pub(crate) fn channel(&self, is_plain: bool) -> tonic::transport::Channel {
