@@ -90,6 +90,7 @@ impl Bench {
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
         let turns = Turns { rounds: 200, calls: 2000 };
         print_ratios("processor time x raw", &self.by_turns(lanes.all, turns), layer, generated);
+        service.assert_sent(message::SMALL);
     }
 
     fn instructions(&self) {
@@ -123,6 +124,7 @@ impl Bench {
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
         let summaries = self.by_turns(lanes.all, Turns { rounds: 200, calls: 1000 });
         print_ratios("processor time x two raw calls", &summaries, "<= 1.00", "<= 0.62");
+        service.assert_sent(message::SMALL);
     }
 
     /// In a process whose allocator keeps freed megabytes: otherwise the kernel maps each of them anew, which would be a good part
@@ -148,6 +150,7 @@ impl Bench {
         each_retrying(|| service.clone(), Pace::AT_ONCE, &mut lanes);
         let summaries = self.by_turns(lanes.all, Turns { rounds: 200, calls: 4 });
         print_ratios("processor time x one raw attempt", &summaries, "<= 1.15", "<= 1.01");
+        service.assert_sent(message::LARGE);
         Ok(())
     }
 
@@ -382,10 +385,11 @@ fn connected(runtime: &Runtime) -> Vec<Lane<'_>> {
     lanes.all
 }
 
-/// A runtime whose clock is paused, so that nobody waits. It makes tokio's clock slower for all of the process.
+/// A runtime whose clock is paused, so that nobody waits, and that asks the kernel for nothing. It makes tokio's clock slower for all of the
+/// process.
 fn paused() -> Runtime {
     let mut builder = tokio::runtime::Builder::new_current_thread();
-    builder.enable_all().start_paused(true).build().expect("a runtime can be made")
+    builder.enable_time().start_paused(true).build().expect("a runtime can be made")
 }
 
 /// The calls of one lane, for valgrind.

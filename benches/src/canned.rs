@@ -7,7 +7,7 @@ use http_body::{Body as HttpBody, Frame};
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::task::{Context, Poll, ready};
 use tonic::Status;
 use tonic::body::Body;
@@ -26,11 +26,13 @@ pub struct Canned {
     shared: Arc<Shared>,
 }
 
-/// The part that all clones share: a clone counts one reference, and so does a reply.
+/// The part that all clones share: a clone counts one reference, a reply on its way another, and its message one.
 #[derive(Debug)]
 struct Shared {
     reply: Bytes,
     attempts: AtomicU32,
+    /// The bytes of the requests that were read.
+    bytes: AtomicUsize,
 }
 
 /// The attempts that fail.
@@ -47,7 +49,7 @@ impl Canned {
     #[must_use]
     pub fn new() -> Self {
         let reply = message::framed(&message::payload(message::SMALL));
-        let shared = Arc::new(Shared { reply, attempts: AtomicU32::new(0) });
+        let shared = Arc::new(Shared { reply, attempts: AtomicU32::new(0), bytes: AtomicUsize::new(0) });
         Self { failures: Failures::OfEach(0), pends: false, shared }
     }
 
@@ -73,6 +75,21 @@ impl Canned {
     #[must_use]
     pub fn attempts(&self) -> u32 {
         self.shared.attempts.load(Ordering::Relaxed)
+    }
+
+    /// Makes sure that each attempt has sent all of a message of that length.
+    ///
+    /// # Panics
+    ///
+    /// Panics if it has read fewer bytes, or more.
+    pub fn assert_sent(&self, length: usize) {
+        let expected = usize::try_from(self.attempts()).map(|attempts| attempts * (length + message::PREFIX));
+        assert_eq!(
+            Ok(self.shared.bytes.load(Ordering::Relaxed)),
+            expected,
+            "bytes of {} attempts",
+            self.attempts()
+        );
     }
 }
 
@@ -101,7 +118,7 @@ impl Service<http::Request<Body>> for Canned {
         };
         // A transport is done with the head once it has written it.
         let request = Some(request.into_body());
-        Reply { request, message: is_good.then(|| self.shared.reply.clone()), pends: self.pends }
+        Reply { request, is_good, pends: self.pends, shared: Arc::clone(&self.shared) }
     }
 }
 
@@ -109,8 +126,9 @@ impl Service<http::Request<Body>> for Canned {
 #[derive(Debug)]
 pub struct Reply {
     request: Option<Body>,
-    message: Option<Bytes>,
+    is_good: bool,
     pends: bool,
+    shared: Arc<Shared>,
 }
 
 impl Future for Reply {
@@ -120,9 +138,11 @@ impl Future for Reply {
         // A transport stops reading at the end of the stream.
         while let Some(request) = &mut self.request {
             let frame = ready!(Pin::new(&mut *request).poll_frame(cx)).transpose()?;
-            if frame.is_none() || request.is_end_stream() {
+            let (is_last, data) = (request.is_end_stream(), frame.and_then(|frame| frame.into_data().ok()));
+            if is_last || data.is_none() {
                 self.request = None;
             }
+            self.shared.bytes.fetch_add(data.map_or(0, |data| data.len()), Ordering::Relaxed);
         }
         if std::mem::take(&mut self.pends) {
             cx.waker().wake_by_ref();
@@ -130,7 +150,8 @@ impl Future for Reply {
         }
         let mut headers = HeaderMap::with_capacity(4);
         headers.insert(CONTENT_TYPE, GRPC);
-        let body = if let Some(data) = self.message.take() {
+        let body = if self.is_good {
+            let data = self.shared.reply.clone();
             let mut trailers = HeaderMap::with_capacity(2);
             trailers.insert(GRPC_STATUS, HeaderValue::from_static("0"));
             Body::new(ReplyBody { data: Some(data), trailers: Some(trailers) })

@@ -10,8 +10,11 @@ pub const PATH: &str = "/bench.v1.Echo/Send";
 /// The usual length of a message on the wire, in bytes.
 pub const SMALL: usize = 128;
 
+/// The length of what is in front of a message.
+pub const PREFIX: usize = 5;
+
 /// A large message: what fits into a mebibyte with the prefix before it.
-pub const LARGE: usize = 1024 * 1024 - 5;
+pub const LARGE: usize = 1024 * 1024 - PREFIX;
 
 /// A message that is `length` bytes long on the wire.
 #[must_use]
@@ -41,7 +44,7 @@ mod tests {
     fn messages_have_the_length_that_was_asked_for() {
         for length in [SMALL, LARGE] {
             assert_eq!(payload(length).encoded_len(), length);
-            assert_eq!(framed(&payload(length)).len(), length + 5);
+            assert_eq!(framed(&payload(length)).len(), length + PREFIX);
         }
     }
 }
