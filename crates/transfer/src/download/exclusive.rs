@@ -51,6 +51,16 @@ fn lock(_: &File) -> io::Result<bool> {
     Ok(true)
 }
 
+/// Gives a file back at once. Closing it is not enough while a process is being started, which has it open too.
+#[cfg(unix)]
+pub(super) fn unlock(file: &File) {
+    // The caller closes it next. Nothing else can be done about a lock that stays.
+    let _closed = rustix::fs::flock(file, rustix::fs::FlockOperation::Unlock);
+}
+
+#[cfg(not(unix))]
+pub(super) fn unlock(_: &File) {}
+
 /// Opens a file of which that is known again, to read and write.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
 //! The file that a download is written to until it is whole.
 
-use crate::download::exclusive::{open_again, open_alone};
+use crate::download::exclusive::{open_again, open_alone, unlock};
 use crate::error::{Failure, TransferErrorKind};
 use crate::state_file::{StateFile, beside};
 use gax_text::Escaped;
@@ -142,5 +142,24 @@ impl Drop for PartialFile {
             // Nothing can be done about a file that stays.
             drop(fs::remove_file(&self.part.path));
         }
+        unlock(&self.lock);
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn a_file_is_free_while_a_process_that_has_it_open_is_being_started() {
+        let path = std::env::temp_dir().join(format!("gax-file-{}", std::process::id()));
+        let file = PartialFile::open(&path, true).await.unwrap();
+        file.lock.set_len(1).unwrap();
+        let inherited = file.lock.try_clone().unwrap();
+        let failure = PartialFile::open(&path, true).await.unwrap_err();
+        assert_eq!(failure.kind, TransferErrorKind::Sink);
+        drop(file);
+        drop(PartialFile::open(&path, false).await.unwrap());
+        drop(inherited);
     }
 }

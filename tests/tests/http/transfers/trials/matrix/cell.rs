@@ -210,7 +210,9 @@ impl Stage {
                     (true, false) => "U".to_owned(),
                 }
             }
-            Ok(Err(error)) => letter(&error).to_owned(),
+            Ok(Err(error)) => {
+                letter(&error).map_or_else(|| format!("{:?}, {error}", error.kind()), str::to_owned)
+            }
         }
     }
 
@@ -270,9 +272,9 @@ impl Stage {
     }
 }
 
-/// The letter of an error in the table.
-fn letter(error: &TransferError) -> &'static str {
-    match error.kind() {
+/// The letter of an error in the table, if it has one.
+fn letter(error: &TransferError) -> Option<&'static str> {
+    Some(match error.kind() {
         TransferErrorKind::Status => "S",
         TransferErrorKind::Connection => "C",
         TransferErrorKind::TimedOut => "T",
@@ -281,6 +283,6 @@ fn letter(error: &TransferError) -> &'static str {
         TransferErrorKind::ObjectChanged => "O",
         TransferErrorKind::Malformed => "M",
         TransferErrorKind::Cancelled => "X",
-        _ => "?",
-    }
+        _ => return None,
+    })
 }
