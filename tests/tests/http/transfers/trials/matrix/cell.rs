@@ -91,7 +91,11 @@ pub(super) struct Stage {
     left: Arc<AtomicUsize>,
     scratch: Scratch,
     kind: Kind,
+    idle_timeout: Duration,
 }
+
+/// Long enough for a busy machine to send megabytes and to add up their checksum.
+const REAL_IDLE_TIMEOUT: Duration = ms(1500);
 
 impl Stage {
     fn layer(&self, attempts: u32) -> HttpRetryLayer {
@@ -142,6 +146,7 @@ impl Stage {
             left,
             scratch: Scratch::new("o"),
             kind,
+            idle_timeout: ms(400),
         }
     }
 
@@ -168,7 +173,7 @@ impl Stage {
 
     /// Over sockets.
     pub(super) async fn over_reqwest(kind: Kind, fault: &Fault) -> String {
-        let stage = Self::new(kind, fault, |_| String::new());
+        let stage = Self { idle_timeout: REAL_IDLE_TIMEOUT, ..Self::new(kind, fault, |_| String::new()) };
         let address = |url: String| url.trim_start_matches("http://").parse().unwrap();
         let (proxy, front) = FaultProxy::listen(address(stage.peer.listen().await.unwrap())).await.unwrap();
         let client = || ReqwestService::for_transfers(reqwest::Client::builder().no_proxy()).unwrap();
@@ -226,11 +231,13 @@ impl Stage {
         let secret = ("authorization", "secret");
         let upload = |source: UploadSource| {
             let upload = Upload::to_object(url, "b", "folder/o", source).header(secret.0, secret.1);
-            let upload = upload.idle_timeout(ms(400));
+            let upload = upload.idle_timeout(self.idle_timeout);
             if self.fault.is_chunked { upload.chunk_size(KIB_256 as u64) } else { upload }
         };
-        let download =
-            || Download::of_object(url, "b", "folder/o").header(secret.0, secret.1).idle_timeout(ms(400));
+        let download = || {
+            let download = Download::of_object(url, "b", "folder/o").header(secret.0, secret.1);
+            download.idle_timeout(self.idle_timeout)
+        };
         let uploaded = match self.kind {
             Kind::UploadMemory => upload(whole.into()).single_request_below(0).send(client).await,
             Kind::UploadFile => {
