@@ -15,6 +15,8 @@ mod request;
 mod service;
 mod session;
 mod state_file;
+#[cfg(test)]
+mod tests;
 mod transferred;
 mod upload;
 

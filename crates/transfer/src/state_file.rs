@@ -172,7 +172,7 @@ mod tests {
             state.remove().await.unwrap();
             assert!(!path.exists());
         }
-        let long = "-".repeat(usize::try_from(MOST).unwrap() - 2);
+        let long = "-".repeat(1024 * 1024 - 2);
         for (text, is_state) in [(&long[..], true), (&format!("-{long}"), false)] {
             state.save(&text).await.unwrap();
             assert_eq!(
@@ -180,8 +180,20 @@ mod tests {
                 is_state
             );
         }
+        // It would be a state without its last byte.
+        std::fs::write(&path, format!("\"{long}\"-")).unwrap();
+        let problem = state.load::<String>().await.unwrap_err().problem.to_string();
+        let place = format!("the state file {} is not the state of a transfer", path.display());
+        assert!(problem.starts_with(&place), "{problem}");
         #[cfg(unix)]
-        assert!(StateFile::new(path.join("below")).load::<String>().await.is_err());
+        {
+            use std::os::unix::fs::PermissionsExt as _;
+            for (mode, is_private) in [(0o600, true), (0o644, true), (0o620, false), (0o602, false)] {
+                std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).unwrap();
+                assert_eq!(state.is_private().await, is_private);
+            }
+            assert!(StateFile::new(path.join("below")).load::<String>().await.is_err());
+        }
         std::fs::remove_file(&path).unwrap();
         std::fs::create_dir(&path).unwrap();
         assert!(state.load::<String>().await.is_err());

@@ -10,5 +10,7 @@ mod received;
 mod receiver;
 mod sink;
 mod state;
+#[cfg(test)]
+mod tests;
 
 pub use builder::Download;

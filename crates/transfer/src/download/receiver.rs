@@ -179,11 +179,12 @@ impl<'a, S: TransferService> Receiver<'a, S> {
             // The operation counts what it has received itself.
             first.position.offset = first.sink.offset();
         }
-        let rest = self.range(first.clone(), on_progress).await?;
-        downloaded.transfer.bytes = first.lock().sink.offset();
-        let (generation, sums, is_verified) = (rest.generation, rest.sums, rest.is_verified);
-        downloaded.add(rest);
-        Ok(Transferred { generation, sums, is_verified, ..downloaded })
+        let mut rest = self.range(first.clone(), on_progress).await?;
+        rest.transfer.bytes = first.lock().sink.offset();
+        // The object is that of the second operation: it starts over if the object was replaced meanwhile.
+        std::mem::swap(&mut rest.report, &mut downloaded.report);
+        rest.add(downloaded);
+        Ok(rest)
     }
 
     /// A range that is written to the file where it belongs, from where it was left.

@@ -11,6 +11,8 @@ mod parts;
 mod plan;
 mod reading;
 mod source;
+#[cfg(test)]
+mod tests;
 
 pub use builder::{STATE_FILE_IGNORED, Upload};
 pub use source::UploadSource;
