@@ -12,7 +12,7 @@ use gax_transfer::{
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tonic_gax::{Code, Note, OperationReport, StopReason};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, http2_client, ms, settings};
+use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, http2_client, lasting, ms, settings};
 
 const URL: &str = "http://server/thing";
 const DOWN: Code = Code::Unavailable;
@@ -95,6 +95,18 @@ async fn a_prefix_alone_is_not_the_end() {
     let client = layer.layer(FaultServer::client(connector));
     let (bytes, downloaded) = download(URL).to_bytes(&client).await.unwrap();
     assert_eq!((&bytes[..], server.arrivals().len()), (&b"0123456789"[..], 3), "{}", downloaded.report());
+}
+
+/// To be sent elsewhere leads nowhere: the failure before is why the transfer ends.
+#[tokio::test(start_paused = true)]
+async fn a_redirect_does_not_hide_the_failure_before_it() {
+    let redirect = || HttpAct::status(307).with_header("location", "/there");
+    let script = HttpScript::new([HttpAct::status(503), redirect(), redirect()]);
+    let (server, connector) = FaultServer::in_memory(script);
+    let client = HttpRetryLayer::new(&lasting(300), [DOWN]).layer(FaultServer::client(connector));
+    let error = failed(&client).await;
+    assert_eq!((error.status(), server.times()), (Some(503), vec![0, 200, 200]), "{error}");
+    assert_eq!(error.report().unwrap().stop_reason(), Some(StopReason::TotalTimeout));
 }
 
 /// The head of a response says what was refused, and more of it is not waited for.
