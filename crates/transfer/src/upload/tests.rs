@@ -292,6 +292,11 @@ async fn chunks_are_sent_one_after_the_other() {
             ("POST query", Some("POST upload, finalize"))
         );
     }
+    // A source that can't go back is read 8 MiB at a time.
+    let long = vec![0; 8 * 1024 * 1024 + 1];
+    let (eight, client) = server(&[]);
+    to_object(UploadSource::reader(Cursor::new(long))).send(&client).await.unwrap();
+    assert_eq!(requests(&eight)[1..], ["PUT bytes 0-8388607/*", "PUT bytes 8388608-8388608/8388609"]);
     let (_server, client) = server(&[]);
     for chunk in [0, 1000, PIECE as u64 + 1] {
         let error = to_object(content()).chunk_size(chunk).send(&client).await.unwrap_err();
