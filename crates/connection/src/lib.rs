@@ -11,6 +11,8 @@ mod pool;
 mod resolver;
 mod service;
 mod settings;
+#[cfg(test)]
+mod tests;
 mod wait;
 
 pub use builder::ConnectionBuilder;

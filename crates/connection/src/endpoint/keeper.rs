@@ -11,7 +11,7 @@ use crate::wait::{before, either, moment_of};
 use gax_driver::__house::Clock;
 use gax_driver::observe::{ConnectionChange, LostReason};
 use gax_retry::ThreadJitter;
-use gax_retry::jitter::JitterSource as _;
+use gax_retry::jitter::JitterSource;
 use gax_wire::__house::NotConnected;
 use std::sync::Arc;
 use std::time::Duration;
@@ -79,7 +79,7 @@ async fn attend<O: Owner>(member: PoolMember<O>, driving: Driving) {
     let (subchannel, end): (_, &Arc<EndSignal>) = (connection.subchannel(), connection.end());
     let (traffic, signal) = (Arc::clone(connection.traffic()), Arc::clone(end));
     tokio::spawn(drive(driving, traffic, signal, Arc::clone(subchannel)));
-    let age = owner.settings().max_age.and_then(|age| Clock::start().at(spread(age)));
+    let age = owner.settings().max_age.and_then(|age| Clock::start().at(spread(age, &mut ThreadJitter)));
     let ended = either(subchannel.stopped.cancelled(), either(end.ended(), check(&**owner, connection)));
     if before(age, Box::pin(ended)).await.is_none() {
         end.end(LostReason::TooOld);
@@ -114,6 +114,21 @@ impl<O: Owner> Drop for PoolMember<O> {
 }
 
 /// A tenth more or less, so that many clients don't connect at once.
-fn spread(age: Duration) -> Duration {
-    Duration::try_from_secs_f64(age.as_secs_f64() * (0.9 + 0.2 * ThreadJitter.next_fraction())).unwrap_or(age)
+fn spread(age: Duration, jitter: &mut dyn JitterSource) -> Duration {
+    Duration::try_from_secs_f64(age.as_secs_f64() * (0.9 + 0.2 * jitter.next_fraction())).unwrap_or(age)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use gax_retry::jitter::ScriptedJitter;
+
+    #[test]
+    fn a_tenth_of_the_age_is_drawn() {
+        let mut jitter = ScriptedJitter::new([0.0, 0.5, 1.0]);
+        let drawn: Vec<_> =
+            (0..3).map(|_| spread(Duration::from_secs(100), &mut jitter).as_secs_f64().round()).collect();
+        assert_eq!(format!("{drawn:?}"), "[90.0, 100.0, 110.0]");
+        assert_eq!(spread(Duration::MAX, &mut ScriptedJitter::new([1.0])), Duration::MAX);
+    }
 }

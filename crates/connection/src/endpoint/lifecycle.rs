@@ -229,6 +229,16 @@ mod tests {
         assert!(life.failure().is_some(), "calls fail while it tries again");
     }
 
+    #[test]
+    fn other_addresses_are_tried_at_once_and_the_back_off_begins_again() {
+        let (mut life, now) = (Lifecycle::new(ConnectBackoff::default()), Clock::start().now().0);
+        let fail = |life: &mut Lifecycle| life.failed(error("refused"), now, now, &mut NoJitter);
+        assert_eq!((fail(&mut life), fail(&mut life)), (second(1.0), second(1.6)));
+        life.moved();
+        assert_eq!(life.step(now, false), Step::Connect);
+        assert_eq!(fail(&mut life), second(1.0));
+    }
+
     /// One more connection to an endpoint that has one is made only if it is still wanted.
     #[test]
     fn a_failed_extension_is_not_repeated_by_itself() {

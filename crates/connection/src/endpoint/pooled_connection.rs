@@ -151,7 +151,7 @@ impl PooledConnection {
         let mut silence = self.silence.lock().unwrap_or_else(PoisonError::into_inner);
         if self.traffic.received() != received {
             silence.attempts = 0;
-        } else if silence.attempts > 0 && silence.received == received {
+        } else if silence.received == received {
             silence.attempts = silence.attempts.saturating_add(1);
         } else {
             *silence = Silence { received, attempts: 1 };

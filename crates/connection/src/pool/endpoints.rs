@@ -15,9 +15,8 @@ use std::time::Duration;
 use tokio::time::Instant;
 use tonic::codegen::StdError;
 
-/// For how long an endpoint may be missing from the resolver's lists, and from how many in a row, until it drains.
+/// For how long an endpoint may be missing from the resolver's list until the resolver is asked again.
 pub(super) const MAX_ABSENCE: Duration = Duration::from_secs(30);
-const MAX_ABSENCES: u32 = 2;
 
 /// The endpoints.
 #[derive(Default)]
@@ -40,8 +39,8 @@ pub(super) struct Endpoint {
     /// The oldest first.
     pub(super) connections: Vec<Arc<PooledConnection>>,
     pub(super) ejection: EjectionTime,
-    /// Since when the resolver doesn't name it, and in how many lists it didn't.
-    absence: Option<(Instant, u32)>,
+    /// Whether the resolver's last list didn't name it.
+    is_absent: bool,
     /// Calls go there until another endpoint has a connection.
     is_draining: bool,
 }
@@ -134,7 +133,8 @@ impl Endpoints {
         let start = match picker {
             Picker::First => 0,
             Picker::RoundRobin => self.turn,
-            Picker::LeastInFlight => random_below(all),
+            // Steps can be added to it.
+            Picker::LeastInFlight => usize::try_from(ThreadJitter.next_u64() >> 33).unwrap_or_default(),
         };
         let mut best: Option<(Rank, usize, &Arc<PooledConnection>)> = None;
         let mut second: Option<(usize, &Arc<PooledConnection>)> = None;
@@ -168,7 +168,7 @@ impl Endpoints {
         for endpoint in &self.list {
             let (error, next) = match (endpoint.subchannel.health().error(), endpoint.life.failure()) {
                 _ if endpoint.is_connected() => return Availability::Open,
-                (Some(error), _) if !endpoint.connections.is_empty() => (error, None),
+                (Some(error), _) => (error, None),
                 (_, Some(error)) => (error.clone(), endpoint.life.next_attempt(now())),
                 (_, None) => return Availability::Open,
             };
@@ -185,7 +185,6 @@ impl Endpoints {
         groups: Vec<Vec<Address>>,
         settings: &PoolSettings,
         is_announced: bool,
-        now: Instant,
         mut make: impl FnMut(Vec<Address>) -> Arc<Subchannel>,
     ) -> Vec<Arc<Subchannel>> {
         self.failure = None;
@@ -193,7 +192,7 @@ impl Endpoints {
         let mut new = Vec::new();
         for group in groups {
             let is_alike = |endpoint: &mut Endpoint| match settings.picker {
-                Picker::First => endpoint.follow(&group, is_announced, now),
+                Picker::First => endpoint.follow(&group, is_announced),
                 Picker::RoundRobin | Picker::LeastInFlight => *endpoint.subchannel.addresses() == *group,
             };
             let place = before.iter_mut().position(is_alike);
@@ -207,10 +206,10 @@ impl Endpoints {
         }
         if settings.picker != Picker::First {
             for endpoint in &mut self.list {
-                (endpoint.absence, endpoint.is_draining) = (None, false);
+                (endpoint.is_absent, endpoint.is_draining) = (false, false);
             }
             for endpoint in &mut before {
-                endpoint.is_draining |= !endpoint.is_connected() || endpoint.is_gone(is_announced, now);
+                endpoint.is_draining |= !endpoint.is_connected() || endpoint.is_gone(is_announced);
             }
         }
         self.list.append(&mut before);
@@ -219,7 +218,7 @@ impl Endpoints {
 
     /// Whether the resolver has left out an endpoint that is used.
     pub(super) fn misses_any(&self) -> bool {
-        self.list.iter().any(|endpoint| endpoint.absence.is_some() && !endpoint.is_draining)
+        self.list.iter().any(|endpoint| endpoint.is_absent && !endpoint.is_draining)
     }
 
     /// The endpoints that are no longer needed.
@@ -252,20 +251,20 @@ impl Endpoint {
             life: Lifecycle::new(settings.backoff),
             connections: Vec::new(),
             ejection: EjectionTime::default(),
-            absence: None,
+            is_absent: false,
             is_draining: false,
         }
     }
 
     /// Follows the resolver's list, of all its addresses. Returns whether it is still the same endpoint.
-    fn follow(&mut self, addresses: &[Address], is_announced: bool, now: Instant) -> bool {
+    fn follow(&mut self, addresses: &[Address], is_announced: bool) -> bool {
         let is_named = |connection: &Arc<PooledConnection>| addresses.contains(connection.address());
         if self.is_draining {
             return false;
         }
         if !self.is_connected() || self.connections.iter().any(is_named) {
-            self.absence = None;
-        } else if self.is_gone(is_announced, now) {
+            self.is_absent = false;
+        } else if self.is_gone(is_announced) {
             self.is_draining = true;
             return false;
         }
@@ -276,11 +275,9 @@ impl Endpoint {
         true
     }
 
-    /// The resolver doesn't name it. Returns whether it is gone by that.
-    fn is_gone(&mut self, is_announced: bool, now: Instant) -> bool {
-        let (since, lists) = self.absence.get_or_insert((now, 0));
-        *lists += 1;
-        is_announced || *lists >= MAX_ABSENCES || now.saturating_duration_since(*since) >= MAX_ABSENCE
+    /// The resolver doesn't name it. Returns whether it is gone by that: it was missing before, or the change is announced.
+    fn is_gone(&mut self, is_announced: bool) -> bool {
+        std::mem::replace(&mut self.is_absent, true) || is_announced
     }
 
     /// An endpoint without a connection gets one.
@@ -329,12 +326,6 @@ impl Endpoint {
     fn in_flight(&self) -> usize {
         self.connections.iter().map(|connection| connection.in_flight()).sum()
     }
-}
-
-/// A random place of so many.
-fn random_below(all: usize) -> usize {
-    let all = u64::try_from(all).unwrap_or(u64::MAX).max(1);
-    usize::try_from(ThreadJitter.next_u64() % all).unwrap_or_default()
 }
 
 /// Why a call doesn't wait.

@@ -130,7 +130,7 @@ impl Pool {
             let (settings, backlog) = (Arc::clone(&self.settings), Arc::clone(&backlog));
             Arc::new(Subchannel::new(number, addresses, stopped, backlog, settings, supervisor))
         };
-        let new = state.follow(groups, &self.settings, is_announced, Clock::start().began(), make);
+        let new = state.follow(groups, &self.settings, is_announced, make);
         let misses_any = state.misses_any();
         // A runtime that shuts down drops tasks at once, and each looks into the state then.
         drop(state);
@@ -224,7 +224,7 @@ impl Owner for Pool {
             let place = state.list.iter().position(|endpoint| endpoint.subchannel.number == number);
             place.map(|place| state.list.remove(place))
         };
-        if gone.is_some() && !self.closed.is_cancelled() {
+        if gone.is_some() {
             // Its task has ended with the runtime, and the addresses are still there.
             self.resolve_again();
         }

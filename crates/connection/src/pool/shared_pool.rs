@@ -65,11 +65,9 @@ struct ResolverTask(Arc<Pool>);
 
 impl Drop for ResolverTask {
     fn drop(&mut self) {
-        if !self.0.closed.is_cancelled() {
-            let gone = "the runtime that the connection was used in has shut down";
-            self.0.state().is_started = false;
-            self.0.unresolved(NotConnected::from(StdError::from(gone)));
-        }
+        let gone = "the runtime that the connection was used in has shut down";
+        self.0.state().is_started = false;
+        self.0.unresolved(NotConnected::from(StdError::from(gone)));
     }
 }
 
