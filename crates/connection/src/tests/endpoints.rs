@@ -17,7 +17,7 @@ const SECOND: Duration = Duration::from_secs(1);
 struct Servers {
     network: Network,
     connection: Connection,
-    servers: BTreeMap<u16, Server>,
+    by_port: BTreeMap<u16, Server>,
 }
 
 impl Servers {
@@ -25,7 +25,7 @@ impl Servers {
     async fn new(ports: &[u16], set: impl FnOnce(ConnectionBuilder) -> ConnectionBuilder) -> Self {
         let network = Network::new(ports);
         let connection = set(network.connection()).connect_lazy().unwrap();
-        let mut this = Self { network, connection, servers: BTreeMap::new() };
+        let mut this = Self { network, connection, by_port: BTreeMap::new() };
         let connecting = ready(&this.connection);
         for _ in ports {
             this.accept().await;
@@ -38,7 +38,7 @@ impl Servers {
     async fn accept(&mut self) -> u16 {
         let server = self.network.server().await;
         let port = server.port;
-        self.servers.insert(port, server);
+        self.by_port.insert(port, server);
         port
     }
 
@@ -58,13 +58,13 @@ impl Servers {
     /// Responds to the next request, wherever it is.
     async fn respond(&mut self, status: &str) -> u16 {
         let (port, stream) = self.request().await;
-        self.servers.get_mut(&port).unwrap().refuse(stream, status).await;
+        self.by_port.get_mut(&port).unwrap().refuse(stream, status).await;
         port
     }
 
     async fn request(&mut self) -> (u16, u32) {
         let requests = self
-            .servers
+            .by_port
             .iter_mut()
             .map(|(port, server)| Box::pin(async move { (*port, server.request().await) }));
         let mut requests: Vec<_> = requests.collect();
@@ -100,7 +100,7 @@ async fn calls_go_to_the_endpoints_in_turn_and_past_one_that_has_no_connection()
     assert_eq!(ports[..3], ports[3..]);
     assert_eq!(BTreeSet::from_iter(ports), BTreeSet::from([1, 2, 3]));
     servers.network.refuse(&[2]);
-    servers.servers.remove(&2);
+    servers.by_port.remove(&2);
     servers.settle().await;
     assert_eq!(BTreeSet::from_iter(servers.ports(4).await), BTreeSet::from([1, 3]));
 }
@@ -124,7 +124,7 @@ async fn calls_go_to_the_endpoint_with_fewer_in_flight_and_to_any_if_they_are_eq
     assert_eq!(BTreeSet::from_iter(servers.ports(64).await), BTreeSet::from([1, 2, 3]));
     let busy = call(&servers.connection);
     let (port, _) = servers.request().await;
-    let others = BTreeSet::from_iter([1, 2, 3].into_iter().filter(|other| *other != port));
+    let others: BTreeSet<_> = [1, 2, 3].into_iter().filter(|other| *other != port).collect();
     assert_eq!(BTreeSet::from_iter(servers.ports(64).await), others);
     busy.abort();
 }
@@ -160,7 +160,7 @@ async fn an_endpoint_that_two_lists_in_a_row_leave_out_drains() {
     pass(10 * SECOND).await;
     assert_eq!(servers.ports(4).await, [1; 4]);
     assert_eq!(servers.network.events(), ["2 lost: removed"]);
-    servers.servers.get_mut(&2).unwrap().closed().await;
+    servers.by_port.get_mut(&2).unwrap().closed().await;
 }
 
 #[tokio::test(start_paused = true)]
@@ -168,14 +168,14 @@ async fn the_resolver_is_asked_again_if_its_list_leaves_out_an_endpoint() {
     let mut servers = Servers::new(&[1, 2, 3], in_turn).await;
     assert_eq!(servers.network.resolved(), 1);
     // It is asked since a connection is lost.
-    servers.servers.remove(&3);
+    servers.by_port.remove(&3);
     servers.settle().await;
     servers.ports(2).await;
     servers.accept().await;
     pass(100 * SECOND).await;
     assert_eq!(servers.network.resolved(), 1, "nothing is missing");
     servers.network.resolve_to(&[1, 3]);
-    servers.servers.remove(&3);
+    servers.by_port.remove(&3);
     servers.settle().await;
     servers.ports(2).await;
     servers.accept().await;
@@ -227,10 +227,10 @@ async fn an_endpoint_that_drains_is_used_until_another_one_is_connected() {
         assert_eq!(servers.accept().await, 2);
         servers.settle().await;
         assert_eq!(servers.ports(3).await, [2; 3]);
-        let old = servers.servers.get_mut(&1).unwrap();
+        let old = servers.by_port.get_mut(&1).unwrap();
         old.refuse(stream, "0").await;
         assert!(reply(open).await.is_ok(), "its calls continue");
-        servers.servers.get_mut(&1).unwrap().closed().await;
+        servers.by_port.get_mut(&1).unwrap().closed().await;
     }
 }
 
@@ -242,7 +242,7 @@ async fn an_endpoint_that_drains_is_not_connected_again() {
         servers.network.resolve_to(&[2]);
         servers.network.announce();
         pass(SECOND).await;
-        servers.servers.remove(&1);
+        servers.by_port.remove(&1);
         servers.settle().await;
         assert!(error(call(&servers.connection)).await.contains("refused"));
         servers.network.events();
@@ -334,7 +334,7 @@ async fn an_endpoint_fails_a_call_by_its_trailers_its_break_its_reset_and_its_si
         let connection = servers.connection.clone();
         let calling = tokio::spawn(async move { call_within(&connection, 100, 100).await });
         let (port, stream) = servers.request().await;
-        let mut server = servers.servers.remove(&port).unwrap();
+        let mut server = servers.by_port.remove(&port).unwrap();
         if how == "silence" {
             assert!(calling.await.unwrap().is_none());
         } else if how == "reset" {
@@ -376,12 +376,12 @@ async fn a_list_without_an_address_is_a_failure_of_the_resolver() {
             let connection = connection.clone();
             async move {
                 while connection.ready().await.is_err() {
-                    pass(milliseconds(100)).await
+                    pass(milliseconds(100)).await;
                 }
             }
         });
         let _server = network.server().await;
-        connecting.await.unwrap();
+        soon(connecting).await.unwrap();
         assert!(now() - start < 4 * SECOND, "it is asked again by the back-off");
         // Those that it has found stay.
         network.resolve_to(&[]);

@@ -98,6 +98,8 @@ async fn a_check_that_ends_after_a_response_is_repeated_soon() {
     let stream = server.request().await;
     server.refuse(stream, "0").await;
     assert!(reply(waiting).await.is_ok());
+    pass(2 * SECOND).await;
+    assert_is_up(&connection, &mut server).await;
     // The next one has no reply.
     let start = now();
     server.end(again, "14").await;

@@ -397,7 +397,7 @@ pub(crate) async fn connected(network: &mut Network, connection: &Connection) ->
 /// Waits for a connection.
 pub(crate) fn ready(connection: &Connection) -> JoinHandle<Result<(), ConnectionError>> {
     let connection = connection.clone();
-    tokio::spawn(async move { connection.ready().await })
+    tokio::spawn(async move { soon(connection.ready()).await })
 }
 
 /// The clock of an operation, and no jitter.

@@ -48,18 +48,17 @@ fn a_call_that_waits_fails_with_the_runtime_that_connects_for_it() {
     let mut network = Network::new(&[1]);
     let connection = network.connection().connect_lazy().unwrap();
     let (one, other) = (runtime(), runtime());
-    drop(one.block_on(async {
-        let first = call(&connection);
+    let (mut first, mut waiting) = (None, None);
+    one.block_on(async {
+        first = Some(call(&connection));
         network.dialed().await;
-        first
-    }));
-    let waiting = other.block_on(async {
-        let waiting = call(&connection);
+    });
+    other.block_on(async {
+        waiting = Some(call(&connection));
         tokio::task::yield_now().await;
-        waiting
     });
     drop(one);
-    let text = other.block_on(error(waiting));
+    let text = other.block_on(error(waiting.unwrap()));
     assert!(text.contains("the runtime that the connection was used in has shut down"), "{text}");
     other.block_on(async { drop(connected(&mut network, &connection).await) });
 }
