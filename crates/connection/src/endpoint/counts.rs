@@ -56,10 +56,7 @@ impl Counts {
 
     /// By what the keep-alive interval is multiplied.
     pub(crate) fn keep_alive_factor(&self) -> u32 {
-        1_u32
-            .checked_shl(self.doublings.load(Ordering::Relaxed))
-            .filter(|factor| *factor > 0)
-            .unwrap_or(u32::MAX)
+        1_u32.checked_shl(self.doublings.load(Ordering::Relaxed)).unwrap_or(u32::MAX)
     }
 }
 

@@ -212,3 +212,56 @@ impl Drop for InFlight {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::io::WatchedIo;
+    use crate::pool::Pool;
+    use crate::settings::{ConnectBackoff, Http2, Picker, PoolSettings};
+    use http::HeaderValue;
+    use http::uri::{Authority, Scheme};
+    use hyper_util::rt::TokioIo;
+    use std::sync::Weak;
+
+    fn settings() -> PoolSettings {
+        PoolSettings {
+            scheme: Scheme::HTTP,
+            authority: Authority::from_static("library"),
+            is_exposed: false,
+            user_agent: HeaderValue::from_static("test"),
+            backoff: ConnectBackoff::default(),
+            wait_for_ready: false,
+            picker: Picker::First,
+            ejection: None,
+            resolve_every: None,
+            max_age: None,
+            max_connections: 1,
+            silent_attempts: Some(2),
+            http2: Http2::default(),
+            health: None,
+            health_credentials: None,
+        }
+    }
+
+    /// The connection is open all the time.
+    #[tokio::test]
+    async fn a_loss_has_calls_if_some_are_in_flight() {
+        let pool: Weak<Pool> = Weak::new();
+        let (stopped, backlog) = Default::default();
+        let subchannel = Subchannel::new(0, Vec::new(), stopped, backlog, Arc::new(settings()), pool);
+        let (client, _server) = tokio::io::duplex(1 << 10);
+        let traffic = Arc::<Traffic>::default();
+        let io = WatchedIo::new(Box::new(client), Arc::clone(&traffic));
+        let handshake = settings().http2.builder(None).handshake(TokioIo::new(io)).await;
+        let (sender, _driving) = handshake.unwrap();
+        let address = Address::Tcp(([127, 0, 0, 1], 1).into());
+        let connection = Arc::new(PooledConnection::new(sender, address, Arc::new(subchannel), traffic));
+        let has_calls = || connection.loss().has_calls;
+        assert!(!has_calls());
+        let call = InFlight::new(Arc::clone(&connection));
+        assert!(has_calls());
+        drop(call);
+        assert!(!has_calls());
+    }
+}

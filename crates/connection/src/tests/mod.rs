@@ -1,6 +1,7 @@
 //! Connections to servers in memory, in virtual time.
 
 mod calls;
+mod connecting;
 mod endpoints;
 mod health;
 mod losses;

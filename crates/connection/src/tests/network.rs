@@ -73,7 +73,9 @@ pub(crate) struct Network {
 pub(crate) struct Facts {
     dialing: mpsc::UnboundedSender<Server>,
     refused: Mutex<HashSet<u16>>,
+    is_slow: AtomicBool,
     events: Mutex<Vec<String>>,
+    pub(crate) reasons: Mutex<Vec<String>>,
     pub(crate) ready: Notify,
     ports: Mutex<Result<Vec<u16>, &'static str>>,
     resolved: AtomicUsize,
@@ -87,7 +89,9 @@ impl Network {
         let facts = Facts {
             dialing,
             refused: Mutex::default(),
+            is_slow: AtomicBool::new(false),
             events: Mutex::default(),
+            reasons: Mutex::default(),
             ready: Notify::new(),
             ports: Mutex::new(Ok(ports.to_vec())),
             resolved: AtomicUsize::new(0),
@@ -107,10 +111,13 @@ impl Network {
                 if facts.refused.lock().unwrap().contains(&port) {
                     return Err(io::ErrorKind::ConnectionRefused.into());
                 }
+                if facts.is_slow.load(Ordering::Relaxed) {
+                    std::future::pending::<()>().await;
+                }
                 let (client, io) = tokio::io::duplex(1 << 16);
-                let is_reset = Arc::<AtomicBool>::default();
-                let client = ClientIo { io: client, is_reset: Arc::clone(&is_reset) };
-                drop(facts.dialing.send(Server { port, io, is_reset }));
+                let error = Arc::<Mutex<Option<io::ErrorKind>>>::default();
+                let client = ClientIo { io: client, error: Arc::clone(&error) };
+                drop(facts.dialing.send(Server { port, io, error }));
                 Ok(client)
             }
         };
@@ -141,6 +148,11 @@ impl Network {
     /// From now on these ports take no connections.
     pub(crate) fn refuse(&self, ports: &[u16]) {
         *self.facts.refused.lock().unwrap() = ports.iter().copied().collect();
+    }
+
+    /// From now on no connection is made, and none is refused.
+    pub(crate) fn be_slow(&self) {
+        self.facts.is_slow.store(true, Ordering::Relaxed);
     }
 
     /// From now on the resolver names these ports.
@@ -189,7 +201,10 @@ impl OperationObserver for Facts {
                 "ready".to_owned()
             }
             ConnectionChange::Failed { error, .. } => format!("failed: {error}"),
-            ConnectionChange::Lost { reason } => format!("lost: {}", reason.name()),
+            ConnectionChange::Lost { reason } => {
+                self.reasons.lock().unwrap().push(reason.to_string());
+                format!("lost: {}", reason.name())
+            }
             ConnectionChange::Ejected { time } => format!("ejected for {time:?}"),
             _ => return,
         };
@@ -197,10 +212,10 @@ impl OperationObserver for Facts {
     }
 }
 
-/// The client's end of a connection, which can be reset.
+/// The client's end of a connection, and the error that it ends with.
 struct ClientIo {
     io: DuplexStream,
-    is_reset: Arc<AtomicBool>,
+    error: Arc<Mutex<Option<io::ErrorKind>>>,
 }
 
 impl AsyncRead for ClientIo {
@@ -212,10 +227,10 @@ impl AsyncRead for ClientIo {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.io).poll_read(cx, buffer);
         let has_ended = matches!(read, Poll::Ready(Ok(()))) && buffer.filled().len() == before;
-        if has_ended && self.is_reset.load(Ordering::Relaxed) {
-            return Poll::Ready(Err(io::ErrorKind::ConnectionReset.into()));
+        match *self.error.lock().unwrap() {
+            Some(error) if has_ended => Poll::Ready(Err(error.into())),
+            _ => read,
         }
-        read
     }
 }
 
@@ -237,7 +252,7 @@ impl AsyncWrite for ClientIo {
 pub(crate) struct Server {
     pub(crate) port: u16,
     io: DuplexStream,
-    is_reset: Arc<AtomicBool>,
+    error: Arc<Mutex<Option<io::ErrorKind>>>,
 }
 
 /// A frame of HTTP/2.
@@ -259,6 +274,10 @@ impl Server {
     pub(crate) async fn limit(&mut self, max_streams: Option<u32>) {
         let limit = max_streams.map(|limit| [&[0, 3], &limit.to_be_bytes()[..]].concat());
         self.write(SETTINGS, 0, 0, &limit.unwrap_or_default()).await;
+    }
+
+    pub(crate) async fn say(&mut self, text: &[u8]) {
+        self.io.write_all(text).await.unwrap();
     }
 
     pub(crate) async fn write(&mut self, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
@@ -359,7 +378,12 @@ impl Server {
 
     /// Resets the connection.
     pub(crate) fn crash(self) {
-        self.is_reset.store(true, Ordering::Relaxed);
+        self.fail(io::ErrorKind::ConnectionReset);
+    }
+
+    /// Has the connection end with that error at the client.
+    pub(crate) fn fail(self, error: io::ErrorKind) {
+        *self.error.lock().unwrap() = Some(error);
     }
 }
 
