@@ -123,3 +123,37 @@ impl fmt::Debug for Connection {
         f.debug_struct("Connection").field("target", &self.target()).finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tests::network::{Network, connected, soon};
+    use gax_driver::report::DelayType;
+
+    const TERMS: CallTerms = CallTerms { waits_for_ready: false, retry: None, needs_stream: true };
+
+    /// A report of the attempt would speak of a wait.
+    #[tokio::test(start_paused = true)]
+    async fn a_call_does_not_wait_if_there_is_a_free_stream_and_goes_at_once_when_it_has_waited() {
+        let mut network = Network::new(&[1]);
+        let connection = network.connection().max_connections(1).connect_lazy().unwrap();
+        let pick = || connection.pool.pick(&TERMS, || 0);
+        let Pick::Wait(DelayType::Connecting, place) = pick() else { panic!("there is no connection yet") };
+        let mut server = network.dialed().await;
+        server.open(Some(2)).await;
+        let Placement::To(first) = soon(place).await.unwrap() else { panic!("it is no retry") };
+        let Pick::Placed(Placement::To(second)) = pick() else { panic!("there is a stream") };
+        let Pick::Wait(DelayType::Stream, place) = pick() else { panic!("there is no stream") };
+        drop((first, second));
+        assert!(matches!(soon(place).await.unwrap(), Placement::To(_)));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_caller_of_connect_needs_no_stream() {
+        let mut network = Network::new(&[1]);
+        let connection = network.connection().connect_lazy().unwrap();
+        let _server = connected(&mut network, &connection).await;
+        let terms = CallTerms { needs_stream: false, ..TERMS };
+        assert!(matches!(connection.pool.pick(&terms, || 0), Pick::Placed(Placement::Ready)));
+    }
+}

@@ -91,6 +91,10 @@ mod tests {
         assert_eq!(race.next(), Some(now + STAGGER));
         assert_eq!(started(&mut race, now + STAGGER), [2]);
         race.fail(addresses(&[1])[0].clone(), now + STAGGER);
+        assert_eq!(
+            addresses(&[1, 2]).iter().map(|one| race.is_running(one)).collect::<Vec<_>>(),
+            [false, true]
+        );
         assert_eq!(started(&mut race, now + STAGGER), [3]);
         assert_eq!(started(&mut race, now + 2 * STAGGER), [4]);
         assert_eq!((started(&mut race, now + 9 * STAGGER), race.next()), (Vec::new(), None));

@@ -124,19 +124,38 @@ impl WaitingCalls {
 mod tests {
     use super::*;
 
+    fn join(waiting: &mut WaitingCalls, bytes: u64) -> Option<Place> {
+        let terms = CallTerms { waits_for_ready: false, retry: None, needs_stream: true };
+        waiting.join(terms, bytes, 0, DelayType::Stream)
+    }
+
+    #[test]
+    fn as_many_calls_wait_as_have_memory_for_what_a_request_takes_next_to_its_body() {
+        let mut waiting = WaitingCalls::default();
+        let places: Vec<_> = (0..1 << 16).map(|_| join(&mut waiting, 0).unwrap()).collect();
+        assert!(join(&mut waiting, 0).is_none());
+        drop(places);
+        assert!(join(&mut waiting, 0).is_some());
+    }
+
+    #[test]
+    fn calls_that_come_and_go_hold_no_places() {
+        let mut waiting = WaitingCalls::default();
+        for _ in 0..10_000 {
+            drop(join(&mut waiting, 0));
+        }
+        assert!(waiting.calls.len() < 100, "{}", waiting.calls.len());
+    }
+
     #[test]
     fn calls_that_nobody_waits_for_any_more_take_no_memory() {
         let mut waiting = WaitingCalls::default();
-        let mut join = |bytes| {
-            let terms = CallTerms { waits_for_ready: false, retry: None, needs_stream: true };
-            waiting.join(terms, bytes, 0, DelayType::Stream)
-        };
         let half = MAX_BYTES / 2;
-        let patient = join(half - REQUEST_BYTES).unwrap();
-        let other = join(half - REQUEST_BYTES).unwrap();
-        assert!(join(0).is_none());
+        let patient = join(&mut waiting, half - REQUEST_BYTES).unwrap();
+        let other = join(&mut waiting, half - REQUEST_BYTES).unwrap();
+        assert!(join(&mut waiting, 0).is_none());
         drop(other);
-        assert!(join(half - REQUEST_BYTES).is_some());
+        assert!(join(&mut waiting, half - REQUEST_BYTES).is_some());
         drop(patient);
     }
 }

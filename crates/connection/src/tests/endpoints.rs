@@ -99,6 +99,11 @@ async fn calls_go_to_the_endpoints_in_turn_and_past_one_that_has_no_connection()
     let ports = servers.ports(6).await;
     assert_eq!(ports[..3], ports[3..]);
     assert_eq!(BTreeSet::from_iter(ports), BTreeSet::from([1, 2, 3]));
+    // However busy they are.
+    let busy = call(&servers.connection);
+    let (port, _) = servers.request().await;
+    assert!(servers.ports(3).await.contains(&port));
+    busy.abort();
     servers.network.refuse(&[2]);
     servers.by_port.remove(&2);
     servers.settle().await;

@@ -79,6 +79,25 @@ async fn a_byte_from_the_server_begins_the_count_anew() {
     assert_eq!(calls_until_it_is_lost(&network, &connection).await, 1);
 }
 
+/// It would wait for ever to say goodbye.
+#[tokio::test(start_paused = true)]
+async fn a_connection_to_a_dead_server_is_closed_with_its_last_call() {
+    let mut network = Network::new(&[1]);
+    let connection = network.connection().connect_lazy().unwrap();
+    let mut server = connected(&mut network, &connection).await;
+    let other = call(&connection);
+    server.request().await;
+    server.stick();
+    for _ in 0..2 {
+        assert!(call_within(&connection, 100, 100).await.is_none());
+    }
+    settle().await;
+    assert_eq!(network.events(), ["1 ready", LOST]);
+    assert!(tokio::time::timeout(milliseconds(1000), server.closed()).await.is_err(), "a call is left");
+    other.abort();
+    server.closed().await;
+}
+
 /// The server may be only slow.
 #[tokio::test(start_paused = true)]
 async fn each_connection_in_a_row_is_given_up_later_unless_the_one_before_was_of_use_or_old() {
