@@ -49,16 +49,17 @@ async fn a_server_that_speaks_another_protocol_is_named() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn without_an_address_no_connection_is_made() {
+async fn the_addresses_that_are_tried_are_those_that_the_resolver_names_now() {
     let mut network = Network::new(&[1]);
     let connection = network.connection().wait_for_ready(true).connect_lazy().unwrap();
     let calling = call(&connection);
     let server = network.dialed().await;
-    // Those that are left are the new ones.
     network.resolve_to(&[2]);
     network.announce();
+    let start = now();
     let mut other = network.server().await;
     assert_eq!(other.port, 2);
+    assert!(now() - start < SECOND, "nobody waits for the one that is gone");
     let stream = other.request().await;
     other.refuse(stream, "0").await;
     assert!(reply(calling).await.is_ok());
