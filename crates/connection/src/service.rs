@@ -144,8 +144,10 @@ mod tests {
         let Placement::To(first) = soon(place).await.unwrap() else { panic!("it is no retry") };
         let Pick::Placed(Placement::To(second)) = pick() else { panic!("there is a stream") };
         let Pick::Wait(DelayType::Stream, place) = pick() else { panic!("there is no stream") };
-        drop((first, second));
+        drop(first);
+        assert!(matches!(pick(), Pick::Wait(DelayType::Stream, _)), "somebody waits for it already");
         assert!(matches!(soon(place).await.unwrap(), Placement::To(_)));
+        drop(second);
     }
 
     #[tokio::test(start_paused = true)]

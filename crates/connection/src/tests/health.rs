@@ -156,6 +156,29 @@ async fn each_connection_in_turn_asks() {
     assert!(reply(waiting).await.is_ok());
 }
 
+/// What the old one heard says nothing about the new one.
+#[tokio::test(start_paused = true)]
+async fn a_connection_that_replaces_one_that_is_too_old_asks_too() {
+    let mut network = Network::new(&[1]);
+    let connection = network.connection().health_check("library").max_age(10 * SECOND);
+    let connection = connection.connect_lazy().unwrap();
+    let connecting = ready(&connection);
+    let mut old = network.server().await;
+    let check = old.request().await;
+    old.respond(check, &KIND).await;
+    old.message(check, SERVING).await;
+    connecting.await.unwrap().unwrap();
+    pass(12 * SECOND).await;
+    let waiting = call(&connection);
+    let mut server = network.server().await;
+    let check = server.request().await;
+    assert!(tokio::time::timeout(5 * SECOND, server.request()).await.is_err(), "the call waits");
+    server.refuse(check, "12").await;
+    let stream = server.request().await;
+    server.refuse(stream, "0").await;
+    assert!(reply(waiting).await.is_ok());
+}
+
 /// A check takes a stream as calls do: behind it there is none for a call.
 #[tokio::test(start_paused = true)]
 async fn a_check_takes_a_stream() {
