@@ -145,7 +145,7 @@ mod tests {
         let Pick::Placed(Placement::To(second)) = pick() else { panic!("there is a stream") };
         let Pick::Wait(DelayType::Stream, place) = pick() else { panic!("there is no stream") };
         drop(first);
-        assert!(matches!(pick(), Pick::Wait(DelayType::Stream, _)), "somebody waits for it already");
+        assert!(matches!(pick(), Pick::Wait(DelayType::Stream, _)), "another call waits for it already");
         assert!(matches!(soon(place).await.unwrap(), Placement::To(_)));
         drop(second);
     }

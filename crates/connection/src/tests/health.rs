@@ -156,7 +156,7 @@ async fn each_connection_in_turn_asks() {
     assert!(reply(waiting).await.is_ok());
 }
 
-/// What the old one heard says nothing about the new one.
+/// The old one has heard nothing about the new one.
 #[tokio::test(start_paused = true)]
 async fn a_connection_that_replaces_one_that_is_too_old_asks_too() {
     let mut network = Network::new(&[1]);

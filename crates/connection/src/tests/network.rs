@@ -23,7 +23,7 @@ use tonic::body::Body;
 use tonic::codegen::StdError;
 use tower_service::Service as _;
 
-/// What comes of a call.
+/// The outcome of a call.
 pub(crate) type Reply = Result<Response<Body>, ConnectionError>;
 
 const DATA: u8 = 0;
@@ -34,7 +34,7 @@ const PING: u8 = 6;
 const GOAWAY: u8 = 7;
 const ACK: u8 = 1;
 
-/// What a test waits for happens, or it fails instead of hanging.
+/// Waits for something that happens, or fails instead of hanging.
 pub(crate) async fn soon<F: Future>(future: F) -> F::Output {
     timeout(Duration::from_secs(2_000), future).await.expect("it never happens")
 }
@@ -63,13 +63,13 @@ pub(crate) fn addresses(ports: &[u16]) -> Vec<Address> {
     ports.iter().map(|port| Address::Tcp(([127, 0, 0, 1], *port).into())).collect()
 }
 
-/// The servers that connections are made to, and what is told about these.
+/// The servers that connections are made to, and what is known of them.
 pub(crate) struct Network {
     dialed: mpsc::UnboundedReceiver<Server>,
     pub(crate) facts: Arc<Facts>,
 }
 
-/// What is known of the connections, and what is set for them.
+/// The knowledge of the connections, and what is set for them.
 pub(crate) struct Facts {
     dialing: mpsc::UnboundedSender<Server>,
     refused: Mutex<HashSet<u16>>,
@@ -176,7 +176,7 @@ impl Network {
         self.facts.resolved.swap(0, Ordering::Relaxed)
     }
 
-    /// What has happened since the last time: the port and what became of it.
+    /// The events since the last time: the port and what became of it.
     pub(crate) fn events(&self) -> Vec<String> {
         std::mem::take(&mut self.facts.events.lock().unwrap())
     }
@@ -413,7 +413,7 @@ pub(crate) async fn call_within(connection: &Connection, grpc_timeout: u64, time
     timeout(milliseconds(time), call).await.ok()
 }
 
-/// What comes of a call.
+/// The outcome of a call.
 pub(crate) async fn reply(call: JoinHandle<Reply>) -> Reply {
     soon(call).await.unwrap()
 }

@@ -62,6 +62,7 @@ async fn a_byte_from_the_server_begins_the_count_anew() {
     let mut server = connected(&mut network, &connection).await;
     assert!(call_within(&connection, 100, 100).await.is_none());
     server.murmur().await;
+    settle().await;
     assert!(call_within(&connection, 100, 100).await.is_none());
     // One that began before the byte came says nothing either.
     let late = tokio::spawn({
