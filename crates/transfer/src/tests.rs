@@ -7,25 +7,39 @@ use gax_wire::__house::BoxError;
 use http::{Request, Response};
 use http_body::{Body, Frame};
 use http_body_util::BodyExt as _;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::task::{Context, Poll};
 
-/// The body of a response, which may break off.
+/// The body of a response, which may break off, or never end.
 pub(crate) struct Content {
-    bytes: Option<Bytes>,
-    breaks_off: bool,
+    pieces: VecDeque<Bytes>,
+    end: End,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    Whole,
+    Broken,
+    Stalled,
 }
 
 impl Content {
     pub(crate) fn whole(bytes: impl Into<Bytes>) -> Self {
-        Self { bytes: Some(bytes.into()), breaks_off: false }
+        Self { pieces: [bytes.into()].into(), end: End::Whole }
     }
 
     /// So many bytes come, and then the connection breaks.
     pub(crate) fn cut(bytes: &Bytes, length: usize) -> Self {
-        Self { bytes: Some(bytes.slice(..length.min(bytes.len()))), breaks_off: true }
+        Self { pieces: [bytes.slice(..length.min(bytes.len()))].into(), end: End::Broken }
+    }
+
+    /// The bytes come in three pieces that end at these places, and nothing comes behind them.
+    pub(crate) fn stalled(bytes: &Bytes, [one, two, three]: [usize; 3]) -> Self {
+        let pieces = [bytes.slice(..one), bytes.slice(one..two), bytes.slice(two..three)];
+        Self { pieces: pieces.into(), end: End::Stalled }
     }
 }
 
@@ -37,10 +51,12 @@ impl Body for Content {
         mut self: Pin<&mut Self>,
         _: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
-        if let Some(bytes) = self.bytes.take() {
-            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        match (self.pieces.pop_front(), self.end) {
+            (Some(bytes), _) => Poll::Ready(Some(Ok(Frame::data(bytes)))),
+            (None, End::Whole) => Poll::Ready(None),
+            (None, End::Broken) => Poll::Ready(Some(Err("the connection broke".into()))),
+            (None, End::Stalled) => Poll::Pending,
         }
-        Poll::Ready(std::mem::take(&mut self.breaks_off).then(|| Err("the connection broke".into())))
     }
 }
 

@@ -76,7 +76,9 @@ impl Server {
             Some(query) if query.starts_with("uploadType=") => query.split('&').next().unwrap(),
             _ => what,
         };
-        self.requests.push(format!("{} {what}", request.method()));
+        let offset = request.headers().get("x-goog-upload-offset");
+        let offset = offset.map_or_else(String::new, |offset| format!(" {}", offset.to_str().unwrap()));
+        self.requests.push(format!("{} {what}{offset}", request.method()));
         let response = |status: u16| Response::builder().status(status);
         let mut content = request.body().to_vec();
         match act {
@@ -174,6 +176,7 @@ impl Server {
         if command == "cancel" {
             return Ok(response.header("x-goog-upload-status", "cancelled").body(Content::whole(""))?);
         }
+        assert!(command != "query" || request.uri().path() == "/control");
         if command.starts_with("upload") {
             let offset: usize = header(request, "x-goog-upload-offset").parse().unwrap();
             assert_eq!(offset, self.persisted.len());
@@ -286,10 +289,13 @@ async fn chunks_are_sent_one_after_the_other() {
         let uploaded = upload.send(&client).await.unwrap();
         assert_eq!((is_made(&server), uploaded.is_verified()), (true, true));
         let requests = requests(&server);
-        assert_eq!(requests[..3], ["POST start", "POST upload", "POST upload"]);
+        assert_eq!(requests[..3], ["POST start", "POST upload 0", "POST upload 262000"]);
         assert_eq!(
-            (&*requests[3], requests.last().map(|last| &**last)),
-            ("POST query", Some("POST upload, finalize"))
+            (&requests[3..5], requests.last().map(|last| &**last)),
+            (
+                &["POST query".to_owned(), format!("POST upload {PIECE}")][..],
+                Some(&*format!("POST upload, finalize {}", PIECE + 262_000))
+            )
         );
     }
     // A source that can't go back is read 8 MiB at a time.
@@ -396,13 +402,16 @@ async fn another_process_goes_on_with_the_session() {
         assert_eq!((is_made(&server), state.exists()), (true, false));
     }
     // Another object begins anew, and the same one goes on.
-    let changes: [(Change, &str, bool); 6] = [
+    let changes: [(Change, &str, bool); 9] = [
         (|upload| upload, "", true),
         (|upload| upload.header("authorization", "Bearer later"), "", true),
         (|upload| upload.content_type("image/jpeg"), "", false),
         (|upload| upload, r#""session":"http://elsewhere.test/session""#, false),
         (|upload| upload, r#""size":7"#, false),
         (|upload| upload, r#""hash":"crc32c=AAAAAA==""#, false),
+        (|upload| upload, r#""modified":7"#, false),
+        (|upload| upload, r#""origins":[]"#, false),
+        (|upload| upload, r#""control":"http://elsewhere.test/session""#, false),
     ];
     for (change, edit, is_resumed) in changes {
         let (server, client) = server(&acts);
@@ -417,11 +426,21 @@ async fn another_process_goes_on_with_the_session() {
             std::fs::write(&state, text.to_string()).unwrap();
         }
         drop(requests(&server));
+        let other = upload().query("a", "b").send(&client).await.unwrap_err();
+        assert_eq!((other.kind(), requests(&server).len()), (TransferErrorKind::StateFile, 0));
         change(upload()).send(&client).await.unwrap();
         let first =
             if is_resumed { format!("PUT bytes */{SIZE}") } else { "POST uploadType=resumable".to_owned() };
         assert_eq!((&requests(&server)[0], is_made(&server)), (&first, true), "{edit}");
     }
+    // A session of the universal protocol has two URIs, and its own granularity.
+    let (two, client) = universal(&[Act::Pass, Act::Lost(PIECE), Act::Status(503)]);
+    let upload = || by_universal(content()).chunk_size(PIECE as u64).state_file(&state);
+    upload().send(&client).await.unwrap_err();
+    drop(requests(&two));
+    upload().send(&client).await.unwrap();
+    assert_eq!(requests(&two)[..2], ["POST query".to_owned(), "POST upload 262000".to_owned()]);
+    assert!(is_made(&two) && !state.exists());
     // A program that keeps the session itself.
     let (server, client) = server(&acts);
     let mut session = None;
