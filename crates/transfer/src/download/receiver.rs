@@ -195,8 +195,9 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         (begin, end): (u64, u64),
         (written, place): (&Hasher, usize),
     ) -> SharedProgress<'a> {
-        let checksums = Checksums { md5: false, ..self.checksums };
-        let written = if checksums.crc32c { written.clone() } else { Hasher::new(checksums) };
+        // An MD5 of a range could be compared with nothing.
+        let checksums = if self.checksums.crc32c { Checksums::CRC32C } else { Checksums::NONE };
+        let written = if self.checksums.crc32c { written.clone() } else { Hasher::new(checksums) };
         let position = first.lock().position();
         let position = Position { offset: begin, limit: Some(end), is_hashed: false, ..position };
         SharedProgress::new(Sink::part(file.part(), begin, checksums, written), position, place)
