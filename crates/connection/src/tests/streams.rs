@@ -88,6 +88,26 @@ async fn a_stream_is_taken_until_its_response_has_ended() {
     drop(body);
 }
 
+/// The connection that can't be made was one more only.
+#[tokio::test(start_paused = true)]
+async fn calls_wait_for_a_stream_while_no_further_connection_can_be_made() {
+    let mut network = Network::new(&[1]);
+    let connection = network.connection().connect_lazy().unwrap();
+    let first = call(&connection);
+    let mut server = narrow(&mut network).await;
+    let stream = server.request().await;
+    network.refuse(&[1]);
+    let second = call(&connection);
+    pass(Duration::from_secs(100)).await;
+    assert!(network.events().iter().any(|event| event.starts_with("1 failed")));
+    assert!(!second.is_finished());
+    server.refuse(stream, "0").await;
+    assert!(reply(first).await.is_ok());
+    let stream = server.request().await;
+    server.refuse(stream, "0").await;
+    assert!(reply(second).await.is_ok());
+}
+
 /// A server may raise its limit at any time.
 #[tokio::test(start_paused = true)]
 async fn calls_that_wait_go_as_soon_as_the_limit_is_raised() {
