@@ -1,13 +1,18 @@
 //! Uploads to a server in memory, which refuses, keeps less than it gets, and is asked how much it has.
 
+use crate::activity::Activity;
 use crate::checksum::{Checksums, Hasher};
 use crate::tests::{Content, Folder, client_of};
+use crate::upload::body::UploadBody;
 use crate::{TransferErrorKind, TransferService, Upload, UploadSession, UploadSource};
 use bytes::Bytes;
+use gax_driver::__house::Clock;
 use gax_http::HttpRetryService;
 use gax_wire::__house::BoxError;
 use http::header::{AUTHORIZATION, CONTENT_RANGE, LOCATION, RANGE};
 use http::{Request, Response};
+use http_body::Body as _;
+use http_body_util::BodyExt as _;
 use std::io::Cursor;
 use std::sync::{Arc, LazyLock, Mutex};
 
@@ -21,6 +26,8 @@ enum Act {
     Pass,
     /// It is refused with that status.
     Status(u16),
+    /// It is refused so, and the session goes on.
+    Active(u16),
     /// Its bytes are kept, up to that place, and the reply is lost.
     Lost(usize),
     /// A byte of it is another one.
@@ -33,7 +40,13 @@ enum Act {
 #[derive(Default)]
 struct Server {
     is_universal: bool,
+    /// Whether its sessions are at another host.
+    is_elsewhere: bool,
     object: Option<Bytes>,
+    /// The content of the last request that has started a session.
+    metadata: Bytes,
+    /// The checksums in the last request with bytes.
+    hash: String,
     persisted: Vec<u8>,
     acts: Vec<Act>,
     /// The requests, in short.
@@ -83,6 +96,10 @@ impl Server {
         let mut content = request.body().to_vec();
         match act {
             Act::Status(code) => return Ok(response(code).body(Content::whole("crc32c"))?),
+            Act::Active(code) => {
+                let response = response(code).header("x-goog-upload-status", "active");
+                return Ok(response.body(Content::whole(""))?);
+            }
             Act::Page => return Ok(response(200).body(Content::whole("<html>"))?),
             Act::Corrupt => *content.first_mut().unwrap() ^= 1,
             Act::Pass | Act::Lost(_) => {}
@@ -115,7 +132,9 @@ impl Server {
             "DELETE" => return Ok(response(499).body(Content::whole(""))?),
             "POST" if request.uri().query().unwrap().contains("uploadType=resumable") => {
                 self.persisted.clear();
-                let session = "http://storage.test/session";
+                self.metadata = content.into();
+                let host = if self.is_elsewhere { "elsewhere" } else { "storage" };
+                let session = format!("http://{host}.test/session");
                 return Ok(response(200).header(LOCATION, session).body(Content::whole(""))?);
             }
             "POST" if self.object.is_some() => return Ok(response(412).body(Content::whole(""))?),
@@ -140,6 +159,7 @@ impl Server {
             let begin: usize = begin.parse().unwrap();
             assert!(begin <= self.persisted.len(), "bytes are missing before {begin}");
             self.persisted.truncate(begin);
+            header(request, "x-goog-hash").clone_into(&mut self.hash);
             self.persisted.extend_from_slice(&content);
         }
         if total == self.persisted.len().to_string() {
@@ -310,6 +330,50 @@ async fn chunks_are_sent_one_after_the_other() {
     }
 }
 
+/// Only its end can have a checksum that is known when all before it was read.
+#[tokio::test(start_paused = true)]
+async fn the_last_piece_is_apart_where_it_has_the_checksum() {
+    let seekable = || UploadSource::seekable(Cursor::new(content()));
+    let storage = || to_object(seekable()).single_request_below(0);
+    let (start, whole) = ("POST uploadType=resumable", "PUT bytes 0-525287/525288");
+    let (first, last) = ("PUT bytes 0-524287/525288", "PUT bytes 524288-525287/525288");
+    let sum = sums(&content(), Checksums::CRC32C);
+    for (upload, expected, hash) in [
+        (storage(), &[start, first, last][..], &*sum),
+        (storage().checksums(Checksums::NONE), &[start, whole], "-"),
+        (to_object(content()).single_request_below(0), &[start, whole], &sum),
+        (by_universal(seekable()), &["POST start", "POST upload, finalize 0"], ""),
+    ] {
+        let (server, client) = server(&[]);
+        server.lock().unwrap().is_universal = expected[0] != start;
+        upload.send(&client).await.unwrap();
+        assert_eq!(
+            (is_made(&server), requests(&server)),
+            (true, expected.iter().map(|text| (*text).to_owned()).collect())
+        );
+        assert_eq!(server.lock().unwrap().hash, hash);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn metadata_has_to_be_an_object_that_checksums_can_join() {
+    let with = |metadata: &'static str| to_object(content()).single_request_below(0).metadata(metadata);
+    for (upload, expected) in [
+        (with(r#"{"a":1}"#).checksums(Checksums::NONE), Some(r#"{"a":1}"#)),
+        (with("no JSON").checksums(Checksums::NONE), Some("no JSON")),
+        (with("").checksums(Checksums::NONE), Some("")),
+        (with(r#"{"crc32c":"own"}"#), Some(r#"{"crc32c":"own"}"#)),
+        (with("no JSON"), None),
+        (with("[]"), None),
+    ] {
+        let (server, client) = server(&[]);
+        let result = upload.send(&client).await;
+        assert_eq!(result.is_ok(), expected.is_some());
+        assert!(result.err().is_none_or(|error| error.kind() == TransferErrorKind::Invalid));
+        assert_eq!(server.lock().unwrap().metadata, expected.unwrap_or_default());
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_short_source_is_one_request() {
     let folder = Folder::new();
@@ -332,6 +396,8 @@ async fn a_short_source_is_one_request() {
         (once("".into()).single_request_below(0), false),
         (once(UploadSource::reader(Cursor::new(content()))), false),
         (to_object(content()), false),
+        (once(vec![0; 8 * 1024 * 1024].into()), true),
+        (once(vec![0; 8 * 1024 * 1024 + 1].into()), false),
     ] {
         let (server, client) = server(&[]);
         upload.send(&client).await.unwrap();
@@ -350,6 +416,10 @@ async fn a_short_source_is_one_request() {
             (true, expected.iter().map(|text| (*text).to_owned()).collect())
         );
     }
+    // Without a checksum nothing tells it from another one.
+    let (server, client) = server(&[Act::Lost(0)]);
+    let error = once(content().into()).checksums(Checksums::NONE).send(&client).await.unwrap_err();
+    assert_eq!((error.status(), requests(&server)), (Some(412), vec!["POST uploadType=media".to_owned(); 2]));
 }
 
 #[tokio::test(start_paused = true)]
@@ -439,7 +509,8 @@ async fn another_process_goes_on_with_the_session() {
     upload().send(&client).await.unwrap_err();
     drop(requests(&two));
     upload().send(&client).await.unwrap();
-    assert_eq!(requests(&two)[..2], ["POST query".to_owned(), "POST upload 262000".to_owned()]);
+    let (query, rest) = ("POST query", ["POST upload 262000", "POST upload, finalize 524000"]);
+    assert_eq!(requests(&two), [query, rest[0], rest[1]]);
     assert!(is_made(&two) && !state.exists());
     // A program that keeps the session itself.
     let (server, client) = server(&acts);
@@ -469,6 +540,52 @@ async fn a_source_that_is_shorter_than_it_was_makes_no_object() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_session_that_is_of_no_use_is_not_kept() {
+    let folder = Folder::new();
+    let state = folder.file("state");
+    let storage = || to_object(content()).single_request_below(0).checksums(Checksums::NONE);
+    let shorter = UploadSource::seekable(Cursor::new(content())).with_size(SIZE as u64 + 1);
+    let last = |status| [Act::Pass, Act::Status(status)];
+    for (upload, acts, is_kept, has_file) in [
+        (storage(), &last(403)[..], true, true),
+        (storage(), &last(400), false, false),
+        (storage(), &last(412), false, false),
+        (storage(), &last(499), false, false),
+        (to_object(shorter).single_request_below(0), &[], true, false),
+        (by_universal(content()), &last(400), false, false),
+        (
+            by_universal(content()),
+            &[Act::Pass, Act::Active(400), Act::Active(400), Act::Active(400)],
+            true,
+            true,
+        ),
+    ] {
+        let (server, client) = server(acts);
+        server.lock().unwrap().is_universal = format!("{upload:?}").contains("/upload/o");
+        let error = upload.state_file(&state).send(&client).await.unwrap_err();
+        assert_eq!((error.session().is_some(), state.exists()), (is_kept, has_file), "{error:?}");
+        drop(std::fs::remove_file(&state));
+    }
+    // By the session alone no other one can be started.
+    let (_server, client) = server(&[Act::Status(404)]);
+    let session = UploadSession::from_uri("http://storage.test/session").unwrap();
+    let error = Upload::resume(session, content()).send(&client).await.unwrap_err();
+    assert_eq!((error.status(), error.session().is_none()), (Some(404), true));
+}
+
+/// Also not with a program that goes on with what a server has named.
+#[tokio::test(start_paused = true)]
+async fn a_session_elsewhere_gets_no_credentials() {
+    let (server, client) = server(&[Act::Pass, Act::Status(403)]);
+    server.lock().unwrap().is_elsewhere = true;
+    let upload = to_object(content()).single_request_below(0).header("authorization", "t");
+    let error = upload.send(&client).await.unwrap_err();
+    let session = error.session().unwrap().clone();
+    Upload::resume(session, content()).header("authorization", "t").send(&client).await.unwrap();
+    assert_eq!(server.lock().unwrap().credentials, [true, false, false, false]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn sessions_are_cancelled() {
     for (status, kind) in [(499, None), (204, Some(None)), (404, None), (410, None), (403, Some(Some(403)))] {
         let client = client_of(move |request| {
@@ -485,6 +602,7 @@ async fn sessions_are_cancelled() {
     let session = UploadSession::from_uri("http://storage.test/session").unwrap();
     let error = session.cancel(&client).await.unwrap_err();
     assert_eq!((error.kind(), error.status()), (TransferErrorKind::Status, Some(200)));
+    assert_eq!(error.report().unwrap().method(), "cancel an upload");
     let (server, client) = universal(&[]);
     UploadSession::universal_from_uri("http://storage.test/session").unwrap().cancel(&client).await.unwrap();
     assert_eq!(requests(&server), ["POST cancel"]);
@@ -493,25 +611,57 @@ async fn sessions_are_cancelled() {
 /// The server need not keep what nobody goes on with.
 #[tokio::test(start_paused = true)]
 async fn an_upload_that_is_dropped_is_cancelled_unless_it_goes_on() {
-    for is_kept in [false, true] {
+    let folder = Folder::new();
+    let session = UploadSession::from_uri("http://storage.test/session").unwrap();
+    for keeps in ["nobody", "the program", "a file", "whoever began it"] {
         let (server, client) = server(&[]);
         let (reader, mut writer) = tokio::io::duplex(SIZE);
         tokio::io::AsyncWriteExt::write_all(&mut writer, &content()).await.unwrap();
-        let upload =
-            to_object(UploadSource::reader(reader)).chunk_size(PIECE as u64).header("authorization", "t");
-        let upload = if is_kept { upload.on_session(|_| ()) } else { upload };
+        let source = UploadSource::reader(reader);
+        let upload = match keeps {
+            "the program" => to_object(source).on_session(|_| ()),
+            "a file" => to_object(source).state_file(folder.file("state")),
+            "whoever began it" => Upload::resume(session.clone(), source),
+            _ => to_object(source),
+        };
+        let upload = upload.chunk_size(PIECE as u64).header("authorization", "t");
         let running = tokio::spawn(upload.send(&client));
         while requests(&server).iter().all(|request| !request.starts_with("PUT bytes 262144")) {
             tokio::task::yield_now().await;
         }
         running.abort();
         drop(running.await);
-        for _ in 0..10 {
-            tokio::task::yield_now().await;
-        }
-        let requests = requests(&server);
-        assert_eq!(requests.iter().any(|request| request.starts_with("DELETE")), !is_kept, "{requests:?}");
+        assert_eq!(
+            later(&server).await.iter().any(|request| request.starts_with("DELETE")),
+            keeps == "nobody"
+        );
         assert!(server.lock().unwrap().credentials.iter().all(|has| *has));
         drop(writer);
+    }
+    // An upload that has ended is not cancelled.
+    let (server, client) = server(&[]);
+    to_object(content()).single_request_below(0).send(&client).await.unwrap();
+    assert_eq!(later(&server).await.len(), 2);
+}
+
+/// The requests, with those of tasks that nobody waits for.
+async fn later(server: &Shared) -> Vec<String> {
+    for _ in 0..10 {
+        tokio::task::yield_now().await;
+    }
+    requests(server)
+}
+
+/// It can't be sent again, so the connection has to know where it ends.
+#[tokio::test]
+async fn a_body_says_how_much_is_left() {
+    let activity = Activity::begin(Clock::start());
+    let mut body = UploadBody::of(["ab", "c"].map(Bytes::from).into(), &activity);
+    for left in [3, 1, 0] {
+        assert_eq!(
+            (body.len(), body.size_hint().exact(), body.is_end_stream()),
+            (left, Some(left), left == 0)
+        );
+        assert_eq!(body.frame().await.is_some(), left > 0);
     }
 }
