@@ -7,6 +7,7 @@ use crate::upload::body::UploadBody;
 use crate::{TransferErrorKind, TransferService, Upload, UploadSession, UploadSource};
 use bytes::Bytes;
 use gax_driver::__house::Clock;
+use gax_driver::CallOptions;
 use gax_http::HttpRetryService;
 use gax_wire::__house::BoxError;
 use http::header::{AUTHORIZATION, CONTENT_RANGE, LOCATION, RANGE};
@@ -15,6 +16,7 @@ use http_body::Body as _;
 use http_body_util::BodyExt as _;
 use std::io::Cursor;
 use std::sync::{Arc, LazyLock, Mutex};
+use std::time::Duration;
 
 const PIECE: usize = 256 * 1024;
 const SIZE: usize = 2 * PIECE + 1000;
@@ -34,6 +36,8 @@ enum Act {
     Corrupt,
     /// The reply to it is a page.
     Page,
+    /// The reply to it does not end.
+    Stalled,
 }
 
 /// A server that makes one object.
@@ -101,6 +105,10 @@ impl Server {
                 return Ok(response.body(Content::whole(""))?);
             }
             Act::Page => return Ok(response(200).body(Content::whole("<html>"))?),
+            Act::Stalled => {
+                let text = Bytes::from_static(b"{}");
+                return Ok(response(200).body(Content::stalled(&text, [0, 1, 1]))?);
+            }
             Act::Corrupt => *content.first_mut().unwrap() ^= 1,
             Act::Pass | Act::Lost(_) => {}
         }
@@ -266,6 +274,7 @@ async fn what_the_server_does_not_have_is_sent_again() {
             let uploaded = upload.send(&client).await.unwrap();
             assert_eq!((is_made(&server), uploaded.bytes()), (true, SIZE as u64));
             assert_eq!((uploaded.resumptions(), uploaded.generation()), (1, Some(7)));
+            assert_eq!(uploaded.report().method(), "POST /upload/storage/v1/b/b/o");
             assert_eq!(uploaded.is_verified(), checksums == Checksums::CRC32C);
             assert_eq!(uploaded.crc32c().is_some(), checksums == Checksums::CRC32C);
             drop(uploaded);
@@ -524,6 +533,7 @@ async fn another_process_goes_on_with_the_session() {
     drop(requests(&server));
     let uploaded = Upload::resume(session.unwrap(), content()).send(&client).await.unwrap();
     assert_eq!((is_made(&server), uploaded.bytes(), uploaded.resumptions()), (true, SIZE as u64, 1));
+    assert_eq!(uploaded.report().method(), "resume an upload");
 }
 
 #[tokio::test(start_paused = true)]
@@ -583,6 +593,23 @@ async fn a_session_elsewhere_gets_no_credentials() {
     let session = error.session().unwrap().clone();
     Upload::resume(session, content()).header("authorization", "t").send(&client).await.unwrap();
     assert_eq!(server.lock().unwrap().credentials, [true, false, false, false]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_has_settings_of_its_own() {
+    let short = || CallOptions::new().timeout(Duration::from_secs(30));
+    let upload = || to_object(content()).single_request_below(0).options(short());
+    for (act, upload, is_sent_again) in [
+        (Act::Status(503), upload(), true),
+        (Act::Status(503), upload().options(short().no_retries()), false),
+        // Unless said, nothing may come for longer than the whole upload may take.
+        (Act::Stalled, upload().idle_timeout(Duration::from_secs(1)), true),
+        (Act::Stalled, upload(), false),
+    ] {
+        let (server, client) = server(&[Act::Pass, act]);
+        assert_eq!(upload.send(&client).await.is_ok(), is_sent_again);
+        assert_eq!(is_made(&server), is_sent_again);
+    }
 }
 
 #[tokio::test(start_paused = true)]
