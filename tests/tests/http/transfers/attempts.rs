@@ -12,7 +12,9 @@ use gax_transfer::{
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tonic_gax::{Code, Note, OperationReport, StopReason};
-use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, RawFrame, RawServer, http2_client, lasting, ms, settings};
+use tonic_gax_tests::{
+    FaultServer, HttpAct, HttpScript, RawFrame, RawServer, http2_client, lasting, ms, settings,
+};
 
 const URL: &str = "http://server/thing";
 const DOWN: Code = Code::Unavailable;
