@@ -36,6 +36,8 @@ enum Act {
     Corrupt,
     /// The reply to it is a page.
     Page,
+    /// The reply to it is a resource without a field.
+    Bare,
     /// The reply to it does not end.
     Stalled,
 }
@@ -105,6 +107,7 @@ impl Server {
                 return Ok(response.body(Content::whole(""))?);
             }
             Act::Page => return Ok(response(200).body(Content::whole("<html>"))?),
+            Act::Bare => return Ok(response(200).body(Content::whole("{}"))?),
             Act::Stalled => {
                 let text = Bytes::from_static(b"{}");
                 return Ok(response(200).body(Content::stalled(&text, [0, 1, 1]))?);
@@ -416,6 +419,7 @@ async fn a_short_source_is_one_request() {
     for (act, expected) in [
         (Act::Lost(0), vec!["POST uploadType=multipart", "POST uploadType=multipart", "GET -"]),
         (Act::Page, vec!["POST uploadType=multipart", "GET -", "POST uploadType=multipart"]),
+        (Act::Bare, vec!["POST uploadType=multipart", "GET -", "POST uploadType=multipart"]),
     ] {
         let (server, client) = server(&[act]);
         let uploaded = once(content().into()).send(&client).await.unwrap();
@@ -426,6 +430,13 @@ async fn a_short_source_is_one_request() {
         );
     }
     // Without a checksum nothing tells it from another one.
+    let (bare, client) = server(&[Act::Bare]);
+    once(content().into()).checksums(Checksums::NONE).send(&client).await.unwrap();
+    assert_eq!(requests(&bare), ["POST uploadType=media"]);
+    // With a session it can be asked for once more.
+    let (bare, client) = server(&[Act::Pass, Act::Bare, Act::Bare]);
+    to_object(content()).single_request_below(0).send(&client).await.unwrap();
+    assert_eq!(requests(&bare)[1..], ["PUT bytes 0-525287/525288", "PUT bytes */525288"]);
     let (server, client) = server(&[Act::Lost(0)]);
     let error = once(content().into()).checksums(Checksums::NONE).send(&client).await.unwrap_err();
     assert_eq!((error.status(), requests(&server)), (Some(412), vec!["POST uploadType=media".to_owned(); 2]));
