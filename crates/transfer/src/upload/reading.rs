@@ -217,10 +217,7 @@ impl SourceReader {
         let target = if self.hasher.is_needed() { place.min(self.hasher.bytes()) } else { place };
         match &mut self.input {
             Reading::Bytes { bytes, position } => {
-                if self.hasher.is_needed() && target < place {
-                    let (from, to) = (at(target), at(place));
-                    self.hasher.update_at(target, bytes.get(from..to).unwrap_or_default());
-                }
+                self.hasher.update_at(target, bytes.get(at(target)..at(place)).unwrap_or_default());
                 *position = place;
                 return Poll::Ready(Ok(()));
             }
@@ -426,26 +423,33 @@ mod tests {
         for (size, read_before) in [(9, 8), (11, 10)] {
             let source = UploadSource::seekable(Cursor::new(&b"0123456789"[..])).with_size(size);
             let source = open(source).await;
-            source.seek(0).await.unwrap();
-            let mut seen = 0;
-            let failure = loop {
-                match source.next(1).await {
-                    Ok(data) => seen += data.len(),
-                    Err(failure) => break failure,
-                }
-            };
-            assert_eq!((failure.kind, seen), (TransferErrorKind::SourceChanged, read_before));
+            for most in [1, 4] {
+                source.seek(0).await.unwrap();
+                let mut seen = 0;
+                let failure = loop {
+                    match source.next(most).await {
+                        Ok(data) => seen += data.len(),
+                        Err(failure) => break failure,
+                    }
+                };
+                assert_eq!((failure.kind, seen), (TransferErrorKind::SourceChanged, read_before));
+            }
             let reader = UploadSource::reader(&b"0123456789"[..]).with_size(size);
             let failure = open(reader).await.fill(0, u64::MAX).await.unwrap_err();
             assert_eq!(failure.kind, TransferErrorKind::SourceChanged);
         }
+        // Bytes that nobody hashes are not read on the way.
+        let source = UploadSource::seekable(Cursor::new(&b"0123456789"[..])).with_size(9);
+        let source = SharedSource::open(source, Checksums::NONE).await.unwrap();
+        source.seek(10).await.unwrap();
+        assert_eq!(read(&source).await, Err(TransferErrorKind::SourceChanged));
         let bytes = SharedSource::open(UploadSource::from("abc").with_size(4), Checksums::NONE).await;
         assert_eq!(bytes.err().unwrap().kind, TransferErrorKind::SourceChanged);
     }
 
     #[tokio::test]
     async fn bytes_in_memory_are_hashed_at_once_unless_that_takes_long() {
-        let long = Bytes::from(vec![0; HASHED_AT_ONCE + 1]);
+        let long = Bytes::from(vec![0; 8 * 1024 * 1024 + 1]);
         for (bytes, checksums, is_hashed) in [
             (long.clone(), Checksums::CRC32C, true),
             (long.slice(1..), Checksums::BOTH, true),
@@ -454,6 +458,34 @@ mod tests {
             let source = SharedSource::open(UploadSource::from(bytes), checksums).await.unwrap();
             assert_eq!(source.lock().sums().is_some(), is_hashed, "{checksums:?}");
         }
+    }
+
+    #[tokio::test]
+    async fn the_rest_is_read_only_where_its_checksum_is_wanted() {
+        let text = b"0123456789";
+        let seekable = || UploadSource::seekable(Cursor::new(&text[..]));
+        for (source, checksums, is_read) in [
+            (seekable(), Checksums::CRC32C, true),
+            (seekable(), Checksums::NONE, false),
+            (UploadSource::from(&text[..]), Checksums::CRC32C, false),
+            (UploadSource::reader(&text[..]), Checksums::CRC32C, false),
+        ] {
+            let source = SharedSource::open(source, checksums).await.unwrap();
+            source.seek(3).await.unwrap();
+            let lease = source.lock().lend();
+            source.hash_to_end().await.unwrap();
+            assert_eq!(source.lock().is_lent(lease), !is_read);
+            let rest: &[u8] = if is_read || !source.lock().can_seek() { b"" } else { &text[3..] };
+            assert_eq!(read(&source).await.unwrap(), rest);
+        }
+    }
+
+    #[tokio::test]
+    async fn only_the_last_body_reads() {
+        let source = open(UploadSource::from("abc")).await;
+        let mut reader = source.lock();
+        let leases = [reader.lend(), reader.lend()];
+        assert_eq!(leases.map(|lease| reader.is_lent(lease)), [false, true]);
     }
 
     /// Another process resumes its upload only if that is still the same.
@@ -471,7 +503,7 @@ mod tests {
     async fn of_a_reader_only_what_may_be_sent_again_is_kept() {
         let source = open(UploadSource::reader(Cursor::new(vec![7; 200_000]))).await;
         source.fill(0, PIECE).await.unwrap();
-        assert_eq!(source.lock().read_so_far(), (PIECE, false), "no more than was asked for");
+        assert_eq!(source.lock().read_so_far(), (65_536, false), "no more than was asked for");
         source.fill(0, 100_001).await.unwrap();
         let length = |pieces: VecDeque<Bytes>| pieces.iter().map(Bytes::len).sum::<usize>();
         {
