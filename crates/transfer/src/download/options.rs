@@ -69,3 +69,36 @@ pub(super) fn request(
     }
     request
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_pinned_by_what_its_request_names() {
+        let (uri, etag) = (Uri::from_static("http://there.test/o"), HeaderValue::from_static("\"a\""));
+        let by_etag = Version { etag: Some(etag), ..Version::default() };
+        let by_generation = Version { generation: Some(1), ..Version::default() };
+        let (here, there) = (None, Some(&uri));
+        for (is_object, generation, target, version, expected) in [
+            (true, None, here, &by_generation, true),
+            (false, Some(1), here, &by_generation, true),
+            // Neither does the program ask for a generation, nor does Cloud Storage get one.
+            (false, None, here, &by_generation, false),
+            // Where a redirect leads, the query is that of the redirect.
+            (true, Some(1), there, &by_generation, false),
+            (false, None, there, &by_etag, true),
+            (true, Some(1), here, &Version::default(), false),
+        ] {
+            let request = Request::new(()).into_parts().0;
+            let options = DownloadOptions { request, is_object, generation, is_stored: false, state: None };
+            let position = Position { limit: Some(5), version: Some(version.clone()), ..Position::default() };
+            assert_eq!(is_pinned(&options, target, &position), expected, "{version:?}");
+            for unknown in
+                [Position { limit: None, ..position.clone() }, Position { version: None, ..position }]
+            {
+                assert!(!is_pinned(&options, target, &unknown), "{unknown:?}");
+            }
+        }
+    }
+}

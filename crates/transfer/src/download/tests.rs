@@ -34,6 +34,8 @@ enum Act {
     All,
     /// The object is replaced before.
     Replaced(&'static [u8]),
+    /// The same, and from then on its version is named by generation alone.
+    Renamed(&'static [u8]),
     /// It begins so many bytes before the range.
     Earlier(usize),
     /// It has so many bytes more than it announces.
@@ -108,8 +110,11 @@ impl Server {
         let (begin, last) = borders.unwrap_or(("0", ""));
         let begin: usize = begin.parse().unwrap();
         let act = self.acts.iter().position(|(place, _)| *place == begin).map(|at| self.acts.remove(at).1);
-        if let Some(Act::Replaced(content)) = act {
+        if let Some(Act::Replaced(content) | Act::Renamed(content)) = act {
             (self.content, self.generation) = (content.into(), self.generation + 1);
+        }
+        if let Some(Act::Renamed(_)) = act {
+            self.names = (false, true);
         }
         let wanted = request.uri().query().and_then(|query| query.rsplit_once("generation="));
         let is_gone = wanted.is_some_and(|(_, wanted)| wanted != self.generation.to_string());
@@ -370,6 +375,15 @@ async fn an_object_that_is_replaced_is_received_anew_unless_its_bytes_are_writte
     );
     let (_server, client) = server([(6, Act::Replaced(b"another one"))]);
     let error = download().parallel(2, 2).to_file(&client, folder.file("b")).await.unwrap_err();
+    assert_eq!(error.kind(), TransferErrorKind::ObjectChanged);
+    // All of an object that may be another one: the range has no bytes to compare its begin with.
+    let (renamed, client) = server([(5, Act::Renamed(b"abcdefghij"))]);
+    {
+        let mut server = renamed.lock().unwrap();
+        (server.names, server.has_checksum) = ((true, false), false);
+        server.header = Some(("x-goog-stored-content-length", "10"));
+    }
+    let error = download().parallel(3, 2).to_file(&client, folder.file("b")).await.unwrap_err();
     assert_eq!(error.kind(), TransferErrorKind::ObjectChanged);
     assert_eq!(folder.names(), ["a"]);
 }
