@@ -121,6 +121,10 @@ mod tests {
             );
         }
         assert_eq!(open_alone(&folder.join("none/a")).unwrap_err().kind(), io::ErrorKind::NotFound);
+        // A file that has no name any more is not at that path, and one whose path can't be looked at may be.
+        let third = open_alone(&path).unwrap().unwrap();
+        assert!(!is_at(&third, &folder.join("none")).unwrap());
+        assert!(is_at(&third, &path.join("below")).is_err());
         fs::remove_dir_all(folder).unwrap();
     }
 }
