@@ -346,3 +346,22 @@ impl fmt::Debug for Download<'_> {
             .finish_non_exhaustive()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_program_says_of_a_download() {
+        let second = Duration::from_secs(1);
+        let download = Download::new(http::Request::get("http://storage.test/o").body(()).unwrap());
+        assert_eq!(download.max_bytes, 1 << 30);
+        let download = download.header("x-a", "1").query("q", "2").idle_timeout(second);
+        let download = download.options(CallOptions::new());
+        assert_eq!(download.idle_timeout, Some(second));
+        let request = download.request.into_parts().unwrap();
+        assert_eq!(request.uri.query(), Some("q=2"));
+        assert_eq!(request.headers["x-a"], "1");
+        assert!(request.extensions.get::<CallOptions>().is_some());
+    }
+}

@@ -149,6 +149,7 @@ impl Drop for PartialFile {
 #[cfg(all(test, unix))]
 mod tests {
     use super::*;
+    use crate::tests::Folder;
 
     #[tokio::test]
     async fn a_file_is_free_while_a_process_that_has_it_open_is_being_started() {
@@ -161,5 +162,40 @@ mod tests {
         drop(file);
         drop(PartialFile::open(&path, false).await.unwrap());
         drop(inherited);
+    }
+
+    #[tokio::test]
+    async fn a_file_that_is_replaced_keeps_its_permissions() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o7777;
+        let folder = Folder::new();
+        let (path, part) = (folder.file("a"), folder.file("a.gax-part"));
+        fs::write(&path, "old").unwrap();
+        fs::set_permissions(&path, Permissions::from_mode(0o440)).unwrap();
+        let file = PartialFile::open(&path, false).await.unwrap();
+        // Its owner can write it until then.
+        assert_eq!(mode(&part), 0o640);
+        file.finish(0).await.unwrap();
+        assert_eq!((mode(&path), folder.names()), (0o440, vec!["a".to_owned()]));
+    }
+
+    #[tokio::test]
+    async fn what_is_in_the_way_of_a_file() {
+        let folder = Folder::new();
+        let path = folder.file("a");
+        let parent = path.parent().unwrap();
+        for no_file in [parent, Path::new("/")] {
+            let failure = PartialFile::open(no_file, true).await.unwrap_err();
+            assert_eq!(failure.source.unwrap().to_string(), "it is the name of a folder");
+        }
+        // A state that can't be removed would be taken for that of the next download.
+        fs::create_dir(folder.file("a.gax-state")).unwrap();
+        assert_eq!(PartialFile::open(&path, false).await.unwrap_err().kind, TransferErrorKind::Sink);
+        fs::remove_dir(folder.file("a.gax-state")).unwrap();
+        fs::write(folder.file("a.gax-state"), "{}").unwrap();
+        drop(PartialFile::open(&path, true).await.unwrap());
+        assert_eq!(folder.names(), ["a.gax-state"]);
+        drop(PartialFile::open(&path, false).await.unwrap());
+        assert!(folder.names().is_empty());
     }
 }

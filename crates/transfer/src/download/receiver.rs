@@ -211,11 +211,10 @@ async fn verified(
     parts: &[SharedProgress<'_>],
     file: &PartialFile,
 ) -> Result<Transferred, TransferError> {
-    let (mut hasher, server) = {
+    let (mut hasher, server, checksums) = {
         let first = first.lock();
-        (first.sink.hasher().clone(), first.sums)
+        (first.sink.hasher().clone(), first.sums, first.sink.checksums)
     };
-    let has_md5 = hasher.sums().md5.is_some();
     for part in parts {
         let part = part.lock();
         let own = part.sink.hasher();
@@ -224,7 +223,7 @@ async fn verified(
         }
     }
     let mut sums = hasher.sums();
-    if has_md5 {
+    if checksums.md5 {
         let whole = hash_part(file.part(), 0, Checksums::MD5, downloaded.bytes()).await;
         sums.md5 = whole.map_err(|failure| downloaded.failed(failure))?.sums().md5;
     }

@@ -17,7 +17,8 @@ pub(super) struct Sink<'a> {
     /// The place of the next byte.
     offset: u64,
     hasher: Hasher,
-    checksums: Checksums,
+    /// Those of all bytes.
+    pub(super) checksums: Checksums,
 }
 
 enum Target<'a> {

@@ -561,6 +561,56 @@ async fn a_state_has_the_version_and_what_is_whole() {
     }
 }
 
+#[tokio::test(start_paused = true)]
+async fn what_was_left_has_the_wanted_checksums() {
+    for (parallel, cut, ranges) in [(0, 0, vec!["4-"]), (3, 5, vec!["6-7"])] {
+        for checksums in [Checksums::CRC32C, Checksums::MD5, Checksums::BOTH, Checksums::NONE] {
+            let folder = Folder::new();
+            let path = folder.file("a");
+            let acts = [(0, Act::Cut(4)), (4, Act::Status(403)), (5, Act::Cut(1)), (6, Act::Status(403))];
+            let (left, client) = server(acts.into_iter().filter(|(at, _)| *at >= cut).collect::<Vec<_>>());
+            let request = || download().resumable().checksums(checksums).parallel(parallel, 2);
+            request().to_file(&client, &path).await.unwrap_err();
+            drop(requests(&left));
+            let downloaded = request().to_file(&client, &path).await.unwrap();
+            let ranges: Vec<_> =
+                ranges.iter().map(|range| format!("&generation=1 bytes={range} \"1\"")).collect();
+            assert_eq!((&*read(&path), requests(&left)), (TEXT, ranges));
+            let mut whole = Hasher::new(Checksums { crc32c: true, ..checksums });
+            whole.update(TEXT);
+            assert_eq!((downloaded.crc32c(), downloaded.md5()), (whole.sums().crc32c, whole.sums().md5));
+            assert!(downloaded.is_verified());
+        }
+    }
+}
+
+/// Ranges that don't fit together are those of nobody: the download starts over.
+#[tokio::test(start_paused = true)]
+async fn a_state_whose_ranges_leave_a_gap() {
+    let mut longer = Hasher::new(Checksums::CRC32C);
+    longer.update(&TEXT[..4]);
+    let longer = serde_json::json!({"begin": 0, "end": 2, "bytes": 4, "crc32c": longer.sums().crc32c});
+    for (field, value) in [
+        ("/total", 11.into()),
+        ("/ranges/2/begin", 6.into()),
+        ("/ranges/1/end", 4.into()),
+        ("/ranges/0", longer),
+    ] {
+        let folder = Folder::new();
+        let path = folder.file("a");
+        let (left, client) = server([(5, Act::Cut(0)), (5, Act::Status(403))]);
+        let request = || download().resumable().parallel(3, 2);
+        request().to_file(&client, &path).await.unwrap_err();
+        drop(requests(&left));
+        let mut state: serde_json::Value =
+            serde_json::from_slice(&read(&folder.file("a.gax-state"))).unwrap();
+        *state.pointer_mut(field).unwrap() = value;
+        std::fs::write(folder.file("a.gax-state"), state.to_string()).unwrap();
+        request().to_file(&client, &path).await.unwrap();
+        assert_eq!((&*read(&path), &*requests(&left)[0]), (TEXT, "bytes=0-1 -"), "{field}");
+    }
+}
+
 /// A process that is killed loses what came since.
 #[tokio::test(start_paused = true)]
 async fn the_state_is_written_every_16_mib() {
@@ -678,7 +728,15 @@ async fn bytes_that_differ_from_the_checksum_are_no_object() {
             assert_eq!(folder.names().is_empty(), is_compared);
         }
         std::fs::remove_file(folder.file("a")).unwrap();
+        let download = download().resumable().parallel(parallel, 2);
+        let error = download.to_file(&client, folder.file("a")).await.unwrap_err();
+        assert_eq!((error.kind(), error.bytes()), (TransferErrorKind::ChecksumMismatch, 10));
+        assert!(folder.names().is_empty());
     }
+    // Nor is there anything to resume where not one byte has come.
+    let (_server, client) = server([(0, Act::Cut(0)), (0, Act::Status(403))]);
+    download().resumable().to_file(&client, folder.file("a")).await.unwrap_err();
+    assert!(folder.names().is_empty());
 }
 
 /// Takes so many bytes, and then no more.
