@@ -34,7 +34,7 @@ enum Act {
     All,
     /// The object is replaced before.
     Replaced(&'static [u8]),
-    /// The same, and from then on its version is named by generation alone.
+    /// The object is replaced before, and from then on its version is named by generation alone.
     Renamed(&'static [u8]),
     /// It begins so many bytes before the range.
     Earlier(usize),
