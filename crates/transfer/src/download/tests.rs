@@ -1,6 +1,8 @@
 //! Downloads from a server in memory, which breaks off, refuses and replaces its object.
 
 use crate::checksum::{Checksums, Hasher};
+use crate::download::file::PartialFile;
+use crate::download::sink::hash_part;
 use crate::tests::{Content, Folder, client_of};
 use crate::{Download, TransferErrorKind, TransferProgress, TransferService};
 use bytes::Bytes;
@@ -582,6 +584,19 @@ async fn what_was_left_has_the_wanted_checksums() {
             assert!(downloaded.is_verified());
         }
     }
+}
+
+/// A range is read in pieces, the last of which ends where the range does.
+#[tokio::test]
+async fn a_range_of_a_longer_file_is_hashed() {
+    let folder = Folder::new();
+    let file = PartialFile::open(&folder.file("a"), false).await.unwrap();
+    let content: Vec<u8> = (0..200_000_u32).map(|at| at.to_le_bytes()[1]).collect();
+    std::fs::write(folder.file("a.gax-part"), &content).unwrap();
+    let hasher = hash_part(file.part(), 10, Checksums::CRC32C, 100_000).await.unwrap();
+    let mut expected = Hasher::new(Checksums::CRC32C);
+    expected.update(&content[10..100_010]);
+    assert_eq!((hasher.bytes(), hasher.sums()), (100_000, expected.sums()));
 }
 
 /// Ranges that don't fit together are those of nobody: the download starts over.
