@@ -584,6 +584,19 @@ async fn what_was_left_has_the_wanted_checksums() {
             assert!(downloaded.is_verified());
         }
     }
+    // The server names an MD5 alone.
+    for (parallel, cut) in [(0, 0), (3, 5)] {
+        let folder = Folder::new();
+        let (left, client) = server([(cut, Act::Cut(1)), (cut + 1, Act::Status(403))]);
+        {
+            let mut server = left.lock().unwrap();
+            (server.has_checksum, server.header) =
+                (false, Some(("x-goog-hash", "md5=eB5eJF1ptWaXm4bijSPyxw==")));
+        }
+        let request = || download().resumable().checksums(Checksums::MD5).parallel(parallel, 2);
+        request().to_file(&client, folder.file("a")).await.unwrap_err();
+        assert!(request().to_file(&client, folder.file("a")).await.unwrap().is_verified());
+    }
 }
 
 /// A range is read in pieces, the last of which ends where the range does.
