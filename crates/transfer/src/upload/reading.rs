@@ -481,6 +481,26 @@ mod tests {
     }
 
     #[tokio::test]
+    async fn the_rest_is_read_to_its_end() {
+        let long = vec![7; usize::try_from(PIECE).unwrap() + 1];
+        let source = open(UploadSource::seekable(Cursor::new(long))).await;
+        assert!(source.lock().sums().is_none());
+        source.hash_to_end().await.unwrap();
+        assert!(source.lock().sums().is_some());
+    }
+
+    #[tokio::test]
+    async fn the_first_problem_of_a_body_is_told() {
+        let source = open(UploadSource::from("abc")).await;
+        let mut reader = source.lock();
+        for problem in ["first", "second"] {
+            reader.fail(Failure::new(TransferErrorKind::Source, problem));
+        }
+        assert_eq!(reader.take_problem().unwrap().problem, "first");
+        assert!(reader.take_problem().is_none());
+    }
+
+    #[tokio::test]
     async fn only_the_last_body_reads() {
         let source = open(UploadSource::from("abc")).await;
         let mut reader = source.lock();
