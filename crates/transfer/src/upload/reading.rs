@@ -277,7 +277,7 @@ impl SourceReader {
                         Some(size) if data.is_empty() && place < size => {
                             return Poll::Ready(Err(changed("the source is shorter than it was")));
                         }
-                        Some(size) if end > size || data.is_empty() && place > size => {
+                        Some(size) if end > size => {
                             return Poll::Ready(Err(changed("the source is longer than it was")));
                         }
                         // The last bytes are sent once it is known that they are the last.
