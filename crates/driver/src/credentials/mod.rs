@@ -12,6 +12,8 @@ mod hook;
 mod layer;
 pub(crate) mod scope;
 mod service;
+#[cfg(test)]
+mod tests;
 pub(crate) mod used;
 
 pub use auth_headers::AuthHeaders;
