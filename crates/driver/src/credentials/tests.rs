@@ -314,7 +314,7 @@ fn credentials_need_a_runtime() {
 }
 
 #[tokio::test]
-async fn an_error_of_credentials_below_is_told_as_one() {
+async fn an_error_of_credentials_below_is_reported_as_one() {
     let error = call(&mut CredentialsService::new(Server::new(0, None), counting(60)), request()).await;
     let error = error.unwrap_err();
     assert_eq!(cause(&error), (Code::Unavailable, "the way there has none".to_owned()));
@@ -330,9 +330,12 @@ async fn an_error_of_credentials_below_is_told_as_one() {
         said.metadata_mut().insert("x-a", "1".parse().unwrap());
         let error = CredentialsError::from(said);
         assert_eq!(error.code(), Code::PermissionDenied);
-        let told = error.into_error();
-        let told = told.downcast_ref::<Status>().unwrap();
-        assert_eq!((told.code(), told.message(), told.details()), (Wire::PermissionDenied, "no", &b"d"[..]));
-        assert_eq!(told.metadata().get("x-a").unwrap(), "1");
+        let reported = error.into_error();
+        let reported = reported.downcast_ref::<Status>().unwrap();
+        assert_eq!(
+            (reported.code(), reported.message(), reported.details()),
+            (Wire::PermissionDenied, "no", &b"d"[..])
+        );
+        assert_eq!(reported.metadata().get("x-a").unwrap(), "1");
     }
 }

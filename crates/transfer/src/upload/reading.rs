@@ -490,7 +490,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_first_problem_of_a_body_is_told() {
+    async fn the_first_problem_of_a_body_is_kept() {
         let source = open(UploadSource::from("abc")).await;
         let mut reader = source.lock();
         for problem in ["first", "second"] {
