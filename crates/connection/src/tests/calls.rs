@@ -76,8 +76,7 @@ async fn a_request_that_is_given_back_goes_to_eight_other_connections_at_most() 
     let calling = call(&connection);
     close(&mut network).await;
     let mut server = network.server().await;
-    let stream = server.request().await;
-    server.refuse(stream, "0").await;
+    server.serve().await;
     assert!(reply(calling).await.is_ok(), "a request that was given back once");
 }
 

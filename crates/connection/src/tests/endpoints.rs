@@ -143,8 +143,7 @@ async fn the_first_of_the_addresses_that_takes_a_connection_gets_all_calls() {
     let mut server = network.server().await;
     assert_eq!(server.port, 2);
     for call in calls {
-        let stream = server.request().await;
-        server.refuse(stream, "0").await;
+        server.serve().await;
         assert!(reply(call).await.is_ok());
     }
     assert!(network.is_quiet(10 * SECOND).await);
@@ -416,7 +415,6 @@ async fn a_retry_waits_for_the_next_attempt_to_connect_of_each_endpoint() {
     let waiting = retry(&connection, SECOND, 100 * SECOND);
     network.refuse(&[]);
     let mut server = network.server().await;
-    let stream = server.request().await;
-    server.refuse(stream, "0").await;
+    server.serve().await;
     assert!(reply(waiting).await.is_ok());
 }

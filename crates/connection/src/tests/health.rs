@@ -21,10 +21,15 @@ async fn checked(network: &mut Network) -> (Connection, Server, u32) {
     (connection, server, check)
 }
 
+/// The first word of a health check.
+async fn say_serving(server: &mut Server, check: u32) {
+    server.respond(check, &KIND).await;
+    server.message(check, SERVING).await;
+}
+
 async fn assert_is_up(connection: &Connection, server: &mut Server) {
     let calling = call(connection);
-    let stream = server.request().await;
-    server.refuse(stream, "0").await;
+    server.serve().await;
     assert!(reply(calling).await.is_ok());
 }
 
@@ -33,10 +38,8 @@ async fn calls_go_to_a_server_while_it_says_that_the_service_is_up() {
     let mut network = Network::new(&[1]);
     let (connection, mut server, check) = checked(&mut network).await;
     let waiting = call(&connection);
-    server.respond(check, &KIND).await;
-    server.message(check, SERVING).await;
-    let stream = server.request().await;
-    server.refuse(stream, "0").await;
+    say_serving(&mut server, check).await;
+    server.serve().await;
     assert!(reply(waiting).await.is_ok());
     server.message(check, NOT_SERVING).await;
     pass(milliseconds(1)).await;
@@ -84,8 +87,7 @@ async fn calls_fail_where_the_check_does() {
 async fn a_check_that_ends_after_a_response_is_repeated_soon() {
     let mut network = Network::new(&[1]);
     let (connection, mut server, check) = checked(&mut network).await;
-    server.respond(check, &KIND).await;
-    server.message(check, SERVING).await;
+    say_serving(&mut server, check).await;
     pass(milliseconds(1)).await;
     assert_is_up(&connection, &mut server).await;
     let start = now();
@@ -93,10 +95,8 @@ async fn a_check_that_ends_after_a_response_is_repeated_soon() {
     let again = server.request().await;
     assert!(now() - start <= milliseconds(101));
     let waiting = call(&connection);
-    server.respond(again, &KIND).await;
-    server.message(again, SERVING).await;
-    let stream = server.request().await;
-    server.refuse(stream, "0").await;
+    say_serving(&mut server, again).await;
+    server.serve().await;
     assert!(reply(waiting).await.is_ok());
     pass(2 * SECOND).await;
     assert_is_up(&connection, &mut server).await;
@@ -108,8 +108,7 @@ async fn a_check_that_ends_after_a_response_is_repeated_soon() {
     assert!(text.contains("the health check has no reply"), "{text}");
     let time = now() - start;
     assert!(time >= SECOND && time < milliseconds(1210), "{time:?}");
-    server.respond(silent, &KIND).await;
-    server.message(silent, SERVING).await;
+    say_serving(&mut server, silent).await;
     pass(milliseconds(1)).await;
     assert_is_up(&connection, &mut server).await;
     // One that was down stays so while it is asked again.
@@ -126,8 +125,7 @@ async fn checks_with_a_response_are_a_tenth_of_a_second_apart() {
     let (_connection, mut server, mut check) = checked(&mut network).await;
     let start = now();
     for _ in 0..10 {
-        server.respond(check, &KIND).await;
-        server.message(check, SERVING).await;
+        say_serving(&mut server, check).await;
         server.end(check, "0").await;
         check = server.request().await;
     }
@@ -140,8 +138,7 @@ async fn checks_with_a_response_are_a_tenth_of_a_second_apart() {
 async fn each_connection_in_turn_asks() {
     let mut network = Network::new(&[1]);
     let (connection, mut server, check) = checked(&mut network).await;
-    server.respond(check, &KIND).await;
-    server.message(check, SERVING).await;
+    say_serving(&mut server, check).await;
     pass(milliseconds(1)).await;
     assert_is_up(&connection, &mut server).await;
     drop(server);
@@ -151,8 +148,7 @@ async fn each_connection_in_turn_asks() {
     let check = server.request().await;
     assert!(tokio::time::timeout(10 * SECOND, server.request()).await.is_err(), "the call waits");
     server.refuse(check, "12").await;
-    let stream = server.request().await;
-    server.refuse(stream, "0").await;
+    server.serve().await;
     assert!(reply(waiting).await.is_ok());
 }
 
@@ -165,8 +161,7 @@ async fn a_connection_that_replaces_one_that_is_too_old_asks_too() {
     let connecting = ready(&connection);
     let mut old = network.server().await;
     let check = old.request().await;
-    old.respond(check, &KIND).await;
-    old.message(check, SERVING).await;
+    say_serving(&mut old, check).await;
     connecting.await.unwrap().unwrap();
     pass(12 * SECOND).await;
     let waiting = call(&connection);
@@ -174,8 +169,7 @@ async fn a_connection_that_replaces_one_that_is_too_old_asks_too() {
     let check = server.request().await;
     assert!(tokio::time::timeout(5 * SECOND, server.request()).await.is_err(), "the call waits");
     server.refuse(check, "12").await;
-    let stream = server.request().await;
-    server.refuse(stream, "0").await;
+    server.serve().await;
     assert!(reply(waiting).await.is_ok());
 }
 
@@ -188,11 +182,9 @@ async fn a_check_takes_a_stream() {
     let mut server = network.dialed().await;
     server.open(Some(1)).await;
     let check = server.request().await;
-    server.respond(check, &KIND).await;
-    server.message(check, SERVING).await;
+    say_serving(&mut server, check).await;
     let mut other = network.server().await;
-    let stream = other.request().await;
-    other.refuse(stream, "0").await;
+    other.serve().await;
     assert!(reply(waiting).await.is_ok());
 }
 

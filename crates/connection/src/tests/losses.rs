@@ -26,8 +26,7 @@ async fn follow(has_served: bool, end: End) -> (u16, bool, Duration) {
     assert_eq!(server.port, 1);
     if has_served {
         let calling = call(&connection);
-        let stream = server.request().await;
-        server.refuse(stream, "0").await;
+        server.serve().await;
         drop(reply(calling).await.unwrap());
     }
     network.resolved();
@@ -56,8 +55,7 @@ async fn follow(has_served: bool, end: End) -> (u16, bool, Duration) {
     let calling = call(&connection);
     let mut next = network.server().await;
     let time = now() - start;
-    let stream = next.request().await;
-    next.refuse(stream, "0").await;
+    next.serve().await;
     assert!(reply(calling).await.is_ok());
     pass(10 * SECOND).await;
     (next.port, network.resolved() > 0, time)
@@ -125,8 +123,7 @@ async fn a_response_over_an_older_connection_shortens_no_back_off() {
     old.respond(second, &[]).await;
     assert!(network.is_quiet(milliseconds(500)).await);
     let mut next = network.server().await;
-    let stream = next.request().await;
-    next.refuse(stream, "0").await;
+    next.serve().await;
     assert!(reply(waiting).await.is_ok());
     drop((calls, old, young));
 }

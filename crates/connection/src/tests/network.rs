@@ -354,6 +354,12 @@ impl Server {
         self.headers(stream, true, &fields, true).await;
     }
 
+    /// Carries out the next request.
+    pub(crate) async fn serve(&mut self) {
+        let stream = self.request().await;
+        self.refuse(stream, "0").await;
+    }
+
     /// Ends a response.
     pub(crate) async fn end(&mut self, stream: u32, status: &str) {
         self.headers(stream, false, &[("grpc-status", status)], true).await;

@@ -14,8 +14,7 @@ fn serve_in_a_runtime(network: &mut Network, connection: &Connection) {
     runtime().block_on(async {
         let calling = call(connection);
         let mut server = network.server().await;
-        let stream = server.request().await;
-        server.refuse(stream, "0").await;
+        server.serve().await;
         assert!(reply(calling).await.is_ok());
     });
 }

@@ -113,8 +113,7 @@ async fn each_connection_in_a_row_is_given_up_later_unless_the_one_before_was_of
             3 => {
                 let calling = call(&connection);
                 let server = &mut servers[3];
-                let stream = server.request().await;
-                server.refuse(stream, "0").await;
+                server.serve().await;
                 drop(reply(calling).await.unwrap());
             }
             // Exactly as old as the longest back-off at the end of its second call, and a little older.

@@ -82,8 +82,7 @@ async fn a_stream_is_taken_until_its_response_has_ended() {
     let trailers =
         soon(std::future::poll_fn(|cx| http_body::Body::poll_frame(std::pin::Pin::new(&mut body), cx)));
     assert!(trailers.await.unwrap().unwrap().is_trailers());
-    let stream = server.request().await;
-    server.refuse(stream, "0").await;
+    server.serve().await;
     assert!(reply(third).await.is_ok());
     drop(body);
 }
@@ -103,8 +102,7 @@ async fn calls_wait_for_a_stream_while_no_further_connection_can_be_made() {
     assert!(!second.is_finished());
     server.refuse(stream, "0").await;
     assert!(reply(first).await.is_ok());
-    let stream = server.request().await;
-    server.refuse(stream, "0").await;
+    server.serve().await;
     assert!(reply(second).await.is_ok());
 }
 
@@ -188,8 +186,7 @@ async fn a_connection_with_a_free_stream_is_enough() {
     let mut server = connected(&mut network, &connection).await;
     let calls = [call(&connection), call(&connection)];
     for call in calls {
-        let stream = server.request().await;
-        server.refuse(stream, "0").await;
+        server.serve().await;
         assert!(reply(call).await.is_ok());
     }
     assert!(network.is_quiet(Duration::from_secs(10)).await);
