@@ -639,6 +639,16 @@ async fn a_state_whose_ranges_leave_a_gap() {
     }
 }
 
+/// Begins a download, which ends before it is over, as if its process were killed.
+async fn kill(download: Download<'_>, client: &HttpRetryService<impl TransferService>, path: &Path) {
+    tokio::select! {
+        biased;
+        ended = download.to_file(client, path) => panic!("{ended:?}"),
+        // The clock stands still until all that came is written.
+        () = tokio::time::sleep(std::time::Duration::from_millis(1)) => {}
+    }
+}
+
 /// A process that is killed loses what came since.
 #[tokio::test(start_paused = true)]
 async fn the_state_is_written_every_16_mib() {
@@ -651,12 +661,7 @@ async fn the_state_is_written_every_16_mib() {
     }
     let folder = Folder::new();
     let request = || download().resumable();
-    tokio::select! {
-        biased;
-        ended = request().to_file(&client, folder.file("a")) => panic!("{ended:?}"),
-        // The clock stands still until all that came is written.
-        () = tokio::time::sleep(std::time::Duration::from_millis(1)) => {}
-    }
+    kill(request(), &client, &folder.file("a")).await;
     assert_eq!(read(&folder.file("a.gax-part")).len(), MIB_16 + 10);
     drop(requests(&long));
     request().to_file(&client, folder.file("a")).await.unwrap();
@@ -671,11 +676,7 @@ async fn a_state_without_bytes_is_none() {
     one.lock().unwrap().has_checksum = false;
     let folder = Folder::new();
     let request = || download().resumable();
-    tokio::select! {
-        biased;
-        ended = request().to_file(&client, folder.file("a")) => panic!("{ended:?}"),
-        () = tokio::time::sleep(std::time::Duration::from_millis(1)) => {}
-    }
+    kill(request(), &client, &folder.file("a")).await;
     assert_eq!(folder.names(), ["a.gax-part", "a.gax-state"]);
     request().to_file(&client, folder.file("a")).await.unwrap();
     assert_eq!((&*read(&folder.file("a")), requests(&one).len()), (&b"another"[..], 2));
