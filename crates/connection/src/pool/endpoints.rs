@@ -11,12 +11,8 @@ use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
 use gax_wire::__house::NotConnected;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::time::Instant;
 use tonic::codegen::StdError;
-
-/// For how long an endpoint may be missing from the resolver's list until the resolver is asked again.
-pub(super) const MAX_ABSENCE: Duration = Duration::from_secs(30);
 
 /// The endpoints.
 #[derive(Default)]
@@ -133,7 +129,7 @@ impl Endpoints {
         let start = match picker {
             Picker::First => 0,
             Picker::RoundRobin => self.turn,
-            // Steps can be added to it.
+            // Half of the bits: steps can be added to it.
             Picker::LeastInFlight => usize::try_from(ThreadJitter.next_u64() >> 33).unwrap_or_default(),
         };
         let mut best: Option<(Rank, usize, &Arc<PooledConnection>)> = None;
@@ -294,9 +290,9 @@ impl Endpoint {
         for connection in connections {
             connection.traffic().keep_watching(true);
         }
-        // One that waits for its health has streams too.
+        // One that waits for its health has streams too. One that has ended is about to be counted as lost, which decides what follows it.
         let is_full =
-            connections.iter().all(|connection| connection.end().has_ended() || connection.is_full());
+            connections.iter().all(|connection| !connection.end().has_ended() && connection.is_full());
         if is_full && connections.len() < max_connections && !self.is_draining && self.life.want() {
             self.subchannel.wanted.notify_one();
         }

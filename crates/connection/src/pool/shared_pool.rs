@@ -2,7 +2,6 @@
 
 use crate::endpoint::Owner as _;
 use crate::guarded::guarded;
-use crate::pool::endpoints::MAX_ABSENCE;
 use crate::pool::pool::{Pick, Pool};
 use crate::pool::waiting_calls::{CallTerms, Placement};
 use crate::settings::Waits;
@@ -19,6 +18,9 @@ use tonic::codegen::StdError;
 /// How soon a resolver may be asked again because a connection failed, and because it says that something has changed.
 const FAILURE_PAUSE: Duration = Duration::from_secs(1);
 const CHANGE_PAUSE: Duration = Duration::from_millis(100);
+
+/// For how long an endpoint may be missing from the resolver's list until the resolver is asked again.
+const MAX_ABSENCE: Duration = Duration::from_secs(30);
 
 /// Ends the pool with the last clone of a connection and the last call.
 pub(crate) struct SharedPool(Arc<Pool>);

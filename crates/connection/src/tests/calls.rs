@@ -60,21 +60,13 @@ async fn a_request_that_is_given_back_goes_to_eight_other_connections_at_most() 
     let mut network = Network::new(&[1]);
     let connection = network.connection().wait_for_ready(true).connect_lazy().unwrap();
     let calling = call(&connection);
-    let close = async |network: &mut Network| {
-        let server = network.server().await;
-        let facts = Arc::clone(&network.facts);
-        tokio::spawn(async move {
-            facts.ready.notified().await;
-            drop(server);
-        });
-    };
     for _ in 0..9 {
-        close(&mut network).await;
+        network.close_next().await;
     }
     let text = error(calling).await;
     assert!(text.contains("the connection to 127.0.0.1:1 failed"), "{text}");
     let calling = call(&connection);
-    close(&mut network).await;
+    network.close_next().await;
     let mut server = network.server().await;
     server.serve().await;
     assert!(reply(calling).await.is_ok(), "a request that was given back once");

@@ -89,6 +89,34 @@ async fn calls_fail_while_connections_are_lost_as_soon_as_they_are_made() {
     assert!(ready(&connection).await.unwrap().is_err());
 }
 
+/// A call that such a connection gives back doesn't have the next one made before the back-off is over.
+#[tokio::test(start_paused = true)]
+async fn connections_that_are_lost_as_soon_as_they_are_made_are_not_made_in_a_loop() {
+    let mut network = Network::new(&[1]);
+    let connection = network.connection().connect_lazy().unwrap();
+    let calling = call(&connection);
+    network.close_next().await;
+    let text = error(calling).await;
+    assert!(text.contains("connections are lost as soon as they are made"), "{text}");
+    assert!(network.is_quiet(milliseconds(790)).await);
+
+    let mut network = Network::new(&[1]);
+    let connection = network.connection().wait_for_ready(true).connect_lazy().unwrap();
+    let calling = call(&connection);
+    let mut last = now();
+    for longest in [0, 1201, 1921, 3073] {
+        network.close_next().await;
+        let wait = now() - last;
+        assert!(
+            wait <= milliseconds(longest) && wait >= milliseconds(longest * 2 / 3),
+            "{wait:?}, {longest}"
+        );
+        last = now();
+    }
+    network.server().await.serve().await;
+    assert!(reply(calling).await.is_ok());
+}
+
 /// As behind a server whose connections live shorter than its calls.
 #[tokio::test(start_paused = true)]
 async fn calls_wait_while_those_on_a_connection_that_ended_may_have_a_response_yet() {
@@ -102,6 +130,24 @@ async fn calls_wait_while_those_on_a_connection_that_ended_may_have_a_response_y
     drop(reply(first).await.unwrap());
     assert!(!network.is_quiet(milliseconds(10)).await, "it was of use: the next one is made now");
     second.abort();
+}
+
+/// The call that finds out that a connection takes no more calls has none made in its place either.
+#[tokio::test(start_paused = true)]
+async fn a_call_after_the_end_of_a_connection_waits_too() {
+    let mut network = Network::new(&[1]);
+    let connection = network.connection().connect_lazy().unwrap();
+    let first = call(&connection);
+    let mut server = network.server().await;
+    let stream = server.request().await;
+    server.goaway(stream, 0, "").await;
+    settle().await;
+    let second = call(&connection);
+    assert!(network.is_quiet(milliseconds(500)).await);
+    server.respond(stream, &[]).await;
+    drop(reply(first).await.unwrap());
+    network.server().await.serve().await;
+    assert!(reply(second).await.is_ok());
 }
 
 /// The response of a connection that served before is no news of a younger one.

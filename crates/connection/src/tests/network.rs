@@ -142,6 +142,16 @@ impl Network {
         server
     }
 
+    /// Dials a server that closes its connection before a request can be sent over it.
+    pub(crate) async fn close_next(&mut self) {
+        let server = self.server().await;
+        let facts = Arc::clone(&self.facts);
+        tokio::spawn(async move {
+            facts.ready.notified().await;
+            drop(server);
+        });
+    }
+
     /// Whether nobody dials for so long.
     pub(crate) async fn is_quiet(&mut self, time: Duration) -> bool {
         timeout(time, self.dialed.recv()).await.is_err()
