@@ -196,8 +196,11 @@ impl<'a, S: TransferService> Receiver<'a, S> {
         (written, place): (&Hasher, usize),
     ) -> SharedProgress<'a> {
         // An MD5 of a range could be compared with nothing.
-        let checksums = if self.checksums.crc32c { Checksums::CRC32C } else { Checksums::NONE };
-        let written = if self.checksums.crc32c { written.clone() } else { Hasher::new(checksums) };
+        let (checksums, written) = if self.checksums.crc32c {
+            (Checksums::CRC32C, written.clone())
+        } else {
+            (Checksums::NONE, Hasher::new(Checksums::NONE))
+        };
         let position = first.lock().position();
         let position = Position { offset: begin, limit: Some(end), is_hashed: false, ..position };
         SharedProgress::new(Sink::part(file.part(), begin, checksums, written), position, place)
