@@ -64,7 +64,7 @@ impl Row {
     }
 }
 
-/// What a cell says. One that is no number comes last.
+/// The number in a cell. One without a number comes last.
 fn number(cell: &str) -> f64 {
     cell.parse().unwrap_or(f64::INFINITY)
 }

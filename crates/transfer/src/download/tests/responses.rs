@@ -1,4 +1,4 @@
-//! What follows a response, and one that is not of the wanted object.
+//! Responses: the requests that follow them, and those that are not of the wanted object.
 
 use super::server::{Act, TEXT, download, read, requests, server};
 use crate::checksum::Checksums;

@@ -1,4 +1,4 @@
-//! What an earlier process has left.
+//! Downloads that go on with the file and the state of an earlier process.
 
 use super::server::{Act, TEXT, download, read, requests, server};
 use crate::checksum::{Checksums, Hasher};
