@@ -4,19 +4,15 @@
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "it prints what the benches measured")]
 
 use std::process::{Command, Stdio};
-use tonic_gax_benches::page::{Figures, table};
-
-/// The benches with the cases that they run, all if none are named. Times differ from process to process, so that the table has the
-/// medians of three; what is counted is the same in each.
-const RUNS: [(&str, &[&str]); 5] =
-    [("speed", &[]), ("speed", TIMED), ("speed", TIMED), ("memory", &[]), ("streams", &[])];
-
-/// The cases of `speed` that take times.
-const TIMED: &[&str] = &["canned", "zero-delay", "loopback", "one retry", "1 MiB"];
+use tonic_gax_benches::page::{Figures, table, timed};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut text = String::new();
-    for (bench, cases) in RUNS {
+    // Times differ from process to process: the table has the medians of three. Without cases a bench runs all.
+    let timed: Vec<&str> = timed().collect();
+    for (bench, cases) in
+        [("speed", &[][..]), ("speed", &timed), ("speed", &timed), ("memory", &[]), ("streams", &[])]
+    {
         eprintln!("{bench} ..");
         let output = Command::new(env!("CARGO"))
             .args(["bench", "-p", "tonic-gax-benches", "--features", "peers", "--bench", bench, "--"])

@@ -36,11 +36,11 @@ pub struct Summary {
 
 /// Measures by turns. The first lane is what the others are compared with.
 #[must_use]
-pub fn by_turns(mut lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
-    let mut costs: Vec<Vec<f64>> = vec![Vec::new(); lanes.len()];
+pub fn by_turns(lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
+    let mut lanes: Vec<(Lane<'_>, Vec<f64>)> = lanes.into_iter().map(|lane| (lane, Vec::new())).collect();
     for round in 0..=turns.rounds {
         for place in order(lanes.len(), round) {
-            let (Some(lane), Some(costs)) = (lanes.get_mut(place), costs.get_mut(place)) else { continue };
+            let Some((lane, costs)) = lanes.get_mut(place) else { continue };
             let cost = (lane.turn)(turns.calls).as_secs_f64() * 1e9 / f64::from(turns.calls);
             // The first round warms up.
             if round > 0 {
@@ -48,10 +48,9 @@ pub fn by_turns(mut lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
             }
         }
     }
-    let first = costs.first().cloned().unwrap_or_default();
+    let first = lanes.first().map(|(_, costs)| costs.clone()).unwrap_or_default();
     lanes
         .iter()
-        .zip(&costs)
         .map(|(lane, costs)| {
             let ratios: Vec<f64> = costs.iter().zip(&first).map(|(cost, first)| cost / first).collect();
             Summary {

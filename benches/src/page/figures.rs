@@ -98,5 +98,6 @@ mod tests {
         assert_eq!(figures.get(("loopback", ""), "raw tonic client", "ns a call"), None);
         assert_eq!(figures.get(case, "raw tonic client", "target"), None);
         assert_eq!(figures.get(case, "raw tonic client", "ns a call"), Some("1000"));
+        assert_eq!(figures.get(case, "layer under tonic's client", "ns a call"), Some("1250"));
     }
 }

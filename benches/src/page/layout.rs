@@ -108,6 +108,11 @@ const LINES: [Line; 18] = [
     line("a message each way: the same", ("canned, both stream", ""), "processor time x raw", "1.03, 1.00"),
 ];
 
+/// The cases of the rows that take times. What is counted is the same in each process.
+pub fn timed() -> impl Iterator<Item = &'static str> {
+    LINES.iter().map(|line| line.case.0).filter(|case| *case != COUNTED.0)
+}
+
 /// Who has a column: the name in the benches, and its heading.
 const COLUMNS: [(&str, &str); 10] = [
     ("raw, set_timeout", "timeout only"),

@@ -4,4 +4,4 @@ mod figures;
 mod layout;
 
 pub use figures::Figures;
-pub use layout::table;
+pub use layout::{table, timed};
