@@ -36,9 +36,7 @@ impl Server {
 
     /// The values of a header in the last request.
     fn last(&self, name: &str) -> Vec<String> {
-        let requests = self.requests.lock().unwrap();
-        let values = requests.last().unwrap().get_all(name).iter();
-        values.map(|value| value.to_str().unwrap().to_owned()).collect()
+        values(self.requests.lock().unwrap().last().unwrap(), name)
     }
 }
 
@@ -79,6 +77,10 @@ impl Error for Broken {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         Some(&self.0)
     }
+}
+
+fn values(headers: &HeaderMap, name: &str) -> Vec<String> {
+    headers.get_all(name).iter().map(|value| value.to_str().unwrap().to_owned()).collect()
 }
 
 /// A request to `storage.test` over TLS.
@@ -190,9 +192,6 @@ fn headers_that_can_be_sent() {
 fn headers_are_added_where_the_caller_has_none_and_may_have_several_values() {
     let several =
         AuthHeaders::bearer("t").unwrap().header("x-key", "a").unwrap().header("x-key", "b").unwrap();
-    let values = |headers: &HeaderMap, name: &str| -> Vec<String> {
-        headers.get_all(name).iter().map(|value| value.to_str().unwrap().to_owned()).collect()
-    };
     let mut headers = HeaderMap::new();
     assert!(several.add_to(&mut headers));
     assert_eq!(
