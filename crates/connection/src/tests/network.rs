@@ -142,7 +142,7 @@ impl Network {
         server
     }
 
-    /// Dials a server that closes its connection before a request can be sent over it.
+    /// Lets the next server close its connection before a request can be sent over it.
     pub(crate) async fn close_next(&mut self) {
         let server = self.server().await;
         let facts = Arc::clone(&self.facts);
