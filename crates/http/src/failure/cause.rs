@@ -156,6 +156,7 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
         if current.is::<tokio::time::error::Elapsed>() {
             return Cause::new(TransportFailure::Timeout, reach);
         }
+        #[cfg(feature = "rustls")]
         if current.is::<rustls::Error>() {
             return Cause::new(broken, reach);
         }

@@ -5,10 +5,12 @@ use crate::request::ReplayBody;
 use crate::reqwest::execution::{Sent, run};
 use crate::reqwest::service::ReqwestService;
 use crate::service::HttpRetryService;
+#[cfg(feature = "multipart")]
 use ::reqwest::multipart::Form;
 use ::reqwest::{Body, IntoUrl, RequestBuilder, Response};
 use gax_driver::CallOptions;
 use http::{Extensions, HeaderMap, HeaderName, HeaderValue, Method, Version};
+#[cfg(any(feature = "json", feature = "form", feature = "query"))]
 use serde::Serialize;
 use std::fmt;
 use std::time::Duration;
@@ -94,6 +96,7 @@ impl ReqwestRequestBuilder {
     }
 
     /// Adds parameters to the query.
+    #[cfg(feature = "query")]
     pub fn query(self, query: &(impl Serialize + ?Sized)) -> Self {
         self.configure(|request| request.query(query))
     }
@@ -109,16 +112,19 @@ impl ReqwestRequestBuilder {
     }
 
     /// The body as JSON, with its content type.
+    #[cfg(feature = "json")]
     pub fn json(self, json: &(impl Serialize + ?Sized)) -> Self {
         Self { body: None, ..self }.configure(|request| request.json(json))
     }
 
     /// The body as a form, with its content type.
+    #[cfg(feature = "form")]
     pub fn form(self, form: &(impl Serialize + ?Sized)) -> Self {
         Self { body: None, ..self }.configure(|request| request.form(form))
     }
 
     /// The body as a multipart form, with its content type. It is sent again if all its parts are in memory.
+    #[cfg(feature = "multipart")]
     pub fn multipart(self, form: Form) -> Self {
         Self { body: None, ..self }.configure(|request| request.multipart(form))
     }

@@ -4,6 +4,7 @@
 mod failure;
 mod http_status;
 mod idempotency;
+mod json;
 pub mod presets;
 mod retry_info;
 mod status_set;

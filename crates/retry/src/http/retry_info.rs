@@ -1,7 +1,6 @@
 //! `google.rpc.RetryInfo` in the body of an HTTP error.
 
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
-use std::fmt;
+use crate::http::json::{Json, is_digits};
 use std::time::Duration;
 
 /// How long the `google.rpc.RetryInfo` in a JSON error of Google's asks to wait: a body such as
@@ -24,109 +23,44 @@ use std::time::Duration;
 #[must_use]
 pub fn retry_info_in_json(body: &[u8]) -> Option<Duration> {
     let mut longest = None;
-    let mut json = serde_json::Deserializer::from_slice(body);
+    let text = body.utf8_chunks().next()?.valid();
     // If the body breaks off, what came before counts.
-    let _broken_off = Level { place: Place::Body, longest: &mut longest }.deserialize(&mut json);
+    let _broken_off = Json(text).elements(|error| {
+        error.members(|json, name| match name {
+            "error" => json.members(|json, name| match name {
+                "details" => json.elements(|detail| read_detail(detail, &mut longest)),
+                _ => json.pass(),
+            }),
+            _ => json.pass(),
+        })
+    });
     longest
 }
 
-/// Where a value stands.
-#[derive(Debug, Clone, Copy)]
-enum Place {
-    /// The body, or one error of an array of them.
-    Body,
-    /// `error`.
-    Error,
-    /// `error.details`, or one of them.
-    Details,
-}
-
-/// Reads the value at a place; anything of another type is passed over.
-struct Level<'a> {
-    place: Place,
-    longest: &'a mut Option<Duration>,
-}
-
-impl<'de> DeserializeSeed<'de> for Level<'_> {
-    type Value = ();
-
-    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
-        deserializer.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Level<'_> {
-    type Value = ();
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("any value")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<(), A::Error> {
-        while values.next_element_seed(Level { place: self.place, longest: self.longest })?.is_some() {}
-        Ok(())
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<(), A::Error> {
-        let (mut is_retry_info, mut delay) = (false, None);
-        while let Some(name) = fields.next_key::<String>()? {
-            let inner = match (self.place, name.as_str()) {
-                (Place::Body, "error") => Place::Error,
-                (Place::Error, "details") => Place::Details,
-                (Place::Details, "@type" | "retryDelay") => {
-                    let value: serde_json::Value = fields.next_value()?;
-                    let text = value.as_str().unwrap_or_default();
-                    if name == "@type" {
-                        is_retry_info = text.rsplit('/').next() == Some("google.rpc.RetryInfo");
-                    } else {
-                        delay = duration(text);
-                    }
-                    if is_retry_info {
-                        *self.longest = delay.max(*self.longest);
-                    }
-                    continue;
-                }
-                _ => {
-                    let _ignored: IgnoredAny = fields.next_value()?;
-                    continue;
-                }
-            };
-            fields.next_value_seed(Level { place: inner, longest: self.longest })?;
+/// Reads one of an error's details.
+fn read_detail(json: &mut Json<'_>, longest: &mut Option<Duration>) -> Option<()> {
+    let (mut is_retry_info, mut delay) = (false, None);
+    json.members(|json, name| {
+        match name {
+            "@type" => {
+                let name = json.text_or_other()?;
+                is_retry_info = name.rsplit('/').next() == Some("google.rpc.RetryInfo");
+            }
+            "retryDelay" => delay = duration(&json.text_or_other()?),
+            _ => return json.pass(),
         }
-        Ok(())
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<(), E> {
-        Ok(())
-    }
-
-    fn visit_unit<E>(self) -> Result<(), E> {
-        Ok(())
-    }
+        if is_retry_info {
+            *longest = delay.max(*longest);
+        }
+        Some(())
+    })
 }
 
 /// A duration in protobuf's JSON form: seconds with up to nine decimals, and an `s`.
 fn duration(text: &str) -> Option<Duration> {
     let number = text.strip_suffix('s')?;
     let (seconds, decimals) = number.split_once('.').unwrap_or((number, "0"));
-    let is_number = |digits: &str| !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
-    if !is_number(seconds) || !is_number(decimals) || decimals.len() > 9 {
+    if !is_digits(seconds) || !is_digits(decimals) || decimals.len() > 9 {
         return None;
     }
     Some(Duration::new(seconds.parse().ok()?, format!("{decimals:0<9}").parse().ok()?))

@@ -1,9 +1,6 @@
 //! One field of a JSON body.
 
-use serde::Deserialize as _;
-use serde::de::{DeserializeSeed, Deserializer, Error, IgnoredAny, MapAccess, Visitor};
-use serde_json::value::RawValue;
-use std::fmt;
+use crate::http::json::Json;
 
 /// The longest body that is searched. Metadata is far shorter; what is longer is payload.
 const LONGEST: usize = 1 << 20;
@@ -16,72 +13,21 @@ pub(super) fn holds(body: &[u8], path: &str) -> bool {
     if body.len() > LONGEST {
         return false;
     }
-    let mut json = serde_json::Deserializer::from_slice(body);
-    let found = At(path).deserialize(&mut json);
-    found.unwrap_or(false) && json.end().is_ok()
+    let mut json = Json(str::from_utf8(body).unwrap_or_default());
+    holds_at(&mut json, path).unwrap_or(false) && json.is_at_end()
 }
 
-/// The value at the rest of a path.
-struct At<'a>(&'a str);
-
-impl<'de> DeserializeSeed<'de> for At<'_> {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, value: D) -> Result<bool, D::Error> {
-        if !self.0.is_empty() {
-            return value.deserialize_any(Object(self.0));
+fn holds_at(json: &mut Json<'_>, path: &str) -> Option<bool> {
+    let (name, rest) = path.split_once('.').unwrap_or((path, ""));
+    let mut found = false;
+    json.members(|json, member| {
+        if member != name {
+            return json.pass();
         }
-        let value = <&RawValue>::deserialize(value)?;
-        Ok(!matches!(value.get(), "null" | "\"\""))
-    }
-}
-
-/// Looks for the first name of a path in an object.
-struct Object<'a>(&'a str);
-
-impl<'de> Visitor<'de> for Object<'_> {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<bool, A::Error> {
-        let (name, rest) = self.0.split_once('.').unwrap_or((self.0, ""));
-        let mut found = false;
-        while let Some(IsName(same)) = map.next_key_seed(Name(name))? {
-            if same {
-                found = map.next_value_seed(At(rest))?;
-            } else {
-                map.next_value::<IgnoredAny>()?;
-            }
-        }
-        Ok(found)
-    }
-}
-
-struct Name<'a>(&'a str);
-
-struct IsName(bool);
-
-impl<'de> DeserializeSeed<'de> for Name<'_> {
-    type Value = IsName;
-
-    fn deserialize<D: Deserializer<'de>>(self, key: D) -> Result<IsName, D::Error> {
-        key.deserialize_str(self)
-    }
-}
-
-impl Visitor<'_> for Name<'_> {
-    type Value = IsName;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a name")
-    }
-
-    fn visit_str<E: Error>(self, key: &str) -> Result<IsName, E> {
-        Ok(IsName(key == self.0))
-    }
+        found = if rest.is_empty() { json.holds_something()? } else { holds_at(json, rest)? };
+        Some(())
+    })?;
+    Some(found)
 }
 
 #[cfg(test)]
