@@ -1,6 +1,9 @@
 //! Turns, and the costs that come of them.
 
 use super::lane::Lane;
+use rand::SeedableRng as _;
+use rand::rngs::SmallRng;
+use rand::seq::SliceRandom as _;
 
 /// How much is measured.
 #[derive(Debug, Clone, Copy)]
@@ -38,8 +41,8 @@ pub struct Summary {
 #[must_use]
 pub fn by_turns(lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
     let mut lanes: Vec<(Lane<'_>, Vec<f64>)> = lanes.into_iter().map(|lane| (lane, Vec::new())).collect();
-    for round in 0..=turns.rounds {
-        for place in order(lanes.len(), round) {
+    for (round, order) in (0..=turns.rounds).zip(orders(lanes.len())) {
+        for place in order {
             let Some((lane, costs)) = lanes.get_mut(place) else { continue };
             let cost = (lane.turn)(turns.calls).as_secs_f64() * 1e9 / f64::from(turns.calls);
             // The first round warms up.
@@ -63,12 +66,14 @@ pub fn by_turns(lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
         .collect()
 }
 
-/// The places of so many lanes in the order of a round. Another one begins in each round, and neighbours, many of which are alike, seldom
-/// follow each other: what one leaves to the allocator decides what the next one finds.
-fn order(lanes: usize, round: u32) -> impl Iterator<Item = usize> {
-    let stride = if lanes.is_multiple_of(7) { 1 } else { 7 };
-    let start = 3 * usize::try_from(round).unwrap_or_default();
-    (0..lanes).map(move |turn| (start + stride * turn) % lanes)
+/// The places of so many lanes, round by round, each time in another order and the same in every run. A lane must not always follow the same
+/// one: what that one left to the allocator and in the caches is a part of its cost.
+fn orders(lanes: usize) -> impl Iterator<Item = Vec<usize>> {
+    let (mut order, mut random) = (Vec::from_iter(0..lanes), SmallRng::seed_from_u64(1));
+    std::iter::repeat_with(move || {
+        order.shuffle(&mut random);
+        order.clone()
+    })
 }
 
 #[expect(
@@ -92,10 +97,25 @@ mod tests {
     #[test]
     fn each_lane_has_a_turn_in_each_round() {
         for lanes in 1..20 {
-            for round in 0..5 {
-                let mut places: Vec<_> = order(lanes, round).collect();
-                places.sort_unstable();
-                assert_eq!(places, (0..lanes).collect::<Vec<_>>());
+            for mut order in orders(lanes).take(5) {
+                order.sort_unstable();
+                assert_eq!(order, Vec::from_iter(0..lanes));
+            }
+        }
+    }
+
+    #[test]
+    fn each_lane_follows_each_other_one_about_as_often() {
+        const LANES: usize = 9;
+        let mut followed = [[0; LANES]; LANES];
+        for order in orders(LANES).take(720) {
+            for pair in order.windows(2) {
+                followed[pair[1]][pair[0]] += 1;
+            }
+        }
+        for (lane, before) in followed.iter().enumerate() {
+            for (other, &times) in before.iter().enumerate() {
+                assert!(lane == other && times == 0 || (40..=120).contains(&times), "{lane} after {other}: {times}");
             }
         }
     }

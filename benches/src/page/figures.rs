@@ -47,18 +47,24 @@ impl Figures {
         self.rows.push(Row { case: case.clone(), name: name.clone(), cells });
     }
 
-    /// A figure: the case and the heading below it, if there is one, the row and the column. The median, if it was printed more than once.
+    /// A figure: the case and the heading below it, if there is one, the row and the column. The median, if it was printed more than once. The
+    /// quartiles of a ratio follow it in brackets.
     #[must_use]
-    pub fn get(&self, case: (&str, &str), name: &str, column: &str) -> Option<&str> {
+    pub fn get(&self, case: (&str, &str), name: &str, column: &str) -> Option<String> {
         let rows = self.rows.iter().filter(|row| row.is_of(case) && row.name == name);
-        let cells = rows.flat_map(|row| &row.cells).filter(|(other, _)| other == column);
-        let mut values: Vec<&str> = cells.map(|(_, value)| &**value).collect();
-        values.sort_by(|a, b| number(a).total_cmp(&number(b)));
-        values.get(values.len() / 2).copied()
+        let mut values: Vec<_> = rows.filter_map(|row| Some((row.cell(column)?, row))).collect();
+        values.sort_by(|(a, _), (b, _)| number(a).total_cmp(&number(b)));
+        let (value, row) = *values.get(values.len() / 2)?;
+        let quartiles = row.cell("quartiles").filter(|_| column.contains(" x "));
+        Some(quartiles.map_or_else(|| value.to_owned(), |range| format!("{value} ({range})")))
     }
 }
 
 impl Row {
+    fn cell(&self, column: &str) -> Option<&str> {
+        self.cells.iter().find(|(name, _)| name == column).map(|(_, value)| &**value)
+    }
+
     fn is_of(&self, (case, part): (&str, &str)) -> bool {
         self.case.0 == case && self.case.1 == part
     }
@@ -83,21 +89,22 @@ mod tests {
     fn a_figure_that_was_printed_more_than_once_is_the_median() {
         let run = |value| format!("speed\n  contender  over raw\n  layer  {value}\n");
         let figures = Figures::of(&["+10", "-2", "+9"].map(run).concat());
-        assert_eq!(figures.get(("speed", ""), "layer", "over raw"), Some("+9"));
+        assert_eq!(figures.get(("speed", ""), "layer", "over raw"), Some("+9".to_owned()));
     }
 
     #[test]
     fn a_figure_is_found_by_its_case_its_row_and_its_column() {
-        let mut table = Table::new(&["contender", "ns a call", "time x raw", "target"]);
-        table.row(["raw tonic client", "1000", "1.00", ""]);
-        table.row(["layer under tonic's client", "1250", "1.25", "<= 1.30"]);
+        let mut table = Table::new(&["contender", "ns a call", "time x raw", "quartiles", "target"]);
+        table.row(["raw tonic client", "1000", "1.00", "1.00 to 1.00", ""]);
+        table.row(["layer under tonic's client", "1250", "1.25", "1.24 to 1.27", "<= 1.30"]);
         let text = format!("warning: none\n\nloopback\n 64 in flight\n{}\nother\n", table.text());
         let figures = Figures::of(&text);
+        let get = |case, name, column| figures.get(case, name, column).unwrap_or_default();
         let case = ("loopback", "64 in flight");
-        assert_eq!(figures.get(case, "layer under tonic's client", "time x raw"), Some("1.25"));
-        assert_eq!(figures.get(("loopback", ""), "raw tonic client", "ns a call"), None);
-        assert_eq!(figures.get(case, "raw tonic client", "target"), None);
-        assert_eq!(figures.get(case, "raw tonic client", "ns a call"), Some("1000"));
-        assert_eq!(figures.get(case, "layer under tonic's client", "ns a call"), Some("1250"));
+        assert_eq!(get(case, "layer under tonic's client", "time x raw"), "1.25 (1.24 to 1.27)");
+        assert_eq!(get(("loopback", ""), "raw tonic client", "ns a call"), "");
+        assert_eq!(get(case, "raw tonic client", "target"), "");
+        assert_eq!(get(case, "raw tonic client", "ns a call"), "1000");
+        assert_eq!(get(case, "layer under tonic's client", "ns a call"), "1250");
     }
 }
