@@ -15,13 +15,11 @@ pub(crate) struct Page {
     file: String,
     links: Vec<(usize, String)>,
     anchors: BTreeSet<String>,
-    twice: Vec<String>,
 }
 
 impl Page {
     pub(crate) fn of(file: &str, text: &str) -> Self {
-        let mut page =
-            Self { file: file.to_owned(), links: Vec::new(), anchors: BTreeSet::new(), twice: Vec::new() };
+        let mut page = Self { file: file.to_owned(), links: Vec::new(), anchors: BTreeSet::new() };
         let mut heading: Option<String> = None;
         for (event, range) in Parser::new_ext(text, Options::ENABLE_TABLES).into_offset_iter() {
             match event {
@@ -43,11 +41,7 @@ impl Page {
                 }
                 Event::Html(html) | Event::InlineHtml(html) => {
                     let ids = html.split("id=\"").skip(1).filter_map(|rest| rest.split_once('"'));
-                    for (id, _) in ids {
-                        if !page.anchors.insert(id.to_owned()) {
-                            page.twice.push(format!("{file}:{}: id {id} again", line(text, range.start)));
-                        }
-                    }
+                    page.anchors.extend(ids.map(|(id, _)| id.to_owned()));
                 }
                 _ => {}
             }
@@ -75,11 +69,6 @@ impl Page {
             }
         }
         broken
-    }
-
-    /// Places that have the name of another one in the page.
-    pub(crate) fn twice(&self) -> &[String] {
-        &self.twice
     }
 
     /// Links that work in a clone only.
@@ -153,10 +142,6 @@ mod tests {
             broken("[a](../README.md#c1) [b](./other.md) [c](https://example.com/#x) <a@b.c>").is_empty()
         );
         assert!(broken("[a](https://github.com/tonic-gax/tonic-gax/blob/main/README.md#c1)").is_empty());
-        assert_eq!(
-            Page::of("docs/page.md", PAGE).targets().collect::<Vec<_>>(),
-            ["docs/other.md", "docs/page.md"]
-        );
     }
 
     #[test]
@@ -167,26 +152,10 @@ mod tests {
             ("../README.md#c2", 1),
             ("#nowhere", 1),
             ("https://github.com/tonic-gax/tonic-gax/blob/main/docs/gone.md", 1),
-            ("https://raw.githubusercontent.com/tonic-gax/tonic-gax/main/gone.svg", 1),
         ] {
             let found = broken(&format!("[a]({link})"));
             assert_eq!(found, [format!("docs/page.md:{line}: {link} leads nowhere")]);
         }
         assert_eq!(broken("a\n\n![p](gone.svg)\n"), ["docs/page.md:3: gone.svg leads nowhere"]);
-    }
-
-    #[test]
-    fn places_with_one_name_are_found() {
-        let page = Page::of("a.md", "# B\n\n<a id=\"c\"></a>\n\nx <a id=\"b\"></a> <a id=\"c\"></a>\n");
-        assert_eq!(page.twice(), ["a.md:5: id b again", "a.md:5: id c again"]);
-    }
-
-    #[test]
-    fn relative_links_are_found() {
-        let page = Page::of("README.md", "[a](docs/x.md)\n[b](https://example.com)\n![c](d.svg)\n");
-        assert_eq!(
-            page.relative(),
-            ["README.md:1: docs/x.md is a relative link", "README.md:3: d.svg is a relative link"]
-        );
     }
 }
