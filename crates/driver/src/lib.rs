@@ -140,6 +140,7 @@ pub mod protocol {
 }
 
 /// The back-off of other tools and libraries, for closures and HTTP requests.
+#[cfg(feature = "strategy")]
 pub mod strategy {
     pub use gax_retry::strategy::{AttemptTimeouts, Backoff, BackoffStrategy, Cap, Jitter, Limits, TimeRule};
 }
@@ -147,6 +148,7 @@ pub mod strategy {
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]
 pub mod __house {
+    #[cfg(feature = "credentials")]
     pub use crate::credentials::scope::{NoPlaintext, is_loopback, sent_in_plaintext};
     pub use crate::credentials::used::UsedCredentials;
     #[cfg(feature = "tables")]

@@ -73,6 +73,7 @@ impl<R> Retryer<R> {
     /// # });
     /// # Ok::<(), std::io::Error>(())
     /// ```
+    #[cfg(feature = "strategy")]
     pub fn with_backoff_strategy(strategy: &gax_retry::strategy::BackoffStrategy, retryable: R) -> Self {
         Self::with_policy(Policy::from_strategy(strategy, gax_retry::CodeSet::EMPTY), retryable)
     }

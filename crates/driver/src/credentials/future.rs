@@ -1,13 +1,18 @@
 //! A request that gets its credentials.
 
-use super::credentials_error::{BoxError, CredentialsError};
+use super::credentials_error::CredentialsError;
+use super::hook::Credentials;
 use super::used::UsedCredentials;
 use http::StatusCode;
 use pin_project_lite::pin_project;
+use std::error::Error;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
+
+/// The error of any service or source.
+pub(super) type BoxError = Box<dyn Error + Send + Sync>;
 
 pin_project! {
     /// The response future of [`CredentialsService`](super::CredentialsService).
@@ -18,8 +23,10 @@ pin_project! {
     }
 }
 
-/// A request on its way, and the credentials by which its server authenticates it.
-type Sent<F> = (F, Option<UsedCredentials>);
+/// The credentials by which a request's server authenticates it, and the number of their fetch.
+pub(super) type Used = (Credentials, u64);
+/// A request on its way.
+type Sent<F> = (F, Option<Used>);
 type Waiting<F> = Pin<Box<dyn Future<Output = Result<Sent<F>, CredentialsError>> + Send>>;
 
 pin_project! {
@@ -27,7 +34,7 @@ pin_project! {
     enum State<F> {
         Failed { error: Option<CredentialsError> },
         Waiting { future: Waiting<F> },
-        Sent { #[pin] future: F, used: Option<UsedCredentials> },
+        Sent { #[pin] future: F, used: Option<Used> },
     }
 }
 
@@ -42,7 +49,7 @@ impl<F> CredentialsFuture<F> {
         Self { state: State::Waiting { future: Box::pin(future) } }
     }
 
-    pub(super) fn sent(future: F, used: Option<UsedCredentials>) -> Self {
+    pub(super) fn sent(future: F, used: Option<Used>) -> Self {
         Self { state: State::Sent { future, used } }
     }
 }
@@ -64,16 +71,16 @@ where
         loop {
             let state = match self.as_mut().project().state.project() {
                 StateProj::Failed { error } => {
-                    return error.take().map_or(Poll::Pending, |error| Poll::Ready(Err(error.into_error())));
+                    return error.take().map_or(Poll::Pending, |error| Poll::Ready(Err(of_request(error))));
                 }
                 StateProj::Waiting { future } => match ready!(future.as_mut().poll(cx)) {
                     Ok((future, used)) => State::Sent { future, used },
                     Err(error) => State::Failed { error: Some(error) },
                 },
                 StateProj::Sent { future, used } => {
-                    let mut response =
-                        ready!(future.poll(cx)).map_err(|error| CredentialsError::find(error.into()))?;
-                    if let Some(used) = used.take().filter(|_| is_refusal(&response)) {
+                    let mut response = ready!(future.poll(cx)).map_err(|error| of_service(error.into()))?;
+                    if let Some((credentials, number)) = used.take().filter(|_| is_refusal(&response)) {
+                        let used = UsedCredentials::new(move || credentials.refused(number));
                         response.extensions_mut().insert(used);
                     }
                     return Poll::Ready(Ok(response));
@@ -91,4 +98,38 @@ fn is_refusal<R>(response: &http::Response<R>) -> bool {
         Some(code) => code.as_bytes() == b"16",
         None => response.status() == StatusCode::UNAUTHORIZED,
     }
+}
+
+/// The error of a request that the service below has failed: a connection that doesn't send credentials says so by this.
+pub(super) fn of_service(error: BoxError) -> BoxError {
+    let mut link: Option<&(dyn Error + 'static)> = Some(&*error);
+    while let Some(current) = link {
+        if let Some(found) = current.downcast_ref::<CredentialsError>() {
+            return of_request(found.clone());
+        }
+        link = current.source();
+    }
+    error
+}
+
+/// The error of a request without credentials.
+#[cfg(not(feature = "tonic"))]
+pub(super) fn of_request(error: CredentialsError) -> BoxError {
+    error.into()
+}
+
+/// The error of a request without credentials: the status that their source gave, or one of its code.
+#[cfg(feature = "tonic")]
+pub(super) fn of_request(error: CredentialsError) -> BoxError {
+    use tonic::Status;
+    let reason: &(dyn Error + 'static) = error.reason();
+    let mut status = match reason.downcast_ref::<Status>() {
+        Some(said) => {
+            let (details, metadata) = (said.details().to_vec().into(), said.metadata().clone());
+            Status::with_details_and_metadata(said.code(), said.message(), details, metadata)
+        }
+        None => Status::new(tonic::Code::from_i32(error.code() as i32), error.reason().to_string()),
+    };
+    status.set_source(std::sync::Arc::new(error));
+    status.into()
 }

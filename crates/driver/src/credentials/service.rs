@@ -1,9 +1,9 @@
 //! The service that adds credentials.
 
-use super::credentials_error::BoxError;
-use super::future::CredentialsFuture;
+use super::cache::Fetched;
+use super::future::{BoxError, CredentialsFuture, Used};
 use super::hook::{Credentials, RequestCredentials};
-use super::used::UsedCredentials;
+use http::HeaderMap;
 use std::task::{Context, Poll};
 use tower_service::Service;
 
@@ -60,7 +60,7 @@ where
         match credentials.look(&mut request) {
             Ok(RequestCredentials::None) => CredentialsFuture::sent(self.inner.call(request), None),
             Ok(RequestCredentials::Fetched(fetched)) => {
-                let used = UsedCredentials::put(credentials, &fetched, request.headers_mut());
+                let used = put(credentials, &fetched, request.headers_mut());
                 CredentialsFuture::sent(self.inner.call(request), used)
             }
             Ok(RequestCredentials::Coming(flight)) => {
@@ -69,11 +69,16 @@ where
                 let mut service = std::mem::replace(&mut self.inner, next);
                 CredentialsFuture::waiting(async move {
                     let fetched = credentials.landed(flight).await?;
-                    let used = UsedCredentials::put(credentials, &fetched, request.headers_mut());
+                    let used = put(credentials, &fetched, request.headers_mut());
                     Ok((service.call(request), used))
                 })
             }
             Err(error) => CredentialsFuture::failed(error),
         }
     }
+}
+
+/// Adds credentials to a request. `None`: its server authenticates it by its caller's own.
+fn put(credentials: Credentials, fetched: &Fetched, headers: &mut HeaderMap) -> Option<Used> {
+    fetched.headers.add_to(headers).then_some((credentials, fetched.number))
 }

@@ -1,6 +1,8 @@
 //! Credentials and the requests that they are put on, over a service in memory.
 
-use super::scope::{NoPlaintext, OtherOrigin, is_loopback};
+use super::future::{of_request, of_service};
+use super::other_origin::OtherOrigin;
+use super::scope::{NoPlaintext, is_loopback};
 use super::used::UsedCredentials;
 use super::{AuthHeaders, Credentials, CredentialsError, CredentialsLayer, CredentialsService, HeaderError};
 use crate::operation::Clock;
@@ -318,7 +320,7 @@ async fn an_error_of_credentials_below_is_reported_as_one() {
     let error = error.unwrap_err();
     assert_eq!(cause(&error), (Code::Unavailable, "the way there has none".to_owned()));
     assert!(error.downcast_ref::<Broken>().is_none());
-    let other = CredentialsError::find(io::Error::other("broken").into());
+    let other = of_service(io::Error::other("broken").into());
     assert_eq!(other.to_string(), "broken");
     #[cfg(feature = "tonic")]
     {
@@ -329,7 +331,7 @@ async fn an_error_of_credentials_below_is_reported_as_one() {
         said.metadata_mut().insert("x-a", "1".parse().unwrap());
         let error = CredentialsError::from(said);
         assert_eq!(error.code(), Code::PermissionDenied);
-        let reported = error.into_error();
+        let reported = of_request(error);
         let reported = reported.downcast_ref::<Status>().unwrap();
         assert_eq!(
             (reported.code(), reported.message(), reported.details()),

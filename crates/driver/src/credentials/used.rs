@@ -1,26 +1,29 @@
 //! The credentials that a request was sent with.
 
-use super::cache::Fetched;
-use super::hook::Credentials;
-use http::HeaderMap;
+use std::fmt;
+use std::sync::Arc;
 
 /// The credentials that a request was sent with which its server has refused, in the extensions of the response.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct UsedCredentials {
-    credentials: Credentials,
-    /// The number of their fetch.
-    number: u64,
+    drop: Arc<dyn Fn() -> bool + Send + Sync>,
 }
 
 impl UsedCredentials {
-    /// Adds credentials to a request. `None`: its server authenticates it by its caller's own.
-    pub(super) fn put(credentials: Credentials, fetched: &Fetched, headers: &mut HeaderMap) -> Option<Self> {
-        fetched.headers.add_to(headers).then_some(Self { credentials, number: fetched.number })
+    /// Those that the closure drops. It returns whether the request is worth sending again.
+    pub fn new(drop: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self { drop: Arc::new(drop) }
     }
 
     /// Drops them, unless that was done lately. Returns whether the request is worth sending again.
     #[must_use]
     pub fn refuse(&self) -> bool {
-        self.credentials.refused(self.number)
+        (self.drop)()
+    }
+}
+
+impl fmt::Debug for UsedCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("UsedCredentials").finish_non_exhaustive()
     }
 }

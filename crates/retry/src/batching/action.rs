@@ -1,7 +1,8 @@
 //! Actions: the fate of elements and batches.
 
-use crate::batching::element::ElementSize;
+use crate::batching::element_size::ElementSize;
 use crate::batching::flow_control::OutstandingLimit;
+use crate::batching::trigger::BatchTrigger;
 use std::time::Duration;
 
 /// Which batch; those that are opened later have greater ones.
@@ -43,36 +44,6 @@ pub enum Added {
     Held(Ticket),
     /// It is not taken.
     Refused(Refusal),
-}
-
-/// Why a batch is sent.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum BatchTrigger {
-    /// The threshold for elements.
-    Elements,
-    /// The threshold for bytes.
-    Bytes,
-    /// Its age.
-    Delay,
-    /// Somebody asked for it.
-    Flush,
-    /// No more elements are taken.
-    Close,
-    /// An element waits for room, and nothing was in flight that could make some.
-    Held,
-}
-
-gax_text::names! {
-    /// The word for it in metrics: `elements`, `bytes`, `delay`, `flush`, `close` or `held`.
-    pub fn as_str for BatchTrigger {
-        Elements = "elements",
-        Bytes = "bytes",
-        Delay = "delay",
-        Flush = "flush",
-        Close = "close",
-        Held = "held",
-    }
 }
 
 impl BatchTrigger {

@@ -1,45 +1,6 @@
-//! Elements, and how large they are.
+//! Elements, and their sizes added up.
 
-/// How large an element is, or a batch: its entries and its bytes.
-///
-/// # Examples
-///
-/// ```
-/// use gax_retry::batching::ElementSize;
-///
-/// assert_eq!(ElementSize::of_bytes(120).elements(), 1);
-/// assert_eq!(ElementSize::new(3, 120).bytes(), 120);
-/// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-#[must_use]
-pub struct ElementSize {
-    elements: u64,
-    bytes: u64,
-}
-
-impl ElementSize {
-    /// So many entries with so many bytes in all: a request that is an element may have several entries, or none.
-    pub const fn new(elements: u64, bytes: u64) -> Self {
-        Self { elements, bytes }
-    }
-
-    /// One entry with so many bytes.
-    pub const fn of_bytes(bytes: u64) -> Self {
-        Self::new(1, bytes)
-    }
-
-    /// The entries.
-    #[must_use]
-    pub const fn elements(self) -> u64 {
-        self.elements
-    }
-
-    /// The bytes.
-    #[must_use]
-    pub const fn bytes(self) -> u64 {
-        self.bytes
-    }
-}
+use crate::batching::element_size::ElementSize;
 
 /// An element that is to be added: which batches it may go into, and its size.
 #[derive(Debug, Clone)]
@@ -77,8 +38,8 @@ pub(super) struct Sum {
 impl Sum {
     pub(super) fn plus(self, size: ElementSize) -> Self {
         Self {
-            elements: self.elements.saturating_add(size.elements.into()),
-            bytes: self.bytes.saturating_add(size.bytes.into()),
+            elements: self.elements.saturating_add(size.elements().into()),
+            bytes: self.bytes.saturating_add(size.bytes().into()),
         }
     }
 

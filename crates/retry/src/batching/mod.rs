@@ -1,4 +1,4 @@
-//! How requests of a method are batched: settings, and with the feature `batching` the decisions.
+//! How requests of a method are batched: settings, the words for what is sent, and with the feature `batching` the decisions.
 
 #[cfg(feature = "batching")]
 mod action;
@@ -6,6 +6,7 @@ mod action;
 mod batches;
 #[cfg(feature = "batching")]
 mod element;
+mod element_size;
 #[cfg(feature = "batching")]
 mod flow_control;
 #[cfg(feature = "batching")]
@@ -14,15 +15,18 @@ mod settings;
 #[cfg(test)]
 #[cfg(feature = "batching")]
 mod tests;
+mod trigger;
 
 #[cfg(feature = "batching")]
-pub use action::{Added, BatchAction, BatchId, BatchTrigger, ReadyBatch, Refusal, Ticket};
+pub use action::{Added, BatchAction, BatchId, ReadyBatch, Refusal, Ticket};
 #[cfg(feature = "batching")]
 pub use batches::Batches;
 #[cfg(feature = "batching")]
-pub use element::{ElementSize, NewElement};
+pub use element::NewElement;
+pub use element_size::ElementSize;
 #[cfg(feature = "batching")]
 pub use flow_control::OutstandingLimit;
 #[cfg(feature = "batching")]
 pub use policy::{BatchingPolicy, BatchingRules};
 pub use settings::{BatchingSettings, BatchingSettingsBuilder, LimitExceeded};
+pub use trigger::BatchTrigger;

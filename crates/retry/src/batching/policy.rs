@@ -1,9 +1,9 @@
 //! When a batch is sent.
 
 use crate::SettingsError;
-use crate::batching::action::BatchTrigger;
 use crate::batching::element::Sum;
 use crate::batching::settings::{BatchingSettings, LimitExceeded};
+use crate::batching::trigger::BatchTrigger;
 use crate::settings::SettingsProblem;
 use std::time::Duration;
 
