@@ -101,6 +101,10 @@ fn lint(folder: &Path, example: &Example, table: &str) -> Vec<String> {
     let log: serde_json::Value = serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|_| panic!("{}: {}", example.title, String::from_utf8_lossy(&output.stderr)));
     let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    for finding in log["findings"].as_array().unwrap() {
+        let rule = gax_table::lint::rules().find(|rule| finding["rule"] == rule.id()).unwrap();
+        assert_eq!(finding["severity"], rule.severity().to_string(), "{}: {}", example.title, rule.id());
+    }
     let finding =
         |finding: &serde_json::Value| format!("{}: {}", text(&finding["rule"]), text(&finding["help"]));
     let mut found: Vec<String> = log["findings"].as_array().unwrap().iter().map(finding).collect();

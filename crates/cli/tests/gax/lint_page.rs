@@ -170,6 +170,19 @@ fn found(example: &Example<'_>, tables: &[String], folder: &Path) -> Vec<String>
 }
 
 #[test]
+fn a_rule_is_as_severe_as_its_page_says() {
+    let pages = PAGES.map(read);
+    let sections: Vec<&str> = pages.iter().flat_map(|page| sections(page)).collect();
+    for rule in gax_table::lint::rules() {
+        let section =
+            sections.iter().find_map(|section| section.strip_prefix(rule.id())?.strip_prefix("`\n*"));
+        let said: Option<String> =
+            section.map(|section| section.chars().take_while(|c| c.is_alphabetic()).collect());
+        assert_eq!(said.map(|said| said.to_lowercase()), Some(rule.severity().to_string()), "{}", rule.id());
+    }
+}
+
+#[test]
 fn to_follow_a_rules_advice_ends_its_finding_and_makes_no_other() {
     let page = PAGES.map(read).join("\n") + &read("../contributing/lint-examples.md");
     let root = folder("lint_page");

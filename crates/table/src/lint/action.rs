@@ -1,6 +1,8 @@
 //! The effect of a method on the state of the world, as far as its description tells.
 
+use super::verbs::by_name;
 use crate::{IdempotencyLevel, MethodDescription};
+use gax_retry::MethodKind;
 
 /// A kind of method.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,116 +11,50 @@ pub(super) enum Action {
     Read,
     /// It makes something that would be there twice.
     Create,
-    /// It changes something, or what it does is not known.
+    /// It changes something.
     Change,
-    /// It removes something, or does what the table or its proto calls idempotent.
+    /// It removes something, which may be done again after a failure, but not twice at once.
+    Remove,
+    /// It does what the table or its proto calls idempotent.
     Repeatable,
+    /// Nothing says what it does.
+    Unknown,
 }
-
-const READS: [&str; 27] = [
-    "Get",
-    "List",
-    "BatchGet",
-    "Search",
-    "Query",
-    "Fetch",
-    "Lookup",
-    "Read",
-    "Check",
-    "Count",
-    "Describe",
-    "Analyze",
-    "Test",
-    "Validate",
-    "Stream",
-    "Watch",
-    "Tail",
-    "Subscribe",
-    "Listen",
-    "Observe",
-    "Follow",
-    "Monitor",
-    "Find",
-    "View",
-    "Download",
-    "Scan",
-    "Resolve",
-];
-/// How the names of some methods end that start an operation.
-const STARTS: [&str; 2] = ["Longrunning", "LongRunning"];
-const CREATES: [&str; 31] = [
-    "Create",
-    "BatchCreate",
-    "Insert",
-    "Add",
-    "Publish",
-    "Run",
-    "Send",
-    "Submit",
-    "Append",
-    "Copy",
-    "Clone",
-    "Upload",
-    "Write",
-    "Enqueue",
-    "Schedule",
-    "Start",
-    "Provision",
-    "Issue",
-    "Place",
-    "Charge",
-    "Pay",
-    "Buy",
-    "Purchase",
-    "Transfer",
-    "Refund",
-    "Withdraw",
-    "Deposit",
-    "Register",
-    "Post",
-    "Notify",
-    "Increment",
-];
-const REMOVALS: [&str; 4] = ["Delete", "BatchDelete", "Remove", "Purge"];
 
 impl Action {
     /// The effect by the table's word on its idempotency, else by its description.
     pub(super) fn by_table(idempotent: Option<bool>, method: &MethodDescription) -> Self {
         match (idempotent, Self::of(method)) {
-            (Some(true), Action::Create | Action::Change) => Action::Repeatable,
-            (Some(false), Action::Read | Action::Repeatable) => Action::Change,
+            (Some(true), action) if action != Action::Read => Action::Repeatable,
+            (Some(false), action) if action != Action::Create => Action::Change,
             (_, action) => action,
         }
     }
 
-    /// The effect by `idempotency_level`, else the HTTP verb, else the method's name.
+    /// The effect by `idempotency_level`, else the HTTP verb, else the method's name. A POST says nothing: searches have it too.
     pub(super) fn of(method: &MethodDescription) -> Self {
         match method.idempotency() {
             IdempotencyLevel::NoSideEffects => return Action::Read,
             IdempotencyLevel::Idempotent => return Action::Repeatable,
             IdempotencyLevel::Unknown => {}
         }
-        match method.http_verb() {
-            Some("GET" | "HEAD") => return Action::Read,
-            Some("PUT" | "DELETE") => return Action::Repeatable,
-            _ => {}
-        }
-        let starts = |words: &[&str]| words.iter().any(|word| begins_with_word(method.name(), word));
-        if starts(&CREATES) {
-            Action::Create
-        } else if starts(&REMOVALS) {
-            Action::Repeatable
-        } else if starts(&READS) && !is_named_as_a_start(method) {
-            Action::Read
-        } else {
-            Action::Change
+        let streams = matches!(method.kind(), MethodKind::ServerStreaming | MethodKind::BidiStreaming);
+        let named = by_name(method.name(), streams);
+        match (method.http_verb(), named) {
+            (Some("GET" | "HEAD"), _) => Action::Read,
+            (Some("PUT"), _) => Action::Repeatable,
+            (Some("DELETE"), _) => Action::Remove,
+            (Some("PATCH"), Action::Read | Action::Unknown) => Action::Change,
+            // Whatever it is called, it starts something.
+            (_, Action::Read) if method.returns_operation() => Action::Unknown,
+            _ => named,
         }
     }
-}
 
-/// Whether a method whose name begins as that of one that reads starts something nevertheless.
-fn is_named_as_a_start(method: &MethodDescription) -> bool {
-    method.returns_operation() || STARTS.iter().any(|end| method.name().ends_with(end))
+    /// Whether a second time may do harm.
+    pub(super) fn may_write(self) -> bool {
+        matches!(self, Action::Create | Action::Change | Action::Unknown)
+    }
 }
 
 /// Whether a name in upper camel case begins with that word: `GetBook` begins with `Get`, `Getaway` does not.
@@ -129,17 +65,16 @@ pub(super) fn begins_with_word(name: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use gax_retry::MethodKind;
 
     #[test]
     fn what_the_proto_says_goes_before_the_verb_and_that_before_the_name() {
         let method = |name: &str| MethodDescription::new(name, MethodKind::Unary);
         for (method, action) in [
             (method("GetBook"), Action::Read),
-            (method("Getaway"), Action::Change),
+            (method("Getaway"), Action::Unknown),
             (method("CreateBook"), Action::Create),
-            (method("DeleteBook"), Action::Repeatable),
-            (method("Restock"), Action::Change),
+            (method("DeleteBook"), Action::Remove),
+            (method("Restock"), Action::Unknown),
             (method("Restock").with_http_verb("GET"), Action::Read),
             (method("CreateBook").with_http_verb("PUT"), Action::Repeatable),
             (method("CreateBook").with_http_verb("POST"), Action::Create),
@@ -147,11 +82,13 @@ mod tests {
             (method("CreateBook").with_idempotency(IdempotencyLevel::Idempotent), Action::Repeatable),
             (method("Restock").with_idempotency(IdempotencyLevel::NoSideEffects), Action::Read),
             (method("AnalyzeBooks"), Action::Read),
-            (method("AnalyzeBooksLongrunning"), Action::Change),
-            (method("ExportBooks"), Action::Change),
+            (method("AnalyzeBooksLongrunning"), Action::Unknown),
+            (method("ExportBooks"), Action::Unknown),
+            (method("Export").with_http_verb("PATCH"), Action::Change),
+            (method("PurgeBooks").with_http_verb("DELETE"), Action::Remove),
             (method("ExportBooks").with_http_verb("GET"), Action::Read),
             (method("ImportBooks"), Action::Change),
-            (method("GetBooks").returning_operation(), Action::Change),
+            (method("GetBooks").returning_operation(), Action::Unknown),
             (method("GetOperation").returning_operation().with_http_verb("GET"), Action::Read),
         ] {
             assert_eq!(Action::of(&method), action, "{method:?}");
@@ -170,6 +107,8 @@ mod tests {
             (Some(true), method("DeleteBook"), Action::Repeatable),
             (Some(false), method("CreateBook"), Action::Create),
             (Some(false), method("DeleteBook"), Action::Change),
+            (Some(true), method("ExportBooks"), Action::Repeatable),
+            (Some(false), method("ExportBooks"), Action::Change),
             (Some(false), method("GetBook").with_http_verb("GET"), Action::Change),
             (Some(false), method("GetBook").with_idempotency(level), Action::Change),
         ] {

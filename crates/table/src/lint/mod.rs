@@ -36,6 +36,7 @@ mod suppressed;
 #[cfg(test)]
 #[cfg(feature = "json")]
 mod tests;
+mod verbs;
 mod version;
 
 pub use linter::{Linter, Target, UnknownTargetError};

@@ -2,7 +2,7 @@
 
 use super::rule::Rule;
 use super::subject::{EntryView, Rpc};
-use crate::{Finding, PolicyField, Severity, SourceLocation, TableName};
+use crate::{Finding, PolicyField, SourceLocation, TableName};
 use gax_retry::{Code, CodeSet};
 use std::borrow::Cow;
 
@@ -34,13 +34,6 @@ impl Report {
             Some(name) => finding.about(name),
             None => finding,
         });
-    }
-
-    /// The finding that was added last is a note in this case.
-    pub(super) fn soften(&mut self) {
-        if let Some(last) = self.findings.pop() {
-            self.findings.push(last.with_severity(Severity::Note));
-        }
     }
 
     /// Takes in the findings of another one.

@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::services::{KnownService, KnownServices};
+use super::version::{package, without_version};
 use crate::{
     MethodDescription, MethodPolicy, RetryTable, ServiceDescription, SourceLocation, TableFormat, TableName,
 };
@@ -25,6 +26,10 @@ pub(super) struct Subject<'a> {
     rpcs_by_entry: Vec<Vec<usize>>,
     /// The names that the table has.
     named: HashSet<(&'a str, Option<&'a str>)>,
+    /// How many names the table has of each package.
+    packages: HashMap<&'a str, usize>,
+    /// Those of them that the protos have, with and without their versions.
+    known_packages: HashSet<String>,
 }
 
 /// An entry with its names.
@@ -42,6 +47,8 @@ pub(super) struct Rpc<'a> {
     pub(super) policy: Option<MethodPolicy<'a>>,
     /// Whether the table says that it is idempotent.
     pub(super) idempotent: Option<bool>,
+    /// The effect of the method on the state of the world.
+    pub(super) action: Action,
     /// The name by which the entry is found: the method's or the service's.
     name: Option<TableName<'a>>,
 }
@@ -70,7 +77,8 @@ impl<'a> Subject<'a> {
                 let keys = [(service.name(), Some(method.name())), (service.name(), None), ("", None)];
                 let name = keys.into_iter().find_map(|key| by_name.get(&key).copied());
                 let idempotent = table.idempotent(service.name(), method.name());
-                Rpc { service, method, policy, idempotent, name }
+                let action = Action::by_table(idempotent, method);
+                Rpc { service, method, policy, idempotent, action, name }
             })
         });
         let rpcs: Vec<Rpc<'a>> = rpcs.collect();
@@ -82,8 +90,17 @@ impl<'a> Subject<'a> {
             }
         }
         let services = services.map(KnownServices::new);
-        let named = by_name.into_keys().collect();
-        Self { table, entries, services, imported: KnownServices::new(imported), rpcs, rpcs_by_entry, named }
+        let named: HashSet<_> = by_name.into_keys().collect();
+        let (mut packages, mut known_packages) = (HashMap::new(), HashSet::new());
+        for (service, _) in &named {
+            let count = packages.entry(package(service)).or_insert(0);
+            *count += 1;
+            if services.as_ref().is_some_and(|known: &KnownServices<'_>| known.get(service).is_some()) {
+                known_packages.extend([without_version(package(service)), package(service).to_owned()]);
+            }
+        }
+        let imported = KnownServices::new(imported);
+        Self { table, entries, services, imported, rpcs, rpcs_by_entry, named, packages, known_packages }
     }
 
     /// The services that the table is for, each with its methods.
@@ -94,6 +111,15 @@ impl<'a> Subject<'a> {
     /// The service of that name, whether the table is for it or not.
     pub(super) fn find(&self, name: &str) -> Option<&KnownService<'a>> {
         self.services.as_ref().and_then(|services| services.get(name)).or_else(|| self.imported.get(name))
+    }
+
+    /// Whether a service that isn't known is of another version of a package than the protos, and the table has names for both: several
+    /// of the unknown version, so that it isn't a slip of the pen.
+    pub(super) fn has_other_version(&self, name: &str) -> bool {
+        let own = package(name);
+        let plain = without_version(own);
+        let is_other = self.known_packages.contains(&plain) && !self.known_packages.contains(own);
+        plain != own && is_other && self.packages.get(own).is_some_and(|count| *count > 1)
     }
 
     /// Whether the table names that very method.
@@ -155,14 +181,9 @@ impl<'a> Rpc<'a> {
         self.policy.filter(|policy| !policy.codes().is_empty() || policy.hedging().is_some())
     }
 
-    /// The effect of the method on the state of the world.
-    pub(super) fn action(&self) -> Action {
-        Action::by_table(self.idempotent, self.method)
-    }
-
     /// Whether the method only reads, so that it may be called twice.
     pub(super) fn reads(&self) -> bool {
-        self.action() == Action::Read
+        self.action == Action::Read
             && !self.method.kind().streams_requests()
             && !self.method.returns_operation()
     }
@@ -171,7 +192,7 @@ impl<'a> Rpc<'a> {
     pub(super) fn starts_operation(&self) -> bool {
         let own = self.method.own_service().unwrap_or(self.service.name());
         let returns_new = self.method.returns_operation() && own != OPERATIONS;
-        self.method.is_long_running() || returns_new && self.action() != Action::Read
+        self.method.is_long_running() || returns_new && self.action != Action::Read
     }
 
     /// Whether the method is another service's that is mixed in.

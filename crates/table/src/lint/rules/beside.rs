@@ -24,11 +24,16 @@ declare! {
     BATCHING_WITHOUT_EFFECT: "batching-without-effect", Warning, Services,
         "batching of a method whose requests can't be merged",
         "Leave the batching out.";
+    STREAM_CUT_SHORT: "stream-cut-short", Warning, Services,
+        "a total timeout below 30 seconds for a stream of responses, which ends with it however much it has delivered",
+        "Write a longer timeout, or one for each message: wait_timeout or idle_timeout in TOML.";
     STREAM_TIMEOUT_WITHOUT_STREAM: "stream-timeout-without-stream", Warning, Services,
         "a wait or idle timeout of methods that don't respond with a stream",
         "Leave the timeout out.";
 }
 
+/// A time that is no more than one reply may take.
+const SHORT_STREAM: Duration = Duration::from_secs(30);
 /// Polls are counted up to this.
 const MOST_POLLS: u32 = 1000;
 /// The time in which they are counted if no timeout ends them.
@@ -97,8 +102,21 @@ fn polling(subject: &Subject<'_>, name: &TableName<'_>, polling: &RetrySettings,
     }
 }
 
-/// Timeouts of streams in entries for methods that have none.
+/// Timeouts of streams in entries for methods that have none, and total timeouts that cut streams.
 fn streams(subject: &Subject<'_>, report: &mut Report) {
+    for rpc in &subject.rpcs {
+        let total = rpc.policy.and_then(|policy| policy.settings().total_timeout());
+        let Some(total) = total.filter(|total| *total < SHORT_STREAM) else { continue };
+        if matches!(rpc.method.kind(), MethodKind::ServerStreaming | MethodKind::BidiStreaming) {
+            let message = format!(
+                "{} responds with a stream, which ends after {total:?} in total, however much it has delivered",
+                rpc.full_name()
+            );
+            let help =
+                "write a longer timeout or, in TOML, one for each message (wait_timeout, idle_timeout)";
+            report.add(&STREAM_CUT_SHORT, Place::method(rpc), message, help);
+        }
+    }
     for entry in &subject.entries {
         let field = match (entry.policy.wait_timeout(), entry.policy.idle_timeout()) {
             (Some(_), _) => "wait_timeout",

@@ -67,6 +67,9 @@ fn method(first: Option<&TableName<'_>>, rpc: &Rpc<'_>, report: &mut Report) {
             let message = format!("the table has no entry for {name}, though it names others of its service");
             let help = if may_be_retried(rpc) {
                 "add its name to an entry, or its calls are neither retried nor bounded in time"
+            } else if rpc.action == Action::Unknown {
+                "add its name to an entry, without a retry policy unless it may be called twice (neither its name nor an \
+                 annotation tells), or its calls are not bounded in time"
             } else {
                 "add its name to an entry without a retry policy, or its calls are not bounded in time"
             };
@@ -83,7 +86,8 @@ fn method(first: Option<&TableName<'_>>, rpc: &Rpc<'_>, report: &mut Report) {
 
 /// Whether a method may be added to an entry that retries: other rules would warn of those that may not.
 fn may_be_retried(rpc: &Rpc<'_>) -> bool {
-    let is_repeatable = rpc.action() == Action::Repeatable && !rpc.method.kind().streams_requests();
+    let is_repeatable =
+        matches!(rpc.action, Action::Repeatable | Action::Remove) && !rpc.method.kind().streams_requests();
     rpc.reads() || is_repeatable && !rpc.starts_operation()
 }
 

@@ -32,8 +32,8 @@ declare! {
         "an HTTP status is retried that no standard defines and no well-known server sends",
         "Correct the status, or leave it out.";
     LITERAL_PATTERN: "http-path-taken-literally", Warning, Table,
-        "a path in the notation of another library, which matches only itself",
-        "Write {name} for one segment, and ** at the end for all that follows.";
+        "a path in the notation of another library, or with what no URL has",
+        "Write {name} for one segment, ** at the end for all that follows, and %20 for a space.";
     UNKNOWN_METHOD: "unknown-http-method", Warning, Table,
         "a rule for a method that HTTP doesn't have",
         "Correct the method.";
@@ -182,22 +182,51 @@ fn notation(section: &HttpSection, own: &IdempotencyRule, report: &mut Report) {
         report.add(&UNKNOWN_METHOD, at(section, "method"), message, help);
     }
     let path = own.path().to_string();
-    let is_pattern = |segment: &str| {
-        segment.starts_with(':')
-            || segment.contains(['[', ']', '(', ')', '^', '$', '|', '\\'])
-            || !segment.contains('{') && segment.contains('*') && !segment.trim_matches('*').is_empty()
-    };
     let mut segments = path.split('/').skip(1);
     let odd = segments
         .clone()
         .find(|segment| is_pattern(segment))
         .map(|segment| format!("{segment:?} has no meaning in a path: it matches only itself"));
+    if let Some(bad) = segments.clone().find_map(unencoded) {
+        let message = format!("no request has {bad:?} in its path");
+        let help = "write it as in a URL, such as %20 for a space and %25 for a %";
+        report.add(&LITERAL_PATTERN, at(section, "path"), message, help);
+    }
     let has_gap = segments.any(str::is_empty) && !path.ends_with('/') || path.contains("//");
     let gap = || has_gap.then(|| "an empty segment matches only an empty one".to_owned());
     if let Some(message) = odd.or_else(gap) {
         let help = "write {name} or * for one segment, and ** at the end for all that follows";
         report.add(&LITERAL_PATTERN, at(section, "path"), message, help);
     }
+}
+
+/// Whether a segment is in another library's notation: `:id`, `[0-9]+`, `*.json`, `(.:format)`, `$`.
+fn is_pattern(segment: &str) -> bool {
+    let literal: String = {
+        // What stands in braces is a variable, also in OData's `things({id})` and `things(key='{key}')`.
+        let parts = segment.split('{').map(|part| part.split_once('}').map_or(part, |(_, after)| after));
+        parts.collect()
+    };
+    // `$count` and `$metadata` are names; so are the brackets of a call without anything to match in them.
+    let group = literal.split_once('(').map_or("", |(_, rest)| rest);
+    literal.starts_with(':')
+        || literal.contains(['[', ']', '^', '|', '\\'])
+        || literal.ends_with('$')
+        || group.contains([':', '?', '*', '+', '.', '('])
+        || literal.contains('(') != literal.contains(')')
+        || segment == literal && literal.contains('*') && !literal.trim_matches('*').is_empty()
+}
+
+/// What no URL has in a path: a space or another character that has to be encoded, or a `%` that begins no byte.
+fn unencoded(segment: &str) -> Option<&str> {
+    let is_hex =
+        |at: usize| segment.get(at..at + 2).is_some_and(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()));
+    let (at, bad) = segment.char_indices().find(|(at, c)| match c {
+        '%' => !is_hex(at + 1),
+        c => c.is_whitespace() || c.is_control() || matches!(c, '"' | '<' | '>' | '`'),
+    })?;
+    let end = if bad == '%' { segment.len().min(at + 3) } else { at + bad.len_utf8() };
+    segment.get(at..end).or(segment.get(at..))
 }
 
 /// The settings of `[http]`, or those that a rule has itself.

@@ -14,6 +14,9 @@ declare! {
     WRONG_VERSION_NAME: "wrong-version-name", Error, Services,
         "a service's name with another version, or without a dot",
         "Write the service's name as in the protos.";
+    OTHER_VERSION_NAME: "other-version-name", Note, Services,
+        "a service of another version of the API, in a table that has names for this one too",
+        "Give the protos of that version too, or move its entries to a table of its own.";
     NAME_OF_ANOTHER_API: "name-of-another-api", Error, Services,
         "a service of an unknown API",
         "Correct the package, or remove the name.";
@@ -99,7 +102,7 @@ fn check_known(
     match subject.find(wanted) {
         Some(service) => check_method(subject, services, service, name, report),
         None if MIXINS.contains(&wanted) || malformed(name, report) => {}
-        None => unknown_service(services, name, report),
+        None => unknown_service(subject, services, name, report),
     }
 }
 
@@ -126,9 +129,19 @@ fn check_method(
     }
 }
 
-fn unknown_service(services: &KnownServices<'_>, name: &TableName<'_>, report: &mut Report) {
+fn unknown_service(
+    subject: &Subject<'_>,
+    services: &KnownServices<'_>,
+    name: &TableName<'_>,
+    report: &mut Report,
+) {
     let (wanted, place) = (name.service(), Place::service(name));
     let message = format!("there is no service {wanted:?}");
+    if subject.has_other_version(wanted) {
+        let message = format!("{wanted:?} is of another version of the API than the protos");
+        let help = "give the protos of that version too, or move its entries to a table of its own";
+        return report.add(&OTHER_VERSION_NAME, place, message, help);
+    }
     if let Some(known) = services.nearly(wanted) {
         return report.add(&WRONG_VERSION_NAME, place, message, format!("did you mean {known:?}?"));
     }

@@ -46,7 +46,7 @@ fn streams(subject: &Subject<'_>, report: &mut Report) {
         return;
     }
     for rpc in subject.rpcs.iter().filter(|rpc| rpc.method.kind().streams_requests()) {
-        if rpc.retrying().is_some() {
+        if rpc.repeating().is_some() {
             let message = format!(
                 "{} sends a stream, which is sent again only if the program buffers it: without `replay_streams` its retry \
                  policy has no effect",
@@ -62,23 +62,28 @@ fn streams(subject: &Subject<'_>, report: &mut Report) {
 fn retried(subject: &Subject<'_>, report: &mut Report) {
     for rpc in &subject.rpcs {
         let Some(policy) = rpc.retrying() else { continue };
-        let (method, codes, place) = (rpc.method, policy.codes(), || Place::method(rpc));
-        if method.kind().streams_requests() {
+        let (codes, place) = (policy.codes(), || Place::method(rpc));
+        if rpc.method.kind().streams_requests() {
             continue;
         }
-        let name = rpc.full_name();
-        let action = rpc.action();
+        let (name, action) = (rpc.full_name(), rpc.action);
         if action == Action::Create {
             let message = format!("{name} is retried on {codes}, so it may create something twice");
             let help = "give it an entry without a retry policy or, if its request has an id from the caller, declare it in TOML: idempotent = true";
             report.add(&RETRY_ON_CREATE, place(), message, help);
         }
         let ambiguous = among(codes, &AMBIGUOUS);
-        if matches!(action, Action::Create | Action::Change) && !ambiguous.is_empty() {
+        if action.may_write() && !ambiguous.is_empty() {
             let message = format!(
-                "{name} may change something and is retried on {ambiguous}, which may mean that it was done"
+                "{} and is retried on {ambiguous}, which may mean that it was done",
+                effect(&name, action)
             );
-            let help = "retry it on UNAVAILABLE only, or not at all";
+            let help = match action {
+                Action::Unknown => {
+                    "retry it on UNAVAILABLE only or, if it only reads, say so: idempotency_level = NO_SIDE_EFFECTS in the proto, or idempotent = true in TOML"
+                }
+                _ => "retry it on UNAVAILABLE only, or not at all",
+            };
             report.add(&AMBIGUOUS_CODE_ON_WRITE, place(), message, help);
         }
         if rpc.starts_operation() && rpc.idempotent != Some(true) {
@@ -97,15 +102,28 @@ fn hedged(subject: &Subject<'_>, report: &mut Report) {
     for rpc in &subject.rpcs {
         let is_hedged = rpc.policy.is_some_and(|policy| policy.hedging().is_some());
         // The other rule reports what the table itself says.
-        let is_write = matches!(rpc.action(), Action::Create | Action::Change) && rpc.idempotent.is_none();
-        if is_hedged && is_write && !rpc.method.kind().streams_requests() {
+        let is_write = (rpc.action.may_write() || rpc.action == Action::Remove) && rpc.idempotent.is_none();
+        if is_hedged && is_write {
             let message = format!(
-                "{} may change something and is hedged, so that it may be carried out several times at once",
-                rpc.full_name()
+                "{} and is hedged, so that it may be carried out several times at once",
+                effect(&rpc.full_name(), rpc.action)
             );
             let help = "retry it instead of hedging it or, if a repetition has no further effect, write idempotent = true in TOML";
             report.add(&HEDGED_WRITE, Place::method(rpc), message, help);
         }
+    }
+}
+
+/// What a method does, as far as that is known.
+fn effect(name: &str, action: Action) -> String {
+    match action {
+        Action::Unknown => {
+            format!(
+                "{name} may change something (neither its name nor an annotation says that it only reads)"
+            )
+        }
+        Action::Remove => format!("{name} removes something"),
+        _ => format!("{name} may change something"),
     }
 }
 

@@ -10,6 +10,7 @@ mod entries;
 mod hedging;
 #[cfg(all(feature = "http", feature = "toml"))]
 mod http;
+mod methods;
 mod options;
 
 use crate::{Finding, MethodDescription, RetryTable, ServiceDescription};

@@ -35,7 +35,8 @@ pub(crate) fn find<'a>(
     if let Some((service, method)) = text.rsplit_once('/').or_else(|| text.rsplit_once('.')) {
         let view = MethodView::new(table, service, method);
         if view.policy.is_some() {
-            return Ok(view);
+            // What its proto says of it is known of the row.
+            return Ok(rows.iter().find(|row| row.name() == text).cloned().unwrap_or(view));
         }
         return Err(unknown(rows, wanted, |row| row.name() == text));
     }
@@ -72,6 +73,12 @@ fn unknown(rows: &[MethodView<'_>], wanted: &str, is_known: impl Fn(&MethodView<
 pub(in crate::command) fn close_method<'n>(wanted: &str, names: &'n [(String, &str)]) -> Option<&'n str> {
     let is_full = wanted.contains(['/', '.']);
     let part = |name: &'n (String, &'n str)| if is_full { name.0.as_str() } else { name.1 };
+    // Without its package, or with another.
+    let tail = wanted.rsplit_once('.').map_or(wanted, |(_, tail)| tail);
+    let ends_so = |name: &str| name.strip_suffix(tail).is_some_and(|rest| rest.ends_with('.'));
+    if let Some((name, _)) = names.iter().find(|(name, _)| tail.contains('/') && ends_so(name)) {
+        return Some(name);
+    }
     let close = closest(wanted, names.iter().map(part))?;
     names.iter().find(|name| part(name) == close).map(|name| name.0.as_str())
 }

@@ -2,7 +2,7 @@
 
 use super::words::{batching, polling};
 use crate::command::table::by_policy::ByPolicy;
-use crate::render::times;
+use crate::render::{Human, times};
 use gax_retry::plan::Impact;
 use gax_retry::{BatchingSettings, CodeSet, MethodKind, Policy, RetrySettings};
 use gax_table::{HedgingPolicy, MethodDescription, MethodPolicy, PolicyField, RetryTable, SourceLocation};
@@ -23,6 +23,8 @@ pub(crate) struct MethodView<'a> {
     has_operations: bool,
     /// Whether its requests may be batched; false only where its proto says that they can't.
     is_plain: bool,
+    /// Whether its proto says that it responds with a stream.
+    streams_responses: bool,
     /// Of the policy, where it has been estimated.
     impact: Option<Rc<Impact>>,
 }
@@ -49,7 +51,8 @@ pub(crate) fn most_attempts(impact: &Impact) -> u32 {
 impl<'a> MethodView<'a> {
     pub(crate) fn new(table: &'a RetryTable, service: &'a str, method: &'a str) -> Self {
         let policy = table.lookup(service, method).filter(|policy| policy.entry().is_some());
-        Self { table, service, method, policy, has_operations: true, is_plain: true, impact: None }
+        let (has_operations, is_plain, streams_responses) = (true, true, false);
+        Self { table, service, method, policy, has_operations, is_plain, streams_responses, impact: None }
     }
 
     /// The policy of HTTP requests, which have no name.
@@ -60,7 +63,9 @@ impl<'a> MethodView<'a> {
     /// As the method's proto describes it.
     pub(super) fn described(self, method: &MethodDescription) -> Self {
         let is_plain = method.kind() == MethodKind::Unary && !method.returns_operation();
-        Self { has_operations: method.is_long_running(), is_plain, ..self }
+        let streams_responses =
+            matches!(method.kind(), MethodKind::ServerStreaming | MethodKind::BidiStreaming);
+        Self { has_operations: method.is_long_running(), is_plain, streams_responses, ..self }
     }
 
     /// With the impact of its policy, if it has one.
@@ -162,7 +167,11 @@ impl<'a> MethodView<'a> {
             };
             sentence.to_owned()
         });
-        polled.into_iter().chain(batched).chain(idempotent).collect()
+        let total = self.settings().and_then(RetrySettings::total_timeout).filter(|_| self.streams_responses);
+        let cut = total.map(|total| {
+            format!("its stream of responses is cut after {:#}, however much it has delivered", Human(total))
+        });
+        cut.into_iter().chain(polled).chain(batched).chain(idempotent).collect()
     }
 
     pub(crate) fn impact(&self) -> Option<&Impact> {

@@ -30,6 +30,9 @@ declare! {
     SHORT_DELAY: "short-delay", Warning, Table,
         "a first delay of less than 10 ms",
         "Write a first delay such as 0.1s.";
+    STEEP_DELAYS: "steep-delays", Warning, Table,
+        "a multiplier above 10, with which the second delay is about the longest",
+        "Write a multiplier such as 1.3 or 2.";
     SHRINKING_DELAY: "shrinking-delay", Warning, Table,
         "delays that get shorter",
         "Write a multiplier above 1, such as 1.3.";
@@ -51,6 +54,8 @@ declare! {
 const SHORT: Duration = Duration::from_millis(10);
 /// A delay from which on a back-off from an overloaded service is not called gentle, whatever its growth.
 const LONG_DELAY: Duration = Duration::from_secs(1);
+/// Growth above which delays are hardly more than two: a short one and the longest.
+const STEEPEST: f64 = 10.0;
 /// Growth from which on it is not, whatever the first delay.
 const STEEP: f64 = 2.0;
 
@@ -69,7 +74,7 @@ pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) 
 
 /// The rules for the delays alone, which hold for HTTP requests too.
 pub(in crate::lint::rules) fn delays_of(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
-    cap(subject, entry, report);
+    cap(entry, report);
     growth(subject, entry, report);
     if entry.retries() {
         zero(subject, entry, report);
@@ -160,7 +165,7 @@ fn constant(entry: &EntryView<'_>, delay: Duration, report: &mut Report) {
     report.add(&CONSTANT_DELAY, Place::value(entry, field), message, help);
 }
 
-fn cap(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
+fn cap(entry: &EntryView<'_>, report: &mut Report) {
     let settings = entry.policy.settings();
     let Some(total) = settings.total_timeout() else { return };
     if let Some(initial) = initial(entry).filter(|initial| *initial >= total) {
@@ -175,12 +180,6 @@ fn cap(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
         let message = format!("the longest delay, {cap:?}, is longer than the timeout, {total:?}");
         let help = "no delay can get that long: write a fraction of the timeout, or a longer timeout";
         report.add(&CAP_ABOVE_TIMEOUT, origin, message, help);
-        // It changes nothing where the number of attempts ends the retries before any delay is that long.
-        let all = delays(subject, entry);
-        let exponent = f64::from(settings.max_attempts().unwrap_or(u32::MAX).saturating_sub(2));
-        if all.initial().as_secs_f64() * all.multiplier().powf(exponent) < total.as_secs_f64() {
-            report.soften();
-        }
     } else if cap == total {
         let message = format!("the longest delay is the timeout, {total:?}");
         let help = "no delay can get that long: write a fraction of the timeout";
@@ -211,6 +210,12 @@ fn growth(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
         let message = format!("each delay is {multiplier} times the previous one");
         let help = "write a multiplier such as 1.3: clients that speed up prolong an outage";
         report.add(&SHRINKING_DELAY, origin.clone(), message, help);
+    }
+    if multiplier > STEEPEST {
+        let message = format!("each delay is {multiplier} times the previous one");
+        let help =
+            "write a multiplier such as 1.3 or 2: the second delay is about the longest, or leaves no time";
+        report.add(&STEEP_DELAYS, origin.clone(), message, help);
     }
     if is_written && !is_constant && multiplier.to_bits() == 1.0_f64.to_bits() {
         let help = "write a multiplier such as 1.3: clients that do not slow down prolong an outage";

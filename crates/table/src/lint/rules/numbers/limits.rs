@@ -3,7 +3,7 @@
 use crate::lint::report::{Place, Report};
 use crate::lint::rule::declare;
 use crate::lint::subject::{EntryView, Subject};
-use crate::{Dialect, PolicyField, TableFormat};
+use crate::{Dialect, PolicyField};
 use gax_retry::{Code, Compatibility};
 use std::time::Duration;
 
@@ -56,7 +56,7 @@ pub(in crate::lint::rules) fn check(subject: &Subject<'_>, report: &mut Report) 
     for entry in &subject.entries {
         attempts(subject, entry, report);
         timeout(subject, entry, report);
-        unreachable(entry, report);
+        unreachable(subject.table.dialect().compatibility(), entry, report);
         rpc_timeouts(entry, report);
         room(subject, entry, report);
         storm(subject, entry, report);
@@ -121,14 +121,12 @@ fn rpc_timeouts(entry: &EntryView<'_>, report: &mut Report) {
         report.add(&SHORT_RPC_TIMEOUT, Place::value(entry, PolicyField::InitialRpcTimeout), message, help);
     }
     let is_written = policy.origin_of(PolicyField::RpcTimeoutMultiplier).is_some();
-    let has_room = match (initial, total) {
-        (None, _) => false,
-        (Some(initial), Some(total)) => initial < total,
-        (Some(_), None) => true,
-    };
+    let longest = [total, settings.max_rpc_timeout()].into_iter().flatten().min();
+    let has_room = initial.is_some_and(|initial| longest.is_none_or(|longest| initial < longest));
     if is_written && settings.rpc_timeout_multiplier() > 1.0 && !has_room {
-        let message = "RPC timeouts should grow, but the first one is the whole total timeout";
-        let help = "write an initial RPC timeout below the total timeout, or remove the multiplier";
+        let what = if longest == total { "whole total timeout" } else { "longest" };
+        let message = format!("RPC timeouts should grow, but the first one is the {what}");
+        let help = "write an initial RPC timeout below the total timeout and the longest one, or remove the multiplier";
         let place = Place::value(entry, PolicyField::RpcTimeoutMultiplier);
         report.add(&RPC_TIMEOUT_GROWTH, place, message, help);
     }
@@ -213,19 +211,23 @@ fn timeout(subject: &Subject<'_>, entry: &EntryView<'_>, report: &mut Report) {
     }
 }
 
-fn unreachable(entry: &EntryView<'_>, report: &mut Report) {
+fn unreachable(compatibility: Compatibility, entry: &EntryView<'_>, report: &mut Report) {
     let settings = entry.policy.settings();
     let Some(total) = settings.total_timeout() else { return };
-    let attempt = settings.initial_rpc_timeout().unwrap_or(total);
-    if entry.policy.codes().contains(Code::DeadlineExceeded) && attempt >= total {
-        let message = format!("DEADLINE_EXCEEDED is retried, but an attempt may take the whole {total:?}");
+    let attempt = settings.initial_rpc_timeout().unwrap_or(total).min(total);
+    let left = total.saturating_sub(attempt);
+    // An attempt that has less than a tenth of the time of the first, after the delay, has none.
+    let delay = settings.retry_delays(compatibility).initial();
+    let is_used_up = left.saturating_sub(delay) < attempt / 10;
+    if entry.policy.codes().contains(Code::DeadlineExceeded) && is_used_up {
+        let message = if left.is_zero() {
+            format!("DEADLINE_EXCEEDED is retried, but an attempt may take the whole {total:?}")
+        } else {
+            format!("DEADLINE_EXCEEDED is retried, but an attempt may take {attempt:?} of {total:?}")
+        };
         let help = "give attempts a shorter timeout than the operation, or leave the code out: \
                     after an attempt's timeout no time is left for a retry";
         let place = Place::code(entry, Code::DeadlineExceeded.into());
         report.add(&DEADLINE_RETRY_UNREACHABLE, place, message, help);
-        // These forms have one timeout for both, and a server may still reply DEADLINE_EXCEEDED in time.
-        if matches!(entry.policy.format(), Some(TableFormat::ServiceConfig | TableFormat::ClientConfig)) {
-            report.soften();
-        }
     }
 }
