@@ -1,5 +1,5 @@
 //! A release, without the world: publishes all crates into a registry on this machine, in an empty environment, and
-//! uses them from there as a stranger does. CONTRIBUTING.md has the command.
+//! uses them from there as a stranger does. docs/contributing/rigs.md has the command.
 #![expect(clippy::indexing_slicing, reason = "fields of JSON values, which are null where they are missing")]
 
 mod machine;

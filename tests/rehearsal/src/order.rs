@@ -1,4 +1,4 @@
-//! The order of publishing that CONTRIBUTING.md has.
+//! The order of publishing that docs/contributing/releasing.md has.
 
 use crate::machine::workspace;
 use std::collections::{BTreeMap, BTreeSet};
@@ -31,7 +31,7 @@ fn problems(order: &[&str], published: &BTreeMap<String, BTreeSet<String>>) -> V
 #[test]
 fn the_written_order_can_be_published() {
     let workspace = workspace().unwrap();
-    let page = fs::read_to_string(workspace.root.join("CONTRIBUTING.md")).unwrap();
+    let page = fs::read_to_string(workspace.root.join("docs/contributing/releasing.md")).unwrap();
     assert_eq!(problems(&written(&page), &workspace.published), [""; 0]);
     assert!(workspace.published.len() > 10, "{:?}", workspace.published);
 }

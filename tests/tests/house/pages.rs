@@ -1,6 +1,7 @@
 //! Pages: the guide, the front pages of the crates, and those that a newcomer looks for.
 
 use crate::links::Page;
+use crate::texts::texts;
 use crate::{NOTHING, repository};
 use std::collections::BTreeSet;
 use std::fs;
@@ -24,17 +25,12 @@ const PUBLISHED: [&str; 15] = [
     "crates/cli/",
 ];
 /// Pages that are read in a clone or on the repository's site, besides those of the guide.
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 6] = [
     "CHANGELOG.md",
     "CONTRIBUTING.md",
     "ROADMAP.md",
     "SECURITY.md",
     "crates/grpc/UPSTREAM.md",
-    "docs/contributing/architecture.md",
-    "docs/contributing/google-retry-documents.md",
-    "docs/contributing/lint-examples.md",
-    "docs/contributing/misbehaviours.md",
-    "docs/contributing/tables.md",
     "examples/README.md",
 ];
 
@@ -61,8 +57,9 @@ fn guide() -> BTreeSet<String> {
 fn links_lead_somewhere() {
     let guide = guide().into_iter().map(|name| format!("docs/src/{name}"));
     let fronts = PUBLISHED.iter().map(|folder| format!("{folder}README.md"));
-    let others = PAGES.iter().map(|&name| name.to_owned());
-    let files = guide.chain(fronts).chain(others).chain(["docs/src/SUMMARY.md".to_owned()]);
+    let others = PAGES.iter().map(|&name| name.to_owned()).chain(["docs/src/SUMMARY.md".to_owned()]);
+    let contributing = texts("docs/contributing", &[".md"]).into_iter().map(|(file, _)| file);
+    let files = guide.chain(fronts).chain(others).chain(contributing);
     let pages: Vec<_> = files.map(|file| page(&file)).collect();
     let broken: Vec<_> = pages.iter().flat_map(|page| page.broken(&read)).collect();
     assert_eq!(broken, NOTHING);

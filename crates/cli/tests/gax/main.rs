@@ -8,6 +8,7 @@ mod demo;
 mod descriptor_sets;
 mod files;
 mod folders;
+mod forty_services;
 mod generate;
 mod generate_out;
 mod help;
