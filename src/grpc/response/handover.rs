@@ -14,6 +14,7 @@ pub(crate) fn hand_over<P: Protocol<Config = MethodConfig>>(
     response: &mut http::Response<ResponseBody>,
     is_stream: bool,
 ) {
+    let has_all_the_time = driver.has_all_the_time();
     let observed = driver.as_mut().hand_over(response.extensions_mut());
     let report = response.extensions().get().filter(|_| response.body().is_open()).cloned();
     if observed.is_some() || report.is_some() {
@@ -22,7 +23,7 @@ pub(crate) fn hand_over<P: Protocol<Config = MethodConfig>>(
             report: report.map(|report| (report, driver.clock())),
             messages: is_stream.then(MessageCounter::default),
             config: Arc::clone(driver.config()),
-            has_all_the_time: driver.has_all_the_time(),
+            has_all_the_time,
         });
     }
 }

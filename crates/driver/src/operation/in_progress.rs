@@ -513,8 +513,9 @@ impl InProgress {
             None if !self.has_news() => self.row(policy, self.number, AttemptResult::done(), self.elapsed()),
             _ => None,
         };
-        let ledger = self.operation.as_mut().and_then(Operation::take_notes).unwrap_or_default();
-        let mut report = OperationReport::new(name, ledger, policy.version());
+        begun(&mut self.operation, policy);
+        let ended = self.operation.take().expect("it has begun");
+        let mut report = OperationReport::new(name, ended.into_notes(policy), policy.version());
         let ledger = report.ledger_mut();
         if let Some(only) = only {
             ledger.push(only, Delivery::Unknown);
@@ -529,7 +530,7 @@ impl InProgress {
             if stop.may_be_repetition() {
                 ledger.note(Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED);
             }
-            report.fail(stop.reason(), stop.not_attempted());
+            report.set_end(Some(stop.reason()), stop.not_attempted());
         }
         report
     }

@@ -6,6 +6,7 @@ use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy, World};
 use crate::jitter::JitterSource;
 use crate::nanos::{FOREVER, nanos_or_forever};
 use crate::{NoJitter, StartedAttempt, StopReason};
+use std::ops::{Deref, DerefMut};
 use std::time::Duration;
 
 /// One operation, as a state machine: it gets facts and returns one action at a time.
@@ -92,6 +93,31 @@ struct FullState<N> {
     notes: Option<N>,
 }
 
+/// The notes of an operation that has ended. To take them out of it would copy them; so they stay, and it isn't used any more.
+#[derive(Debug, Clone)]
+pub struct Notes<N>(Box<FullState<N>>);
+
+impl<N> Deref for Notes<N> {
+    type Target = N;
+
+    fn deref(&self) -> &N {
+        self.0.notes.as_ref().expect("an operation has notes before they are taken")
+    }
+}
+
+impl<N> DerefMut for Notes<N> {
+    fn deref_mut(&mut self) -> &mut N {
+        self.0.notes.as_mut().expect("an operation has notes before they are taken")
+    }
+}
+
+/// What was written down counts.
+impl<N: PartialEq> PartialEq for Notes<N> {
+    fn eq(&self, other: &Self) -> bool {
+        **self == **other
+    }
+}
+
 /// How far the first attempt has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
@@ -140,7 +166,7 @@ impl<N> Operation<N> {
     /// let (mut operation, _) = Operation::<Vec<&str>>::with_notes(&policy, None, Ready::Now);
     /// assert_eq!(operation.notes(), None);
     /// operation.notes_mut(&policy).push("seen");
-    /// assert_eq!(operation.take_notes(), Some(vec!["seen"]));
+    /// assert_eq!(*operation.into_notes(&policy), ["seen"]);
     /// ```
     #[inline]
     #[must_use]
@@ -342,11 +368,16 @@ impl<N> Operation<N> {
         self.full(policy).notes.get_or_insert_default()
     }
 
-    /// Takes the notes of its driver out.
-    pub fn take_notes(&mut self) -> Option<N> {
-        match &mut self.form {
-            Form::Full(full) => full.notes.take(),
-            Form::Early { .. } => None,
+    /// The notes of its driver, which outlive it in their place.
+    #[must_use]
+    pub fn into_notes(mut self, policy: &Policy) -> Notes<N>
+    where
+        N: Default,
+    {
+        self.notes_mut(policy);
+        match self.form {
+            Form::Full(full) => Notes(full),
+            Form::Early { .. } => unreachable!("it was made full just now"),
         }
     }
 

@@ -20,6 +20,6 @@ pub use action::{Action, End, World};
 pub use attempt_result::{AttemptResult, Delivery, Outcome, Repetition, Replayable, Resend, RetryFact, Seen};
 pub use event::{AttemptEnd, Event};
 pub use hedging::Hedging;
-pub use machine::{Operation, Ready};
+pub use machine::{Notes, Operation, Ready};
 pub use policy::{CommitPoint, Policy};
 pub use stop::{NotAttempted, Stop};

@@ -6,8 +6,9 @@ use crate::operation::report::detail::Detail;
 use crate::operation::report::ledger::Ledger;
 use crate::operation::report::note::Note;
 use crate::operation::report::rows::parts;
+use gax_retry::operation::{Notes, Operation, Ready};
 use gax_retry::report::AttemptTable;
-use gax_retry::{Attempt, Code, Delivery, NotAttempted, StopReason};
+use gax_retry::{Attempt, Code, CodeSet, Delivery, NotAttempted, Policy, RetrySettings, StopReason};
 use gax_text::{Escaped, Human};
 use http::Extensions;
 use http::uri::PathAndQuery;
@@ -45,7 +46,7 @@ use std::time::Duration;
 #[derive(Clone, PartialEq)]
 pub struct OperationReport {
     method: Name,
-    ledger: Ledger,
+    ledger: Notes<Ledger>,
     stop_reason: Option<StopReason>,
     not_attempted: Option<NotAttempted>,
     /// Of settings that can be replaced.
@@ -67,7 +68,7 @@ impl fmt::Debug for OperationReport {
 
 impl OperationReport {
     /// The report of a success, by that version of settings that can be replaced.
-    pub(crate) fn new(method: impl Into<Name>, ledger: Ledger, version: Option<u64>) -> Self {
+    pub(crate) fn new(method: impl Into<Name>, ledger: Notes<Ledger>, version: Option<u64>) -> Self {
         let settings_version = version.and_then(NonZeroU64::new);
         Self {
             method: method.into(),
@@ -79,9 +80,9 @@ impl OperationReport {
         }
     }
 
-    /// The operation has failed, for that reason.
-    pub(crate) fn fail(&mut self, reason: StopReason, not_attempted: Option<NotAttempted>) {
-        (self.stop_reason, self.not_attempted) = (Some(reason), not_attempted);
+    /// The operation has ended: it has failed, if there is a reason.
+    pub(crate) fn set_end(&mut self, reason: Option<StopReason>, not_attempted: Option<NotAttempted>) {
+        (self.stop_reason, self.not_attempted) = (reason, not_attempted);
     }
 
     /// The ledger, to be completed in its place.
@@ -92,8 +93,10 @@ impl OperationReport {
     /// The report of an operation without an attempt, since its request could not be made. It is for the errors of other
     /// protocols, as are [`write_outcome`](Self::write_outcome) and [`OperationError::new`](crate::OperationError::new).
     pub fn unsendable(method: impl Into<Name>) -> Self {
-        let mut report = Self::new(method, Ledger::default(), None);
-        report.fail(StopReason::NonRetryable, None);
+        let policy = Policy::new(&RetrySettings::default(), CodeSet::default());
+        let (operation, _) = Operation::with_notes(&policy, None, Ready::Never(StopReason::NonRetryable));
+        let mut report = Self::new(method, operation.into_notes(&policy), None);
+        report.set_end(Some(StopReason::NonRetryable), None);
         report
     }
 

@@ -24,13 +24,10 @@ fn plan(responses: &[Response]) -> AttemptPlan {
 }
 
 fn report(method: &'static str, plan: &AttemptPlan, write: impl FnOnce(&mut Ledger)) -> OperationReport {
-    let mut ledger = Ledger::default();
-    plan.attempts().iter().for_each(|attempt| ledger.push(attempt.clone(), Delivery::Unknown));
-    write(&mut ledger);
-    let mut report = OperationReport::new(Cow::Borrowed(method), ledger, None);
-    if let Some(reason) = plan.stop_reason() {
-        report.fail(reason, plan.not_attempted());
-    }
+    let mut report = OperationReport::unsendable(Cow::Borrowed(method));
+    plan.attempts().iter().for_each(|attempt| report.ledger_mut().push(attempt.clone(), Delivery::Unknown));
+    write(report.ledger_mut());
+    report.set_end(plan.stop_reason(), plan.not_attempted());
     report
 }
 

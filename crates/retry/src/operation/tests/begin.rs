@@ -231,16 +231,14 @@ fn an_operation_begins_with_its_first_attempt_or_its_end() {
 }
 
 #[test]
-fn a_drivers_notes_stay_until_they_are_taken() {
+fn a_drivers_notes_outlive_the_operation() {
     let policy = Policy::new(&timed(), Code::Unavailable);
     let (mut operation, _) = Operation::<u32>::with_notes(&policy, None, Ready::Now);
     *operation.notes_mut(&policy) += 3;
     assert!(operation.committed(&policy, 1, CommitPoint::OverLimit));
     *operation.notes_mut(&policy) += 4;
     assert_eq!((operation.notes(), operation.wake_at(&policy)), (Some(&7), Some(400 * MS)));
-    assert_eq!(operation.take_notes(), Some(7));
-    assert_eq!(operation.notes(), None);
-    assert_eq!(operation.take_notes(), None);
+    assert_eq!(*operation.into_notes(&policy), 7);
 }
 
 #[test]
