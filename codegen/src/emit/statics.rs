@@ -169,6 +169,9 @@ fn retry_settings(runtime: &TokenStream, settings: &RetrySettings) -> TokenStrea
     let only = only.map(|codes| code_set(runtime, codes));
     let growth =
         Some(settings.rpc_timeout_multiplier()).filter(|factor| factor.to_bits() != 1.0_f64.to_bits());
+    let total = settings.total_timeout();
+    let [initial_is_total, max_is_total] = settings.rpc_timeouts_are_total();
+    let is_one = initial_is_total || max_is_total;
     let fields = [
         time("initial_retry_delay", settings.initial_retry_delay()),
         factor("retry_delay_multiplier", settings.retry_delay_multiplier()),
@@ -176,10 +179,11 @@ fn retry_settings(runtime: &TokenStream, settings: &RetrySettings) -> TokenStrea
         time("max_server_delay", settings.max_server_delay()),
         set("only_with_server_delay", only),
         set("jittered", (!settings.jittered()).then(|| quote!(false))),
-        time("initial_rpc_timeout", settings.initial_rpc_timeout()),
+        time("timeout", total.filter(|_| is_one)),
+        time("initial_rpc_timeout", settings.initial_rpc_timeout().filter(|_| !initial_is_total)),
         factor("rpc_timeout_multiplier", growth),
-        time("max_rpc_timeout", settings.max_rpc_timeout()),
-        time("total_timeout", settings.total_timeout()),
+        time("max_rpc_timeout", settings.max_rpc_timeout().filter(|_| !max_is_total)),
+        time("total_timeout", total.filter(|_| !is_one)),
         set("max_attempts", attempts),
     ];
     quote!(#runtime::__private::ConstSettings::new() #(#fields)* .build())

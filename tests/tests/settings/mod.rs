@@ -6,6 +6,7 @@ mod live;
 mod live_latencies;
 mod live_names;
 mod names;
+mod one_value;
 mod overrides;
 mod shipped_table;
 mod stored;

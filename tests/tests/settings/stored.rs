@@ -49,7 +49,7 @@ fn options_of_a_call_are_read_as_they_were_stored() {
         concat!(
             r#"{"timeout":"2s","no_attempt_timeout":true,"max_attempts":3,"max_retry_delay":"1500ms","#,
             r#""codes":["ABORTED"],"report":false,"#,
-            r#""retry_settings":{"total_timeout":"9s","max_attempts":1,"initial_rpc_timeout":"9s","max_rpc_timeout":"9s"}}"#
+            r#""retry_settings":{"timeout":"9s","max_attempts":1}}"#
         )
     );
     assert_eq!(serde_json::from_str::<CallOptions>(&stored).unwrap(), all);

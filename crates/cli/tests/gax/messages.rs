@@ -97,8 +97,8 @@ fn toml_is_reported_in_its_own_words_and_not_what_others_refuse() {
         (
             "longest.toml",
             retried("initial_rpc_timeout = \"20s\"\n"),
-            "6 unreadable-table: \"20s\" is longer than the timeout, which is the longest RPC timeout as well; write a \
-             shorter initial_rpc_timeout or a longer timeout",
+            "6 rpc-timeout-above-total: the RPC timeout, 20s, is longer than the total timeout, 10s; write a shorter RPC \
+             timeout, or a longer total timeout",
         ),
         (
             "twice.toml",

@@ -1,5 +1,6 @@
 //! Settings with whatever numbers they were given.
 
+use crate::settings::RpcTimeout;
 use crate::{Compatibility, RetrySettings};
 use std::time::Duration;
 
@@ -85,9 +86,9 @@ impl RawSettings {
             max_retry_delay: duration(self.max_retry_delay_us),
             max_attempts: u32::try_from(self.max_attempts).ok().filter(|attempts| *attempts > 0),
             jittered: self.jittered,
-            initial_rpc_timeout: duration(self.initial_rpc_timeout_us),
+            initial_rpc_timeout: RpcTimeout::written(duration(self.initial_rpc_timeout_us)),
             rpc_timeout_multiplier: self.rpc_timeout_multiplier,
-            max_rpc_timeout: duration(self.max_rpc_timeout_us),
+            max_rpc_timeout: RpcTimeout::written(duration(self.max_rpc_timeout_us)),
             ..RetrySettings::default()
         }
     }
@@ -145,7 +146,7 @@ impl From<&RetrySettings> for RawSettings {
     /// An unset field becomes 0, except for a maximum whose initial value is set: Java has no unset maximum, and what
     /// comes nearest is the greatest one. What is set stays set, however short.
     fn from(settings: &RetrySettings) -> Self {
-        let initial_rpc_timeout_us = micros(settings.initial_rpc_timeout);
+        let initial_rpc_timeout_us = micros(settings.initial_rpc_timeout.as_given());
         let delays = settings.retry_delays(Compatibility::GaxJava);
         let initial_retry_delay_us = micros(Some(delays.initial()));
         Self {
@@ -157,7 +158,7 @@ impl From<&RetrySettings> for RawSettings {
             jittered: settings.jittered,
             initial_rpc_timeout_us,
             rpc_timeout_multiplier: settings.rpc_timeout_multiplier,
-            max_rpc_timeout_us: cap(settings.max_rpc_timeout, initial_rpc_timeout_us),
+            max_rpc_timeout_us: cap(settings.max_rpc_timeout.as_given(), initial_rpc_timeout_us),
         }
     }
 }

@@ -31,9 +31,9 @@ impl Documented {
             max_delay: limit(delays.max()),
             max_attempts: settings.max_attempts,
             jittered: settings.jittered,
-            initial_timeout: limit(settings.initial_rpc_timeout),
+            initial_timeout: limit(settings.initial_rpc_timeout.own()),
             timeout_multiplier: settings.rpc_timeout_multiplier,
-            max_timeout: limit(settings.max_rpc_timeout),
+            max_timeout: limit(settings.max_rpc_timeout.own()),
         }
     }
 

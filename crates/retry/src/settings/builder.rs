@@ -1,5 +1,6 @@
 //! Collects the fields of [`RetrySettings`] and checks them all at once.
 
+use super::RpcTimeout;
 use super::{RetrySettings, SettingsError, SettingsProblem};
 use crate::{IntoCodes, ParseCodeError};
 use std::time::Duration;
@@ -47,6 +48,42 @@ impl RetrySettingsBuilder {
     pub fn total_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
         self.settings.total_timeout = timeout.into();
         self
+    }
+
+    /// One time limit, as tables have it: the total timeout, all of which each attempt may use. It replaces the RPC timeouts.
+    /// Must not be zero.
+    ///
+    /// If the total timeout is changed later, here or by a call, attempts may use all of the new one.
+    /// ([`Compatibility::GaxJava`](crate::Compatibility::GaxJava) keeps this value as their RPC timeout, as gax-java does.)
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::RetrySettings;
+    /// use std::time::Duration;
+    ///
+    /// let minute = RetrySettings::builder().timeout(Duration::from_secs(60)).build()?;
+    /// let longer = minute.to_builder().total_timeout(Duration::from_secs(120)).build()?;
+    /// assert_eq!(longer.initial_rpc_timeout(), Some(Duration::from_secs(120)));
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    pub fn timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
+        self.settings = self.settings.with_timeout(timeout.into());
+        self
+    }
+
+    /// The timeouts as files have them: one, and in its place those of the operation, of the first attempt, and of the longest
+    /// attempt that are written separately.
+    #[doc(hidden)]
+    pub fn timeouts(self, timeout: Option<Duration>, [total, initial, max]: [Option<Duration>; 3]) -> Self {
+        let mut builder = match total {
+            // The one is that of the attempts.
+            Some(_) => self.total_timeout(total).initial_rpc_timeout(timeout).max_rpc_timeout(timeout),
+            None if timeout.is_some() => self.timeout(timeout),
+            None => self,
+        };
+        builder = if initial.is_some() { builder.initial_rpc_timeout(initial) } else { builder };
+        if max.is_some() { builder.max_rpc_timeout(max) } else { builder }
     }
 
     /// The delay before the second attempt. Zero: immediately.
@@ -118,7 +155,7 @@ impl RetrySettingsBuilder {
 
     /// The timeout of the first attempt. Must not be zero.
     pub fn initial_rpc_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings.initial_rpc_timeout = timeout.into();
+        self.settings.initial_rpc_timeout = RpcTimeout::written(timeout.into());
         self
     }
 
@@ -130,7 +167,7 @@ impl RetrySettingsBuilder {
 
     /// The longest timeout of an attempt. Not below the initial one.
     pub fn max_rpc_timeout(mut self, timeout: impl Into<Option<Duration>>) -> Self {
-        self.settings.max_rpc_timeout = timeout.into();
+        self.settings.max_rpc_timeout = RpcTimeout::written(timeout.into());
         self
     }
 
@@ -197,12 +234,12 @@ impl RetrySettingsBuilder {
                     SettingsProblem::new("only_with_server_delay", error.text(), reason)
                 }),
                 SettingsProblem::of_attempts(settings.max_attempts),
-                not_zero("initial_rpc_timeout", settings.initial_rpc_timeout),
+                not_zero("initial_rpc_timeout", settings.initial_rpc_timeout.own()),
                 SettingsProblem::of_multiplier("rpc_timeout_multiplier", settings.rpc_timeout_multiplier),
-                not_zero("max_rpc_timeout", settings.max_rpc_timeout),
+                not_zero("max_rpc_timeout", settings.max_rpc_timeout.own()),
                 SettingsProblem::of_cap(
-                    ("max_rpc_timeout", settings.max_rpc_timeout),
-                    ("initial_rpc_timeout", settings.initial_rpc_timeout),
+                    ("max_rpc_timeout", settings.max_rpc_timeout.own()),
+                    ("initial_rpc_timeout", settings.initial_rpc_timeout.own()),
                 ),
             ])
             .flatten()

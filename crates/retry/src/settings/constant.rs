@@ -1,6 +1,7 @@
 //! Settings in a `static`.
 
 use super::RetrySettings;
+use super::RpcTimeout;
 use crate::CodeSet;
 use crate::const_setters::const_setters;
 use std::time::Duration;
@@ -50,11 +51,16 @@ impl ConstSettings {
         /// Whether waits are drawn at random.
         jittered(jittered: bool) = jittered;
         /// The first attempt's timeout.
-        initial_rpc_timeout(timeout: Duration) = Some(timeout);
+        initial_rpc_timeout(timeout: Duration) = RpcTimeout::written(Some(timeout));
         /// The factor between RPC timeouts.
         rpc_timeout_multiplier(multiplier: f64) = multiplier;
         /// The longest RPC timeout.
-        max_rpc_timeout(timeout: Duration) = Some(timeout);
+        max_rpc_timeout(timeout: Duration) = RpcTimeout::written(Some(timeout));
+    }
+
+    /// One limit for the operation and each of its attempts.
+    pub const fn timeout(self, timeout: Duration) -> Self {
+        Self(self.0.with_timeout(Some(timeout)))
     }
 
     /// The settings.

@@ -7,6 +7,7 @@ mod delays;
 mod error;
 mod overrides;
 mod retry_settings;
+mod rpc_timeout;
 #[cfg(test)]
 mod tests;
 
@@ -16,3 +17,4 @@ pub use delays::RetryDelays;
 pub use error::{SettingsError, SettingsProblem};
 pub use overrides::{Override, SettingsOverrides};
 pub use retry_settings::RetrySettings;
+pub(crate) use rpc_timeout::RpcTimeout;

@@ -1,5 +1,6 @@
 //! Single fields of settings, changed for one call.
 
+use super::RpcTimeout;
 use super::debug::SetFields;
 use super::{RetrySettings, SettingsProblem};
 use std::fmt;
@@ -174,9 +175,9 @@ impl SettingsOverrides {
         match self.rpc_timeout {
             Override::Unset | Override::Set(_) => settings,
             Override::Disabled => RetrySettings {
-                initial_rpc_timeout: None,
+                initial_rpc_timeout: RpcTimeout::UNSET,
                 rpc_timeout_multiplier: 1.0,
-                max_rpc_timeout: None,
+                max_rpc_timeout: RpcTimeout::UNSET,
                 ..settings
             },
         }

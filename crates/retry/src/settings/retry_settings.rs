@@ -1,5 +1,6 @@
 //! The limits and back-off of one RPC.
 
+use super::RpcTimeout;
 use super::debug::SetFields;
 use crate::CodeSet;
 use std::fmt;
@@ -33,7 +34,8 @@ use std::time::Duration;
 ///
 /// With the feature `serde` they are stored and read with the field names of tables in TOML: durations are strings such as
 /// `"1500ms"` or `"1h30m"`, absent fields are unset, unknown fields are rejected, and the result is checked as by
-/// [`build`](crate::RetrySettingsBuilder::build). `timeout` sets the total timeout and both RPC timeouts, as in a table.
+/// [`build`](crate::RetrySettingsBuilder::build). `timeout` is [one limit](crate::RetrySettingsBuilder::timeout) for the operation and each of
+/// its attempts, as in a table.
 ///
 /// # Examples
 ///
@@ -65,9 +67,9 @@ pub struct RetrySettings {
     pub(crate) only_with_server_delay: CodeSet,
     pub(crate) max_attempts: Option<u32>,
     pub(crate) jittered: bool,
-    pub(crate) initial_rpc_timeout: Option<Duration>,
+    pub(crate) initial_rpc_timeout: RpcTimeout,
     pub(crate) rpc_timeout_multiplier: f64,
-    pub(crate) max_rpc_timeout: Option<Duration>,
+    pub(crate) max_rpc_timeout: RpcTimeout,
 }
 
 impl RetrySettings {
@@ -81,9 +83,9 @@ impl RetrySettings {
         only_with_server_delay: CodeSet::EMPTY,
         max_attempts: None,
         jittered: true,
-        initial_rpc_timeout: None,
+        initial_rpc_timeout: RpcTimeout::UNSET,
         rpc_timeout_multiplier: 1.0,
-        max_rpc_timeout: None,
+        max_rpc_timeout: RpcTimeout::UNSET,
     };
 
     /// One attempt that may take the whole timeout.
@@ -101,15 +103,14 @@ impl RetrySettings {
     /// [`logical_timeout`](Self::logical_timeout).
     #[must_use]
     pub fn with_logical_timeout(self, timeout: Duration) -> Self {
-        let timeout = Some(timeout);
-        Self {
-            total_timeout: timeout,
-            max_attempts: Some(1),
-            initial_rpc_timeout: timeout,
-            rpc_timeout_multiplier: 1.0,
-            max_rpc_timeout: timeout,
-            ..self
-        }
+        Self { max_attempts: Some(1), rpc_timeout_multiplier: 1.0, ..self.with_timeout(Some(timeout)) }
+    }
+
+    pub(super) const fn with_timeout(mut self, timeout: Option<Duration>) -> Self {
+        self.total_timeout = timeout;
+        self.initial_rpc_timeout = RpcTimeout::of_total(timeout);
+        self.max_rpc_timeout = RpcTimeout::of_total(timeout);
+        self
     }
 
     /// One attempt with that timeout, never retried: gax-java's `setSimpleTimeoutNoRetries`.
@@ -145,14 +146,27 @@ impl RetrySettings {
         /// Whether waits are drawn at random below their delay.
         jittered: bool;
 
-        /// The timeout of the first attempt.
-        initial_rpc_timeout: Option<Duration>;
-
         /// The factor from one attempt's timeout to the next one's.
         rpc_timeout_multiplier: f64;
+    }
 
-        /// The longest timeout of an attempt.
-        max_rpc_timeout: Option<Duration>;
+    /// The timeout of the first attempt. Settings with [one timeout](crate::RetrySettingsBuilder::timeout) have the total timeout.
+    #[must_use]
+    pub fn initial_rpc_timeout(&self) -> Option<Duration> {
+        self.initial_rpc_timeout.with_total(self.total_timeout)
+    }
+
+    /// The longest timeout of an attempt. Settings with [one timeout](crate::RetrySettingsBuilder::timeout) have the total timeout.
+    #[must_use]
+    pub fn max_rpc_timeout(&self) -> Option<Duration> {
+        self.max_rpc_timeout.with_total(self.total_timeout)
+    }
+
+    /// Whether the timeout of the first attempt, and the longest one, are nothing but the total timeout.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn rpc_timeouts_are_total(&self) -> [bool; 2] {
+        [self.initial_rpc_timeout.is_of_total(), self.max_rpc_timeout.is_of_total()]
     }
 
     /// These settings for an operation whose caller allows at most `timeout`: the shorter of the two total timeouts
@@ -180,12 +194,12 @@ impl fmt::Debug for RetrySettings {
             )
             .field("max_attempts", self.max_attempts)
             .field("jittered", Some(self.jittered).filter(|jittered| !jittered))
-            .field("initial_rpc_timeout", self.initial_rpc_timeout)
+            .field("initial_rpc_timeout", self.initial_rpc_timeout())
             .field(
                 "rpc_timeout_multiplier",
                 (multiplier.to_bits() != 1.0_f64.to_bits()).then_some(multiplier),
             )
-            .field("max_rpc_timeout", self.max_rpc_timeout)
+            .field("max_rpc_timeout", self.max_rpc_timeout())
             .finish()
     }
 }

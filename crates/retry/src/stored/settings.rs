@@ -11,7 +11,7 @@ use std::time::Duration;
 #[serde(deny_unknown_fields, default)]
 struct SettingsFields {
     /// Total timeout and RPC timeouts in one, as a service config has it.
-    #[serde(skip_serializing)]
+    #[serde(skip_serializing_if = "Option::is_none")]
     timeout: Option<Timeout>,
     #[serde(skip_serializing_if = "Option::is_none")]
     total_timeout: Option<Timeout>,
@@ -42,8 +42,10 @@ impl SettingsFields {
         let (delay, time) =
             (|delay: Option<Duration>| delay.map(DurationText), |time: Option<Duration>| time.map(Timeout));
         let growth = settings.rpc_timeout_multiplier;
+        let is_one = settings.rpc_timeouts_are_total().contains(&true);
         Self {
-            total_timeout: time(settings.total_timeout),
+            timeout: time(settings.total_timeout.filter(|_| is_one)),
+            total_timeout: time(settings.total_timeout.filter(|_| !is_one)),
             initial_retry_delay: delay(settings.initial_retry_delay),
             retry_delay_multiplier: settings.retry_delay_multiplier.map(Multiplier),
             max_retry_delay: delay(settings.max_retry_delay),
@@ -51,10 +53,9 @@ impl SettingsFields {
             only_with_server_delay: Some(settings.only_with_server_delay).filter(|codes| !codes.is_empty()),
             max_attempts: settings.max_attempts.map(Attempts),
             jittered: (!settings.jittered).then_some(false),
-            initial_rpc_timeout: time(settings.initial_rpc_timeout),
+            initial_rpc_timeout: time(settings.initial_rpc_timeout.own()),
             rpc_timeout_multiplier: (growth.to_bits() != 1.0_f64.to_bits()).then_some(Multiplier(growth)),
-            max_rpc_timeout: time(settings.max_rpc_timeout),
-            ..Self::default()
+            max_rpc_timeout: time(settings.max_rpc_timeout.own()),
         }
     }
 
@@ -63,7 +64,10 @@ impl SettingsFields {
         let time = |time: Option<Timeout>| time.map(|Timeout(time)| time);
         let factor = |factor: Option<Multiplier>| factor.map(|Multiplier(factor)| factor);
         RetrySettings::builder()
-            .total_timeout(time(self.total_timeout.or(self.timeout)))
+            .timeouts(
+                time(self.timeout),
+                [self.total_timeout, self.initial_rpc_timeout, self.max_rpc_timeout].map(time),
+            )
             .initial_retry_delay(delay(self.initial_retry_delay))
             .retry_delay_multiplier(factor(self.retry_delay_multiplier))
             .max_retry_delay(delay(self.max_retry_delay))
@@ -71,9 +75,7 @@ impl SettingsFields {
             .only_with_server_delay(self.only_with_server_delay.unwrap_or_default())
             .max_attempts(self.max_attempts.map(|Attempts(attempts)| attempts))
             .jittered(self.jittered.unwrap_or(true))
-            .initial_rpc_timeout(time(self.initial_rpc_timeout.or(self.timeout)))
             .rpc_timeout_multiplier(factor(self.rpc_timeout_multiplier).unwrap_or(1.0))
-            .max_rpc_timeout(time(self.max_rpc_timeout.or(self.timeout)))
             .build()
     }
 }

@@ -68,18 +68,13 @@ impl Resolver<'_> {
         }
         let mut entry = entry(self.source, method);
         let mut settings = RetrySettings::builder();
-        if let Some(timeout) = method.timeout {
-            let timeout = self.duration(timeout)?;
-            let timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
-            settings = settings.total_timeout(timeout).initial_rpc_timeout(timeout).max_rpc_timeout(timeout);
-        }
+        let timeout = method.timeout.map(|timeout| self.duration(timeout)).transpose()?;
         if let Some(policy) = &method.retry {
             settings = self.policy(policy, settings)?;
             entry.codes = codes(policy.codes.as_ref());
             self.limits(policy, method);
         }
-        self.check_rpc_timeout(method)?;
-        settings = with_own_fields(settings, &method.own, |nanos| self.duration(nanos))?;
+        settings = with_own_fields(settings, timeout, &method.own, |nanos| self.duration(nanos))?;
         if let Some(policy) = &method.hedging {
             entry.hedging = Some(self.hedging(policy)?);
         }
@@ -87,18 +82,6 @@ impl Resolver<'_> {
             self.source.fault(method.span, &format!("has no meaning: {error}"), "correct these values")
         })?;
         Ok(entry)
-    }
-
-    /// A timeout is the longest RPC timeout too, if nothing else is written.
-    fn check_rpc_timeout(&self, method: &MethodConfig) -> Result<(), TableError> {
-        match (method.own.initial_rpc_timeout, method.own.max_rpc_timeout, method.timeout) {
-            (Some(initial), None, Some(timeout)) if timeout.value > 0 && initial.value > timeout.value => {
-                let problem = "is longer than the timeout, which is the longest RPC timeout as well";
-                let help = "write a shorter initial_rpc_timeout or a longer timeout";
-                Err(self.source.fault(initial.span, problem, help))
-            }
-            _ => Ok(()),
-        }
     }
 
     fn policy(

@@ -80,22 +80,18 @@ pub(super) fn duration(nanos: i128) -> Option<Duration> {
     Some(Duration::new(seconds, rest))
 }
 
-/// Settings with what only this project's own form can say; `time` reads a duration as the dialect does.
+/// Settings with a service config's timeout, and with what only this project's own form can say; `time` reads a duration as the
+/// dialect does.
 pub(super) fn with_own_fields(
-    mut settings: RetrySettingsBuilder,
+    settings: RetrySettingsBuilder,
+    timeout: Option<Duration>,
     own: &OwnFields,
     time: impl Fn(Located<i128>) -> Result<Duration, TableError>,
 ) -> Result<RetrySettingsBuilder, TableError> {
-    let set = |nanos| time(nanos).map(|time| Some(time).filter(|time| !time.is_zero()));
-    if let Some(timeout) = own.total_timeout {
-        settings = settings.total_timeout(set(timeout)?);
-    }
-    if let Some(timeout) = own.initial_rpc_timeout {
-        settings = settings.initial_rpc_timeout(set(timeout)?);
-    }
-    if let Some(timeout) = own.max_rpc_timeout {
-        settings = settings.max_rpc_timeout(set(timeout)?);
-    }
+    let is_set = |time: &Duration| !time.is_zero();
+    let set = |nanos: Option<Located<i128>>| Ok(nanos.map(&time).transpose()?.filter(is_set));
+    let own_timeouts = [set(own.total_timeout)?, set(own.initial_rpc_timeout)?, set(own.max_rpc_timeout)?];
+    let mut settings = settings.timeouts(timeout.filter(is_set), own_timeouts);
     if let Some(delay) = own.max_server_delay {
         settings = settings.max_server_delay(time(delay)?);
     }

@@ -33,14 +33,12 @@ fn resolve(source: &Source, method: &MethodConfig, form: Form<'_>) -> Result<Ent
     entry.origins.retain(|(field, _)| *field != PolicyField::MaxAttempts);
     let timeout = method.timeout.map(|timeout| millis(source, timeout)).transpose()?;
     let timeout = timeout.or(method.retry.as_ref().map(|_| POLICY_WITHOUT_TIMEOUT));
-    let timeout = timeout.filter(|timeout| !timeout.is_zero());
-    let mut settings =
-        RetrySettings::builder().total_timeout(timeout).initial_rpc_timeout(timeout).max_rpc_timeout(timeout);
+    let mut settings = RetrySettings::builder();
     if let Some(policy) = &method.retry {
         settings = back_off(source, policy, form, settings)?;
         entry.codes = codes(policy.codes.as_ref());
     }
-    settings = with_own_fields(settings, &method.own, |nanos| millis(source, nanos))?;
+    settings = with_own_fields(settings, timeout, &method.own, |nanos| millis(source, nanos))?;
     entry.settings = settings.build().map_err(|error| {
         source.fault(method.span, &format!("makes the Java client fail: {error}"), "correct these values")
     })?;

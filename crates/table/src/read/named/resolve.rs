@@ -91,8 +91,7 @@ fn is_timeout(field: PolicyField) -> bool {
 /// Settings whose attempts may each take all of the timeout.
 fn with_whole_timeout(settings: &RetrySettings, timeout: Duration) -> RetrySettings {
     let timeout = Some(timeout).filter(|timeout| !timeout.is_zero());
-    let builder = settings.to_builder().total_timeout(timeout).initial_rpc_timeout(timeout);
-    builder.rpc_timeout_multiplier(1.0).max_rpc_timeout(timeout).build_unchecked()
+    settings.to_builder().timeout(timeout).rpc_timeout_multiplier(1.0).build_unchecked()
 }
 
 fn present<'a>(
