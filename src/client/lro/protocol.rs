@@ -131,6 +131,7 @@ impl Protocol for Polling {
     type Slot = LastState;
 
     const TRANSPORT: &'static Transport = &LONG_RUNNING;
+    const POLLS: bool = true;
 
     fn name(&self, config: &Config) -> Name {
         config.name.clone()

@@ -10,5 +10,6 @@ mod paging;
 mod readiness;
 mod replay;
 mod rest;
+mod stacked;
 mod start;
 mod streams;

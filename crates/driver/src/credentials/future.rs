@@ -3,6 +3,7 @@
 use super::credentials_error::CredentialsError;
 use super::hook::Credentials;
 use super::used::UsedCredentials;
+use crate::operation::uncounted;
 use http::StatusCode;
 use pin_project_lite::pin_project;
 use std::error::Error;
@@ -73,7 +74,7 @@ where
                 StateProj::Failed { error } => {
                     return error.take().map_or(Poll::Pending, |error| Poll::Ready(Err(of_request(error))));
                 }
-                StateProj::Waiting { future } => match ready!(future.as_mut().poll(cx)) {
+                StateProj::Waiting { future } => match ready!(uncounted(|| future.as_mut().poll(cx))) {
                     Ok((future, used)) => State::Sent { future, used },
                     Err(error) => State::Failed { error: Some(error) },
                 },

@@ -3,6 +3,7 @@
 use super::in_progress::InProgress;
 use super::inbound::Inbound;
 use super::jitter::Jitter;
+use super::stacked::{self, counted};
 use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
 use gax_retry::{Code, Policy, StartedAttempt, StopReason};
 use std::future::Future;
@@ -31,11 +32,19 @@ pub(crate) fn run_blocking(
         match action {
             Action::Send(started) => {
                 progress.sends(started);
+                if started.number() > 1 {
+                    stacked::count();
+                }
                 let result = if started.has_no_time() {
                     AttemptResult::failed(Code::DeadlineExceeded).with_timed_out()
                 } else {
-                    let _entered = progress.enter(started.number());
-                    attempt(started)
+                    let entered = progress.enter(started.number());
+                    let (result, retries) = counted(|| attempt(started));
+                    drop(entered);
+                    if retries > 0 {
+                        progress.retried_inside(policy, retries);
+                    }
+                    result
                 };
                 if progress.ended(policy, started.number(), result) {
                     if let Some(observed) = progress.take_observed() {

@@ -24,6 +24,7 @@ use super::inbound::entered;
 use super::observe::Observed;
 use super::protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
 use super::report::{Note, OperationReport};
+use super::stacked::{self, counted};
 use super::timer::Timer;
 use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
 use gax_retry::{Policy, StartedAttempt, StopReason};
@@ -327,8 +328,12 @@ impl<P: Protocol> Driver<P> {
                         };
                         let entered = progress.enter(number);
                         let mut context = progress.context(policy, number);
-                        let step = protocol.poll(config, attempt, &mut context, cx, slot);
+                        let (step, retries) =
+                            counted(|| protocol.poll(config, attempt, &mut context, cx, slot));
                         drop(entered);
+                        if retries > 0 && !P::POLLS {
+                            progress.retried_inside(policy, retries);
+                        }
                         match step {
                             Poll::Pending => place += 1,
                             Poll::Ready(Step::Ended(result)) => {
@@ -470,6 +475,9 @@ fn start<P: Protocol>(
 fn sends<P: Protocol>(progress: &mut InProgress, protocol: &P, config: &P::Config, attempt: StartedAttempt) {
     if config.as_ref().hedging().is_some() && !protocol.is_hedgeable(config) {
         progress.close_hedges();
+    }
+    if attempt.number() > 1 && !P::POLLS {
+        stacked::count();
     }
     progress.sends(attempt);
 }

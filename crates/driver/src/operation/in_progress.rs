@@ -360,6 +360,12 @@ impl InProgress {
         begun(&mut self.operation, policy).notes_mut(policy).note(note)
     }
 
+    /// So many attempts of operations inside the attempts of this one were retries.
+    #[cold]
+    pub(super) fn retried_inside(&mut self, policy: &Policy, retries: u32) {
+        begun(&mut self.operation, policy).notes_mut(policy).retried_inside(retries);
+    }
+
     /// An attempt has ended that delivered so many messages of a stream.
     #[cold]
     pub(super) fn ended_after(&mut self, policy: &Policy, number: u32, messages: u64) {

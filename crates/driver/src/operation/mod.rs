@@ -11,6 +11,7 @@ mod jitter;
 mod observe;
 mod protocol;
 mod report;
+mod stacked;
 #[cfg(test)]
 mod tests;
 mod timer;
@@ -35,4 +36,5 @@ pub use observe::{Entered, MessageCounter, Observed, Observers, Outbound, Outgoi
 pub use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
 pub use report::{AttemptDelay, DelayType, Name, Note, OperationError, OperationReport, Peer};
 pub use report::{FirstAndLast, broken_off};
+pub(crate) use stacked::uncounted;
 pub use timer::Timer;

@@ -56,6 +56,10 @@ pub trait Protocol {
     /// The transport that observers see: what they can expect of it.
     const TRANSPORT: &'static Transport;
 
+    /// Whether attempts after the first are polls: each is an operation with its own retries, and none is a retry.
+    #[doc(hidden)]
+    const POLLS: bool = false;
+
     /// The operation's name, in its report and for observers.
     fn name(&self, config: &Self::Config) -> Name;
 

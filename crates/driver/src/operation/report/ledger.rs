@@ -14,6 +14,8 @@ use gax_retry::{Attempt, Delivery};
 pub(crate) struct Ledger {
     pub(super) attempts: Rows,
     pub(crate) transparent_retries: u32,
+    /// The retries of operations inside the attempts.
+    retries_inside: u32,
     /// How far the request got, over all attempts.
     pub(super) delivery: Delivery,
     connections: Option<Box<Connections>>,
@@ -26,6 +28,7 @@ impl Default for Ledger {
         Self {
             attempts: Rows::default(),
             transparent_retries: 0,
+            retries_inside: 0,
             delivery: Delivery::NotSent,
             connections: None,
             notes: Box::default(),
@@ -77,6 +80,17 @@ impl Ledger {
     /// Puts attempts that overlapped into the order in which they were sent.
     pub(crate) fn sort(&mut self) {
         self.attempts.sort();
+    }
+
+    /// Attempts were themselves retried, so often.
+    pub(crate) fn retried_inside(&mut self, retries: u32) {
+        self.retries_inside = self.retries_inside.saturating_add(retries);
+        self.note(Note::RETRIED_INSIDE);
+    }
+
+    /// How many requests the attempts made, with those of operations inside them.
+    pub(crate) fn request_count(&self) -> u32 {
+        self.attempt_count().saturating_add(self.retries_inside)
     }
 
     /// Returns whether the note is new.

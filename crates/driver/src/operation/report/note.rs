@@ -55,6 +55,17 @@ impl Note {
         "driver.connection_given_up",
         "attempts timed out and the server was silent: the connection was given up",
     ));
+    /// Attempts were operations of another layer or client below, which retried them: retries multiply.
+    /// [`OperationReport::request_count`](crate::OperationReport::request_count) has the number of requests.
+    pub const RETRIED_INSIDE: Self = Self::new(&(
+        "driver.retried_inside",
+        "attempts were themselves retried by another layer or client below",
+    ));
+    /// A timeout inside the retries, such as `tower::timeout` or a client's own, ended an attempt before its RPC timeout.
+    pub const INNER_TIMEOUT: Self = Self::new(&(
+        "driver.inner_timeout",
+        "a timeout of the client or of a layer inside the retries ended an attempt before its RPC timeout",
+    ));
     /// The response breaks the rules of its transport, so that it can't be read: the operation ended there,
     /// regardless of which codes are retryable.
     pub const UNREADABLE_RESPONSE: Self = Self::new(&(

@@ -172,6 +172,13 @@ impl OperationReport {
         self.ledger.attempt_count()
     }
 
+    /// How many requests the attempts made: more than [`attempt_count`](Self::attempt_count) if operations of another layer or
+    /// client below retried them in the same task ([`Note::RETRIED_INSIDE`]).
+    #[must_use]
+    pub fn request_count(&self) -> u32 {
+        self.ledger.request_count()
+    }
+
     /// The first attempts, 32 at most.
     #[must_use]
     pub fn first_attempts(&self) -> &[Attempt] {
@@ -308,7 +315,13 @@ impl OperationReport {
         if let Some(version) = self.settings_version() {
             table.line(&format_args!("settings: version {version}"));
         }
-        self.notes().iter().for_each(|note| table.line(&format_args!("note: {note}")));
+        for note in self.notes() {
+            if *note == Note::RETRIED_INSIDE {
+                table.line(&format_args!("note: {note}: {} requests", self.request_count()));
+            } else {
+                table.line(&format_args!("note: {note}"));
+            }
+        }
         table
     }
 

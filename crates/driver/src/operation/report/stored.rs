@@ -17,6 +17,8 @@ struct Fields<'a> {
     end_ms: Milliseconds,
     #[serde(skip_serializing_if = "is_none")]
     transparent_retries: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    request_count: Option<u32>,
     delivery: Delivery,
     #[serde(skip_serializing_if = "is_zero")]
     messages_delivered: u64,
@@ -44,6 +46,7 @@ impl Serialize for OperationReport {
             stop_reason: self.stop_reason(),
             end_ms: Milliseconds(self.elapsed()),
             transparent_retries: self.transparent_retries(),
+            request_count: Some(self.request_count()).filter(|count| *count > self.attempt_count()),
             delivery: self.delivery(),
             messages_delivered: self.messages_delivered(),
             notes: self.notes(),
