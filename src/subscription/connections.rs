@@ -107,9 +107,8 @@ impl<S: SubscriptionStrategy<Response: Send> + 'static> Connections for OwnConne
         if self.0.lock()?.strategy().map_or(Ended::End, SubscriptionStrategy::ended) == Ended::End {
             return Ok(Ending::Done);
         }
-        let status = Status::unavailable("the server ended the stream");
-        let failure = Box::new(Failure::transport(status.into(), true).0);
-        let result = attempt.ended(failure, Seen::Headers).with_retry(RetryFact::Yes);
+        let result =
+            attempt.ended(Box::new(Failure::ended_by_server()), Seen::Headers).with_retry(RetryFact::Yes);
         Ok(Ending::Failed(result, Some(Status::ok(""))))
     }
 

@@ -4,7 +4,7 @@ use gax_driver::credentials::CredentialsError;
 use gax_http::__house::{Part, classify};
 use gax_retry::Code;
 use gax_retry::http::TransportFailure;
-use gax_wire::__house::{BoxError, ClassifiedError, Finality, Reach, chain, explain};
+use gax_wire::__house::{BoxError, ClassifiedError, Finality, LayerError, Reach, chain, explain};
 use std::sync::Arc;
 use tonic::Status;
 use tonic_gax::CodeExt as _;
@@ -39,6 +39,9 @@ pub(super) fn broken(error: BoxError, part: Part, is_java: bool) -> Status {
     let cause = classify(&*error, part);
     let (code, finality) = match cause.failure {
         Some(TransportFailure::Timeout) => (Code::DeadlineExceeded, Finality::ByCode),
+        _ if LayerError::behind(&*error) == Some(LayerError::Overloaded) => {
+            (Code::ResourceExhausted, Finality::ByCode)
+        }
         // gax-java: I/O errors are never retried.
         _ if is_java => (Code::Unknown, Finality::Final),
         // The driver knows whether it was for this response.

@@ -105,7 +105,7 @@ impl<S: HttpService> Service<http::Request<Body>> for RestTransport<S> {
 
     fn poll_ready(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Status>> {
         let is_java = self.shared.options.is_java();
-        self.http.poll_ready(cx).map_err(|error| broken(error.into(), Part::Head, is_java))
+        self.http.poll_ready(cx).map_err(|error| broken(error.into(), Part::Readiness, is_java))
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {

@@ -109,13 +109,13 @@ impl Failure {
         };
         let source = without_url(source);
         let (kind, problem) = match (failure, part) {
-            (Some(TransportFailure::Timeout), Part::Head) => {
+            (Some(TransportFailure::Timeout), Part::Readiness | Part::Head) => {
                 (TransferErrorKind::TimedOut, "the last attempt timed out")
             }
             (Some(TransportFailure::Timeout), Part::Body) => {
                 (TransferErrorKind::TimedOut, "the response stalled")
             }
-            (_, Part::Head) => (TransferErrorKind::Connection, "the connection failed"),
+            (_, Part::Readiness | Part::Head) => (TransferErrorKind::Connection, "the connection failed"),
             (_, Part::Body) => (TransferErrorKind::Connection, "the response broke off"),
         };
         Self::new(kind, problem).with_source(source)

@@ -10,6 +10,8 @@ pub use transport::{CloneService, ConnectProblem};
 #[doc(hidden)]
 pub mod __house {
     pub use crate::body::{BufferedBody, FrameBuffer, OpenPart, Remainder, is_one_message};
+    #[cfg(feature = "tower")]
+    pub use crate::transport::LayerError;
     pub use crate::transport::{
         BoxError, ClassifiedError, Finality, H2Cause, NoTls, NotConnected, Reach, SharedService, cancel,
         chain, dead_peers, explain, grpc_timeout, retry_after_in, text_of,

@@ -7,6 +7,7 @@ use crate::grpc::protocol::grpc_protocol::GRPC;
 use crate::grpc::request::{CapturedRequest, ReplayableRequest, WatchedBody};
 use crate::grpc::response::{ReplySlot, ResponseBody, check_head, read, read_on, unread};
 use crate::grpc::status::Failure;
+use crate::grpc::status::cause::Progress;
 use crate::grpc::template::AttemptTimeout;
 use crate::grpc::transport::is_channel;
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
@@ -35,7 +36,7 @@ pin_project! {
         Sent { #[pin] future: F },
         // The response's body is being read.
         Collecting { response: Box<http::Response<ResponseBody>> },
-        // The service has failed.
+        // The service below was not ready, and has failed.
         Broken { error: Option<StdError> },
     }
 }
@@ -155,7 +156,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                 Poll::Ready(Ok(()))
             }
             Poll::Ready(Err(status)) => {
-                self.failure = Some(Box::new(Failure::transport(status.into(), false).0));
+                self.failure = Some(Box::new(Failure::transport(status.into(), Progress::Sent).0));
                 Poll::Ready(Err(Unsendable))
             }
             Poll::Pending => {
@@ -212,9 +213,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     });
                     match ready {
                         Poll::Ready(Ok(())) => continue,
-                        Poll::Ready(Err(error)) => {
-                            self.at(config, context).broken(error.into(), Seen::Nothing)
-                        }
+                        Poll::Ready(Err(error)) => self.at(config, context).not_ready(error.into()),
                         Poll::Pending => return Poll::Pending,
                     }
                 }
@@ -262,7 +261,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                     }
                 }
                 AttemptProj::Broken { error } => match error.take() {
-                    Some(error) => self.at(config, context).broken(error, Seen::Nothing),
+                    Some(error) => self.at(config, context).not_ready(error),
                     None => return Poll::Pending,
                 },
             };

@@ -4,7 +4,7 @@ use super::grpc_protocol::GrpcProtocol;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::ReplayableRequest;
 use crate::grpc::response::{Fault, Remainder, ResponseBody};
-use crate::grpc::status::cause::Nature;
+use crate::grpc::status::cause::{Nature, Progress};
 use crate::grpc::status::{Failure, Messages};
 use crate::grpc::template::timeout;
 use crate::grpc::transport::ServiceHandle;
@@ -97,14 +97,24 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
         self.ended(failure, seen).with_server_delay(server_delay)
     }
 
-    /// The connection or the stream broke; `has_begun` says that the response had begun.
+    /// The service below was not ready to take the request, and has failed.
+    #[cold]
+    pub(crate) fn not_ready(&mut self, error: StdError) -> AttemptResult {
+        self.lost(error, Seen::Nothing, Progress::NotReady)
+    }
+
+    /// The connection, the stream or a layer below broke.
     pub(crate) fn broken(&mut self, error: StdError, seen: Seen) -> AttemptResult {
+        self.lost(error, seen, if seen == Seen::Nothing { Progress::Sent } else { Progress::Begun })
+    }
+
+    fn lost(&mut self, error: StdError, seen: Seen, progress: Progress) -> AttemptResult {
         if let Some(status) = self.protocol.unreadable_request() {
             // Our own reset, since there is nothing to continue with.
             return self.end_with(status);
         }
         let problem = ConnectProblem::behind(&*error);
-        let (failure, classification) = Failure::transport(error, seen != Seen::Nothing);
+        let (failure, classification) = Failure::transport(error, progress);
         let failure = Box::new(failure);
         if let Some(problem) = problem {
             self.context.note(problem.note());
@@ -112,15 +122,16 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
                 return self.permanent(failure).with_delivery(Delivery::NotSent);
             }
         }
-        if classification.code == Code::DeadlineExceeded && time_is_up(self.context) {
-            // tonic's own timer, which the header of the attempt has set.
-            return self.timed_out(seen);
-        }
         let reach = classification.reach;
         match classification.nature {
             Nature::CancelledByServer if time_is_up(self.context) => {
                 self.context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
                 return self.timed_out(seen);
+            }
+            // tonic's own timer, which the header of the attempt has set.
+            Nature::TimedOut if time_is_up(self.context) => return self.timed_out(seen),
+            Nature::TimedOut => {
+                self.context.note(Note::INNER_TIMEOUT);
             }
             Nature::Plain | Nature::CancelledByServer => {}
             Nature::Unreadable => return self.unreadable(failure),
@@ -163,7 +174,7 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
     /// No other attempt can do better than end with that status.
     #[cold]
     pub(crate) fn end_with(&mut self, status: Status) -> AttemptResult {
-        self.permanent(Box::new(Failure::transport(status.into(), false).0))
+        self.permanent(Box::new(Failure::transport(status.into(), Progress::Sent).0))
     }
 }
 

@@ -147,7 +147,7 @@ fn notify(observed: &mut ObservedStream, polled: &mut Option<Result<Frame<Bytes>
 /// Gives a status the code that its cause has, where tonic says UNKNOWN or CANCELLED of a broken connection.
 #[cold]
 fn name(status: &mut Status) {
-    let code = received::tonic_code(cause::classify(status, true).code);
+    let code = received::tonic_code(cause::classify(status, cause::Progress::Begun).code);
     if status.code() == code {
         return;
     }

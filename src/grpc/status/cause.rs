@@ -6,7 +6,7 @@
 use crate::grpc::status::CodeExt as _;
 use gax_driver::credentials::CredentialsError;
 use gax_retry::Code;
-use gax_wire::__house::{ClassifiedError, Finality, H2Cause, Reach};
+use gax_wire::__house::{ClassifiedError, Finality, H2Cause, LayerError, Reach};
 use std::error::Error;
 use std::io;
 use tonic::Status;
@@ -31,8 +31,21 @@ pub(crate) enum Nature {
     /// Our own HTTP/2 stack has closed the connection, for this response or for another one on it. If it was for
     /// this one, that code is the error's.
     ClosedByUs(Code),
+    /// A timeout inside the retries passed.
+    TimedOut,
     /// No other attempt can do better.
     Final,
+}
+
+/// How far an attempt had come when it failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Progress {
+    /// The service below was not ready to take it.
+    NotReady,
+    /// Its request was passed on.
+    Sent,
+    /// The response's headers had arrived, after which nothing is treated as not sent.
+    Begun,
 }
 
 impl Classification {
@@ -41,12 +54,17 @@ impl Classification {
     }
 }
 
-/// Classifies an error of an attempt. `has_begun` says that the response's headers had arrived, after which
-/// nothing is treated as not sent.
-pub(crate) fn classify(error: &(dyn Error + 'static), has_begun: bool) -> Classification {
-    let classification = from_chain(error);
-    let reach = if has_begun { classification.reach.of_begun() } else { classification.reach };
-    Classification { reach, ..classification }
+/// Classifies an error of an attempt that had come that far.
+pub(crate) fn classify(error: &(dyn Error + 'static), progress: Progress) -> Classification {
+    let Classification { code, reach, nature } = from_chain(error);
+    let (code, reach) = match (progress, code) {
+        (Progress::Begun, _) => (code, reach.of_begun()),
+        // Whatever closed the service, it has not seen the request.
+        (Progress::NotReady, Code::Unknown) => (Code::Unavailable, reach.of_unsent()),
+        (Progress::NotReady, _) => (code, reach.of_unsent()),
+        (Progress::Sent, _) => (code, reach),
+    };
+    Classification { code, reach, nature }
 }
 
 fn from_chain(error: &(dyn Error + 'static)) -> Classification {
@@ -57,16 +75,16 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
         if let Some(error) = current.downcast_ref::<ClassifiedError>() {
             return from_classified(error);
         }
-        if current.is::<tonic::TimeoutExpired>() {
-            return Classification::new(Code::DeadlineExceeded, Reach::MaybeSent);
+        let layer = match LayerError::of(current) {
+            None if current.is::<tonic::TimeoutExpired>() => Some(LayerError::TimedOut),
+            layer => layer,
+        };
+        if let Some(layer) = layer {
+            return from_layer(layer);
         }
         if current.is::<tonic::ConnectError>() {
             // No transparent retry: a server that is down is met with back-off.
             return Classification::new(Code::Unavailable, Reach::Unconnected);
-        }
-        if current.is::<tower::buffer::error::Closed>() || current.is::<tower::buffer::error::ServiceError>()
-        {
-            return Classification::new(Code::Unavailable, Reach::ChannelClosed);
         }
         if let Some(h2) = current.downcast_ref::<h2::Error>() {
             return from_h2(h2);
@@ -98,6 +116,19 @@ fn from_chain(error: &(dyn Error + 'static)) -> Classification {
         _ if connection_broke => Classification::new(Code::Unavailable, Reach::MaybeSent),
         Some(code) => Classification::new(code, Reach::MaybeSent),
         None => Classification::new(Code::Unknown, Reach::MaybeSent),
+    }
+}
+
+/// The classification of a layer inside the retries.
+fn from_layer(error: LayerError) -> Classification {
+    match error {
+        LayerError::TimedOut => Classification {
+            nature: Nature::TimedOut,
+            ..Classification::new(Code::DeadlineExceeded, Reach::MaybeSent)
+        },
+        // As tonic's servers say it.
+        LayerError::Overloaded => Classification::new(Code::ResourceExhausted, Reach::Unconnected),
+        LayerError::Closed => Classification::new(Code::Unavailable, Reach::ChannelClosed),
     }
 }
 
@@ -151,9 +182,10 @@ fn code_of(reason: h2::Reason) -> Code {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use tonic::codegen::StdError;
 
     fn classified(error: impl Error + 'static) -> Classification {
-        classify(&error, false)
+        classify(&error, Progress::Sent)
     }
 
     fn with_source(status: Status, source: impl Error + Send + Sync + 'static) -> Status {
@@ -197,12 +229,24 @@ mod tests {
     #[test]
     fn nothing_counts_as_not_sent_once_the_response_has_begun() {
         let refused = h2::Error::from(h2::Reason::REFUSED_STREAM);
-        assert_eq!(classify(&refused, true).reach, Reach::MaybeSent);
+        assert_eq!(classify(&refused, Progress::Begun).reach, Reach::MaybeSent);
     }
 
     #[test]
     fn an_error_that_nobody_knows_is_unknown() {
         let other = std::fmt::Error;
         assert_eq!(classified(other), Classification::new(Code::Unknown, Reach::MaybeSent));
+    }
+
+    #[test]
+    fn a_service_that_is_not_ready_has_not_seen_the_request() {
+        for (error, code) in [
+            (StdError::from(std::fmt::Error), Code::Unavailable),
+            (Status::unauthenticated("no token").into(), Code::Unauthenticated),
+            (io::Error::from(io::ErrorKind::BrokenPipe).into(), Code::Unavailable),
+        ] {
+            let classification = classify(&*error, Progress::NotReady);
+            assert_eq!(classification, Classification::new(code, Reach::Unconnected));
+        }
     }
 }

@@ -94,8 +94,8 @@ impl Failure {
     }
 
     /// An error of the service or of the response's body, and what it means.
-    pub(crate) fn transport(error: StdError, has_begun: bool) -> (Self, cause::Classification) {
-        let classification = cause::classify(&*error, has_begun);
+    pub(crate) fn transport(error: StdError, progress: cause::Progress) -> (Self, cause::Classification) {
+        let classification = cause::classify(&*error, progress);
         (Self::new(classification.code, Kind::Transport(error)), classification)
     }
 
@@ -110,6 +110,12 @@ impl Failure {
     pub(crate) fn waited() -> Self {
         let status = Status::aborted("the stream was cancelled: no message came within the wait timeout");
         Self::new(Code::Aborted, Kind::Transport(status.into()))
+    }
+
+    /// The server has ended a stream that continues over another connection.
+    pub(crate) fn ended_by_server() -> Self {
+        let status = Status::unavailable("the server ended the stream");
+        Self::new(Code::Unavailable, Kind::Transport(status.into()))
     }
 
     /// The caller of a stream has left it alone for too long.
@@ -293,7 +299,7 @@ pub(crate) fn not_sent(status: Status, method: PathAndQuery) -> Status {
 
 /// The status that an operation of that report ends with.
 pub(crate) fn with_report(status: Status, report: OperationReport) -> Status {
-    Failure::transport(status.into(), false).0.into_status(report)
+    Failure::transport(status.into(), cause::Progress::Sent).0.into_status(report)
 }
 
 /// The attempt that ran out of time last: hedges overlap, so that it need not be the one that was sent last.

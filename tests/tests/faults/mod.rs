@@ -6,6 +6,7 @@ mod delivery;
 mod malformed;
 mod misbehaviours;
 mod never_sent;
+mod other_layers;
 mod proxy;
 mod resets;
 mod stop_reasons;

@@ -6,18 +6,19 @@ use gax_driver::credentials::CredentialsError;
 use gax_retry::http::TransportFailure;
 use gax_retry::operation::{AttemptResult, RetryFact};
 use gax_retry::{Code, StopReason};
-use gax_wire::__house::{BoxError, H2Cause, NotConnected, Reach, chain};
+use gax_wire::__house::{BoxError, H2Cause, LayerError, NotConnected, Reach, chain};
 use gax_wire::ConnectProblem;
 use hyper_util::client::legacy;
 use std::error::Error;
 use std::fmt;
 use std::io;
-use tower::buffer::error::{Closed, ServiceError};
 
 /// Which part of the response was awaited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum Part {
+    /// None: the service below is not ready to take the request.
+    Readiness,
     /// Its head.
     Head,
     /// Its body.
@@ -87,10 +88,11 @@ pub fn classify(error: &(dyn Error + 'static), part: Part) -> Cause {
 
 fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
     let broken = match part {
+        Part::Readiness => TransportFailure::Connect,
         Part::Head => TransportFailure::Reset,
         Part::Body => TransportFailure::Truncated,
     };
-    let mut reach = Reach::MaybeSent;
+    let mut reach = if part == Part::Readiness { Reach::Unconnected } else { Reach::MaybeSent };
     let mut is_of_connection = false;
     #[cfg_attr(not(feature = "reqwest"), expect(unused_mut, reason = "only reqwest sets it"))]
     let mut is_of_reqwest = false;
@@ -141,8 +143,16 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
         {
             return Cause::FAULT;
         }
-        if current.is::<Closed>() || current.is::<ServiceError>() {
-            return Cause::new(TransportFailure::Connect, Reach::ChannelClosed);
+        match LayerError::of(current) {
+            Some(LayerError::Closed) => {
+                return Cause::new(TransportFailure::Connect, Reach::ChannelClosed);
+            }
+            // Nothing was sent, as where there is no connection.
+            Some(LayerError::Overloaded) => {
+                return Cause::new(TransportFailure::Connect, Reach::Unconnected);
+            }
+            Some(LayerError::TimedOut) => return Cause::new(TransportFailure::Timeout, reach),
+            None => {}
         }
         // Of a connection of our own, which says so as tonic does.
         if current.is::<NotConnected>() {
@@ -152,9 +162,6 @@ fn from_chain(error: &(dyn Error + 'static), part: Part) -> Cause {
             let is_worth_another = error.code() == Code::Unavailable;
             let failure = is_worth_another.then_some(TransportFailure::Connect);
             return Cause { failure, reach: Reach::Unconnected, ..Cause::FAULT };
-        }
-        if current.is::<tokio::time::error::Elapsed>() {
-            return Cause::new(TransportFailure::Timeout, reach);
         }
         #[cfg(feature = "rustls")]
         if current.is::<rustls::Error>() {

@@ -7,7 +7,7 @@ use gax_retry::http::{HttpFailure, TransportFailure};
 use gax_retry::operation::Stop;
 use gax_retry::{Attempt, Code, Policy, SettingsError, StopReason};
 use gax_text::{Escaped, Human};
-use gax_wire::__house::{BoxError, chain};
+use gax_wire::__house::{BoxError, LayerError, chain};
 use gax_wire::ConnectProblem;
 use std::error::Error;
 use std::fmt;
@@ -153,8 +153,14 @@ impl fmt::Display for HttpError {
             Broken::NoTime => f.write_str(": there was no time for an attempt")?,
             Broken::RequestEnded => write!(f, ": {}", RequestEnded::default())?,
             Broken::Invalid(problem) => write!(f, ": {problem}")?,
-            Broken::Failed { failure: Some(TransportFailure::Connect), .. } => {
-                f.write_str(": no connection could be made")?;
+            Broken::Failed { failure: Some(TransportFailure::Connect), source, .. } => {
+                f.write_str(match LayerError::behind(&**source) {
+                    Some(LayerError::Overloaded) => {
+                        ": a layer of the client was overloaded, and sent nothing"
+                    }
+                    Some(LayerError::Closed) => ": a layer of the client has closed",
+                    _ => ": no connection could be made",
+                })?;
             }
             Broken::Failed { failure: Some(TransportFailure::Truncated), .. } => {
                 f.write_str(": the response broke off")?;

@@ -167,18 +167,18 @@ impl<S: HttpService<B>, B: Replay> HttpProtocol<S, B, S::ResponseBody> {
         context: &mut AttemptContext<'_>,
         cx: &mut Context<'_>,
     ) -> Poll<Result<Head<S::ResponseBody>, AttemptResult>> {
-        let error = loop {
+        let (error, part) = loop {
             match attempt.as_mut().project() {
                 AttemptProj::Ready => {
                     if let Err(error) = ready!(self.request.poll_open(cx)) {
-                        break BodyNotOpened(error).into();
+                        break (BodyNotOpened(error).into(), Part::Head);
                     }
                     if let Err(error) = ready!(self.client.service.poll_ready(cx)) {
                         self.client.renew();
-                        break error.into();
+                        break (error.into(), Part::Readiness);
                     }
                     let Some((mut request, cut)) = self.request.write(context.started()) else {
-                        break NoBody.into();
+                        break (NoBody.into(), Part::Head);
                     };
                     context.link(request.extensions_mut(), None);
                     if let Some(mut outgoing) = context.sending() {
@@ -190,7 +190,7 @@ impl<S: HttpService<B>, B: Replay> HttpProtocol<S, B, S::ResponseBody> {
                 AttemptProj::Sent { future, cut } => {
                     let response = match ready!(future.poll(cx)) {
                         Ok(response) => response,
-                        Err(error) => break error.into(),
+                        Err(error) => break (error.into(), Part::Head),
                     };
                     let is_parting = self.is_parting(&response);
                     self.client.shared.connections.remember(response.extensions());
@@ -205,7 +205,7 @@ impl<S: HttpService<B>, B: Replay> HttpProtocol<S, B, S::ResponseBody> {
                 AttemptProj::Collecting { .. } | AttemptProj::Done => return Poll::Pending,
             }
         };
-        Poll::Ready(Err(self.broken(config, error, Part::Head, context)))
+        Poll::Ready(Err(self.broken(config, error, part, context)))
     }
 
     /// Nothing of the request or its response has moved for too long.

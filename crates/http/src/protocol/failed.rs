@@ -24,6 +24,9 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         if cause.is_closed_by_us && context.is_culprit() {
             cause = Cause::UNREADABLE;
         }
+        if cause.failure == Some(TransportFailure::Timeout) {
+            context.note(Note::INNER_TIMEOUT);
+        }
         let is_repeatable = self.is_repeatable && self.http.is_safe();
         let resend = resend(cause, part, &error, is_repeatable, &self.client.shared.connections);
         let result = self.lost(config, cause, error, context).with_resend(resend);

@@ -7,6 +7,8 @@ mod connect_problem;
 pub mod dead_peers;
 pub mod grpc_timeout;
 mod h2_cause;
+#[cfg(feature = "tower")]
+mod layer_error;
 mod reach;
 mod retry_after;
 mod shared_service;
@@ -16,6 +18,8 @@ pub use classified_error::{ClassifiedError, Finality};
 pub use clone_service::CloneService;
 pub use connect_problem::{ConnectProblem, NoTls, explain};
 pub use h2_cause::{H2Cause, cancel};
+#[cfg(feature = "tower")]
+pub use layer_error::LayerError;
 pub use reach::Reach;
 pub use retry_after::retry_after_in;
 pub use shared_service::SharedService;

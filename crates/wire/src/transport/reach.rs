@@ -30,6 +30,12 @@ impl Reach {
         }
     }
 
+    /// The reach of a request that was not passed on.
+    #[must_use]
+    pub fn of_unsent(self) -> Self {
+        if self == Reach::MaybeSent { Reach::Unconnected } else { self }
+    }
+
     /// The reach of a request whose response had begun: it was sent.
     #[must_use]
     pub fn of_begun(self) -> Self {
