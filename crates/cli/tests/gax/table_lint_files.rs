@@ -151,6 +151,30 @@ fn what_a_gax_toml_ignores_for_nothing_is_reported() {
     assert_eq!(unused, [format!("{place}:2 ignores no-timeout in tables/short.json, where it is not found")]);
 }
 
+/// One file is linted, and what is said of other files that exist is none of its business.
+#[test]
+fn what_a_gax_toml_ignores_nowhere_is_reported_with_a_suggestion() {
+    let folder = tables("lint_nowhere");
+    let text = "[[lint.ignore]]\nrule = 'no-timeout'\nfile = 'tables/shrt.json'\nreason = 'meant'\n\n\
+                [[lint.ignore]]\nrule = 'no-timeout'\nfile = 'tables/deep/*.json'\nreason = 'elsewhere'\n\n\
+                [[lint.ignore]]\nrule = 'no-timeout'\nfile = 'nowhere/**/*.json'\nreason = 'gone'\n\n\
+                [[lint.ignore]]\nrule = 'no-codes'\nname = 'a.B/Gett'\nreason = 'meant'\n\n\
+                [[lint.ignore]]\nrule = 'no-codes'\nname = 'of.Another/Table'\nreason = 'meant'\n";
+    fs::write(folder.join("gax.toml"), text).unwrap();
+    let printed = stdout(&folder, "table lint tables/short.json");
+    let unused: Vec<String> = printed
+        .lines()
+        .filter(|line| line.contains("unused-allow"))
+        .map(|line| line.replace(&format!("{}/", folder.display()), ""))
+        .collect();
+    let [path, gone, name] = &unused[..] else { panic!("{printed}") };
+    assert!(path.contains("gax.toml:2 ignores no-timeout in tables/shrt.json, which is no file"), "{path}");
+    assert!(path.contains("did you mean \"tables/short.json\"?"), "{path}");
+    assert!(gone.contains("gax.toml:12 ignores no-timeout in nowhere/**/*.json, which is no file"), "{gone}");
+    assert!(name.contains("gax.toml:17 ignores no-codes for a.B/Gett, which no table names"), "{name}");
+    assert!(name.contains("did you mean \"a.B/Get\"?"), "{name}");
+}
+
 #[test]
 fn a_gax_toml_that_makes_no_sense_is_refused_with_its_line() {
     let folder = tables("lint_bad_config");

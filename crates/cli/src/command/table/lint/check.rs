@@ -1,11 +1,12 @@
 //! The findings of all files.
 
-use super::config::Config;
+use super::config::{Config, Ignore};
 use super::inputs::Inputs;
 use crate::command::table::source::Loaded;
 use crate::failure::Failure;
-use gax_table::lint::{Linter, Needs, Rule, rules, sibling_drift};
+use gax_table::lint::{Linter, Needs, Rule, Target, rules, sibling_drift};
 use gax_table::{Finding, RetryTable, Severity};
+use gax_text::closest;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
@@ -82,6 +83,10 @@ pub(super) fn check(
         found.extend(rulings.linter.apply(rulings.unused(path, was_applied)));
         checked.findings.extend(found);
     }
+    let files: Vec<&str> = inputs.files.iter().map(|file| file.input.name.as_str()).collect();
+    for rulings in rulings.values() {
+        checked.findings.extend(rulings.linter.apply(rulings.selecting_nothing(&files, &tables)));
+    }
     Ok(checked)
 }
 
@@ -112,12 +117,40 @@ impl Rulings {
             let rule = rules().find(|known| known.id() == *rule);
             !self.used.contains(number) && rule.is_some_and(&was_applied)
         });
-        let finding = |(_, ignore, rule): (usize, &super::config::Ignore, &str)| {
-            let message =
-                format!("{} ignores {rule} in {}, where it is not found", ignore.place, file.display());
-            Finding::new("unused-allow", Severity::Warning, message).with_help("remove it from gax.toml")
+        let finding = |(_, ignore, rule): (usize, &Ignore, &str)| {
+            let file = file.display();
+            unused_allow(format!("{} ignores {rule} in {file}, where it is not found", ignore.place), None)
         };
         unused.map(finding).collect()
+    }
+
+    /// Findings about what ignores nothing since no file has that path, or since a name is nearly one of the tables'.
+    fn selecting_nothing(&self, files: &[&str], tables: &[RetryTable]) -> Vec<Finding> {
+        let Some(config) = &self.config else { return Vec::new() };
+        let names: BTreeSet<String> =
+            tables.iter().flat_map(RetryTable::names).map(|name| name.to_string()).collect();
+        let unused = config.ignores.iter().enumerate().filter(|(number, _)| !self.used.contains(number));
+        let finding = |(_, ignore): (usize, &Ignore)| {
+            let place = &ignore.place;
+            let Target::Rule(rule) = ignore.rule else { return None };
+            if let Some(path) = config.missing(ignore, files) {
+                let message = format!("{place} ignores {rule} in {path}, which is no file");
+                return Some(unused_allow(message, closest(path, files.iter().copied())));
+            }
+            let name = ignore.name().filter(|name| !names.contains(*name))?;
+            let close = closest(name, names.iter().map(String::as_str))?;
+            let message = format!("{place} ignores {rule} for {name}, which no table names");
+            Some(unused_allow(message, Some(close)))
+        };
+        unused.filter_map(finding).collect()
+    }
+}
+
+fn unused_allow(message: String, close: Option<&str>) -> Finding {
+    let finding = Finding::new("unused-allow", Severity::Warning, message);
+    match close {
+        Some(close) => finding.with_help(format!("did you mean {close:?}?")),
+        None => finding.with_help("remove it from gax.toml"),
     }
 }
 

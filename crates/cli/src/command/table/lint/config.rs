@@ -29,7 +29,7 @@ pub(super) struct Config {
 pub(super) struct Ignore {
     /// `None`: in all files.
     file: Option<Pattern>,
-    rule: Target,
+    pub(super) rule: Target,
     /// A method, or a service with all its methods; `None`: whatever a finding is about.
     name: Option<String>,
     /// Where it stands: file and line.
@@ -124,6 +124,15 @@ impl Config {
         })
     }
 
+    /// The path that it is for, if it is none of a file: neither of those files, nor of one in the folder.
+    pub(super) fn missing<'a>(&self, ignore: &'a Ignore, files: &[&str]) -> Option<&'a str> {
+        let pattern = ignore.file.as_ref()?;
+        let path = Path::new(&Pattern::escape(&self.folder.to_string_lossy())).join(pattern.as_str());
+        let is_there = files.iter().any(|file| self.is_for(ignore, Path::new(file)))
+            || glob::glob(&path.to_string_lossy()).is_ok_and(|mut found| found.next().is_some());
+        (!is_there).then_some(pattern.as_str())
+    }
+
     fn is_for(&self, ignore: &Ignore, file: &Path) -> bool {
         let Some(pattern) = &ignore.file else { return true };
         let options = MatchOptions { require_literal_separator: true, ..MatchOptions::new() };
@@ -134,6 +143,11 @@ impl Config {
 }
 
 impl Ignore {
+    /// The method or the service that it is for.
+    pub(super) fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
     /// Whether a finding is about what the ignore names: the finding itself says so, or its entry has that name.
     fn is_about(&self, finding: &Finding, table: Option<&RetryTable>) -> bool {
         let Some(name) = &self.name else { return true };
