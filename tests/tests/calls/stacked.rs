@@ -8,12 +8,10 @@ use http_body_util::Full;
 use std::time::Duration;
 use tonic::Status;
 use tonic_gax::{Note, OperationReport};
-use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, Reply, Script, Setup, Stack, VirtualServer, error_report, failed, ms,
     report_of,
 };
-use tower_layer::Layer as _;
 
 /// So many attempts, immediately one after the other.
 fn attempts(count: u32) -> RetrySettings {

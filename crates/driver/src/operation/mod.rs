@@ -36,5 +36,6 @@ pub use observe::{Entered, MessageCounter, Observed, Observers, Outbound, Outgoi
 pub use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
 pub use report::{AttemptDelay, DelayType, Name, Note, OperationError, OperationReport, Peer};
 pub use report::{FirstAndLast, broken_off};
+#[cfg(feature = "credentials")]
 pub(crate) use stacked::uncounted;
 pub use timer::Timer;

@@ -21,7 +21,8 @@ pub(super) fn counted<T>(part: impl FnOnce() -> T) -> (T, u32) {
 }
 
 /// Does work whose retries are none of the attempt that it is done for, such as fetching credentials.
-pub fn uncounted<T>(work: impl FnOnce() -> T) -> T {
+#[cfg(feature = "credentials")]
+pub(crate) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
     let before = RETRIES.get();
     let result = work();
     RETRIES.set(before);
