@@ -17,7 +17,10 @@ pub mod lint;
 mod model;
 #[cfg(feature = "json")]
 mod read;
+#[cfg(feature = "descriptors")]
 mod routing;
+mod services;
+#[cfg(feature = "stub")]
 mod stub;
 #[cfg(test)]
 #[cfg(feature = "json")]
@@ -37,12 +40,13 @@ pub use model::{
 pub use model::{HttpPolicy, HttpRule, HttpTable};
 #[cfg(feature = "json")]
 pub use read::TableReader;
-#[cfg(feature = "yaml")]
+#[cfg(any(feature = "stub", feature = "yaml"))]
 pub use read::{AutoPopulatedField, MissingMixin, ServiceYaml, YamlHttpRule};
+#[cfg(feature = "descriptors")]
 pub use routing::{
     HttpBinding, MessageFields, PathGrammar, PathTemplate, PathVariable, ProtoField, RequestParam,
     RoutingError, http_params, routing_params,
 };
-pub use stub::{
-    IdempotencyLevel, MethodDescription, RowKind, ServiceDescription, StubRow, StubTable, getter_name,
-};
+pub use services::{IdempotencyLevel, MethodDescription, ServiceDescription};
+#[cfg(feature = "stub")]
+pub use stub::{RowKind, StubRow, StubTable, getter_name};

@@ -5,6 +5,8 @@ mod continuation;
 mod json;
 mod lines;
 mod node;
+#[cfg(not(all(feature = "yaml", feature = "toml", feature = "http")))]
+mod not_built_in;
 mod source;
 mod texts;
 #[cfg(feature = "toml")]
@@ -18,6 +20,12 @@ pub(crate) use json::{Strictness, read_json};
 #[cfg(any(feature = "convert", feature = "http"))]
 pub(crate) use node::last_of_each;
 pub(crate) use node::{Kind, Located, Member, Node, Span};
+#[cfg(not(all(feature = "yaml", feature = "toml", feature = "http")))]
+pub(crate) use not_built_in::not_built_in;
+#[cfg(not(feature = "toml"))]
+pub(crate) use not_built_in::read_toml;
+#[cfg(not(feature = "yaml"))]
+pub(crate) use not_built_in::read_yaml;
 pub(crate) use source::Source;
 #[cfg(feature = "toml")]
 pub(crate) use toml::read_toml;

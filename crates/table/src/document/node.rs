@@ -55,7 +55,7 @@ pub(crate) fn last_of_each(members: &[Member]) -> Vec<&Member> {
 
 impl Node {
     /// The value of a key; of several the last.
-    #[cfg(any(feature = "yaml", feature = "toml", feature = "http"))]
+    #[cfg(any(feature = "yaml", feature = "toml", feature = "http", feature = "stub"))]
     pub(crate) fn member(&self, key: &str) -> Option<&Node> {
         match &self.kind {
             Kind::Object(members) => {
@@ -66,7 +66,7 @@ impl Node {
     }
 
     /// The values in an array; none for anything else.
-    #[cfg(any(feature = "yaml", feature = "toml"))]
+    #[cfg(any(feature = "yaml", feature = "toml", feature = "stub"))]
     pub(crate) fn items(&self) -> &[Node] {
         match &self.kind {
             Kind::Array(items) => items,
@@ -75,7 +75,7 @@ impl Node {
     }
 
     /// The text of a string.
-    #[cfg(feature = "yaml")]
+    #[cfg(any(feature = "yaml", feature = "stub"))]
     pub(crate) fn text(&self) -> Option<&str> {
         match &self.kind {
             Kind::String(text) => Some(text),

@@ -32,6 +32,7 @@ pub(crate) use http_table::HttpSection;
 pub(crate) use http_table::{HttpEntry, HttpFields};
 #[cfg(feature = "http")]
 pub use http_table::{HttpPolicy, HttpRule, HttpTable};
+#[cfg(any(feature = "convert", feature = "stub"))]
 pub(crate) use policy::TableEntry;
 #[cfg(feature = "json")]
 pub(crate) use policy::{Definitions, Entry, EntryName, shown_name};

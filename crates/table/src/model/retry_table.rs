@@ -5,7 +5,9 @@ use super::dialect::Dialect;
 use super::names::{DefinitionNames, NameIndex, NamePlace};
 use super::policy::{EntryName, MethodPolicy, RetryThrottling, TableEntry, shown_name};
 use super::suppression::Suppression;
-use super::table_file::{MethodExtras, ServiceDefinitions, TableFile};
+#[cfg(any(feature = "convert", feature = "stub"))]
+use super::table_file::ServiceDefinitions;
+use super::table_file::{MethodExtras, TableFile};
 use crate::diagnostics::Findings;
 use crate::{Finding, Severity, SourceLocation, TableError, TableFormat};
 use gax_retry::{BatchingSettings, RetrySettings};
@@ -399,6 +401,7 @@ impl RetryTable {
     }
 
     /// How the requests of exactly that method, service or everything are batched.
+    #[cfg(any(feature = "lint", feature = "stub"))]
     pub(crate) fn own_batching(&self, service: &str, method: &str) -> Option<&BatchingSettings> {
         self.extras(service, method).find_map(|extras| extras.batching.as_deref())
     }
@@ -442,6 +445,7 @@ impl RetryTable {
 
     /// The definitions that the files name for a service, used or not; nothing where definitions are named
     /// by entries.
+    #[cfg(any(feature = "convert", feature = "stub"))]
     pub(crate) fn definitions(&self, service: &str) -> &[Arc<ServiceDefinitions>] {
         self.inner.definition_names.definitions(service)
     }

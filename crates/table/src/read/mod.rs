@@ -9,12 +9,12 @@ mod named;
 mod openapi;
 mod reader;
 mod service_config;
-#[cfg(feature = "yaml")]
+#[cfg(any(feature = "stub", feature = "yaml"))]
 mod service_yaml;
 mod syntax;
 #[cfg(feature = "toml")]
 mod toml_form;
 
 pub use reader::TableReader;
-#[cfg(feature = "yaml")]
+#[cfg(any(feature = "stub", feature = "yaml"))]
 pub use service_yaml::{AutoPopulatedField, MissingMixin, ServiceYaml, YamlHttpRule};

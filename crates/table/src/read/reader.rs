@@ -153,18 +153,15 @@ impl TableReader {
             #[cfg(feature = "http")]
             TableFormat::OpenApi => super::openapi::read_openapi(source, root),
             #[cfg(not(feature = "http"))]
-            TableFormat::OpenApi => Err(TableError::new("this build does not read OpenAPI documents")
-                .with_help("enable the feature \"http\" of gax-table")),
+            TableFormat::OpenApi => Err(crate::document::not_built_in("an OpenAPI document", "http")),
             #[cfg(feature = "yaml")]
             TableFormat::GapicYaml => super::gapic::read_gapic_yaml(source, root, self.dialect),
             #[cfg(not(feature = "yaml"))]
-            TableFormat::GapicYaml => Err(TableError::new("this build does not read GAPIC YAML")
-                .with_help("enable the feature \"yaml\" of gax-table")),
+            TableFormat::GapicYaml => Err(crate::document::not_built_in("GAPIC YAML", "yaml")),
             #[cfg(feature = "toml")]
             TableFormat::Toml => super::toml_form::read_toml_table(source, root, self.dialect),
             #[cfg(not(feature = "toml"))]
-            TableFormat::Toml => Err(TableError::new("this build does not read TOML")
-                .with_help("enable the feature \"toml\" of gax-table")),
+            TableFormat::Toml => Err(crate::document::not_built_in("TOML", "toml")),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! From a text to its values, whichever syntax it has.
 
 use crate::diagnostics::Findings;
-use crate::document::{Kind, Member, Node, Source, Span, Strictness, read_json};
+use crate::document::{Kind, Member, Node, Source, Span, Strictness, read_json, read_toml, read_yaml};
 use crate::{Dialect, Finding, Severity, TableError, TableFormat};
 
 /// A syntax that a text may have.
@@ -147,31 +147,4 @@ fn read_json_as(source: &Source, dialect: Dialect) -> Result<(Node, Option<Table
             Ok((root, Some(error)))
         }),
     }
-}
-
-#[cfg(feature = "yaml")]
-fn read_yaml(source: &Source) -> Result<Node, TableError> {
-    crate::document::read_yaml(source)
-}
-
-#[cfg(feature = "toml")]
-fn read_toml(source: &Source) -> Result<Node, TableError> {
-    crate::document::read_toml(source)
-}
-
-#[cfg(not(feature = "yaml"))]
-fn read_yaml(source: &Source) -> Result<Node, TableError> {
-    Err(not_built_in(source, "YAML", "yaml"))
-}
-
-#[cfg(not(feature = "toml"))]
-fn read_toml(source: &Source) -> Result<Node, TableError> {
-    Err(not_built_in(source, "TOML", "toml"))
-}
-
-#[cfg(not(all(feature = "yaml", feature = "toml")))]
-fn not_built_in(source: &Source, syntax: &str, feature: &str) -> TableError {
-    TableError::new(format!("the file looks like {syntax}, which this build does not read"))
-        .with_help(format!("enable the feature {feature:?} of gax-table"))
-        .at(source.origin(Span::default()), String::new())
 }

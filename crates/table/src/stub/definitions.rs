@@ -73,8 +73,6 @@ gax_text::names! {
     }
 }
 
-impl RowKind {}
-
 /// One accessor of a generated client's settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct StubRow {

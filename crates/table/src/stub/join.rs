@@ -2,9 +2,8 @@
 
 use super::definitions::{RowKind, StubRow, StubTable};
 use super::getter::getter_name;
-use super::service::{MethodDescription, ServiceDescription};
 use crate::model::TableEntry;
-use crate::{MethodPolicy, RetryTable};
+use crate::{MethodDescription, MethodPolicy, RetryTable, ServiceDescription};
 use gax_retry::{CodeSet, MethodKind, RetrySettings};
 use std::collections::HashSet;
 use std::time::Duration;

@@ -3,9 +3,6 @@
 mod definitions;
 mod getter;
 mod join;
-mod service;
-mod unknown_names;
 
 pub use definitions::{RowKind, StubRow, StubTable};
 pub use getter::getter_name;
-pub use service::{IdempotencyLevel, MethodDescription, ServiceDescription};

@@ -82,6 +82,7 @@ impl DefinitionNames {
         self.keys.get(service)?.get(&entry)
     }
 
+    #[cfg(any(feature = "convert", feature = "stub"))]
     pub(in crate::model) fn definitions(&self, service: &str) -> &[Arc<ServiceDefinitions>] {
         self.definitions.get(service).map_or(&[], Vec::as_slice)
     }

@@ -5,6 +5,7 @@ mod http_rule;
 mod mix_in;
 mod read;
 #[cfg(test)]
+#[cfg(feature = "yaml")]
 mod tests;
 
 pub use auto_populated::AutoPopulatedField;

@@ -13,7 +13,8 @@ use std::path::Path;
 ///
 /// # Examples
 ///
-/// ```
+#[cfg_attr(feature = "yaml", doc = "```")]
+#[cfg_attr(not(feature = "yaml"), doc = "```ignore")]
 /// use gax_retry::MethodKind;
 /// use gax_table::{MethodDescription, ServiceDescription, ServiceYaml};
 ///

@@ -56,7 +56,7 @@ fn yaml_that_is_not_built_in_says_so() {
     assert_eq!(
         error("interfaces: []"),
         "line 1, column 1: the file looks like YAML, which this build does not read; \
-         enable the feature \"yaml\" of gax-table"
+         enable the feature \"yaml\" of gax-table, in a build script that of tonic-gax-build"
     );
     assert!(
         RetryTable::reader().format(crate::TableFormat::GapicYaml).read(b"{\"interfaces\": []}").is_err()
