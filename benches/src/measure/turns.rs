@@ -115,7 +115,10 @@ mod tests {
         }
         for (lane, before) in followed.iter().enumerate() {
             for (other, &times) in before.iter().enumerate() {
-                assert!(lane == other && times == 0 || (40..=120).contains(&times), "{lane} after {other}: {times}");
+                assert!(
+                    lane == other && times == 0 || (40..=120).contains(&times),
+                    "{lane} after {other}: {times}"
+                );
             }
         }
     }
