@@ -45,21 +45,23 @@ impl<B> Shared<B> {
     }
 }
 
-impl<B: Send> Cut for Shared<B> {
-    fn cut(&self) {
+impl<B: Body + Send> Cut for Shared<B> {
+    fn cut(&self) -> bool {
         let mut state = self.state();
         state.is_over = true;
         let (body, waker) = (state.body.take(), state.waker.take());
         // Neither is the client's code run nor the body dropped under the lock.
         drop(state);
+        let is_early = body.as_ref().is_none_or(|body| !body.is_end_stream());
         drop(body);
         if let Some(waker) = waker {
             waker.wake();
         }
+        is_early
     }
 }
 
-impl<B: Send + 'static> AttemptBody<B> {
+impl<B: Body + Send + 'static> AttemptBody<B> {
     pub(super) fn new(body: B) -> Self {
         Self(Arc::new(Shared(Mutex::new(State { body: Some(body), is_over: false, waker: None }))))
     }

@@ -84,7 +84,7 @@ impl<B: Replay> ReplayableRequest<B> {
         attempt: Option<StartedAttempt>,
     ) -> Option<(http::Request<B>, Option<CutOff>)> {
         let mut body = self.next.take().or_else(|| self.body.take())?;
-        let cut = body.cut_off();
+        let mut cut = body.cut_off();
         let mut request = http::Request::new(body);
         *request.method_mut() = self.parts.method.clone();
         *request.uri_mut() = self.parts.uri.clone();
@@ -95,6 +95,9 @@ impl<B: Replay> ReplayableRequest<B> {
             request.extensions_mut().insert(attempt);
         }
         set_content_length(&mut request);
+        if let Some(cut) = &mut cut {
+            cut.watch_connection(&mut request);
+        }
         Some((request, cut))
     }
 }
