@@ -50,13 +50,13 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let client = LibraryServiceClient::new(CredentialsService::new(channel, credentials));
 
     // The first token is rejected and replaced. The second call uses the new token.
-    for attempts in [2, 1] {
+    for replaced in [1, 0] {
         let request = Request::new(GetBookRequest { name: "shelves/1/books/1".to_owned() });
         let request = request.with_call_options(CallOptions::new().report(true));
         let book = client.get_book(request).await?;
         let report = OperationReport::of(book.extensions()).ok_or("no report")?;
         println!("{}\n{report}", book.get_ref().title);
-        assert_eq!(report.attempts().len(), attempts);
+        assert_eq!((report.attempts().len(), report.transparent_retries()), (1, replaced));
     }
     Ok(())
 }

@@ -4,7 +4,7 @@ use crate::note;
 use crate::resumption::resumer::{FailureDecision, Resumer};
 use crate::resumption::strategy::StreamResumption;
 use gax_driver::protocol::AttemptContext;
-use gax_retry::operation::{AttemptResult, RetryFact};
+use gax_retry::operation::{AttemptResult, Resend, RetryFact};
 use gax_retry::{Policy, StopReason};
 use tonic::Status;
 
@@ -25,7 +25,7 @@ impl<Q, M, S: StreamResumption<Request = Q, Response = M> + ?Sized> Resumer<Q, M
             result = result.with_retry(if is_retryable { RetryFact::Yes } else { not });
         }
         // A request that was provably not sent is sent again as it is.
-        if result.resends() || !policy.permits(result) {
+        if result.resend() != Resend::No || !policy.permits(result) {
             return (result, None);
         }
         match self.ask(failure) {

@@ -128,7 +128,7 @@ pub mod inbound {
 /// ```
 pub mod protocol {
     pub use crate::operation::{
-        AttemptContext, Driver, Name, Output, Protocol, Start, Step, Unsendable, Verdict,
+        AttemptContext, Driver, Name, Output, Protocol, RefusedCredentials, Start, Step, Unsendable, Verdict,
     };
     pub use crate::options::OperationConfig;
     #[cfg(feature = "tables")]
@@ -150,7 +150,6 @@ pub mod strategy {
 pub mod __house {
     #[cfg(feature = "credentials")]
     pub use crate::credentials::scope::{NoPlaintext, is_loopback, sent_in_plaintext};
-    pub use crate::credentials::used::UsedCredentials;
     #[cfg(feature = "tables")]
     pub use crate::live::{
         follower::{CurrentTable, Follower},

@@ -161,6 +161,16 @@ impl StartedAttempt {
         Self { kind: AttemptKind::Resend, transparent_retries, ..self }
     }
 
+    /// The attempt, with all of its RPC timeout from now on, as far as the operation has that time.
+    pub(crate) fn renewed(self, now: u64, limit: u64) -> Self {
+        if self.rpc_timeout == FOREVER {
+            return self;
+        }
+        let so_far = now.saturating_sub(self.start);
+        let left = limit.saturating_sub(self.start);
+        Self { rpc_timeout: after(so_far, self.rpc_timeout).min(left), ..self }
+    }
+
     /// The attempt with no more time than that.
     #[inline]
     pub(crate) fn within(self, bound: u64) -> Self {

@@ -1,6 +1,8 @@
 //! The suite that operations over every transport pass.
 
+use crate::network::{TokenEndpoint, TokenReply};
 use gax_driver::__house::Serving;
+use gax_driver::credentials::Credentials;
 use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
 use gax_driver::{OperationOptions, OperationReport};
 use gax_retry::{
@@ -21,6 +23,8 @@ pub enum TestedAttempt {
     Fails(Duration, Code),
     /// It fails with `UNAVAILABLE` after the caller has got a part of its reply.
     BreaksOff(Duration),
+    /// Its server refuses its [credentials](Trial::credentials), with `UNAUTHENTICATED` or the status 401.
+    IsRefused(Duration),
     /// It never ends by itself.
     Hangs,
 }
@@ -32,6 +36,7 @@ pub struct Trial {
     hedging: Option<Hedging>,
     options: OperationOptions,
     attempts: Vec<TestedAttempt>,
+    tokens: TokenEndpoint,
     /// The time that is left of the request which is being served.
     bound: Option<Duration>,
 }
@@ -65,7 +70,13 @@ impl Trial {
         self.options.clone()
     }
 
-    /// The attempts of the attempts, one after the other. There are no attempts beyond them.
+    /// The credentials that its attempts are sent with, also in plain text. They matter where an attempt [is
+    /// refused](TestedAttempt::IsRefused).
+    pub fn credentials(&self) -> Credentials {
+        self.tokens.credentials().allow_plaintext()
+    }
+
+    /// The ends of the attempts, one after the other. There are no attempts beyond them.
     #[must_use]
     pub fn attempts(&self) -> &[TestedAttempt] {
         &self.attempts
@@ -101,6 +112,8 @@ pub enum SuitePart {
     Hedging,
     /// Nothing is retried once the caller has a part of the reply.
     Commit,
+    /// Cached credentials that a server refuses are fetched anew, and the attempt is made again once, which takes no number.
+    Credentials,
     /// Observers are notified of each beginning and end, once and in order.
     Observers,
     /// An operation that is dropped at any moment has ended, and observers are notified of it.
@@ -108,7 +121,7 @@ pub enum SuitePart {
 }
 
 impl SuitePart {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Reports,
         Self::Limits,
         Self::Codes,
@@ -116,13 +129,14 @@ impl SuitePart {
         Self::Deadlines,
         Self::Hedging,
         Self::Commit,
+        Self::Credentials,
         Self::Observers,
         Self::Cancellation,
     ];
 
     /// Its operations, and the lines that their reports come to.
     fn trials(self) -> Vec<(Trial, &'static str)> {
-        use TestedAttempt::{BreaksOff, Fails, Hangs, Replies};
+        use TestedAttempt::{BreaksOff, Fails, Hangs, IsRefused, Replies};
         let fails = Fails(10 * MS, Code::Unavailable);
         let replies = Replies(10 * MS);
         let of = |attempts: &[TestedAttempt]| trial(settings(), attempts);
@@ -154,6 +168,15 @@ impl SuitePart {
                 "0-61 CANCELLED, 50-61 OK",
             )],
             Self::Commit => vec![(of(&[BreaksOff(10 * MS)]), "0-10 UNAVAILABLE; COMMITTED")],
+            Self::Credentials => {
+                let refused = IsRefused(10 * MS);
+                let once = |attempts: &[TestedAttempt]| trial(settings().max_attempts(1), attempts);
+                vec![
+                    (once(&[refused, replies]), "0-20 OK; token 2"),
+                    (once(&[refused, refused, replies]), "0-20 UNAUTHENTICATED; NON_RETRYABLE; token 2"),
+                    (of(&[fails, refused, replies]), "0-10 UNAVAILABLE, 110-130 OK; token 2"),
+                ]
+            }
             Self::Observers | Self::Cancellation => Vec::new(),
         }
     }
@@ -170,7 +193,8 @@ fn settings() -> RetrySettingsBuilder {
 fn trial(settings: RetrySettingsBuilder, attempts: &[TestedAttempt]) -> Trial {
     let settings = settings.build().expect("they can work");
     let options = OperationOptions::new().without_jitter().reports(true);
-    Trial { settings, hedging: None, options, attempts: attempts.to_vec(), bound: None }
+    let tokens = TokenEndpoint::new([TokenReply::Token("token".to_owned(), None)]);
+    Trial { settings, hedging: None, options, attempts: attempts.to_vec(), tokens, bound: None }
 }
 
 /// Runs the suite over a transport, with tokio's clock paused. The result has the parts that don't apply, and why.
@@ -186,9 +210,11 @@ pub async fn run_suite(transport: &impl TestedTransport) -> Result<Vec<(SuitePar
             continue;
         }
         for (trial, expected) in part.trials() {
-            let serving = Serving::begin(trial.bound, 0);
+            let (serving, tokens) = (Serving::begin(trial.bound, 0), trial.tokens.clone());
             let report = serving.serve(transport.run(trial)).await;
-            compare(part, &line(&report), expected)?;
+            let is_about_tokens = part == SuitePart::Credentials;
+            let token = if is_about_tokens { format!("; token {}", tokens.asked()) } else { String::new() };
+            compare(part, &(line(&report) + &token), expected)?;
         }
         match part {
             SuitePart::Observers => observers(transport).await?,

@@ -11,11 +11,11 @@ use crate::grpc::status::cause::Progress;
 use crate::grpc::template::AttemptTimeout;
 use crate::grpc::transport::is_channel;
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
-use gax_driver::__house::{Outgoing, UsedCredentials, earlier, until};
+use gax_driver::__house::{Outgoing, earlier, until};
 use gax_driver::observe::Transport;
-use gax_driver::protocol::{AttemptContext, Name, Protocol, Start, Step, Unsendable};
-use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, RetryFact, Seen};
-use gax_retry::{AttemptKind, Code, Delivery, ServerDelay, StartedAttempt};
+use gax_driver::protocol::{AttemptContext, Name, Protocol, RefusedCredentials, Start, Step, Unsendable};
+use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, Seen};
+use gax_retry::{AttemptKind, Delivery, StartedAttempt};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -84,16 +84,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         }
     }
 
-    /// The facts of an attempt that failed. If the server has refused its credentials and there will be others, another attempt
-    /// follows immediately: once, since these may be refused for what the call does.
-    #[cold]
-    fn refused(&mut self, result: AttemptResult, used: &UsedCredentials) -> AttemptResult {
-        if std::mem::replace(&mut self.has_renewed, true) || !used.refuse() {
-            return result;
-        }
-        result.with_retry(RetryFact::Yes).with_server_delay(ServerDelay::Exactly(Duration::ZERO))
-    }
-
     /// Nothing has come. More of the request may have been sent than is buffered, which is reported once.
     #[inline]
     fn pending(&self, context: &mut AttemptContext<'_>, cx: &Context<'_>) -> Poll<Step> {
@@ -110,7 +100,6 @@ impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
         response: &http::Response<ResponseBody>,
         context: &mut AttemptContext<'_>,
     ) -> Poll<Step> {
-        self.has_renewed = false;
         let mut result = AttemptResult::done();
         if response.body().is_open() {
             result = result.with_seen(Seen::Messages { resumable: false });
@@ -237,13 +226,10 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                                 }
                             },
                             Err(failure) => {
-                                let used = match failure.code {
-                                    Code::Unauthenticated => response.extensions_mut().remove(),
-                                    _ => None,
-                                };
+                                let refused = RefusedCredentials::take(response.extensions_mut());
                                 *reply = Poll::Pending;
                                 let result = self.at(config, context).failed(failure, Seen::Nothing);
-                                if let Some(used) = used { self.refused(result, &used) } else { result }
+                                refused.map_or(result, |refused| refused.add_to(result))
                             }
                         }
                     }

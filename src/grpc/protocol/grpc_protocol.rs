@@ -15,8 +15,6 @@ pub(crate) struct GrpcProtocol<A, Q> {
     pub(super) handle: A,
     pub(super) request: Q,
     pub(super) extent: ReadExtent,
-    /// Whether the server has refused its credentials, and others were sent.
-    pub(super) has_renewed: bool,
     /// The failure that the last attempt ended with.
     pub(super) failure: Option<Box<Failure>>,
 }
@@ -24,7 +22,7 @@ pub(crate) struct GrpcProtocol<A, Q> {
 impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[inline]
     pub(crate) fn new(handle: A, request: Q, extent: ReadExtent) -> Self {
-        Self { handle, request, extent, has_renewed: false, failure: None }
+        Self { handle, request, extent, failure: None }
     }
 
     /// The request, of which another message is to be sent from now on.

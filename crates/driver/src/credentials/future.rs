@@ -2,8 +2,8 @@
 
 use super::credentials_error::CredentialsError;
 use super::hook::Credentials;
-use super::used::UsedCredentials;
-use crate::operation::uncounted;
+use crate::operation::{RefusedCredentials, uncounted};
+use gax_retry::Delivery;
 use http::StatusCode;
 use pin_project_lite::pin_project;
 use std::error::Error;
@@ -80,9 +80,9 @@ where
                 },
                 StateProj::Sent { future, used } => {
                     let mut response = ready!(future.poll(cx)).map_err(|error| of_service(error.into()))?;
-                    if let Some((credentials, number)) = used.take().filter(|_| is_refusal(&response)) {
-                        let used = UsedCredentials::new(move || credentials.refused(number));
-                        response.extensions_mut().insert(used);
+                    if let Some(((credentials, number), delivery)) = used.take().zip(refused(&response)) {
+                        let refused = RefusedCredentials::new(move || credentials.refused(number), delivery);
+                        response.extensions_mut().insert(refused);
                     }
                     return Poll::Ready(Ok(response));
                 }
@@ -92,12 +92,13 @@ where
     }
 }
 
-/// Whether the head of a response says `UNAUTHENTICATED`, in gRPC's words or in HTTP's.
-fn is_refusal<R>(response: &http::Response<R>) -> bool {
+/// How far the request got, if its response says `UNAUTHENTICATED`. The status of HTTP says that nothing was done; that of gRPC may
+/// come from an application.
+fn refused<R>(response: &http::Response<R>) -> Option<Delivery> {
     match response.headers().get("grpc-status") {
         // `UNAUTHENTICATED`.
-        Some(code) => code.as_bytes() == b"16",
-        None => response.status() == StatusCode::UNAUTHORIZED,
+        Some(code) => (code.as_bytes() == b"16").then_some(Delivery::Unknown),
+        None => (response.status() == StatusCode::UNAUTHORIZED).then_some(Delivery::NotProcessed),
     }
 }
 

@@ -24,7 +24,6 @@ mod service;
 #[cfg(test)]
 #[cfg(feature = "credentials")]
 mod tests;
-pub(crate) mod used;
 
 #[cfg(feature = "credentials")]
 pub use auth_headers::AuthHeaders;

@@ -3,10 +3,10 @@
 use super::future::{of_request, of_service};
 use super::other_origin::OtherOrigin;
 use super::scope::{NoPlaintext, is_loopback};
-use super::used::UsedCredentials;
 use super::{AuthHeaders, Credentials, CredentialsError, CredentialsLayer, CredentialsService, HeaderError};
-use crate::operation::Clock;
-use gax_retry::Code;
+use crate::operation::{Clock, RefusedCredentials};
+use gax_retry::operation::{AttemptResult, Resend};
+use gax_retry::{Code, Delivery};
 use http::header::AUTHORIZATION;
 use http::{HeaderMap, Request, Response};
 use std::error::Error;
@@ -222,24 +222,29 @@ fn headers_are_added_where_the_caller_has_none_and_may_have_several_values() {
 
 #[tokio::test]
 async fn a_response_says_which_credentials_the_server_refused() {
-    for (status, code, is_refusal) in [
-        (200, None, false),
-        (401, None, true),
-        (403, None, false),
-        (200, Some("16"), true),
-        (200, Some("0"), false),
-        (401, Some("7"), false),
+    for (status, code, delivery) in [
+        (200, None, None),
+        (401, None, Some(Delivery::NotProcessed)),
+        (403, None, None),
+        (407, None, None),
+        (200, Some("16"), Some(Delivery::Unknown)),
+        (200, Some("0"), None),
+        (401, Some("7"), None),
     ] {
+        let is_refusal = delivery.is_some();
         let server = Server::new(status, code);
         let mut service = CredentialsService::new(server.clone(), counting(3600));
-        let refused = |response: Response<()>| response.extensions().get::<UsedCredentials>().cloned();
+        let refused = |mut response: Response<()>| RefusedCredentials::take(response.extensions_mut());
         let first = refused(call(&mut service, request()).await.unwrap());
         assert_eq!(first.is_some(), is_refusal, "{status}, {code:?}");
         let token = |number: u32| vec![format!("Bearer {number}")];
         assert_eq!(server.last("authorization"), token(1));
         // They are fetched anew, once.
         for _ in 0..2 {
-            assert!(first.iter().all(UsedCredentials::refuse));
+            let failed = AttemptResult::failed(Code::Unauthenticated);
+            let result = first.clone().map(|refused| refused.add_to(failed));
+            assert_eq!(result.map(AttemptResult::delivery), delivery);
+            assert!(result.is_none_or(|result| result.resend() == Resend::Renewed));
         }
         let _response = call(&mut service, request()).await.unwrap();
         assert_eq!(server.last("authorization"), token(1 + u32::from(is_refusal)));

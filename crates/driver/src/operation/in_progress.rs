@@ -8,7 +8,7 @@ use super::observe::{self, Entered, Observed, Observers, Outgoing, Transport};
 use super::report::{Ledger, Name, Note, OperationReport};
 use gax_retry::jitter::JitterSource;
 use gax_retry::operation::{
-    Action, AttemptResult, CommitPoint, End, Event, Operation, Outcome, Ready, Stop, World,
+    Action, AttemptResult, CommitPoint, End, Event, Operation, Outcome, Ready, Resend, Stop, World,
 };
 use gax_retry::{Attempt, AttemptKind, Code, Delivery, Policy, StartedAttempt, StopReason, ThreadJitter};
 use std::future::Future;
@@ -265,6 +265,10 @@ impl InProgress {
         let ledger = operation.notes_mut(policy);
         if is_resending {
             ledger.transparent_retries += 1;
+            if result.resend() == Resend::Renewed {
+                // Unlike others, a server has it.
+                ledger.reached(result.delivery());
+            }
         } else {
             ledger.push(row, result.delivery());
         }

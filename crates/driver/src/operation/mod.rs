@@ -10,6 +10,7 @@ mod inbound;
 mod jitter;
 mod observe;
 mod protocol;
+mod refused_credentials;
 mod report;
 mod stacked;
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub use observe::{
 pub use observe::{ConnectionChange, ConnectionEvent, LostReason};
 pub use observe::{Entered, MessageCounter, Observed, Observers, Outbound, Outgoing, PREFIX};
 pub use protocol::{AttemptContext, Output, Protocol, Start, Step, Unsendable, Verdict};
+pub use refused_credentials::RefusedCredentials;
 pub use report::{AttemptDelay, DelayType, Name, Note, OperationError, OperationReport, Peer};
 pub use report::{FirstAndLast, broken_off};
 #[cfg(feature = "credentials")]

@@ -19,7 +19,7 @@ use crate::response::{DRAIN_TIME, EndedEarly, HttpResponseBody, Read, ReadExtent
 use gax_driver::__house::{earlier, until};
 use gax_driver::Note;
 use gax_driver::observe::Transport;
-use gax_driver::protocol::{AttemptContext, Name, Protocol, Start, Step};
+use gax_driver::protocol::{AttemptContext, Name, Protocol, RefusedCredentials, Start, Step};
 use gax_retry::http::{HttpFailure, retry_info_in_json};
 use gax_retry::operation::{AttemptResult, Resend, Seen};
 use gax_retry::{AttemptKind, Delivery, ServerDelay, StartedAttempt};
@@ -73,17 +73,19 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     fn extent(
         &self,
         config: &HttpConfig,
-        status: StatusCode,
+        response: &http::Response<R>,
         ended_at: Duration,
         context: &AttemptContext<'_>,
     ) -> Option<ReadExtent> {
+        let status = response.status();
         if status.is_success() {
             return Some(ReadExtent::to_end(config.limits.max_response_buffer));
         }
         let result = self.result(config, Some(HttpFailure::Status(status.as_u16())));
         // The response of a hedge may be held, for longer than its connection should be.
-        let may_wait =
-            config.policy.permits(result) || context.number() > 1 && config.policy.may_hold(result);
+        let may_wait = config.policy.permits(result)
+            || context.number() > 1 && config.policy.may_hold(result)
+            || response.extensions().get::<RefusedCredentials>().is_some();
         let is_drained = self.request.is_replayable() && may_wait;
         is_drained.then(|| ReadExtent::drain(context.clock().at(ended_at.saturating_add(DRAIN_TIME))))
     }
@@ -92,15 +94,18 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
     fn response(
         &mut self,
         config: &HttpConfig,
-        response: http::Response<HttpResponseBody<R>>,
+        mut response: http::Response<HttpResponseBody<R>>,
         ended_at: Duration,
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let failure = HttpFailure::Status(response.status().as_u16());
         let delay = server_delay(response.headers(), response.body().with_bytes(retry_info_in_json));
-        self.failed(config, Some(failure), AttemptOutcome::Response(Box::new(response)), context)
+        let refused = RefusedCredentials::take(response.extensions_mut());
+        let result = self
+            .failed(config, Some(failure), AttemptOutcome::Response(Box::new(response)), context)
             .with_server_delay(delay)
-            .with_end(ended_at)
+            .with_end(ended_at);
+        refused.map_or(result, |refused| refused.add_to(result))
     }
 }
 
@@ -268,16 +273,17 @@ impl<S: HttpService<B>, B: Replay> Protocol for HttpProtocol<S, B, S::ResponseBo
                 Err(result) => return Poll::Ready(Step::Ended(result)),
             };
             let ended_at = context.clock().elapsed();
+            let extent =
+                if head.is_parting { None } else { self.extent(config, &head.response, ended_at, context) };
             let method = &self.request.parts().method;
             let reader =
                 ResponseReader::new(method, head.response, config.limits.body_idle_timeout, head.cut);
             let status = reader.status();
-            let extent = if head.is_parting { None } else { self.extent(config, status, ended_at, context) };
             let Some(extent) = extent else {
                 let response = reader.into_response(Read::NotYet, context.deadline());
                 let result = self.response(config, response, ended_at, context);
-                let resend = if head.is_parting { Resend::Stale } else { Resend::No };
-                return Poll::Ready(Step::Ended(result.with_resend(resend)));
+                let result = if head.is_parting { result.with_resend(Resend::Stale) } else { result };
+                return Poll::Ready(Step::Ended(result));
             };
             let ended_at = (!status.is_success()).then_some(ended_at);
             attempt.set(HttpAttempt::Collecting { reader: reader.reading(extent), ended_at });

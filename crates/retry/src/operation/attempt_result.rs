@@ -82,6 +82,9 @@ pub enum Resend {
     Refused,
     /// A connection that was used again had been closed meanwhile: once between two attempts.
     Stale,
+    /// The server has refused cached credentials, and others are fetched: once, until the operation gets on. The server has
+    /// received the request, so it has to be safe to repeat or certainly not carried out. Its RPC timeout starts again.
+    Renewed,
 }
 
 /// Whether the request can be sent again.
@@ -275,18 +278,16 @@ impl AttemptResult {
 
     /// Whether the failure can come of an earlier attempt that was carried out, for all that its code says.
     pub(super) fn may_be_repetition(self, is_hedged: bool) -> bool {
-        match self.code() {
-            _ if self.repetition == Repetition::Yes => true,
+        match (self.repetition, self.code()) {
+            (Repetition::Yes, _) => true,
+            (Repetition::No, _) => false,
             // Whoever retries it regardless of its code knows that no server refused it for what was done before.
-            _ if self.retry == RetryFact::Yes => false,
-            Code::NotFound => is_hedged && self.repetition == Repetition::ByCode,
-            code => matches!(code, Code::AlreadyExists | Code::Aborted | Code::FailedPrecondition),
+            (Repetition::ByCode, _) if self.retry == RetryFact::Yes => false,
+            (Repetition::ByCode, Code::NotFound) => is_hedged,
+            (Repetition::ByCode, code) => {
+                matches!(code, Code::AlreadyExists | Code::Aborted | Code::FailedPrecondition)
+            }
         }
-    }
-
-    /// Whether it is known that it can't.
-    pub(super) fn is_no_repetition(self) -> bool {
-        self.repetition == Repetition::No
     }
 
     /// The delay that the server asks for.
@@ -336,8 +337,8 @@ impl AttemptResult {
 
     /// Whether it can be repeated without counting.
     #[must_use]
-    pub fn resends(self) -> bool {
-        self.resend != Resend::No
+    pub fn resend(self) -> Resend {
+        self.resend
     }
 
     /// Whether the failure is retried.

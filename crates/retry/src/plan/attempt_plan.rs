@@ -90,7 +90,7 @@ impl Response {
         let seen = if self.is_of_stream { Seen::Messages { resumable: true } } else { Seen::Nothing };
         let delivery = match self.resend {
             Resend::No => Delivery::Unknown,
-            Resend::Refused => Delivery::NotProcessed,
+            Resend::Refused | Resend::Renewed => Delivery::NotProcessed,
             Resend::Lost | Resend::Stale => Delivery::NotSent,
         };
         AttemptResult::failed(self.code).with_delivery(delivery).with_resend(self.resend).with_seen(seen)

@@ -15,6 +15,7 @@ pub(super) type Running = Pin<Box<dyn Future<Output = OperationReport>>>;
 
 pub(super) const ONE_MESSAGE: &str =
     "the caller gets its reply as a whole, so that no attempt fails behind a part of it";
+pub(super) const NO_CREDENTIALS: &str = "what it sends is the program's, with its credentials";
 pub(super) const ONE_AT_A_TIME: &str = "it has one attempt at a time";
 
 /// The attempts of a trial that are still to come.
@@ -33,6 +34,7 @@ impl Attempts {
             let (after, result) = match attempt {
                 TestedAttempt::Replies(after) => (after, Ok(())),
                 TestedAttempt::Fails(after, code) => (after, Err(code)),
+                TestedAttempt::IsRefused(after) => (after, Err(Code::Unauthenticated)),
                 _ => return std::future::pending().await,
             };
             sleep(after).await;
@@ -53,6 +55,7 @@ impl Attempts {
             match end.await {
                 Ok(()) => 200,
                 Err(Code::InvalidArgument) => 400,
+                Err(Code::Unauthenticated) => 401,
                 Err(_) => 503,
             }
         }

@@ -1,12 +1,13 @@
 //! Operations of closures.
 
-use super::attempts::{Attempts, ONE_MESSAGE, Running, exempt, passes};
+use super::attempts::{Attempts, NO_CREDENTIALS, ONE_MESSAGE, Running, exempt, passes};
 use gax_driver::Retryer;
 use gax_testing::{SuitePart, TestedTransport, Trial};
 
 struct Closures;
 
-const EXEMPT: &[(SuitePart, &str)] = &[(SuitePart::Commit, ONE_MESSAGE)];
+const EXEMPT: &[(SuitePart, &str)] =
+    &[(SuitePart::Commit, ONE_MESSAGE), (SuitePart::Credentials, NO_CREDENTIALS)];
 
 impl TestedTransport for Closures {
     fn run(&self, trial: Trial) -> Running {

@@ -3,6 +3,7 @@
 
 use super::attempts::{Attempts, ONE_MESSAGE, Running, exempt, passes};
 use bytes::Bytes;
+use gax_driver::credentials::CredentialsService;
 use gax_http::HttpRetryLayer;
 use gax_testing::{SuitePart, TestedTransport, Trial};
 use http::Response;
@@ -29,7 +30,7 @@ impl TestedTransport for Http {
             Some(hedging) => layer.hedging(hedging),
             None => layer,
         };
-        let client = layer.layer(service);
+        let client = layer.layer(CredentialsService::new(service, trial.credentials()));
         Box::pin(async move {
             let request = http::Request::get("http://server/thing").body(Full::default()).unwrap();
             match client.send(request).await {

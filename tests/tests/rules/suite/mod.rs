@@ -8,6 +8,7 @@ mod http;
 mod long_running;
 mod mailbox;
 mod reqwest;
+mod rest;
 mod streams;
 mod subscriptions;
 mod transfers;

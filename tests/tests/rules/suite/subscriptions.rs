@@ -1,7 +1,7 @@
 //! Subscriptions, whose connections fail while they are opened, or once they are open.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use super::attempts::{Attempts, Running, exempt, passes};
+use super::attempts::{Attempts, NO_CREDENTIALS, Running, exempt, passes};
 use gax_testing::{SuitePart, TestedTransport, Trial};
 use tokio_stream::StreamExt as _;
 use tonic::{Response, Status};
@@ -17,6 +17,7 @@ const EXEMPT: &[(SuitePart, &str)] = &[
     (SuitePart::Expiry, "RPC timeouts don't apply to connections"),
     (SuitePart::Hedging, "a subscription has one connection at a time"),
     (SuitePart::Commit, "a connection that breaks off is followed by another one"),
+    (SuitePart::Credentials, NO_CREDENTIALS),
 ];
 
 /// Takes one message.

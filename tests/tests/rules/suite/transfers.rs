@@ -3,6 +3,7 @@
 
 use super::attempts::{Attempts, ONE_AT_A_TIME, Running, exempt, passes};
 use bytes::Bytes;
+use gax_driver::credentials::CredentialsService;
 use gax_http::HttpRetryLayer;
 use gax_http::{IdempotencyStrategy, ReplayBody};
 use gax_testing::{SuitePart, TestedTransport, Trial};
@@ -34,6 +35,7 @@ impl TestedTransport for Transfer {
         });
         let layer = HttpRetryLayer::new(trial.settings(), trial.codes()).options(trial.options());
         // An upload that is small, and safe to repeat, is one request.
+        let service = CredentialsService::new(service, trial.credentials());
         let client = layer.strategy(IdempotencyStrategy::Always).layer(service);
         let request = http::Request::get("http://server/thing").body(()).unwrap();
         match self {

@@ -39,6 +39,11 @@ impl Default for Ledger {
 impl Ledger {
     pub(crate) fn push(&mut self, attempt: Attempt, delivery: Delivery) {
         self.attempts.push(attempt);
+        self.reached(delivery);
+    }
+
+    /// A request got that far.
+    pub(crate) fn reached(&mut self, delivery: Delivery) {
         self.delivery = self.delivery.max(delivery);
     }
 

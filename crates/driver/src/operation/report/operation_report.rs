@@ -134,8 +134,10 @@ impl OperationReport {
         extensions.get()
     }
 
-    /// The report of this operation, whose reply says that it has failed with that code.
-    pub(crate) fn failed(self, code: Code) -> Self {
+    /// The report of this operation, whose reply says that it has failed with that code, or is of no use for that reason.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn failed(self, code: Code) -> Self {
         self.ended(code, None, StopReason::NonRetryable)
     }
 
@@ -226,7 +228,8 @@ impl OperationReport {
     /// How often a request that had not reached a server was sent again immediately (gRFC A6, "transparent retries"). This is not
     /// an attempt and has no delay. There are at most three between two attempts, and one more in an operation for a request that a
     /// server did not process. Over HTTP there is also one between two attempts for a request that is safe to retry, if its
-    /// connection had been used before and was closed.
+    /// connection had been used before and was closed. Cached [credentials](crate::credentials) that a server refuses are
+    /// followed by one more.
     #[must_use]
     pub fn transparent_retries(&self) -> u32 {
         self.ledger.transparent_retries

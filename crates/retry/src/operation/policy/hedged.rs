@@ -86,7 +86,7 @@ impl Policy {
     #[must_use]
     pub fn may_hold(&self, result: AttemptResult) -> bool {
         let is_held = self.hedging.is_some() && !matches!(self.rules, Rules::Grpc(_));
-        is_held && !result.is_no_repetition() && self.may_be_repetition(result)
+        is_held && self.may_be_repetition(result)
     }
 
     /// Whether a failure like that can come of another attempt that was carried out.

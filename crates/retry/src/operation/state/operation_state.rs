@@ -8,8 +8,8 @@ use super::polls::Polls;
 use super::resends::Resends;
 use crate::nanos::{FOREVER, after, bounded, limited, nanos};
 use crate::operation::{
-    Action, AttemptResult, Delivery, End, Next, NotAttempted, Outcome, Policy, Replayable, RetryFact, Seen,
-    Stop, World, action::FollowUp, gates,
+    Action, AttemptResult, Delivery, End, Next, NotAttempted, Outcome, Policy, Replayable, Resend, RetryFact,
+    Seen, Stop, World, action::FollowUp, gates,
 };
 use crate::rules::{Ask, Progress, Refusal, Wait};
 use crate::{AttemptKind, Code, ServerDelay, StartedAttempt, StopReason};
@@ -160,6 +160,7 @@ impl State {
     /// That attempt has delivered a message. The first one of a resumption gives back the token that the break before it took, so
     /// that a stream may break any number of times.
     pub(in crate::operation) fn progressed(&mut self, policy: &Policy, attempt: u32) {
+        self.resends.progressed();
         if self.in_flight.progressed(attempt)
             && self.is_resumed
             && let Some(budget) = &policy.budget
@@ -228,7 +229,12 @@ impl State {
         if let Outcome::Failed(_) = result.outcome
             && self.resends(ended, result, world)
         {
-            self.due = Due::Now(ended.resent());
+            let mut again = ended.resent();
+            if result.resend == Resend::Renewed {
+                self.polls.failed(result.progress);
+                again = again.renewed(limited(world.now()), bound.min(policy.rules.time_limit()));
+            }
+            self.due = Due::Now(again);
             return false;
         }
         self.last = NonZeroU32::new(attempt);
@@ -276,6 +282,7 @@ impl State {
         world: &mut impl World,
     ) {
         if result.progress {
+            self.resends.progressed();
             self.reset_backoff(policy, bound);
         }
         // It has not failed, so that it is none of the attempts that are retried.
@@ -322,8 +329,12 @@ impl State {
     /// Whether that attempt is made again silently, which needs a request that can be sent again and time for the
     /// response.
     fn resends(&mut self, ended: StartedAttempt, result: AttemptResult, world: &mut impl World) -> bool {
+        if result.progress {
+            self.resends.progressed();
+        }
         result.replayable == Replayable::Yes
             && self.committed.is_none()
+            && (result.resend != Resend::Renewed || result.is_repeatable())
             && ended.expires_at().is_none_or(|end| world.now() < end)
             && self.resends.allow(result.resend)
     }

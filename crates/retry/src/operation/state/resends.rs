@@ -11,6 +11,7 @@ pub(super) struct Resends {
     lost: u8,
     stale: bool,
     refused: bool,
+    renewed: bool,
 }
 
 impl Resends {
@@ -25,11 +26,17 @@ impl Resends {
             }
             Resend::Stale => !std::mem::replace(&mut self.stale, true),
             Resend::Refused => !std::mem::replace(&mut self.refused, true),
+            Resend::Renewed => !std::mem::replace(&mut self.renewed, true),
         }
+    }
+
+    /// The operation gets on: its credentials were accepted.
+    pub(super) fn progressed(&mut self) {
+        self.renewed = false;
     }
 
     /// Begins the counts between two attempts again.
     pub(super) fn begin_attempt(&mut self) {
-        *self = Self { refused: self.refused, ..Self::default() };
+        *self = Self { refused: self.refused, renewed: self.renewed, ..Self::default() };
     }
 }

@@ -84,6 +84,7 @@ fn a_retry_that_is_refused_may_be_a_repetition_unless_nothing_was_carried_out_be
     let absent = AttemptResult::failed(Code::NotFound);
     assert!(!retried(unavailable(), absent).may_be_repetition());
     assert!(retried(unavailable(), absent.with_repetition(Repetition::Yes)).may_be_repetition());
+    assert!(!retried(unavailable(), refused.with_repetition(Repetition::No)).may_be_repetition());
 }
 
 /// The last draw that there is.

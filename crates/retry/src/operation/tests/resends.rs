@@ -2,7 +2,7 @@
 
 use super::{ByHand, MS, base, documented, grpc, unavailable};
 use crate::operation::{AttemptResult, CommitPoint, Resend};
-use crate::{AttemptKind, Code, CodeSet, Policy, RetryBudget, ServerDelay};
+use crate::{AttemptKind, Code, CodeSet, Delivery, Policy, RetryBudget, ServerDelay};
 use std::time::Duration;
 
 fn lost() -> AttemptResult {
@@ -110,6 +110,58 @@ fn what_can_not_be_sent_again_is_not() {
     assert_eq!(operation.clone().ends(streamed).now(), ["0 stop of 1 NOT_REPLAYABLE"]);
     operation.committed(1, CommitPoint::FirstMessage);
     assert_eq!(operation.ends(lost()).now(), ["0 stop of 1 COMMITTED"]);
+}
+
+fn renewed() -> AttemptResult {
+    AttemptResult::failed(Code::Unauthenticated).with_resend(Resend::Renewed)
+}
+
+/// No number, no token, and all of its RPC timeout as far as the operation has that time.
+#[test]
+fn refused_credentials_are_followed_by_the_same_attempt_once() {
+    let budget = RetryBudget::tokens(4, 1.0);
+    let settings = base().to_builder().initial_rpc_timeout(400 * MS).total_timeout(1000 * MS).max_attempts(1);
+    let policy = Policy::new(&settings.build().unwrap(), Code::Unavailable).with_budget(budget.clone());
+    for (ended, expired) in [(300, 700), (399, 799), (0, 400)] {
+        let mut operation = ByHand::begin(&policy);
+        operation.send();
+        assert_eq!(operation.at(ended * MS).ends(renewed()).now(), [format!("{ended} resend 1")]);
+        let mut again = operation.clone();
+        assert_eq!(operation.until(2000 * MS)[0], format!("{expired} expire 1"));
+        let stop = again.at(ended * MS + MS).ends(renewed()).stop();
+        assert_eq!((stop.attempt(), stop.reason()), (Some(1), crate::StopReason::NonRetryable));
+    }
+    let settings = base().to_builder().initial_rpc_timeout(900 * MS).total_timeout(1000 * MS);
+    let mut operation = ByHand::begin(&Policy::new(&settings.build().unwrap(), Code::Unavailable));
+    operation.send();
+    operation.at(800 * MS).ends(renewed()).now();
+    assert_eq!(operation.until(2000 * MS)[0], "1000 expire 1");
+    assert!((budget.available(Duration::default) - 4.0).abs() < 1e-9);
+}
+
+/// What is safe to repeat, or certainly not carried out; and again once the operation has got on.
+#[test]
+fn refused_credentials_ask_whether_the_request_may_be_repeated() {
+    let unsafe_one = renewed().with_idempotent(false);
+    for (result, is_sent) in [
+        (unsafe_one, false),
+        (unsafe_one.with_delivery(Delivery::NotProcessed), true),
+        (renewed().with_replayable(false), false),
+    ] {
+        let mut operation = ByHand::begin(&documented());
+        operation.send();
+        let next = operation.ends(result).now();
+        assert_eq!(next == ["0 resend 1"], is_sent, "{next:?}");
+    }
+    let mut operation = ByHand::begin(&documented());
+    operation.send();
+    for time in [0, 100] {
+        let number = 1 + time / 100;
+        assert_eq!(operation.ends(renewed()).now(), [format!("{time} resend {number}")]);
+        if time == 0 {
+            assert_eq!(operation.ends(unavailable().with_progress(true)).until(100 * MS), ["100 retry 2"]);
+        }
+    }
 }
 
 /// A loss that is reported when the attempt's time is over is a failure: nobody would wait for a response.
