@@ -7,21 +7,22 @@ use std::task::Waker;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// The bytes of a request's body that its connection has taken, and when it took the last of them. The connection runs in a
-/// separate task, and wakes that of the transfer.
+/// How far a connection has taken the bytes of an object that a request has, and when it took something last. The connection runs
+/// in a separate task, and wakes that of the transfer.
 #[derive(Debug)]
 pub(super) struct Activity {
     clock: Clock,
     /// When something happened last, in nanoseconds of the clock.
     last: AtomicU64,
-    bytes: AtomicU64,
+    /// The place behind the last byte of the object that was taken.
+    place: AtomicU64,
     waker: Mutex<Option<Waker>>,
 }
 
 impl Activity {
     pub(super) fn begin(clock: Clock) -> Arc<Self> {
         let activity =
-            Self { clock, last: AtomicU64::new(0), bytes: AtomicU64::new(0), waker: Mutex::default() };
+            Self { clock, last: AtomicU64::new(0), place: AtomicU64::new(0), waker: Mutex::default() };
         activity.touch();
         Arc::new(activity)
     }
@@ -32,9 +33,9 @@ impl Activity {
         self.last.store(now, Ordering::Relaxed);
     }
 
-    /// These many bytes have been sent.
-    pub(super) fn sent(&self, bytes: usize) {
-        self.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    /// Something was sent, of the object up to that place.
+    pub(super) fn sent(&self, place: u64) {
+        self.place.store(place, Ordering::Relaxed);
         self.touch();
         let waker = self.waker.lock().unwrap_or_else(PoisonError::into_inner).take();
         if let Some(waker) = waker {
@@ -42,9 +43,9 @@ impl Activity {
         }
     }
 
-    /// The bytes that have been sent so far.
-    pub(super) fn bytes(&self) -> u64 {
-        self.bytes.load(Ordering::Relaxed)
+    /// The place up to which the object was sent by this request.
+    pub(super) fn place(&self) -> u64 {
+        self.place.load(Ordering::Relaxed)
     }
 
     /// Wakes that task when something happens.

@@ -25,7 +25,7 @@ pub enum TransferErrorKind {
     TimedOut,
     /// The source can't be read, or can't be read again if that is needed.
     Source,
-    /// The source has other bytes than it had: it is shorter or longer than its size.
+    /// The source has other bytes than it had: it is shorter or longer than its size, or the file was written to while it was sent.
     SourceChanged,
     /// The bytes that were received can't be written, or another download is writing that file.
     Sink,

@@ -4,6 +4,7 @@ use crate::activity::Activity;
 use crate::error::Failure;
 use crate::progress::TransferProgress;
 use bytes::{Buf as _, Bytes, BytesMut};
+use gax_driver::__house::{Clock, Timer};
 use gax_driver::Note;
 use gax_http::__house::{CutOff, EndedEarly, OpenBody};
 use gax_http::ReplayBody;
@@ -14,8 +15,9 @@ use http_body::{Body, Frame};
 use http_body_util::BodyExt as _;
 use http_body_util::combinators::UnsyncBoxBody;
 use std::future::poll_fn;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::Arc;
+use std::task::Poll;
 use std::time::Duration;
 
 /// A future of an attempt.
@@ -59,7 +61,7 @@ pub(super) trait Exchange<'a>: Send {
         (false, None)
     }
 
-    /// How far the transfer has come, with so many bytes in flight.
+    /// How far the transfer has come, if the request in flight has brought it to that place.
     fn progress(&self, _: u64) -> TransferProgress {
         TransferProgress::default()
     }
@@ -124,6 +126,8 @@ pub(super) struct Incoming(OpenBody<UnsyncBoxBody<Bytes, BoxError>>);
 
 /// The most that is read of a response which is not content.
 const MOST: usize = 1024 * 1024;
+/// The longest wait for the end of a response of which everything is there.
+const LAST_WAIT: Duration = Duration::from_secs(1);
 
 impl Incoming {
     pub(super) fn new<R>(
@@ -155,6 +159,17 @@ impl Incoming {
                 Err(early) => return Some(Err(early)),
             }
         }
+    }
+
+    /// The bytes that come though everything is there. The body's end may be any, and is not awaited for long.
+    pub(super) async fn next_too_many(&mut self) -> Option<Result<Bytes, EndedEarly>> {
+        let (mut timer, deadline) = (Timer::default(), Clock::start().at(LAST_WAIT));
+        let mut next = pin!(self.next());
+        let next = poll_fn(|cx| match next.as_mut().poll(cx) {
+            Poll::Pending => timer.poll_at(deadline, cx).map(|()| None),
+            next @ Poll::Ready(_) => next,
+        });
+        next.await.filter(Result::is_ok)
     }
 
     /// The response with all of it, if it is short; otherwise with its begin.

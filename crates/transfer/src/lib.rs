@@ -3,6 +3,7 @@
 
 mod activity;
 mod checksum;
+mod destination;
 mod download;
 mod error;
 mod exchange;

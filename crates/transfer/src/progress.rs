@@ -21,9 +21,10 @@ pub struct TransferProgress {
 }
 
 impl TransferProgress {
-    /// The bytes that have gone over: of an upload those that its connection has taken, which may be more than the server
-    /// has, so that the number can go back after a failure, and in the end those that the server has, as far as it has said so;
-    /// of a download those that were written.
+    /// The bytes of the object that have gone over: of an upload those that its connection has taken, which may be more than the
+    /// server has, and in the end those that the server has, as far as it has said so; of a download those that were written. While
+    /// a transfer runs, the number goes back only as that of [`resumptions`](Self::resumptions) goes up, and never exceeds the
+    /// [`total`](Self::total).
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes

@@ -8,7 +8,7 @@ use crate::service::TransferService;
 use bytes::Bytes;
 use gax_driver::OperationReport;
 use gax_driver::observe::Transport;
-use gax_driver::protocol::{AttemptContext, Driver, Name, Protocol, Start, Step};
+use gax_driver::protocol::{AttemptContext, Driver, Name, Protocol, RefusedCredentials, Start, Step};
 use gax_http::__house::{
     AttemptOutcome, Broken, Head, HttpAttempt, HttpConfig, HttpProtocol, LayeredClient, Part, server_delay,
 };
@@ -54,7 +54,7 @@ enum Stage<'a, P> {
     Reading {
         step: P,
         reading: Boxed<'a, Received>,
-        resend: Resend,
+        is_parting: bool,
     },
     Done,
 }
@@ -103,14 +103,22 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> TransferProtocol<'a, S, X> {
         }))
     }
 
+    /// How far the transfer has come: as far as before, or farther, unless it was resumed since.
+    fn progress(&mut self, place: u64) -> TransferProgress {
+        let mut progress = self.exchange.progress(place);
+        if progress.resumptions == self.reported.resumptions {
+            progress.bytes = progress.bytes.max(self.reported.bytes);
+        }
+        std::mem::replace(&mut self.reported, progress)
+    }
+
     /// Notifies the program of how far the transfer has come, if that has changed.
     fn report_progress(&mut self, activity: &Activity) {
-        if let Some(on_progress) = &mut self.on_progress {
-            let progress = self.exchange.progress(activity.bytes());
-            if progress != self.reported {
-                self.reported = progress;
-                on_progress(&progress);
-            }
+        let before = self.progress(activity.place());
+        if let Some(on_progress) = &mut self.on_progress
+            && before != self.reported
+        {
+            on_progress(&self.reported);
         }
     }
 
@@ -259,17 +267,21 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> Protocol for TransferProtocol
                     let (head, body) = response.into_parts();
                     let body = Incoming::new(&head, body, self.idle_timeout, cut);
                     let reading = self.exchange.read(step, head, body);
-                    let resend = if is_parting { Resend::Stale } else { Resend::No };
-                    *stage = Stage::Reading { step, reading, resend };
+                    *stage = Stage::Reading { step, reading, is_parting };
                 }
-                Stage::Reading { step, reading, resend } => {
-                    let Poll::Ready(received) = reading.as_mut().poll(cx) else {
+                Stage::Reading { step, reading, is_parting } => {
+                    let Poll::Ready(mut received) = reading.as_mut().poll(cx) else {
                         self.report_progress(activity);
                         return Poll::Pending;
                     };
-                    let result = self.ended(config, *step, received, context, reply).with_resend(*resend);
+                    let refused = RefusedCredentials::take(&mut received.head.extensions);
+                    let result = self.ended(config, *step, received, context, reply);
                     self.report_progress(activity);
-                    break result;
+                    break match refused {
+                        Some(refused) => refused.add_to(result),
+                        None if *is_parting => result.with_resend(Resend::Stale),
+                        None => result,
+                    };
                 }
                 Stage::Done => return Poll::Pending,
             }
@@ -300,7 +312,8 @@ impl<'a, S: TransferService, X: Exchange<'a> + 'a> Protocol for TransferProtocol
 
     /// Observers are notified of how far the transfer has come with it.
     fn ending(&mut self, context: &mut AttemptContext<'_>) {
-        context.event(&self.exchange.progress(0));
+        self.progress(0);
+        context.event(&self.reported);
     }
 
     fn due(&self, attempt: &Self::Attempt) -> Option<Instant> {

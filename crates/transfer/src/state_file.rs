@@ -1,12 +1,12 @@
 //! Files in which transfers keep what it takes to continue in another process.
 
+use crate::destination::{beside, destination};
 use crate::error::{Failure, TransferErrorKind};
 use gax_text::Escaped;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::ffi::OsString;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::fs;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
@@ -93,9 +93,17 @@ impl StateFile {
         Ok(())
     }
 
+    /// The file itself, where links lead to it.
+    async fn destination(&self) -> io::Result<PathBuf> {
+        let path = self.path.clone();
+        let found = tokio::task::spawn_blocking(move || destination(&path)).await;
+        found.unwrap_or_else(|error| Err(io::Error::other(error)))
+    }
+
     /// Writes it under another name first. Another transfer with the same file may take that away.
     async fn write(&self, text: &[u8]) -> io::Result<()> {
-        let new = beside(&self.path, NEW);
+        let path = self.destination().await?;
+        let new = beside(&path, NEW);
         // Left by a process that was killed; or a link, which must not be followed.
         drop(fs::remove_file(&new).await);
         let mut options = fs::OpenOptions::new();
@@ -106,18 +114,19 @@ impl StateFile {
         file.write_all(text).await?;
         file.flush().await?;
         file.sync_all().await?;
-        fs::rename(&new, &self.path).await
+        fs::rename(&new, path).await
     }
 
     /// Removes the file, if it is as this transfer has read or written it last. What another one has put there is its own.
     pub(super) async fn remove(&self) -> Result<(), Failure> {
         let Some(known) = self.know(None) else { return Ok(()) };
         let removed = async {
-            if fs::read(&self.path).await? != known {
+            let path = self.destination().await?;
+            if fs::read(&path).await? != known {
                 return Ok(());
             }
-            drop(fs::remove_file(beside(&self.path, NEW)).await);
-            fs::remove_file(&self.path).await
+            drop(fs::remove_file(beside(&path, NEW)).await);
+            fs::remove_file(path).await
         };
         match removed.await {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
@@ -145,13 +154,6 @@ impl StateFile {
         let problem = format!("the state file {} {problem}", self.shown());
         Failure::new(TransferErrorKind::StateFile, problem).with_source(source)
     }
-}
-
-/// The path with that at its end.
-pub(super) fn beside(path: &Path, end: &str) -> PathBuf {
-    let mut name = OsString::from(path);
-    name.push(end);
-    PathBuf::from(name)
 }
 
 #[cfg(test)]

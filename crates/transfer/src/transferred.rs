@@ -1,10 +1,11 @@
 //! A transfer that is whole.
 
 use crate::checksum::ChecksumValues;
-use crate::error::{Failure, TransferError};
+use crate::error::{Failure, TransferError, TransferErrorKind};
 use crate::progress::TransferProgress;
 use bytes::Bytes;
 use gax_driver::OperationReport;
+use gax_retry::Code;
 
 /// A transfer that is whole: the server has made the object, or all of an object was received. No checksum that was compared differs;
 /// whether one was compared, [`is_verified`](Self::is_verified) says.
@@ -93,6 +94,8 @@ impl Transferred {
 
     /// The error of a download that was received, and could not be finished.
     pub(super) fn failed(&self, failure: Failure) -> TransferError {
-        TransferError::new(failure, Some(self.report.clone()), self.transfer, None)
+        let is_mismatch = failure.kind == TransferErrorKind::ChecksumMismatch;
+        let code = if is_mismatch { Code::DataLoss } else { Code::FailedPrecondition };
+        TransferError::new(failure, Some(self.report.clone().failed(code)), self.transfer, None)
     }
 }

@@ -82,6 +82,7 @@ pub struct Download<'a> {
     checksums: Checksums,
     idle_timeout: Option<Duration>,
     is_resumable: bool,
+    state_name: Option<String>,
     parallel: Option<(u64, u64)>,
     max_bytes: u64,
     on_progress: Option<OnProgress<'a>>,
@@ -123,6 +124,7 @@ impl<'a> Download<'a> {
             checksums: Checksums::default(),
             idle_timeout: None,
             is_resumable: false,
+            state_name: None,
             parallel: None,
             max_bytes: MAX_BYTES,
             on_progress: None,
@@ -174,9 +176,26 @@ impl<'a> Download<'a> {
     ///
     /// A state file of a request with another URI, or one that can't be read, is an error
     /// ([`StateFile`](TransferErrorKind::StateFile)): remove the two files to start again. A URI that is signed again is a different
-    /// URI.
+    /// URI: [name](Self::state_name) its object.
     pub fn resumable(self) -> Self {
         Self { is_resumable: true, ..self }
+    }
+
+    /// The object's name in the state file of a [resumable](Self::resumable) download, instead of the URI. Use it for URIs that are
+    /// signed, whose query is another one each time. Default: the URI.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_transfer::Download;
+    ///
+    /// let request = http::Request::get("https://example.com/large.iso?expires=1800000000&signature=s3cret").body(())?;
+    /// let download = Download::new(request).resumable().state_name("https://example.com/large.iso");
+    /// # drop(download);
+    /// # Ok::<(), http::Error>(())
+    /// ```
+    pub fn state_name(self, name: impl Into<String>) -> Self {
+        Self { state_name: Some(name.into()), ..self }
     }
 
     /// Receives several ranges of [a file](Self::to_file) at the same time: as many as the object has pieces of that many bytes, the last of
@@ -318,6 +337,7 @@ impl<'a> Download<'a> {
         let config = client.shared.config_for(&mut request);
         let idle_timeout = self.idle_timeout.unwrap_or_else(|| config.idle_timeout_of_transfers());
         let options = DownloadOptions {
+            name: self.state_name.unwrap_or_else(|| request.uri.to_string()),
             request,
             is_object: self.is_object,
             generation: self.generation,

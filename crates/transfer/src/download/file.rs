@@ -1,8 +1,9 @@
 //! The file that a download is written to until it is whole.
 
-use crate::download::exclusive::{open_again, open_alone, unlock};
+use crate::destination::{beside, destination};
+use crate::download::exclusive::{is_at, open_again, open_alone, unlock};
 use crate::error::{Failure, TransferErrorKind};
-use crate::state_file::{StateFile, beside};
+use crate::state_file::StateFile;
 use gax_text::Escaped;
 use std::fs::{self, Metadata, Permissions};
 use std::io;
@@ -50,17 +51,12 @@ impl PartialFile {
     pub(super) async fn open(path: &Path, is_resumable: bool) -> Result<Self, Failure> {
         let target = path.to_owned();
         // If the caller has stopped waiting, its drop removes what it has made.
-        let opening = tokio::task::spawn_blocking(move || Self::open_now(target, is_resumable));
+        let opening = tokio::task::spawn_blocking(move || Self::open_now(&target, is_resumable));
         opening.await.unwrap_or_else(|error| Err(failure(path, io::Error::other(error))))
     }
 
-    fn open_now(path: PathBuf, is_resumable: bool) -> Result<Self, Failure> {
-        let is_link = fs::symlink_metadata(&path).is_ok_and(|metadata| metadata.is_symlink());
-        let path =
-            if is_link { fs::canonicalize(&path).map_err(|error| failure(&path, error))? } else { path };
-        if path.file_name().is_none() || path.is_dir() {
-            return Err(failure(&path, io::Error::other("it is the name of a folder")));
-        }
+    fn open_now(path: &Path, is_resumable: bool) -> Result<Self, Failure> {
+        let path = destination(path).map_err(|error| failure(path, error))?;
         let part = beside(&path, ".gax-part");
         let lock = match open_alone(&part) {
             Ok(Some(lock)) => lock,
@@ -116,6 +112,9 @@ impl PartialFile {
                 file.set_permissions(permissions).await?;
             }
             file.sync_all().await?;
+            if tokio::fs::metadata(&self.path).await.is_ok_and(|metadata| !metadata.is_file()) {
+                return Err(io::Error::other("it is not a regular file any longer"));
+            }
             tokio::fs::rename(&self.part.path, &self.path).await
         };
         named.await.map_err(|error| failure(&self.path, error))?;
@@ -138,7 +137,9 @@ fn failure(path: &Path, error: io::Error) -> Failure {
 
 impl Drop for PartialFile {
     fn drop(&mut self) {
-        if !self.is_finished && (self.is_removed || self.length() == 0) {
+        let is_useless = !self.is_finished && (self.is_removed || self.length() == 0);
+        // By now, another download may have a file of that name.
+        if is_useless && is_at(&self.lock, &self.part.path).unwrap_or(false) {
             // Nothing can be done about a file that stays.
             drop(fs::remove_file(&self.part.path));
         }

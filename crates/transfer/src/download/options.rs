@@ -13,6 +13,8 @@ use http::{HeaderValue, Request, Uri};
 pub(super) struct DownloadOptions {
     /// The caller's request.
     pub(super) request: Parts,
+    /// The object's name in a state file.
+    pub(super) name: String,
     /// Whether it is an object of Cloud Storage.
     pub(super) is_object: bool,
     /// The generation that the program asks for, in its query.
@@ -91,7 +93,9 @@ mod tests {
             (true, Some(1), here, &Version::default(), false),
         ] {
             let request = Request::new(()).into_parts().0;
-            let options = DownloadOptions { request, is_object, generation, is_stored: false, state: None };
+            let name = String::new();
+            let options =
+                DownloadOptions { request, name, is_object, generation, is_stored: false, state: None };
             let position = Position { limit: Some(5), version: Some(version.clone()), ..Position::default() };
             assert_eq!(is_pinned(&options, target, &position), expected, "{version:?}");
             for unknown in

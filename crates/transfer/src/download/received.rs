@@ -38,6 +38,16 @@ impl Progress<'_> {
         Position { offset: self.sink.offset(), is_verified, ..self.position.clone() }
     }
 
+    /// Whether everything is there, as its length and a checksum prove, however the response ends.
+    fn is_proved(&self) -> bool {
+        let (offset, written) = (self.sink.offset(), self.sink.hasher());
+        if self.position.total != Some(offset) || written.bytes() != offset {
+            return false;
+        }
+        let sums = written.sums();
+        sums.has_common(self.sums) && sums.difference(self.sums).is_none()
+    }
+
     /// An earlier process has left some of it.
     pub(super) fn resume(&mut self, stored: &DownloadState) {
         let version = stored.version();
@@ -142,7 +152,8 @@ impl<'a> SharedProgress<'a> {
             if position.limit.is_some_and(|limit| position.offset >= limit) {
                 break;
             }
-            let mut data = match body.next().await {
+            let next = if self.lock().is_proved() { body.next_too_many().await } else { body.next().await };
+            let mut data = match next {
                 None => break,
                 Some(Ok(data)) => data,
                 Some(Err(early)) => return End::Early(early),
@@ -227,6 +238,6 @@ impl Progress<'_> {
         ranges: Vec<StoredRange>,
     ) -> Option<DownloadState> {
         let version = self.position.version.as_ref().filter(|version| version.is_resumable())?;
-        Some(DownloadState::new(&options.request.uri, version, self.position.total, self.sums, ranges))
+        Some(DownloadState::new(&options.name, version, self.position.total, self.sums, ranges))
     }
 }

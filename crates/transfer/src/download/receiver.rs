@@ -86,7 +86,7 @@ impl<'a, S: TransferService> Receiver<'a, S> {
     ) -> Result<Transferred, TransferError> {
         let options = Arc::clone(&self.options);
         let left = match &options.state {
-            Some(state) => state.left(&options.request.uri, file.part(), self.checksums).await,
+            Some(state) => state.left(&options.name, file.part(), self.checksums).await,
             None => Ok(None),
         };
         let (first, mut parts) = self.resumed(file, left.map_err(Failure::unbegun)?);
@@ -309,7 +309,7 @@ impl<'a> Together<'a> {
             if let Some(range) = parts.ranges.get_mut(place) {
                 *range = *progress;
             }
-            parts.total = parts.total.or(progress.total);
+            parts.total = progress.total.or(parts.total);
             let bytes = parts.ranges.iter().map(|range| range.bytes).sum();
             let resumptions = parts.ranges.iter().map(|range| range.resumptions).sum();
             (parts.on_progress)(&TransferProgress { bytes, total: parts.total, resumptions });

@@ -6,7 +6,7 @@ use crate::download::head::Version;
 use crate::download::sink::hash_part;
 use crate::error::Failure;
 use crate::state_file::StateFile;
-use http::{HeaderValue, Uri};
+use http::HeaderValue;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -14,7 +14,7 @@ use tokio::sync::Mutex;
 /// A download in a state file.
 #[derive(Clone, Serialize, Deserialize)]
 pub(super) struct DownloadState {
-    /// The request that it began with.
+    /// The object: the URI of the request, unless the program has named it.
     request: String,
     generation: Option<i64>,
     etag: Option<String>,
@@ -60,7 +60,7 @@ impl StoredRange {
 
 impl DownloadState {
     pub(super) fn new(
-        request: &Uri,
+        request: &str,
         version: &Version,
         total: Option<u64>,
         sums: ChecksumValues,
@@ -68,7 +68,7 @@ impl DownloadState {
     ) -> Self {
         let text = |value: &Option<HeaderValue>| value.as_ref()?.to_str().ok().map(str::to_owned);
         Self {
-            request: request.to_string(),
+            request: request.to_owned(),
             generation: version.generation,
             etag: text(&version.etag),
             encoding: text(&version.encoding),
@@ -117,12 +117,12 @@ impl Checkpoints {
     /// The state that an earlier process has left of the same request, and the checksums of what it has written of each range.
     pub(super) async fn left(
         &self,
-        request: &Uri,
+        request: &str,
         part: &Arc<Part>,
         checksums: Checksums,
     ) -> Result<Option<(DownloadState, Vec<Hasher>)>, Failure> {
         let Some(loaded) = self.file.load::<DownloadState>().await? else { return Ok(None) };
-        if loaded.request != request.to_string() {
+        if loaded.request != request {
             return Err(self.file.of_another());
         }
         let written = loaded.written(part, checksums).await;

@@ -18,8 +18,30 @@ pub(super) struct UploadBody {
     source: Option<Lent>,
     left: u64,
     activity: Arc<Activity>,
-    /// The place of its end in the source, and the place behind the last byte that a connection has taken of that.
-    reach: Option<(u64, Arc<AtomicU64>)>,
+    object: Option<Carried>,
+}
+
+/// The bytes of the object that a body has.
+struct Carried {
+    /// The bytes of the body before them.
+    before: u64,
+    /// The place of the next one in the source.
+    place: u64,
+    /// The place behind the last one.
+    end: u64,
+    /// The place behind the last byte that any connection has taken.
+    sent: Arc<AtomicU64>,
+}
+
+impl Carried {
+    /// A connection takes so many bytes of the body. Returns how far it has the object then.
+    fn taken(&mut self, bytes: u64) -> u64 {
+        let before = bytes.min(self.before);
+        self.before -= before;
+        self.place = self.place.saturating_add(bytes - before).min(self.end);
+        self.sent.fetch_max(self.place, Ordering::Relaxed);
+        self.place
+    }
 }
 
 /// The source, as far as this body may read it.
@@ -32,19 +54,19 @@ impl UploadBody {
     /// A body of these pieces.
     pub(super) fn of(pieces: VecDeque<Bytes>, activity: &Arc<Activity>) -> Self {
         let left = pieces.iter().map(|piece| piece.len() as u64).sum();
-        Self { pieces, source: None, left, activity: Arc::clone(activity), reach: None }
+        Self { pieces, source: None, left, activity: Arc::clone(activity), object: None }
     }
 
     /// A body of so many bytes of a source that stands where they begin.
     pub(super) fn streamed(source: &SharedSource, bytes: u64, activity: &Arc<Activity>) -> Self {
         let lease = source.lock().lend();
         let source = Some(Lent { source: source.clone(), lease });
-        Self { pieces: VecDeque::new(), source, left: bytes, activity: Arc::clone(activity), reach: None }
+        Self { pieces: VecDeque::new(), source, left: bytes, activity: Arc::clone(activity), object: None }
     }
 
-    /// The body, which ends at that place of the source, and says how much of it was taken.
-    pub(super) fn reaching(self, end: u64, reach: &Arc<AtomicU64>) -> Self {
-        Self { reach: Some((end, Arc::clone(reach))), ..self }
+    /// The body, which has the source from one place up to another behind so many other bytes, and says how much of it was taken.
+    pub(super) fn carrying(self, before: u64, (place, end): (u64, u64), sent: &Arc<AtomicU64>) -> Self {
+        Self { object: Some(Carried { before, place, end, sent: Arc::clone(sent) }), ..self }
     }
 
     pub(super) fn len(&self) -> u64 {
@@ -82,10 +104,8 @@ impl Body for UploadBody {
         let next = ready!(self.poll_next(cx));
         if let Some(Ok(data)) = &next {
             self.left = self.left.saturating_sub(data.len() as u64);
-            if let Some((end, reach)) = &self.reach {
-                reach.fetch_max(end.saturating_sub(self.left), Ordering::Relaxed);
-            }
-            self.activity.sent(data.len());
+            let place = self.object.as_mut().map_or(0, |object| object.taken(data.len() as u64));
+            self.activity.sent(place);
         }
         Poll::Ready(next.map(|data| data.map(Frame::data)))
     }

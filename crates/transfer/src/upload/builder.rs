@@ -99,6 +99,7 @@ pub struct Upload<'a> {
     checksums: Checksums,
     idle_timeout: Option<Duration>,
     state_file: Option<PathBuf>,
+    state_name: Option<String>,
     on_session: Option<OnSession<'a>>,
     on_progress: Option<OnProgress<'a>>,
 }
@@ -117,6 +118,7 @@ impl<'a> Upload<'a> {
             checksums: Checksums::default(),
             idle_timeout: None,
             state_file: None,
+            state_name: None,
             on_session: None,
             on_progress: None,
         }
@@ -221,6 +223,12 @@ impl<'a> Upload<'a> {
         Self { state_file: Some(path.into()), ..self }
     }
 
+    /// The object's name in the [state file](Self::state_file), instead of the URI of the first request. Use it for URIs that are
+    /// signed, whose query is another one each time. Default: the URI.
+    pub fn state_name(self, name: impl Into<String>) -> Self {
+        Self { state_name: Some(name.into()), ..self }
+    }
+
     /// Calls this with each session that is started, so that the program can keep it.
     pub fn on_session(self, on_session: impl FnMut(&UploadSession) + Send + 'a) -> Self {
         Self { on_session: Some(Box::new(on_session)), ..self }
@@ -256,7 +264,8 @@ impl<'a> Upload<'a> {
             let config = client.shared.config_for(&mut request);
             // A header of that name speaks of the content, too.
             let content_type = content_type.or(request.headers.remove(CONTENT_TYPE));
-            let options = UploadOptions { request, metadata, content_type, chunk_size };
+            let name = self.state_name.unwrap_or_else(|| request.uri.to_string());
+            let options = UploadOptions { request, name, metadata, content_type, chunk_size };
             options.check(self.checksums).map_err(Failure::unbegun)?;
             let source = SharedSource::open(source, self.checksums).await.map_err(Failure::unbegun)?;
             let state = self.state_file.map(StateFile::new);
@@ -316,7 +325,7 @@ async fn stored(
     source: &SharedSource,
 ) -> Result<(Option<UploadSession>, Option<Note>), Failure> {
     let Some(stored) = state.load::<UploadState>().await? else { return Ok((None, None)) };
-    if stored.dialect != dialect || stored.request != options.request.uri.to_string() {
+    if stored.dialect != dialect || stored.request != options.name {
         return Err(state.of_another());
     }
     if !state.is_private().await {

@@ -7,11 +7,12 @@ use crate::exchange::{Boxed, Class, End, Ending, Exchange, Incoming, Prepared, R
 use crate::origin::hide_secrets;
 use crate::progress::TransferProgress;
 use crate::session::UploadSession;
-use crate::upload::completion::ServerObject;
+use crate::upload::completion::{Completion, ServerObject};
 use crate::upload::parts::UploadParts;
 use crate::upload::plan::{Ask, Decision, Plan, Reply, Step};
 use gax_driver::Note;
 use gax_retry::Code;
+use http::HeaderMap;
 use std::sync::Arc;
 
 /// A program's callback for sessions.
@@ -45,13 +46,22 @@ impl<'a> UploadExchange<'a> {
         Self { parts: Arc::clone(parts), plan, name, on_session, note, doubt: None }
     }
 
+    /// How far a response proves the end of the upload, by the object that it describes.
+    fn completion(&self, (step, reply): (Step, Reply), object: ServerObject) -> Completion {
+        self.parts.completion((step, reply), object, self.plan.coverage(step, self.parts.reach()))
+    }
+
+    /// Whether a response has proved the end of the upload by a checksum before it broke off.
+    fn is_proved(&self, reply: (Step, Reply), headers: &HeaderMap, content: &[u8]) -> bool {
+        self.completion(reply, ServerObject::of(headers, content)) == Completion::Verified
+    }
+
     /// The consequence of a response that was read to its end, as far as that matters.
     fn decided(&mut self, step: Step, reply: Reply, received: Received) -> Ending {
         let (mut reach, mut reply, mut unproven) = (self.parts.reach(), reply, None);
         if may_be_last(reply) {
             let object = ServerObject::of(&received.head.headers, &received.content);
-            let coverage = self.plan.coverage(step, reach);
-            unproven = self.parts.completion((step, reply), object, coverage).failure();
+            unproven = self.completion((step, reply), object).failure();
             reply = if unproven.is_some() { Reply::Unproven } else { Reply::Finished };
             reach.size = reach.size.or(object.bytes);
         }
@@ -157,10 +167,11 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
             let headers = &received.head.headers;
             let done = match parts.reply(step, &received.head, &received.content) {
                 Reply::Started => parts.started(headers).await,
-                Reply::Finished
-                    if ServerObject::of(headers, &received.content).sums != ChecksumValues::default() =>
-                {
-                    parts.source.hash_to_end().await
+                Reply::Finished => {
+                    let has_sums =
+                        ServerObject::of(headers, &received.content).sums != ChecksumValues::default();
+                    let read = if has_sums { parts.source.hash_to_end().await } else { Ok(()) };
+                    read.and_then(|()| parts.source.lock().unchanged())
                 }
                 _ => Ok(()),
             };
@@ -177,15 +188,20 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
 
     fn received(&mut self, step: Step, received: Received) -> Ending {
         let reply = self.parts.reply(step, &received.head, &received.content);
-        let received = match received.end {
+        let Received { head, content, end } = received;
+        match end {
             End::Failed(failure) => return Ending::last(Code::FailedPrecondition, failure),
-            End::Early(why) if may_be_last(reply) => {
+            // What has come of it may be proof enough.
+            End::Early(why)
+                if may_be_last(reply) && !self.is_proved((step, reply), &head.headers, &content) =>
+            {
                 self.plan.lost(Some(step));
                 return Ending::Early { why, progress: false };
             }
             // Any other response is whole with its head.
-            End::Early(_) | End::Whole => received,
-        };
+            End::Early(_) | End::Whole => {}
+        }
+        let received = Received { head, content, end: End::Whole };
         if let (Reply::Started, Some(on_session), Some(session)) =
             (reply, &mut self.on_session, self.parts.session())
         {
@@ -205,9 +221,9 @@ impl<'a> Exchange<'a> for UploadExchange<'a> {
         (false, source.take_problem())
     }
 
-    fn progress(&self, in_flight: u64) -> TransferProgress {
+    fn progress(&self, place: u64) -> TransferProgress {
         let total = self.parts.source.lock().size();
-        let bytes = self.plan.persisted().saturating_add(in_flight);
+        let bytes = self.plan.persisted().max(place);
         let bytes = total.map_or(bytes, |total| bytes.min(total));
         TransferProgress { bytes, total, resumptions: self.plan.resumptions }
     }

@@ -11,6 +11,7 @@ mod parts;
 mod plan;
 mod reading;
 mod source;
+mod source_file;
 #[cfg(test)]
 mod tests;
 

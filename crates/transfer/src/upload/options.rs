@@ -23,6 +23,8 @@ pub(super) fn with_headers(request: Builder, headers: &HeaderMap) -> Builder {
 pub(super) struct UploadOptions {
     /// The caller's request, which starts the session.
     pub(super) request: Parts,
+    /// The object's name in a state file.
+    pub(super) name: String,
     pub(super) metadata: Bytes,
     pub(super) content_type: Option<HeaderValue>,
     pub(super) chunk_size: Option<u64>,
@@ -81,6 +83,7 @@ mod tests {
         let request = request.into_parts().0;
         UploadOptions {
             request,
+            name: String::new(),
             metadata: Bytes::from_static(metadata.as_bytes()),
             content_type: None,
             chunk_size: None,

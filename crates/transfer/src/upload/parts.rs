@@ -46,7 +46,7 @@ pub(super) struct UploadParts {
 /// An upload in a state file.
 #[derive(Serialize, Deserialize)]
 pub(super) struct UploadState {
-    /// The request that started the session.
+    /// The object: the URI of the request that started the session, unless the program has named it.
     pub(super) request: String,
     pub(super) dialect: Dialect,
     /// The object as that request described it, in short.
@@ -200,7 +200,7 @@ impl UploadParts {
         let uris = [Some(&session.uri), session.control.as_ref()];
         let origin = |uri: &Uri| Some(format!("{}://{}", uri.scheme()?, uri.authority()?));
         let upload = UploadState {
-            request: uri.to_string(),
+            request: self.options.name.clone(),
             dialect: session.dialect,
             start: self.options.fingerprint(),
             session: session.uri.to_string(),
@@ -242,12 +242,12 @@ impl UploadParts {
 
     pub(super) async fn single(&self, activity: &Arc<Activity>) -> Prepared<Step> {
         let content = self.all().await?;
+        let size = content.iter().map(|piece| piece.len() as u64).sum();
         let sums = self.source.lock().sums();
         let boundary = format!("gax-{:016x}{:016x}", ThreadJitter.next_u64(), ThreadJitter.next_u64());
-        let (request, pieces) = storage::single(&self.options, content, sums, &boundary);
-        let body = UploadBody::of(pieces, activity);
-        let end = body.len();
-        Ok((Step::Single, self.finished(request, body.reaching(end, &self.sent))?))
+        let (request, before, pieces) = storage::single(&self.options, content, sums, &boundary);
+        let body = UploadBody::of(pieces, activity).carrying(before, (0, size), &self.sent);
+        Ok((Step::Single, self.finished(request, body)?))
     }
 
     /// All of a short source.
@@ -317,7 +317,7 @@ impl UploadParts {
         };
         Ok((
             Step::Send { from, to, total },
-            self.of_session(&session, request, body.reaching(to, &self.sent))?,
+            self.of_session(&session, request, body.carrying(0, (from, to), &self.sent))?,
         ))
     }
 

@@ -276,15 +276,15 @@ impl Plan {
                 Decision::Corrupted { anew }
             }
             (_, Reply::Cancelled) => Decision::Cancelled,
-            (_, Reply::Failed | Reply::Gone | Reply::Conflict) => {
+            (_, Reply::Failed | Reply::Gone | Reply::Conflict | Reply::Recoverable | Reply::Refused) => {
+                // Whatever follows, such as the same with other credentials, begins with what the server has.
                 self.lost(Some(step));
-                Decision::Failed
+                match reply {
+                    Reply::Recoverable => Decision::Recoverable,
+                    Reply::Refused => Decision::Refused,
+                    _ => Decision::Failed,
+                }
             }
-            (_, Reply::Recoverable) => {
-                self.lost(Some(step));
-                Decision::Recoverable
-            }
-            (_, Reply::Refused) => Decision::Refused,
             (_, Reply::Malformed(problem)) => Decision::Malformed(problem),
             (Step::Single | Step::Look | Step::Start, Reply::Persisted(_)) => {
                 Decision::Malformed("the server asks for more of an upload that has no session")

@@ -3,6 +3,7 @@
 use crate::checksum::{ChecksumValues, Checksums, Hasher};
 use crate::error::{Failure, TransferErrorKind};
 use crate::upload::source::{Input, SeekableRead, UploadSource};
+use crate::upload::source_file::SourceFile;
 use bytes::{Bytes, BytesMut};
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -10,7 +11,6 @@ use std::io::{self, SeekFrom};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::UNIX_EPOCH;
 use tokio::io::{AsyncRead, AsyncSeek as _, ReadBuf};
 
 /// The most that is read at once.
@@ -27,8 +27,7 @@ pub(super) struct SourceReader {
     input: Reading,
     /// The size that it has to have.
     size: Option<u64>,
-    /// When a file was changed last, in nanoseconds since 1970.
-    modified: Option<u64>,
+    file: Option<SourceFile>,
     hasher: Hasher,
     /// The body that may read; those of earlier attempts may not.
     lease: u64,
@@ -80,7 +79,7 @@ fn changed(problem: &'static str) -> Failure {
 impl SharedSource {
     /// Opens a source, and asks for its size.
     pub(super) async fn open(source: UploadSource, checksums: Checksums) -> Result<Self, Failure> {
-        let (mut size, mut modified) = (source.size, None);
+        let (mut size, mut watched) = (source.size, None);
         let mut hasher = Hasher::new(checksums);
         let input = match source.input {
             Input::Bytes(bytes) => {
@@ -101,9 +100,8 @@ impl SharedSource {
                     return Err(unreadable(io::Error::from(io::ErrorKind::IsADirectory)));
                 }
                 if metadata.is_file() {
-                    let since =
-                        metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
-                    modified = since.and_then(|since| u64::try_from(since.as_nanos()).ok());
+                    let same = file.try_clone().await.map_err(unreadable)?.into_std().await;
+                    watched = Some(SourceFile::new(same, &metadata));
                     size = size.or(Some(metadata.len()));
                     Reading::Seekable { source: Box::new(file), position: Position::At(0), last: None }
                 } else {
@@ -120,7 +118,7 @@ impl SharedSource {
             }
             Input::Reader(source) => Reading::of_reader(source),
         };
-        let reader = SourceReader { input, size, modified, hasher, lease: 0, problem: None };
+        let reader = SourceReader { input, size, file: watched, hasher, lease: 0, problem: None };
         Ok(Self(Arc::new(Mutex::new(reader))))
     }
 
@@ -167,7 +165,12 @@ impl SourceReader {
     }
 
     pub(super) fn modified(&self) -> Option<u64> {
-        self.modified
+        self.file.as_ref().and_then(SourceFile::modified)
+    }
+
+    /// Checks that nobody has written to the file that it is.
+    pub(super) fn unchanged(&self) -> Result<(), Failure> {
+        self.file.as_ref().map_or(Ok(()), SourceFile::unchanged)
     }
 
     pub(super) fn can_seek(&self) -> bool {
@@ -287,7 +290,7 @@ impl SourceReader {
                 }
                 let more = ready!(poll_piece(&mut **source, 1, cx)).map_err(unreadable)?;
                 Poll::Ready(match last.take() {
-                    Some(data) if more.is_empty() => Ok(data),
+                    Some(data) if more.is_empty() => self.unchanged().map(|()| data),
                     _ => Err(changed("the source is longer than it was")),
                 })
             }
@@ -513,7 +516,7 @@ mod tests {
     async fn when_a_file_was_changed() {
         let path = std::env::temp_dir().join(format!("gax-transfer-changed-{}", std::process::id()));
         let file = std::fs::File::create(&path).unwrap();
-        file.set_modified(UNIX_EPOCH + std::time::Duration::from_secs(7)).unwrap();
+        file.set_modified(std::time::UNIX_EPOCH + std::time::Duration::from_secs(7)).unwrap();
         let source = open(UploadSource::file(path.clone())).await;
         std::fs::remove_file(path).unwrap();
         assert_eq!(source.lock().modified(), Some(7_000_000_000));

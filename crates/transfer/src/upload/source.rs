@@ -10,8 +10,9 @@ use tokio::io::{AsyncRead, AsyncSeek};
 /// A source that can seek is sent in one streamed request, and sent again from the position that the server needs. A source that
 /// can't seek is sent in chunks, each of which stays in memory until the server has it.
 ///
-/// If a source is shorter or longer than its size, the upload ends with
-/// [`SourceChanged`](crate::TransferErrorKind::SourceChanged), and no object is created.
+/// If a source is shorter or longer than its size, or somebody writes to a file before its last bytes are sent, the upload ends with
+/// [`SourceChanged`](crate::TransferErrorKind::SourceChanged), and no object is created. After that, until the last response has
+/// come, it also ends with that error, though the server may have the object.
 ///
 /// # Examples
 ///

@@ -5,7 +5,7 @@ use super::object::{storage_of, to_object};
 use super::setup::{KIB_256, client, content, with_layer};
 use gax_http::{HttpRetryLayer, HttpRetryService, ReplayBody, ReqwestService, note, presets};
 use gax_retry::Attempt;
-use gax_testing::{HttpChange, StorageCall, StorageEmulator, StorageFault};
+use gax_testing::{HttpChange, StorageCall, StorageEmulator, StorageFault, StorageObject};
 use gax_transfer::{
     Checksums, Download, TransferError, TransferErrorKind, TransferService, Upload, UploadSession,
 };
@@ -174,7 +174,9 @@ async fn redirects_of_the_client_are_noted() {
 async fn refusals_that_can_come_of_an_earlier_attempt() {
     let succeeded = [Note::EARLIER_ATTEMPT_MAY_HAVE_SUCCEEDED];
     let layer = HttpRetryLayer::preset(&presets::storage().with_host("storage.test"));
-    for (status, notes) in [(404, &succeeded[..]), (409, &succeeded), (412, &succeeded), (400, &[])] {
+    for (status, notes) in
+        [(404, &succeeded[..]), (409, &succeeded), (412, &succeeded), (400, &[]), (413, &[])]
+    {
         let storage = StorageEmulator::start();
         storage.fault(StorageFault::status(503).on(StorageCall::Insert));
         storage.fault(StorageFault::status(status).on(StorageCall::Insert));
@@ -188,4 +190,16 @@ async fn refusals_that_can_come_of_an_earlier_attempt() {
     storage.fault(StorageFault::status(404).on(StorageCall::Download));
     let error = super::object::download().to_bytes(&client(&storage)).await.unwrap_err();
     assert_eq!((error.status(), error.report().unwrap().notes()), (Some(404), &[][..]), "{error}");
+    // Nor does it make another object.
+    let storage = storage_of(KIB_256);
+    storage.fault(StorageFault::reset().on(StorageCall::Download).at(1000));
+    let other = StorageObject::new(vec![7; 1000]);
+    storage.fault(StorageFault::overwrite(other).on(StorageCall::Download).skip(1));
+    let mut written = Vec::new();
+    let error = super::object::download().to_writer(&client(&storage), &mut written).await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.report().unwrap().notes()),
+        (TransferErrorKind::ObjectChanged, &[][..]),
+        "{error}"
+    );
 }

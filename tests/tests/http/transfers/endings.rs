@@ -74,6 +74,28 @@ async fn a_success_without_an_object_is_followed_by_a_question() {
     }
 }
 
+/// The object is proved by what has come of the reply, whose end is missing.
+#[tokio::test(start_paused = true)]
+async fn a_proof_that_breaks_off_behind_it_is_one() {
+    use StorageCall::{QueryUpload, StartUpload, Upload as Send};
+    for is_universal in [false, true] {
+        for (bytes, is_proved) in [(1 << 20, true), (10, false)] {
+            let storage = StorageEmulator::start();
+            storage.fault(StorageFault::cut_reply(bytes).on(Send));
+            storage.fault(StorageFault::status(400).on(QueryUpload).always());
+            let upload = upload_by(is_universal, content(SIZE)).single_request_below(0);
+            let result = upload.send(&without_headers(&storage, &["content-length"])).await;
+            if is_proved {
+                assert!(result.unwrap().is_verified());
+                assert_eq!(calls(&storage), [StartUpload, Send]);
+            } else {
+                assert_eq!(result.unwrap_err().status(), Some(400));
+                assert_eq!(calls(&storage), [StartUpload, Send, QueryUpload]);
+            }
+        }
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn one_request_is_followed_by_a_look_at_the_object() {
     use StorageCall::{Get, Insert};

@@ -1,6 +1,7 @@
 //! Transfers, and the emulator that they are tested with.
 
 mod attempts;
+mod credentials;
 mod downloads;
 mod emulator;
 mod endings;
@@ -13,5 +14,7 @@ mod secrets;
 mod setup;
 mod sources;
 mod state_files;
+mod targets;
 mod trials;
 mod uploads;
+mod windows;

@@ -5,7 +5,7 @@ use super::object::{stored, to_object, upload_by};
 use super::setup::{KIB_256, Scratch, client, content};
 use bytes::Bytes;
 use gax_http::{HttpRetryLayer, ReplayBody, presets};
-use gax_testing::StorageEmulator;
+use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{Checksums, TransferErrorKind, Upload, UploadSession, UploadSource};
 use http_body_util::{BodyExt as _, Full};
 use std::convert::Infallible;
@@ -13,7 +13,7 @@ use std::io::{self, SeekFrom};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 use tokio::io::{AsyncWriteExt as _, ReadBuf};
 
 const SIZE: usize = 3 * KIB_256 + 1000;
@@ -76,6 +76,50 @@ async fn a_source_that_changes_its_size_makes_no_object() {
     let error =
         to_object(UploadSource::file("/nowhere/at/all")).send(&client(&StorageEmulator::start())).await;
     assert_eq!(error.unwrap_err().kind(), TransferErrorKind::Source);
+}
+
+/// Its length is the same, and so is the checksum of what was read of it.
+#[tokio::test(start_paused = true)]
+async fn a_file_that_is_written_to_meanwhile_makes_no_object() {
+    for (is_universal, is_chunked) in [(false, false), (false, true), (true, false), (true, true)] {
+        let (file, storage) = (Scratch::new("source"), StorageEmulator::start());
+        std::fs::write(file.path(), content(SIZE)).unwrap();
+        std::fs::File::options().write(true).open(file.path()).unwrap().set_modified(UNIX_EPOCH).unwrap();
+        storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
+        let upload = upload_by(is_universal, UploadSource::file(file.path())).single_request_below(0);
+        let upload = if is_chunked { upload.chunk_size(KIB_256 as u64) } else { upload };
+        let running = tokio::spawn(upload.send(&client(&storage)));
+        storage.stalled().await;
+        std::fs::write(file.path(), vec![7; SIZE]).unwrap();
+        storage.disconnect();
+        let error = running.await.unwrap().unwrap_err();
+        assert_eq!(error.kind(), TransferErrorKind::SourceChanged, "{error}");
+        assert!(error.to_string().ends_with("the source was written to while it was sent"), "{error}");
+        assert!(!error.to_string().contains("an earlier attempt"), "{error}");
+        assert_eq!(storage.names("b"), Vec::<String>::new());
+    }
+    // All of it was sent before: the object is there, and what is in the file is not known.
+    let (file, storage) = (Scratch::new("source"), StorageEmulator::start());
+    std::fs::write(file.path(), content(1000)).unwrap();
+    std::fs::File::options().write(true).open(file.path()).unwrap().set_modified(UNIX_EPOCH).unwrap();
+    storage.fault(StorageFault::delay(Duration::from_secs(1)).on(StorageCall::Upload));
+    let upload = to_object(UploadSource::file(file.path())).single_request_below(0);
+    let running = tokio::spawn(upload.send(&client(&storage)));
+    tokio::time::sleep(Duration::from_millis(500)).await;
+    std::fs::write(file.path(), vec![7; 1000]).unwrap();
+    assert_eq!(running.await.unwrap().unwrap_err().kind(), TransferErrorKind::SourceChanged);
+    // One that is replaced is sent as it was.
+    let (file, storage) = (Scratch::new("source"), StorageEmulator::start());
+    std::fs::write(file.path(), content(SIZE)).unwrap();
+    storage.fault(StorageFault::stall().on(StorageCall::Upload).at(KIB_256 as u64));
+    let upload = to_object(UploadSource::file(file.path())).single_request_below(0);
+    let running = tokio::spawn(upload.send(&client(&storage)));
+    storage.stalled().await;
+    std::fs::write(file.beside("-new"), vec![7; SIZE]).unwrap();
+    std::fs::rename(file.beside("-new"), file.path()).unwrap();
+    storage.disconnect();
+    running.await.unwrap().unwrap();
+    assert_eq!(stored(&storage), content(SIZE));
 }
 
 #[cfg(unix)]

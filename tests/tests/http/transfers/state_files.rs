@@ -1,7 +1,7 @@
 //! State files, by which transfers go on in another process: those that fit, and all others.
 
-use super::object::{download, stored, to_object, universal, upload_by};
-use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c};
+use super::object::{download, layer_of, stored, to_object, universal, upload_by};
+use super::setup::{ENDPOINT, KIB_256, Scratch, client, content, crc32c, with_layer};
 use bytes::Bytes;
 use gax_testing::{StorageCall, StorageEmulator, StorageFault};
 use gax_transfer::{STATE_FILE_IGNORED, TransferErrorKind, Upload, UploadSource};
@@ -54,6 +54,54 @@ async fn an_upload_goes_on_in_another_process_by_its_state_file() {
         assert_eq!(uploaded.crc32c(), Some(crc32c(&content(SIZE))));
         assert!(!state.path().exists());
         assert_eq!(starts(&storage), 1);
+    }
+}
+
+/// A URI that is signed again names the same object if the program says so.
+#[tokio::test(start_paused = true)]
+async fn a_transfer_by_a_signed_uri_goes_on_by_another_one() {
+    let (file, state) = (Scratch::new("target"), Scratch::new("state"));
+    for is_named in [true, false] {
+        let storage = StorageEmulator::start();
+        storage.put("b", "folder/o", content(SIZE));
+        storage.fault(StorageFault::status(403).on(StorageCall::Download).skip(1));
+        storage.fault(StorageFault::reset().on(StorageCall::Download).at(2 * KIB_256 as u64));
+        let receive = |signature: &str| {
+            let download = download().query("signature", signature).resumable();
+            let download = if is_named { download.state_name("b/folder/o") } else { download };
+            download.to_file(&client(&storage), file.path())
+        };
+        assert_eq!(receive("s3cret1").await.unwrap_err().status(), Some(403));
+        let text = std::fs::read_to_string(file.beside(".gax-state")).unwrap();
+        assert_eq!(text.contains("s3cret"), !is_named, "{text}");
+        let before = storage.arrivals().len();
+        match receive("s3cret2").await {
+            Ok(downloaded) => {
+                assert!(is_named && downloaded.is_verified());
+                assert_eq!(std::fs::read(file.path()).unwrap(), content(SIZE));
+                let arrivals = storage.arrivals();
+                assert!(arrivals[before].header("range").is_some_and(|range| range != "bytes=0-"));
+                std::fs::remove_file(file.path()).unwrap();
+            }
+            Err(error) => assert_eq!((is_named, error.kind()), (false, TransferErrorKind::StateFile)),
+        }
+        for is_universal in [false, true] {
+            let storage = StorageEmulator::start();
+            storage.fault(StorageFault::status(403).on(StorageCall::Upload).at(2 * KIB_256 as u64));
+            let client = with_layer(&storage, &layer_of(1));
+            let send = |signature: &str| {
+                let upload = upload_by(is_universal, content(SIZE)).query("signature", signature);
+                let upload = upload.single_request_below(0).state_file(state.path());
+                let upload = if is_named { upload.state_name("b/folder/o") } else { upload };
+                upload.send(&client)
+            };
+            send("s3cret1").await.unwrap_err();
+            match send("s3cret2").await {
+                Ok(_) => assert_eq!((is_named, starts(&storage)), (true, 1)),
+                Err(error) => assert_eq!((is_named, error.kind()), (false, TransferErrorKind::StateFile)),
+            }
+            drop(std::fs::remove_file(state.path()));
+        }
     }
 }
 

@@ -513,4 +513,26 @@ async fn progress_is_reported_as_it_is_made() {
     assert!(seen.len() > 3, "{seen:?}");
     assert_eq!(seen.last(), Some(&(SIZE as u64, Some(SIZE as u64), 1)));
     assert!(seen.iter().all(|(bytes, ..)| *bytes <= SIZE as u64));
+    let goes_back = |pair: &[(u64, Option<u64>, u32)]| pair[1].0 < pair[0].0 && pair[1].2 == pair[0].2;
+    assert!(!seen.windows(2).any(goes_back), "{seen:?}");
+}
+
+/// A chunk counts once, and neither the metadata nor the borders of a request's parts do.
+#[tokio::test(start_paused = true)]
+async fn progress_has_the_bytes_of_the_object_alone() {
+    for (chunk, is_single) in [(Some(KIB_256), false), (None, false), (None, true)] {
+        let (storage, seen) = (StorageEmulator::start(), Arc::new(Mutex::new(Vec::new())));
+        let known = Arc::clone(&seen);
+        let upload =
+            to_object(content(SIZE)).metadata(format!(r#"{{"metadata":{{"a":"{}"}}}}"#, "b".repeat(9000)));
+        let upload =
+            upload.query("ifGenerationMatch", "0").single_request_below(if is_single { 1 << 20 } else { 0 });
+        let upload = chunk.into_iter().fold(upload, |upload, chunk| upload.chunk_size(chunk as u64));
+        let upload = upload.on_progress(move |progress| known.lock().unwrap().push(progress.bytes()));
+        let layer = HttpRetryLayer::preset(&presets::storage().with_host("storage.test"));
+        upload.send(&with_layer(&storage, &layer)).await.unwrap();
+        let seen = seen.lock().unwrap();
+        assert!(seen.is_sorted() && seen.iter().all(|bytes| *bytes <= SIZE as u64), "{seen:?}");
+        assert_eq!(seen.last(), Some(&(SIZE as u64)));
+    }
 }

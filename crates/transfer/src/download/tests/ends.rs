@@ -1,6 +1,6 @@
 //! Redirects, and where a download ends.
 
-use super::server::{Act, TEXT, download, requests, server, sums};
+use super::server::{Act, TEXT, download, read, requests, server, sums};
 use crate::checksum::Checksums;
 use crate::tests::{Content, Folder, client_of};
 use crate::{Download, TransferErrorKind};
@@ -47,6 +47,39 @@ async fn redirects_are_followed_ten_times_and_no_secret_goes_with_them() {
     let request = Request::get("http://storage.test/o").header(AUTHORIZATION, "Bearer t").body(()).unwrap();
     Download::new(request).to_bytes(&client).await.unwrap();
     assert_eq!(*seen.lock().unwrap(), [(false, true), (true, false)]);
+}
+
+/// The proof is the object's, however the response ends.
+#[tokio::test(start_paused = true)]
+async fn all_bytes_and_their_checksum_are_the_end() {
+    let folder = Folder::new();
+    for act in [Act::Cut(10), Act::Stalled([3, 6, 10])] {
+        for (is_named, has_checksum, parallel) in
+            [(false, true, 0), (true, true, 0), (true, true, 3), (true, false, 0), (false, false, 0)]
+        {
+            if parallel > 0 && matches!(act, Act::Stalled(_)) {
+                // A range ends with its last byte.
+                continue;
+            }
+            let (server, client) = server([(0, act.clone()), (10, Act::Status(400))]);
+            {
+                let mut server = server.lock().unwrap();
+                (server.has_length, server.has_checksum) = (!is_named, has_checksum);
+                server.header = is_named.then_some(("x-goog-stored-content-length", "10"));
+            }
+            let result = download().parallel(parallel, 2).to_file(&client, folder.file("a")).await;
+            if has_checksum {
+                assert!(result.unwrap().is_verified());
+                assert_eq!(read(&folder.file("a")), TEXT);
+                assert!(requests(&server).iter().all(|request| !request.contains("bytes=10-")));
+                std::fs::remove_file(folder.file("a")).unwrap();
+            } else {
+                // They may be other bytes of that length.
+                assert_eq!(result.unwrap_err().status(), Some(400));
+                assert!(folder.names().is_empty());
+            }
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

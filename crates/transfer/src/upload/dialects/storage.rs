@@ -42,13 +42,13 @@ pub(in crate::upload) fn start(
     (request, metadata)
 }
 
-/// The request that sends all of it at once, and the pieces of its body.
+/// The request that sends all of it at once, and the pieces of its body, with the length of what is before the content.
 pub(in crate::upload) fn single(
     options: &UploadOptions,
     content: VecDeque<Bytes>,
     sums: Option<ChecksumValues>,
     boundary: &str,
-) -> (Builder, VecDeque<Bytes>) {
+) -> (Builder, u64, VecDeque<Bytes>) {
     let metadata = options.metadata_with(sums);
     let content_type = options.content_type.as_ref();
     let upload_type = if metadata.is_empty() { "media" } else { "multipart" };
@@ -58,7 +58,7 @@ pub(in crate::upload) fn single(
         if let Some(content_type) = content_type {
             request = request.header(CONTENT_TYPE, content_type);
         }
-        return (request, content);
+        return (request, 0, content);
     }
     let content_type =
         content_type.and_then(|value| value.to_str().ok()).unwrap_or("application/octet-stream");
@@ -66,10 +66,12 @@ pub(in crate::upload) fn single(
         "--{boundary}\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n{}\r\n--{boundary}\r\nContent-Type: {content_type}\r\n\r\n",
         String::from_utf8_lossy(&metadata),
     );
+    let before = head.len() as u64;
     let mut pieces = VecDeque::from([Bytes::from(head)]);
     pieces.extend(content);
     pieces.push_back(Bytes::from(format!("\r\n--{boundary}--\r\n")));
-    (replaced(request, CONTENT_TYPE.as_str(), &format!("multipart/related; boundary={boundary}")), pieces)
+    let content_type = format!("multipart/related; boundary={boundary}");
+    (replaced(request, CONTENT_TYPE.as_str(), &content_type), before, pieces)
 }
 
 /// The request for the resource of the object that one of the JSON API makes, in a bucket and by a name in its query; `None`: it is
@@ -263,8 +265,13 @@ mod tests {
     fn the_resource_of_an_object() {
         let of = |uri: &str| {
             let request = Request::post(uri).body(()).unwrap().into_parts().0;
-            let options =
-                UploadOptions { request, metadata: Bytes::new(), content_type: None, chunk_size: None };
+            let options = UploadOptions {
+                request,
+                name: String::new(),
+                metadata: Bytes::new(),
+                content_type: None,
+                chunk_size: None,
+            };
             resource(&options).map(|request| request.body(()).unwrap().uri().to_string())
         };
         let path = "https://s.test/upload/storage/v1/b/b/o";

@@ -6,7 +6,9 @@ use crate::http::transfers::setup::{KIB_256, Scratch, content};
 use bytes::Bytes;
 use gax_http::{HttpRetryLayer, HttpRetryService, IdempotencyStrategy, ReplayBody, ReqwestService};
 use gax_testing::{HttpChange, HttpPeer, HttpReply, Pipes, StorageEmulator, StorageFault};
-use gax_transfer::{Download, TransferError, TransferErrorKind, TransferService, Upload, UploadSource};
+use gax_transfer::{
+    Download, TransferError, TransferErrorKind, TransferProgress, TransferService, Upload, UploadSource,
+};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::proxy::Tunnel;
 use hyper_util::rt::TokioExecutor;
@@ -229,14 +231,25 @@ impl Stage {
     ) -> Result<(Option<Vec<u8>>, bool), TransferError> {
         let (path, whole) = (self.scratch.path(), self.world.content.clone());
         let secret = ("authorization", "secret");
+        let (kind, size, mut last) = (self.kind, whole.len() as u64, TransferProgress::default());
+        // Only bytes of the object count, and they are lost only where the transfer is resumed.
+        let check = move |progress: &TransferProgress| {
+            let goes_back = progress.bytes() < last.bytes() && progress.resumptions() == last.resumptions();
+            assert!(!goes_back, "{kind:?}: {last} is followed by {progress}");
+            let most = progress.total().unwrap_or(u64::MAX);
+            let most = if kind.is_upload() { most.min(size) } else { most };
+            assert!(progress.bytes() <= most, "{kind:?}: {progress} of {most}");
+            assert!(progress.resumptions() >= last.resumptions(), "{kind:?}: {last}, {progress}");
+            last = *progress;
+        };
         let upload = |source: UploadSource| {
             let upload = Upload::to_object(url, "b", "folder/o", source).header(secret.0, secret.1);
-            let upload = upload.idle_timeout(self.idle_timeout);
+            let upload = upload.idle_timeout(self.idle_timeout).on_progress(check);
             if self.fault.is_chunked { upload.chunk_size(KIB_256 as u64) } else { upload }
         };
         let download = || {
             let download = Download::of_object(url, "b", "folder/o").header(secret.0, secret.1);
-            download.idle_timeout(self.idle_timeout)
+            download.idle_timeout(self.idle_timeout).on_progress(check)
         };
         let uploaded = match self.kind {
             Kind::UploadMemory => upload(whole.into()).single_request_below(0).send(client).await,
