@@ -7,7 +7,7 @@
 use crate::grpc::{Canned, Measured, MeasuringCodec, RawCodec, Remainder, now};
 use crate::settings::Codec;
 use bytes::{Buf as _, BufMut, Bytes, BytesMut};
-use gax_driver::__house::PREFIX;
+use gax_driver::__house::{AboveOwnLimit, PREFIX};
 use gax_wire::__house::is_one_message;
 use http::uri::PathAndQuery;
 use http_body::Body as _;
@@ -30,9 +30,11 @@ impl Codec {
     pub(crate) fn encode(&self, message: &impl Message) -> Result<Bytes, Status> {
         let length = message.encoded_len();
         if let Some(limit) = self.max_encoding.filter(|limit| length > *limit) {
-            return Err(Status::out_of_range(format!(
+            let mut status = Status::out_of_range(format!(
                 "the request's message is {length} bytes long, more than the limit of {limit}"
-            )));
+            ));
+            status.set_source(Arc::new(AboveOwnLimit));
+            return Err(status);
         }
         let Ok(prefix) = u32::try_from(length) else {
             return Err(Status::resource_exhausted(format!(

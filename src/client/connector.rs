@@ -1,7 +1,7 @@
 //! TCP connections that are given up if they stall.
 
 use gax_driver::__house::{Clock, Timer};
-use gax_wire::__house::NoTls;
+use gax_wire::__house::KnownProblem;
 use gax_wire::__house::dead_peers::{self, KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::Uri;
 use http::uri::Scheme;
@@ -136,7 +136,7 @@ impl ConnectorIo {
     fn check(&mut self, bytes: &[u8]) -> io::Result<()> {
         let Some(first) = bytes.first() else { return Ok(()) };
         if self.awaits_tls && *first != TLS_HANDSHAKE {
-            return Err(io::Error::new(io::ErrorKind::Unsupported, NoTls));
+            return Err(io::Error::new(io::ErrorKind::Unsupported, KnownProblem::NO_TLS));
         }
         self.awaits_tls = false;
         Ok(())

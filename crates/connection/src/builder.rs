@@ -12,7 +12,7 @@ use crate::settings::{ConnectBackoff, Ejection, Http2, Picker, PoolSettings};
 use gax_driver::__house::{Observers, PanicGuard};
 use gax_driver::credentials::Credentials;
 use gax_driver::observe::OperationObserver;
-use gax_wire::__house::NoTls;
+use gax_wire::__house::KnownProblem;
 use gax_wire::__house::dead_peers::{KEEPALIVE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, USER_TIMEOUT};
 use http::HeaderValue;
 use http::uri::{Authority, Scheme};
@@ -107,7 +107,7 @@ impl ConnectionBuilder {
         Self { connect_timeout: timeout, ..self }
     }
 
-    /// The back-off between attempts to connect. Default: gRPC's.
+    /// The back-off between attempts to connect. Default: 50 ms, 100 ms, then gRPC's.
     pub fn connect_backoff(self, backoff: ConnectBackoff) -> Self {
         Self { backoff, ..self }
     }
@@ -115,8 +115,9 @@ impl ConnectionBuilder {
     /// Whether calls wait if no connection can be made, until one can or their time is up. Otherwise they fail with
     /// `UNAVAILABLE` until one is made. Default: no. A table's `waitForReady` sets it for its methods.
     ///
-    /// In any case calls wait while the first connection is being made, and retries (attempts that are not the first of their operation)
-    /// wait for the endpoint's next attempt to connect if it begins before their time is up.
+    /// In any case calls wait while the first connection is being made. Attempts of a layer or generated client that retries `UNAVAILABLE`
+    /// wait for the endpoint's next attempt to connect, if it begins before the total timeout; their RPC timeouts start afterwards. By
+    /// gRPC's rules (`Compatibility::Grpc`), only retries wait, and only if it begins before their RPC timeout ends.
     pub fn wait_for_ready(self, waits: bool) -> Self {
         Self { wait_for_ready: waits, ..self }
     }
@@ -342,7 +343,7 @@ impl ConnectionBuilder {
         #[cfg(not(feature = "_tls"))]
         let is_encrypted = false;
         if target.wants_tls == Some(true) && !is_encrypted {
-            return Err(ConnectionError::unusable(NoTls));
+            return Err(ConnectionError::unusable(KnownProblem::NO_TLS));
         }
         let is_own = self.custom.is_some() || self.resolver.is_some();
         if target.is_for_tls() && !is_encrypted && !is_own {

@@ -23,8 +23,9 @@ use tower_service::Service;
 /// * It detects dead connections without pings, which servers may reject: the system closes a connection whose bytes are not acknowledged
 ///   (`TCP_USER_TIMEOUT`, 20 s), and if two attempts in a row use up their RPC timeouts without a byte from the server, the next attempt
 ///   uses a new connection, while the calls on the old one continue.
-/// * It reconnects immediately after a connection that served calls, however it ended, and otherwise waits between attempts to
-///   connect, [like gRPC](super::ConnectBackoff). Meanwhile, calls fail or [wait](super::ConnectionBuilder::wait_for_ready).
+/// * It reconnects immediately after a connection that served calls, however it ended, and otherwise after a
+///   [back-off](super::ConnectBackoff). Meanwhile, calls whose `UNAVAILABLE` is retried wait, and the others fail, unless they
+///   [wait for ready](super::ConnectionBuilder::wait_for_ready).
 /// * It calls the [resolver](super::Resolver) again, and moves to new addresses without losing calls.
 /// * It spreads calls over [several endpoints](super::Picker), and a retry or hedge avoids those that failed its operation.
 /// * A request that a closing connection did not send is sent over another one, without an error.
@@ -57,7 +58,6 @@ pub struct Connection {
 
 impl Connection {
     pub(crate) fn new(pool: Pool) -> Self {
-        ConnectionLink::look_for::<Self>();
         Self { pool: Arc::new(SharedPool::new(pool)) }
     }
 
@@ -67,10 +67,26 @@ impl Connection {
         self.pool.target()
     }
 
+    /// Ends the [back-off](super::ConnectBackoff) of all endpoints: those that wait for their next attempt to connect make it now, and the
+    /// resolver is asked again. Call it when the program learns that a server is back, or that the network has changed. Connections that
+    /// exist stay as they are.
+    ///
+    /// # Examples
+    ///
+    /// ```no_run
+    /// # fn example(connection: &gax_connection::Connection) {
+    /// // The network is back.
+    /// connection.reconnect();
+    /// # }
+    /// ```
+    pub fn reconnect(&self) {
+        self.pool.hurry();
+    }
+
     /// Waits until there is a connection, or none can be made.
     pub(crate) async fn ready(&self) -> Result<(), ConnectionError> {
         let waits_for_ready = self.pool.settings().wait_for_ready;
-        let terms = CallTerms { waits_for_ready, retry: None, needs_stream: false };
+        let terms = CallTerms { waits_for_ready, ..CallTerms::default() };
         loop {
             let placement = match self.pool.pick(&terms, || 0) {
                 Pick::Placed(placement) => placement,
@@ -113,8 +129,8 @@ where
         let timeout = request.headers().get(grpc_timeout::GRPC_TIMEOUT);
         let timeout = timeout.and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()));
         let request = settings.admit(request);
-        let terms = CallTerms { waits_for_ready, retry, needs_stream: true };
-        ConnectionFuture::new(Arc::clone(&self.pool), request, terms, timeout, link)
+        let terms = CallTerms { waits_for_ready, link, is_counted: false, retry, needs_stream: true };
+        ConnectionFuture::new(Arc::clone(&self.pool), request, terms, timeout)
     }
 }
 
@@ -130,7 +146,8 @@ mod tests {
     use crate::tests::network::{Network, connected, soon};
     use gax_driver::report::DelayType;
 
-    const TERMS: CallTerms = CallTerms { waits_for_ready: false, retry: None, needs_stream: true };
+    const TERMS: CallTerms =
+        CallTerms { waits_for_ready: false, link: None, is_counted: false, retry: None, needs_stream: true };
 
     /// A report of the attempt would speak of a wait.
     #[tokio::test(start_paused = true)]

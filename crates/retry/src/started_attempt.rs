@@ -1,6 +1,9 @@
 //! An attempt that is being made.
 
-use crate::nanos::{FOREVER, after, bounded, timeout, timeout_or_forever, whole_milliseconds};
+use crate::nanos::{
+    FOREVER, after, bounded, limited, nanos_or_forever, remaining, timeout, timeout_or_forever,
+    whole_milliseconds,
+};
 use std::time::Duration;
 
 /// Why an attempt is made.
@@ -169,6 +172,15 @@ impl StartedAttempt {
         let so_far = now.saturating_sub(self.start);
         let left = limit.saturating_sub(self.start);
         Self { rpc_timeout: after(so_far, self.rpc_timeout).min(left), ..self }
+    }
+
+    /// The attempt, whose time begins only then: its request could not be sent before. It has no more time than `limit` leaves.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn postponed(self, start: Duration, limit: Option<Duration>) -> Self {
+        let start = limited(start);
+        let left = remaining(nanos_or_forever(limit), start);
+        Self { start, rpc_timeout: self.rpc_timeout.min(left), ..self }
     }
 
     /// The attempt with no more time than that.

@@ -13,7 +13,7 @@ pub mod __house {
     #[cfg(feature = "tower")]
     pub use crate::transport::LayerError;
     pub use crate::transport::{
-        BoxError, ClassifiedError, Finality, H2Cause, NoTls, NotConnected, Reach, SharedService, cancel,
-        chain, dead_peers, explain, grpc_timeout, retry_after_in, text_of,
+        BoxError, ClassifiedError, Finality, H2Cause, KnownProblem, NotConnected, Reach, SharedService,
+        cancel, chain, dead_peers, explain, grpc_timeout, retry_after_in, text_of,
     };
 }

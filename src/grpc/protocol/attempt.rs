@@ -9,7 +9,6 @@ use crate::grpc::response::{ReplySlot, ResponseBody, check_head, read, read_on, 
 use crate::grpc::status::Failure;
 use crate::grpc::status::cause::Progress;
 use crate::grpc::template::AttemptTimeout;
-use crate::grpc::transport::is_channel;
 use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
 use gax_driver::__house::{Outgoing, earlier, until};
 use gax_driver::observe::Transport;
@@ -41,6 +40,12 @@ pin_project! {
     }
 }
 
+/// The end of an attempt for which no connection can be made.
+#[inline]
+fn unconnected() -> AttemptResult {
+    AttemptResult::failed(Code::Unavailable)
+}
+
 impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
     /// Makes the caller's own request that of the first attempt, and sends it if `service` takes it now.
     #[inline]
@@ -56,8 +61,8 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         let time = started.deadline();
         let timeout = header(config, time, false, context);
         self.request.write(&mut request, config, started.number(), timeout, false);
-        if !is_channel::<A::Service>() {
-            context.link(request.extensions_mut(), config.wait_for_ready);
+        if !is_bare_channel::<A::Service>() {
+            context.link(request.extensions_mut(), config.wait_for_ready, unconnected());
         }
         match ready_now(service) {
             Poll::Ready(Ok(())) => {
@@ -189,8 +194,8 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         if is_watched && (number > 1 || (was_late && context.is_resent())) {
                             mark(&mut request, context);
                         }
-                        if !is_channel::<A::Service>() {
-                            context.link(request.extensions_mut(), config.wait_for_ready);
+                        if !is_bare_channel::<A::Service>() {
+                            context.link(request.extensions_mut(), config.wait_for_ready, unconnected());
                         }
                         if let Some(outgoing) = context.sending() {
                             watched(&mut request, *outgoing);

@@ -159,14 +159,15 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
         self.ended(failure, Seen::Nothing).with_retry(RetryFact::No(StopReason::NonRetryable))
     }
 
-    /// Our own stack has closed the connection, for this response or for another one on it. If it was for this one, as the
-    /// operation knows at last, that code is the error's.
+    /// Our own stack has closed the connection, for this response or for another one on it. If no other one was, that code is the
+    /// error's.
     #[cold]
     fn closed_by_us(&mut self, mut failure: Box<Failure>, code: Code, seen: Seen) -> AttemptResult {
-        if self.context.is_culprit() {
+        if self.context.is_alone() {
             failure.code = code;
             return self.unreadable(failure);
         }
+        self.context.note(Note::CONNECTION_CLOSED_FOR_A_RESPONSE);
         let result = self.ended(failure, seen);
         if self.config.policy.permits(result) { result.with_retry(RetryFact::ClosedByUs) } else { result }
     }

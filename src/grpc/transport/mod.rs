@@ -11,4 +11,4 @@ pub(crate) use handle::{OwnService, ServiceHandle, ready_now};
 pub(crate) use lazy_service::{LazyService, SharedParts};
 pub(crate) use passthrough::Passthrough;
 pub use service::Transport;
-pub(crate) use service::{is_bare_channel, is_channel};
+pub(crate) use service::is_bare_channel;

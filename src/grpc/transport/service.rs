@@ -1,7 +1,6 @@
 //! The services that an operation can run over.
 
 use bytes::Bytes;
-use gax_driver::__house::ConnectionLink;
 use http_body::Body as HttpBody;
 use std::any::TypeId;
 use tonic::body::Body;
@@ -46,15 +45,9 @@ impl<S> Transport for S where
 {
 }
 
-/// Whether a service is tonic's bare channel, or a connection of our own. Nothing lies below it that could look for a
-/// [`GrpcMethod`](tonic::GrpcMethod) in a request's extensions, and to put one there takes three allocations.
+/// Whether a service is tonic's bare channel. Nothing lies below it that could look for anything in a request's extensions: for a
+/// [`GrpcMethod`](tonic::GrpcMethod), or for a link to a connection of our own.
 #[inline]
 pub(crate) fn is_bare_channel<S: 'static>() -> bool {
-    is_channel::<S>() || ConnectionLink::is_looked_for_by::<S>()
-}
-
-/// Whether a service is tonic's bare channel.
-#[inline]
-pub(crate) fn is_channel<S: 'static>() -> bool {
     TypeId::of::<S>() == TypeId::of::<tonic::transport::Channel>()
 }

@@ -2,10 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_connection::{Address, AddressList, Connection};
 use gax_retry::{Code, StopReason};
-use gax_testing::Pipes;
+use gax_testing::{ConnectionFault, FaultProxy, Pipes, Reply, Script, VirtualServer};
 use http::{HeaderMap, Request, Response};
 use std::io;
+use std::net::SocketAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -15,7 +17,8 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt as _;
 use tonic::transport::{Channel, Endpoint};
-use tonic_gax::Note;
+use tonic_gax::client::Transport;
+use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Setup, Stack, delays, error_report, ms, report_of, reported};
 
@@ -115,6 +118,18 @@ impl Hostile {
         pipes.channel()
     }
 
+    /// Over a connection that knows which calls share it.
+    fn connection(&self) -> Connection {
+        let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
+        let hostile = self.clone();
+        let connection = Connection::to("http://server").resolver(list).connector(move |_| {
+            let (client, server) = tokio::io::duplex(1 << 16);
+            tokio::spawn(hostile.clone().serve(server));
+            async { Ok(client) }
+        });
+        connection.connect_lazy().unwrap()
+    }
+
     async fn on_socket(&self) -> Channel {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -138,53 +153,90 @@ fn culprit() -> ListAssetsRequest {
     ListAssetsRequest { parent: "culprit".to_owned(), ..ListAssetsRequest::default() }
 }
 
-/// Of the calls beside one culprit after the other: how many lost a connection, and how many failed. A culprit loses three
-/// connections, and knows then that it was its own response.
-async fn beside_culprits(
+/// What became of calls beside culprits.
+#[derive(Debug, Default)]
+struct Bystanders {
+    hit: u32,
+    failed: u32,
+    blamed: u32,
+}
+
+/// Runs so many calls beside one culprit after the other, each of which has three attempts and ends as `is_end` allows.
+async fn beside_culprits<T: Transport + Sync>(
     stack: Stack,
-    channel: Channel,
-    hostile: &Hostile,
+    transport: T,
     setup: &Setup,
-    rounds: u32,
-) -> (u32, u32) {
-    let caller = stack.caller(channel, setup);
-    let (mut hit, mut failed) = (0, 0);
-    for round in 1..=rounds {
-        let mut bystanders = JoinSet::new();
-        for _ in 0..20 {
-            let mut caller = caller.clone();
-            bystanders.spawn(async move { caller.list(reported(ListAssetsRequest::default())).await });
-        }
-        tokio::time::sleep(ms(10)).await;
-        let status = caller.clone().list(culprit()).await.unwrap_err();
-        let report = error_report(&status);
-        assert_eq!(status.code(), tonic::Code::Internal, "{status}");
-        let codes: Vec<_> = report.attempts().iter().map(gax_retry::Attempt::code).collect();
-        assert_eq!(codes, [Code::Unavailable, Code::Unavailable, Code::Internal]);
-        assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
-        assert_eq!(report.notes(), [Note::UNREADABLE_RESPONSE]);
-        assert_eq!(hostile.poisoned(), 3 * round, "a culprit costs three connections");
-        while let Some(result) = bystanders.join_next().await {
-            let result = result.unwrap();
-            hit += u32::from(report_of(&result).attempt_count() > 1);
-            failed += u32::from(result.is_err());
-        }
+    (bystanders, culprits): (u32, u32),
+    is_end: impl Fn(&OperationReport) -> bool,
+) -> Bystanders {
+    let caller = stack.caller(transport.clone(), setup);
+    let mut calls = JoinSet::new();
+    for _ in 0..bystanders {
+        let mut caller = caller.clone();
+        calls.spawn(async move { caller.list(reported(ListAssetsRequest::default())).await });
     }
-    (hit, failed)
+    tokio::time::sleep(ms(10)).await;
+    let limited = delays(100, 1.0).max_attempts(3).total_timeout(ms(20_000)).build().unwrap();
+    let limited = Setup::new(limited).retrying([Code::Unavailable, Code::Internal]).seeded(7);
+    for _ in 0..culprits {
+        let status = stack.caller(transport.clone(), &limited).list(culprit()).await.unwrap_err();
+        let report = error_report(&status);
+        assert!(is_end(&report), "{status}: {report}");
+    }
+    let mut found = Bystanders::default();
+    while let Some(result) = calls.join_next().await {
+        let result = result.unwrap();
+        let report = report_of(&result);
+        found.hit += u32::from(report.attempt_count() > 1);
+        found.failed += u32::from(result.is_err());
+        found.blamed += u32::from(report.notes().contains(&Note::UNREADABLE_RESPONSE));
+    }
+    found
+}
+
+fn codes_of(report: &OperationReport) -> Vec<Code> {
+    report.attempts().iter().map(gax_retry::Attempt::code).collect()
+}
+
+/// Nobody knows whose response it was.
+fn is_unknown(report: &OperationReport) -> bool {
+    codes_of(report) == [Code::Unavailable; 3]
+        && report.stop_reason() == Some(StopReason::MaxAttempts)
+        && report.notes() == [Note::CONNECTION_CLOSED_FOR_A_RESPONSE]
+}
+
+/// It was alone on its second connection.
+fn is_proven(report: &OperationReport) -> bool {
+    codes_of(report) == [Code::Unavailable, Code::Internal]
+        && report.stop_reason() == Some(StopReason::NonRetryable)
+        && report.notes() == [Note::CONNECTION_CLOSED_FOR_A_RESPONSE, Note::UNREADABLE_RESPONSE]
 }
 
 #[tokio::test(start_paused = true)]
-async fn of_the_calls_beside_a_culprit_less_than_one_in_a_hundred_fails() {
+async fn over_a_channel_few_calls_beside_a_culprit_fail_and_none_is_blamed() {
     for is_jittered in [true, false] {
         let (mut hit, mut failed) = (0, 0);
         for stack in Stack::ALL {
-            let hostile = Hostile::default();
-            let channel = hostile.in_memory();
-            let (more, lost) = beside_culprits(stack, channel, &hostile, &setup(is_jittered), 40).await;
-            (hit, failed) = (hit + more, failed + lost);
+            for _ in 0..40 {
+                let (hostile, setup) = (Hostile::default(), setup(is_jittered));
+                let found = beside_culprits(stack, hostile.in_memory(), &setup, (20, 1), is_unknown).await;
+                assert_eq!((found.blamed, hostile.poisoned()), (0, 3));
+                (hit, failed) = (hit + found.hit, failed + found.failed);
+            }
         }
         assert_eq!(hit, 2400, "every call beside a culprit is hit");
         assert!(failed * 100 < hit, "{is_jittered}: {failed} of {hit}");
+    }
+}
+
+/// A connection of our own sends those that were hit one by one.
+#[tokio::test(start_paused = true)]
+async fn over_a_connection_no_call_beside_culprits_fails_and_culprits_are_found() {
+    for stack in Stack::ALL {
+        let hostile = Hostile::default();
+        let found = beside_culprits(stack, hostile.connection(), &setup(true), (40, 5), is_proven).await;
+        assert_eq!((found.hit, found.failed, found.blamed), (40, 0, 0), "{stack:?}");
+        assert_eq!(hostile.poisoned(), 10, "a culprit costs two connections");
     }
 }
 
@@ -193,19 +245,40 @@ async fn of_the_calls_beside_a_culprit_less_than_one_in_a_hundred_fails() {
 async fn over_sockets_a_culprit_costs_three_connections_and_its_bystanders_go_on() {
     let hostile = Hostile::default();
     let channel = hostile.on_socket().await;
-    let (hit, failed) = beside_culprits(Stack::Generated, channel, &hostile, &setup(true), 3).await;
-    assert!(hit > 0 && failed * 10 < hit, "{failed} of {hit}");
+    let found = beside_culprits(Stack::Generated, channel, &setup(true), (60, 1), is_unknown).await;
+    assert!(found.hit > 0 && found.failed * 10 < found.hit && found.blamed == 0, "{found:?}");
 }
 
+/// What servers of other protocols say, and frames that break the rules before any response.
 #[tokio::test(start_paused = true)]
-async fn a_server_that_poisons_every_connection_costs_three_of_them_a_call() {
-    for stack in Stack::ALL {
-        let hostile = Hostile::default();
-        let mut caller = stack.caller(hostile.in_memory(), &setup(false));
-        for call in 1..=3 {
-            let status = caller.list(culprit()).await.unwrap_err();
-            assert_eq!((status.code(), hostile.poisoned()), (tonic::Code::Internal, 3 * call), "{stack:?}");
-        }
+async fn a_connection_that_never_spoke_http2_has_one_code_over_both() {
+    let settings = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00";
+    let garbage = [settings, &b"\x00\x00\x04\x01\x05\x00\x00\x00\x01\xff\xff\xff\xff"[..]].concat();
+    for reply in [
+        &b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"[..],
+        b"SSH-2.0-OpenSSH_9.6\r\n",
+        b"220 mail.example ESMTP\r\n",
+        &POISON,
+        &garbage,
+        b"\xff\xff\xff\x04\x00\x00\x00\x00\x00",
+    ] {
+        let server = VirtualServer::start(Script::always(Reply::Serve));
+        let (proxy, pipes) = FaultProxy::in_memory(server.connector());
+        proxy.always([ConnectionFault::Reply(Bytes::copy_from_slice(reply))]);
+        let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
+        let dialled = pipes.clone();
+        let connection = Connection::to("http://server").resolver(list).connector(move |_| {
+            let pipe = dialled.connect();
+            async { Ok(pipe?.into_inner()) }
+        });
+        let connection = connection.connect_lazy().unwrap();
+        let limited = delays(100, 1.0).max_attempts(3).total_timeout(ms(20_000)).build().unwrap();
+        let setup = Setup::new(limited);
+        let codes = [
+            Stack::Layer.list(pipes.channel(), &setup).await.unwrap_err().code(),
+            Stack::Layer.list(connection, &setup).await.unwrap_err().code(),
+        ];
+        assert_eq!(codes, [tonic::Code::Unavailable; 2], "{reply:?}");
     }
 }
 
@@ -222,6 +295,6 @@ async fn where_unavailable_is_not_retried_the_first_end_is_the_last() {
         assert_eq!((status.code(), hostile.poisoned()), (tonic::Code::Unavailable, 1), "{stack:?}");
         let report = error_report(&status);
         assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable));
-        assert_eq!(report.notes(), []);
+        assert_eq!(report.notes(), [Note::CONNECTION_CLOSED_FOR_A_RESPONSE]);
     }
 }

@@ -7,6 +7,7 @@ use crate::pool::{CallTerms, EndpointResult, Pick, Place, Placement, SharedPool,
 use gax_driver::__house::{Carrier, Clock, ConnectionLink, Timer};
 use gax_driver::observe::LostReason;
 use gax_retry::ThreadJitter;
+use gax_wire::__house::grpc_timeout;
 use http::{Request, Response};
 use http_body::Body as _;
 use hyper::body::Incoming;
@@ -43,8 +44,6 @@ pub struct ConnectionFuture {
     /// The call's own time.
     timeout: Option<Duration>,
     handovers: u8,
-    /// `None`: its attempt does not look for the endpoint.
-    link: Option<ConnectionLink>,
 }
 
 enum State {
@@ -59,11 +58,12 @@ enum State {
         until: Option<Instant>,
         timer: Timer,
     },
-    /// A connection has it. The number of times that bytes had arrived before.
+    /// A connection has it, since then. The number of times that bytes had arrived before.
     Sent {
         sending: Sending,
         call: InFlight,
         received: u64,
+        since: Clock,
     },
     Failed {
         error: ConnectionError,
@@ -78,23 +78,22 @@ impl ConnectionFuture {
         request: Result<Request<Body>, ConnectionError>,
         terms: CallTerms,
         timeout: Option<Duration>,
-        link: Option<ConnectionLink>,
     ) -> Self {
         let clock = Clock::start();
-        let mut future = Self { state: State::Done, pool, terms, clock, timeout, handovers: HANDOVERS, link };
+        let mut future = Self { state: State::Done, pool, terms, clock, timeout, handovers: HANDOVERS };
         match request {
-            Ok(request) => future.send(request),
+            Ok(request) => future.send(request, clock),
             Err(error) => future.state = State::Failed { error },
         }
         future
     }
 
     /// Hands the request to a connection with a free stream, or has it wait for one.
-    fn send(&mut self, request: Request<Body>) {
+    fn send(&mut self, request: Request<Body>, now: Clock) {
         match self.pool.pick(&self.terms, || request.body().size_hint().lower()) {
-            Pick::Placed(placement) => self.place(request, placement),
+            Pick::Placed(placement) => self.place(request, placement, now),
             Pick::Wait(waits_for, place) => {
-                if let Some(link) = &self.link {
+                if let Some(link) = &self.terms.link {
                     link.waits(waits_for);
                 }
                 self.state = State::Waiting { request: Box::new(request), place };
@@ -102,19 +101,24 @@ impl ConnectionFuture {
         }
     }
 
-    fn place(&mut self, request: Request<Body>, placement: Placement) {
+    fn place(&mut self, mut request: Request<Body>, placement: Placement, now: Clock) {
         self.state = match placement {
             Placement::To(call) => {
                 let received = call.connection().traffic().received();
-                if let Some(link) = &self.link {
-                    link.carried(Arc::clone(call.connection()) as Arc<dyn Carrier>, received);
+                if let Some(link) = &self.terms.link {
+                    let carrier = Arc::clone(call.connection()) as Arc<dyn Carrier>;
+                    if let Some(left) = link.carried(carrier, received, now, call.is_alone()) {
+                        self.clock = now;
+                        self.timeout = self.timeout.map(|timeout| shortened(&mut request, timeout, left));
+                    }
                 }
                 let sending = Box::pin(call.connection().sender().try_send_request(request));
-                State::Sent { sending, call, received }
+                State::Sent { sending, call, received, since: now }
             }
             Placement::Later => {
-                let now = Clock::start();
-                let spread = self.terms.retry.as_mut().map(|retry| retry.spread(now, &mut ThreadJitter));
+                let left = self.terms.link.as_ref().and_then(ConnectionLink::postponed);
+                let spread =
+                    self.terms.retry.as_mut().map(|retry| retry.spread(now, left, &mut ThreadJitter));
                 let until = now.at(spread.unwrap_or_default());
                 State::Spread { request: Box::new(request), until, timer: Timer::default() }
             }
@@ -129,6 +133,15 @@ impl ConnectionFuture {
     }
 }
 
+/// The timeout that a request's header gives the server, at most what is left of the operation's time.
+#[cold]
+fn shortened(request: &mut Request<Body>, timeout: Duration, left: Duration) -> Duration {
+    if left < timeout {
+        request.headers_mut().insert(grpc_timeout::GRPC_TIMEOUT, grpc_timeout::header_value(left));
+    }
+    timeout.min(left)
+}
+
 impl Future for ConnectionFuture {
     type Output = Result<Response<Body>, ConnectionError>;
 
@@ -138,7 +151,7 @@ impl Future for ConnectionFuture {
                 State::Waiting { place, .. } => (None, Some(ready!(Pin::new(place).poll(cx)))),
                 State::Sent { sending, .. } => {
                     let result = ready!(sending.as_mut().poll(cx));
-                    if let Some(link) = &self.link {
+                    if let Some(link) = &self.terms.link {
                         link.responded();
                     }
                     (Some(result), None)
@@ -151,9 +164,9 @@ impl Future for ConnectionFuture {
             };
             match (std::mem::replace(&mut self.state, State::Done), result) {
                 (State::Waiting { request, .. }, _) => match placement {
-                    Some(Ok(placement)) => self.place(*request, placement),
+                    Some(Ok(placement)) => self.place(*request, placement, Clock::start()),
                     // Nobody decides: it asks again.
-                    _ => self.send(*request),
+                    _ => self.send(*request, Clock::start()),
                 },
                 (State::Sent { call, .. }, Some(Ok(response))) => {
                     if call.connection().serve() {
@@ -171,7 +184,9 @@ impl Future for ConnectionFuture {
                         call.connection().end().end(LostReason::Closed);
                         self.handovers -= 1;
                         drop(call);
-                        self.send(request);
+                        self.terms.is_counted =
+                            self.terms.link.as_ref().and_then(ConnectionLink::postponed).is_some();
+                        self.send(request, Clock::start());
                     }
                     _ => {
                         let error = error.into_error();
@@ -180,7 +195,7 @@ impl Future for ConnectionFuture {
                         return Poll::Ready(Err(ConnectionError::of(call.connection().peer(), error)));
                     }
                 },
-                (State::Spread { request, .. }, _) => self.send(*request),
+                (State::Spread { request, .. }, _) => self.send(*request, Clock::start()),
                 (State::Failed { error }, _) => return Poll::Ready(Err(error)),
                 (State::Sent { .. } | State::Done, _) => return Poll::Pending,
             }
@@ -190,11 +205,12 @@ impl Future for ConnectionFuture {
 
 impl Drop for ConnectionFuture {
     fn drop(&mut self) {
-        let State::Sent { call, received, .. } = &self.state else { return };
+        let State::Sent { call, received, since, .. } = &self.state else { return };
         if self.is_timed_out() {
-            match &self.link {
-                Some(link) => link.expire(),
-                None => call.connection().expire(*received),
+            let time = self.clock.elapsed();
+            match &self.terms.link {
+                Some(link) => link.expire(time),
+                None => since.elapsed() >= time / 2 && call.connection().expire(*received),
             };
         }
     }
@@ -202,6 +218,6 @@ impl Drop for ConnectionFuture {
 
 impl fmt::Debug for ConnectionFuture {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ConnectionFuture").field("link", &self.link).finish_non_exhaustive()
+        f.debug_struct("ConnectionFuture").field("link", &self.terms.link).finish_non_exhaustive()
     }
 }

@@ -65,6 +65,9 @@ impl Health {
 
     /// Why calls may not.
     pub(crate) fn error(&self) -> Option<NotConnected> {
+        if self.is_good() {
+            return None;
+        }
         match &*self.state() {
             State::Bad(error) => Some(error.clone()),
             State::Unknown | State::Good => None,

@@ -87,7 +87,7 @@ async fn watch(
     service: &str,
     hear: impl Fn(i32),
 ) -> Result<(), Status> {
-    let _stream = InFlight::new(Arc::clone(connection));
+    let _stream = InFlight::new(Arc::clone(connection), false);
     let connection = OneConnection { connection: Arc::clone(connection), settings: Arc::clone(settings) };
     let watching = match &settings.health_credentials {
         Some(credentials) => ask(CredentialsService::new(connection, credentials.clone()), service).await,

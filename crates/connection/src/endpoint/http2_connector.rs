@@ -1,6 +1,7 @@
 //! Making the HTTP/2 connections of endpoints.
 
 use crate::endpoint::end_signal::EndSignal;
+use crate::endpoint::lifecycle::is_final;
 use crate::endpoint::pooled_connection::PooledConnection;
 use crate::endpoint::race::Race;
 use crate::endpoint::subchannel::Subchannel;
@@ -18,6 +19,7 @@ use std::future::{Future, poll_fn};
 use std::io;
 use std::pin::Pin;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::task::Poll;
 use std::time::Duration;
 use tonic::body::Body;
@@ -78,7 +80,13 @@ impl Http2Connector {
                 Either::One((_, Ok(connected))) => return Ok(connected),
                 Either::One((place, Err(error))) => {
                     race.fail(running.swap_remove(place).0, now());
-                    failure.get_or_insert(error);
+                    // The first one says why, unless another one may recover.
+                    if failure
+                        .as_ref()
+                        .is_none_or(|failure: &StdError| is_final(&**failure) && !is_final(&*error))
+                    {
+                        failure = Some(error);
+                    }
                 }
                 Either::Other(Either::One(())) => {
                     race.follow(subchannel.in_order(now()), now());
@@ -137,13 +145,11 @@ impl Http2Connector {
                 Poll::Pending if driving.current_max_send_streams() == UNSET => return Poll::Pending,
                 Poll::Pending => return Poll::Ready(Ok(())),
             };
-            Poll::Ready(Err(match traffic.other_protocol() {
-                Some(other) => format!("{other}: {error}").into(),
-                None => error,
-            }))
+            Poll::Ready(Err(traffic.named(error, subchannel.was_connected.load(Ordering::Relaxed))))
         })
         .await?;
         traffic.set_max_streams(driving.current_max_send_streams());
+        subchannel.was_connected.store(true, Ordering::Relaxed);
         Ok((PooledConnection::new(sender, address, Arc::clone(subchannel), Arc::clone(traffic)), driving))
     }
 }

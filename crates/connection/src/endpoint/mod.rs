@@ -16,7 +16,7 @@ mod subchannel;
 pub(super) use backlog::Backlog;
 pub(super) use http2_connector::Http2Connector;
 pub(super) use keeper::{EndpointTask, keep_connected};
-pub(super) use lifecycle::{Lifecycle, Step};
+pub(super) use lifecycle::{ConnectFailure, Lifecycle, Step};
 pub(super) use owner::Owner;
 pub(super) use pooled_connection::{InFlight, PooledConnection};
 pub(super) use subchannel::{Subchannel, Supervisor};

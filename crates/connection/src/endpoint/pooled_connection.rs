@@ -8,13 +8,11 @@ use crate::io::Traffic;
 use crate::resolver::Address;
 use gax_driver::__house::{Carrier, Clock};
 use gax_driver::observe::{LostReason, Peer};
-use gax_wire::__house::NotConnected;
 use hyper::client::conn::http2::SendRequest;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tonic::body::Body;
-use tonic::codegen::StdError;
 
 /// A connection that takes calls.
 pub(crate) struct PooledConnection {
@@ -25,6 +23,8 @@ pub(crate) struct PooledConnection {
     traffic: Arc<Traffic>,
     end: Arc<EndSignal>,
     in_flight: AtomicUsize,
+    /// Whether its call shares it with no other one.
+    is_own: AtomicBool,
     /// Whether it brought a call its response headers.
     has_served: AtomicBool,
     silence: Mutex<Silence>,
@@ -54,6 +54,7 @@ impl PooledConnection {
             traffic,
             end: Arc::default(),
             in_flight: AtomicUsize::new(0),
+            is_own: AtomicBool::new(false),
             has_served: AtomicBool::new(false),
             silence: Mutex::default(),
             made: Clock::start(),
@@ -100,7 +101,12 @@ impl PooledConnection {
 
     /// Whether another call would have to wait for a stream.
     pub(crate) fn is_full(&self) -> bool {
-        self.in_flight() >= self.traffic.max_streams()
+        self.in_flight() >= self.traffic.max_streams() || self.is_own.load(Ordering::SeqCst)
+    }
+
+    /// Whether it takes one more call, which may have to be the only one.
+    pub(crate) fn has_room(&self, is_alone: bool) -> bool {
+        if is_alone { self.in_flight() == 0 } else { !self.is_full() }
     }
 
     /// A call has its response headers. Returns whether that is news of a connection that takes no calls any longer.
@@ -131,13 +137,9 @@ impl PooledConnection {
 
     /// Its end, as its endpoint counts it.
     pub(crate) fn loss(&self) -> Loss {
-        let error = self.end.reason().filter(|reason| is_of_server(reason)).map(|reason| {
-            NotConnected::from(StdError::from(format!(
-                "connections are lost as soon as they are made: {reason}"
-            )))
-        });
+        let reason = self.end.reason().filter(|reason| is_of_server(reason)).cloned();
         let has_calls = self.in_flight() > 0 && !self.traffic.is_closed();
-        Loss { made: self.made.began(), has_served: self.has_served(), has_calls, error }
+        Loss { made: self.made.began(), has_served: self.has_served(), has_calls, reason }
     }
 
     /// Looks at the error of a call: a server that finds too many pings gets fewer of them over the next connection (gRFC A8).
@@ -189,26 +191,42 @@ pub(super) fn is_of_server(reason: &LostReason) -> bool {
 }
 
 /// A call that a connection carries, until its response has ended: it has a stream.
-pub(crate) struct InFlight(Arc<PooledConnection>);
+pub(crate) struct InFlight {
+    connection: Arc<PooledConnection>,
+    is_alone: bool,
+}
 
 impl InFlight {
-    pub(crate) fn new(connection: Arc<PooledConnection>) -> Self {
+    /// It may have the connection for itself, which has no other call then.
+    pub(crate) fn new(connection: Arc<PooledConnection>, is_alone: bool) -> Self {
         connection.in_flight.fetch_add(1, Ordering::SeqCst);
-        Self(connection)
+        if is_alone {
+            connection.is_own.store(true, Ordering::SeqCst);
+        }
+        Self { connection, is_alone }
     }
 
     pub(crate) fn connection(&self) -> &Arc<PooledConnection> {
-        &self.0
+        &self.connection
+    }
+
+    /// Whether no other call shares the connection.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.is_alone
     }
 }
 
 impl Drop for InFlight {
     fn drop(&mut self) {
-        let was_last = self.0.in_flight.fetch_sub(1, Ordering::SeqCst) == 1;
-        self.0.subchannel.backlog.free();
+        let connection = &self.connection;
+        if self.is_alone {
+            connection.is_own.store(false, Ordering::SeqCst);
+        }
+        let was_last = connection.in_flight.fetch_sub(1, Ordering::SeqCst) == 1;
+        connection.subchannel.backlog.free();
         // No caller waits for a goodbye that a dead server can't read.
-        if was_last && matches!(self.0.end.reason(), Some(LostReason::Silent)) {
-            self.0.traffic.cut();
+        if was_last && matches!(connection.end.reason(), Some(LostReason::Silent)) {
+            connection.traffic.cut();
         }
     }
 }
@@ -259,7 +277,7 @@ mod tests {
         let connection = Arc::new(PooledConnection::new(sender, address, Arc::new(subchannel), traffic));
         let has_calls = || connection.loss().has_calls;
         assert!(!has_calls());
-        let call = InFlight::new(Arc::clone(&connection));
+        let call = InFlight::new(Arc::clone(&connection), false);
         assert!(has_calls());
         drop(call);
         assert!(!has_calls());

@@ -7,6 +7,7 @@ use crate::resolver::{Address, AddressBook};
 use crate::settings::PoolSettings;
 use gax_driver::observe::Peer;
 use std::collections::VecDeque;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -31,6 +32,8 @@ pub(crate) struct Subchannel {
     pub(crate) stopped: CancellationToken,
     pub(super) counts: Counts,
     pub(super) health: Health,
+    /// Whether it ever had a connection: what is wrong now may pass.
+    pub(super) was_connected: AtomicBool,
     pub(super) backlog: Arc<Backlog>,
     pub(super) settings: Arc<PoolSettings>,
     pub(super) supervisor: Weak<dyn Supervisor>,
@@ -53,6 +56,7 @@ impl Subchannel {
             stopped,
             counts: Counts::default(),
             health: Health::new(settings.health.is_some()),
+            was_connected: AtomicBool::new(false),
             backlog,
             settings,
             supervisor,

@@ -1,11 +1,12 @@
 //! TLS.
 
 use crate::io::custom::BoxIo;
+use gax_wire::__house::KnownProblem;
+use gax_wire::ConnectProblem;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use std::fmt;
-use std::io;
 use std::sync::Arc;
 use tokio_rustls::TlsConnector;
 use tonic::codegen::StdError;
@@ -113,13 +114,13 @@ impl ClientTls {
     }
 }
 
-/// Short: keys are left out.
 /// The certificates in a text of PEM.
 fn certificates(pem: &[u8], option: &str) -> Result<Vec<CertificateDer<'static>>, String> {
     let certificates = CertificateDer::pem_slice_iter(pem).collect::<Result<_, _>>();
     certificates.map_err(|error| format!("{option} can't be read: {error}"))
 }
 
+/// Short: keys are left out.
 impl fmt::Debug for ClientTls {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ClientTls").field("server_name", &self.server_name).finish_non_exhaustive()
@@ -177,7 +178,7 @@ impl Encryption {
         let protocol = io.get_ref().1.alpn_protocol();
         if protocol != Some(HTTP2) && !self.assumes_http2 {
             let text = "HTTP/2 was not negotiated: the server speaks TLS, but not gRPC over it";
-            return Err(io::Error::new(io::ErrorKind::Unsupported, text).into());
+            return Err(KnownProblem::new(ConnectProblem::NoCommonProtocol, text).into());
         }
         Ok(Box::new(io))
     }

@@ -3,8 +3,9 @@
 use crate::io::custom::{BoxIo, Custom};
 use crate::io::proxy::ProxyRule;
 use crate::io::tunnel::Tunnel;
-use crate::resolver::Address;
-use gax_wire::__house::dead_peers;
+use crate::resolver::{Address, check_path};
+use gax_wire::__house::{KnownProblem, dead_peers};
+use gax_wire::ConnectProblem;
 use http::Uri;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::client::legacy::connect::dns::Name;
@@ -101,7 +102,13 @@ impl Service<Name> for Resolved {
 
 #[cfg(unix)]
 async fn unix(path: &std::path::Path) -> io::Result<BoxIo> {
-    Ok(Box::new(tokio::net::UnixStream::connect(path).await?))
+    match check_path(path) {
+        Ok(()) => Ok(Box::new(tokio::net::UnixStream::connect(path).await?)),
+        Err(text) => Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            KnownProblem::new(ConnectProblem::UnusableAddress, text),
+        )),
+    }
 }
 
 #[cfg(not(unix))]

@@ -4,6 +4,8 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use gax_driver::__house::is_loopback;
 use gax_text::Escaped;
+use gax_wire::__house::KnownProblem;
+use gax_wire::ConnectProblem;
 use http::Uri;
 use hyper_util::client::proxy::matcher::Matcher;
 use percent_encoding::percent_decode_str;
@@ -17,9 +19,6 @@ use tokio::net::TcpStream;
 /// [gRPC](https://github.com/grpc/grpc/blob/master/doc/environment_variables.md).
 const PROXY: [&str; 4] = ["grpc_proxy", "https_proxy", "HTTPS_PROXY", "http_proxy"];
 const EXEMPT: [&str; 3] = ["no_grpc_proxy", "no_proxy", "NO_PROXY"];
-
-/// How errors begin that a later attempt won't change: [`ConnectProblem`](gax_driver::ConnectProblem) knows them by that.
-const REFUSES: &str = "the proxy rejects the connection: ";
 
 /// The longest head of a response that is read.
 const LONGEST_HEAD: usize = 8 << 10;
@@ -102,34 +101,43 @@ impl Proxy {
         let failed =
             |error: io::Error| io::Error::new(error.kind(), format!("the proxy {self} failed: {error}"));
         stream.write_all(request.as_bytes()).await.map_err(failed)?;
-        let head = read_head(&mut stream).await.map_err(failed)?;
-        let status = head.lines().next().unwrap_or_default().trim_end();
-        let code = status.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5));
-        match code {
-            Some(code) if code.starts_with('2') => Ok(stream),
-            Some(code) => {
-                let (refusal, advice) = match (code, self.authorization.is_some()) {
-                    ("407", false) => {
-                        (REFUSES, ": it requires credentials, as http://user:password@host:port")
-                    }
-                    ("407", true) => (REFUSES, ": it rejects these credentials"),
-                    ("403", _) => (REFUSES, ""),
-                    _ => ("", ""),
-                };
-                let status = Escaped(status);
-                let text = format!("{refusal}the proxy {self} replied {status} to CONNECT {to}{advice}");
-                Err(io::Error::new(io::ErrorKind::ConnectionRefused, text))
-            }
-            None => {
-                let text = format!("the proxy {self} doesn't speak HTTP: is it a SOCKS or TLS proxy?");
-                Err(io::Error::new(io::ErrorKind::InvalidData, text))
-            }
+        loop {
+            let Some(head) = read_head(&mut stream).await.map_err(failed)? else {
+                let text = format!("the proxy {self} failed: the head of its response is too long");
+                return Err(unusable(text));
+            };
+            let status = head.lines().next().unwrap_or_default().trim_end();
+            let Some(code) = status.strip_prefix("HTTP/1.").and_then(|rest| rest.get(2..5)) else {
+                return Err(unusable(format!(
+                    "the proxy {self} doesn't speak HTTP: is it a SOCKS or TLS proxy?"
+                )));
+            };
+            let advice = match (code, self.authorization.is_some()) {
+                // The response comes behind it.
+                _ if code.starts_with('1') => continue,
+                _ if code.starts_with('2') => return Ok(stream),
+                ("407", false) => ": it requires credentials, as http://user:password@host:port",
+                ("407", true) => ": it rejects these credentials",
+                _ => "",
+            };
+            let text = format!("the proxy {self} replied {} to CONNECT {to}{advice}", Escaped(status));
+            let kind = io::ErrorKind::ConnectionRefused;
+            return Err(if matches!(code, "403" | "405" | "407") {
+                io::Error::new(kind, KnownProblem::new(ConnectProblem::RefusedByProxy, text))
+            } else {
+                io::Error::new(kind, text)
+            });
         }
     }
 }
 
-/// Reads the head of a response, and not a byte of what follows: the server may have spoken already.
-async fn read_head(stream: &mut TcpStream) -> io::Result<String> {
+/// No later attempt would find another proxy there.
+fn unusable(text: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, KnownProblem::new(ConnectProblem::UnusableProxy, text))
+}
+
+/// Reads the head of a response, and not a byte of what follows: the server may have spoken already. `None`: it is too long.
+async fn read_head(stream: &mut TcpStream) -> io::Result<Option<String>> {
     const END: &[u8] = b"\r\n\r\n";
     let (mut head, mut seen) = (Vec::new(), [0; 512]);
     loop {
@@ -145,10 +153,10 @@ async fn read_head(stream: &mut TcpStream) -> io::Result<String> {
         let taken = head.len() - before;
         stream.read_exact(seen.get_mut(..taken).unwrap_or_default()).await?;
         if end.is_some() || !is_http {
-            return Ok(String::from_utf8_lossy(&head).into_owned());
+            return Ok(Some(String::from_utf8_lossy(&head).into_owned()));
         }
         if head.len() > LONGEST_HEAD {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the head of its response is too long"));
+            return Ok(None);
         }
     }
 }

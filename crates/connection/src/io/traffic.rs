@@ -1,9 +1,12 @@
 //! A connection's bytes as they are seen, and the switch that ends it.
 
+use gax_wire::__house::KnownProblem;
+use gax_wire::ConnectProblem;
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::task::{Context, Waker};
+use tonic::codegen::StdError;
 
 /// The traffic of one connection.
 #[derive(Debug)]
@@ -58,12 +61,19 @@ impl Traffic {
         }
     }
 
-    /// The protocol that a server speaks instead of HTTP/2.
-    pub(crate) fn other_protocol(&self) -> Option<&'static str> {
-        match self.first.get()?.as_slice() {
-            b"HTTP/" => Some("the server speaks HTTP/1, not HTTP/2"),
-            [0x15 | 0x16, 3, ..] => Some("the server speaks TLS: write https, or set tls"),
-            _ => None,
+    /// That error of a server which speaks another protocol instead of HTTP/2, by its name if it is known. One that `spoke_http2` before
+    /// may do so again.
+    pub(crate) fn named(&self, error: StdError, spoke_http2: bool) -> StdError {
+        match self.first.get().map(Vec::as_slice) {
+            Some(b"HTTP/") => format!("the server speaks HTTP/1, not HTTP/2: {error}").into(),
+            Some([0x15 | 0x16, 3, ..]) => {
+                let text = format!("the server speaks TLS, not plain HTTP/2: {error}");
+                if spoke_http2 {
+                    return text.into();
+                }
+                KnownProblem::new(ConnectProblem::EncryptedServer, text).into()
+            }
+            _ => error,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Endpoints, the choice among them, and the calls that wait for one: facts in, decisions out.
 
-use crate::endpoint::{InFlight, Lifecycle, PooledConnection, Subchannel};
+use crate::endpoint::{ConnectFailure, InFlight, Lifecycle, PooledConnection, Subchannel};
 use crate::pool::ejection_time::EjectionTime;
 use crate::pool::waiting_calls::{CallTerms, Place, Placement, WaitingCalls};
 use crate::resolver::Address;
@@ -10,6 +10,7 @@ use gax_driver::report::DelayType;
 use gax_retry::ThreadJitter;
 use gax_retry::jitter::JitterSource as _;
 use gax_wire::__house::NotConnected;
+use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::time::Instant;
 use tonic::codegen::StdError;
@@ -20,8 +21,9 @@ pub(super) struct Endpoints {
     pub(super) is_started: bool,
     pub(super) list: Vec<Endpoint>,
     pub(super) waiting: WaitingCalls,
-    /// Why there are none.
-    pub(super) failure: Option<NotConnected>,
+    /// Why there are none, and when the resolver is asked again.
+    pub(super) failure: Option<ConnectFailure>,
+    pub(super) resolved_at: Option<Instant>,
     /// How many attempts to connect have failed.
     pub(super) failures: usize,
     /// The endpoint whose turn it is.
@@ -41,12 +43,14 @@ pub(super) struct Endpoint {
     is_draining: bool,
 }
 
-/// Whether endpoints are available to calls that find no stream.
+/// Whether endpoints are available to calls that find no stream. It is the same for all of them, and looked up once for all.
 enum Availability {
-    /// There is a connection, or one may be there soon.
-    Open,
-    /// There is none, for that reason; when the next attempt begins.
-    Failed(NotConnected, Option<Instant>),
+    /// There is a connection.
+    Connected,
+    /// The first one is being made.
+    Connecting,
+    /// There is none, until the next one is made after that moment (`None`: never). The reason, if calls fail by it.
+    Failed(Option<ConnectFailure>, Option<Instant>),
 }
 
 impl Endpoints {
@@ -54,124 +58,110 @@ impl Endpoints {
         self.list.iter_mut().find(|endpoint| endpoint.subchannel.number == number)
     }
 
-    /// Where a call goes immediately; `None`: it has to wait. Calls that wait already go before it.
+    /// Where a call goes immediately, or what it has to wait for. Calls that wait already go before it.
     #[inline]
-    pub(super) fn place_now(&mut self, terms: &CallTerms, settings: &PoolSettings) -> Option<Placement> {
+    pub(super) fn pick(
+        &mut self,
+        terms: &CallTerms,
+        settings: &PoolSettings,
+    ) -> Result<Placement, DelayType> {
         for endpoint in &mut self.list {
             endpoint.connect_idle();
         }
-        if self.waiting.is_empty() { self.place(terms, self.failures, settings) } else { None }
+        if !self.waiting.has(terms.is_suspect())
+            && let Some(placement) = place(&self.list, &mut self.turn, terms, settings)
+        {
+            return Ok(placement);
+        }
+        match self.availability().waits(terms, true) {
+            Ok(waits_for) => Err(waits_for),
+            Err(error) => Ok(Placement::None(error)),
+        }
     }
 
-    /// Has a call wait, with a body of so many bytes. There may be a stream for it by now. `None`: too many wait.
+    /// Has a call wait for that, with a body of so many bytes. There may be a stream for it by now. `None`: too many wait.
     pub(super) fn join(
         &mut self,
         terms: CallTerms,
         bytes: u64,
+        waits_for: DelayType,
         settings: &PoolSettings,
-    ) -> Option<(DelayType, Place)> {
-        let is_connected = self.list.iter().any(Endpoint::is_connected);
-        let waits_for = if is_connected { DelayType::Stream } else { DelayType::Connecting };
+    ) -> Option<Place> {
         let place = self.waiting.join(terms, bytes, self.failures, waits_for);
-        self.dispatch(settings);
-        Some((waits_for, place?))
+        // Without a connection, everybody's place is as it was.
+        if self.list.iter().any(Endpoint::is_connected) {
+            self.dispatch(settings);
+        }
+        place
     }
 
     /// Has those that wait use what there is.
     pub(super) fn dispatch(&mut self, settings: &PoolSettings) {
-        let mut left = Vec::new();
-        while let Some(call) = self.waiting.first() {
-            let is_spread = call.waits_for == DelayType::Connecting
-                && call.terms.retry.as_ref().is_some_and(RetryContext::is_spread);
-            if is_spread && self.list.iter().any(Endpoint::is_connected) {
-                call.place(Placement::Later);
-            } else if let Some(placement) = self.place(&call.terms, call.failures, settings) {
-                call.place(placement);
-            } else {
-                left.push(call);
-                if matches!(self.availability(), Availability::Open) {
-                    // Nor is there a stream for the others.
-                    break;
+        if self.waiting.is_empty() {
+            return;
+        }
+        let availability = self.availability();
+        let Self { waiting, list, turn, failures, .. } = self;
+        if matches!(availability, Availability::Connected) {
+            for suspects in [true, false] {
+                waiting.each(suspects, |call| {
+                    let is_spread = matches!(call.waits_for, DelayType::Connecting | DelayType::Backoff)
+                        && call.terms.retry.as_ref().is_some_and(RetryContext::is_spread);
+                    let placement = if is_spread {
+                        Some(Placement::Later)
+                    } else {
+                        place(list, turn, &call.terms, settings)
+                    };
+                    placement.map(|placement| call.place(placement)).is_some()
+                });
+            }
+        } else {
+            let all = list.len().max(1);
+            waiting.retain(|call| {
+                // An attempt waits for the next attempt of each endpoint to connect.
+                let is_new = failures.wrapping_sub(call.failures) < all;
+                match availability.waits(&call.terms, is_new) {
+                    Ok(kind) => call.waits(kind),
+                    Err(error) => call.place(Placement::None(error)),
                 }
+                call.is_awaited()
+            });
+        }
+        if !waiting.is_empty() {
+            for endpoint in list {
+                endpoint.extend(settings.max_connections, waiting.has(true));
             }
         }
-        if !left.is_empty() {
-            for endpoint in &mut self.list {
-                endpoint.extend(settings.max_connections);
-            }
-        }
-        self.waiting.put_back(left);
-    }
-
-    fn place(&mut self, terms: &CallTerms, failures: usize, settings: &PoolSettings) -> Option<Placement> {
-        if !terms.needs_stream {
-            if self.list.iter().any(Endpoint::is_connected) {
-                return Some(Placement::Ready);
-            }
-        } else if let Some(connection) = self.choose(settings.picker, terms.retry.as_ref()) {
-            return Some(Placement::To(InFlight::new(connection)));
-        }
-        match self.availability() {
-            Availability::Failed(error, next) if !terms.waits_for_ready => {
-                // An attempt of a policy that retries waits for the next attempt of each endpoint to connect.
-                let is_new = self.failures.wrapping_sub(failures) < self.list.len();
-                let waits = |retry: &RetryContext| next.is_some_and(|next| retry.has_time_until(next));
-                let waits = is_new && terms.retry.as_ref().is_some_and(waits);
-                (!waits).then_some(Placement::None(error))
-            }
-            _ => None,
-        }
-    }
-
-    /// The connection that a call goes to, of those with a free stream.
-    fn choose(&mut self, picker: Picker, retry: Option<&RetryContext>) -> Option<Arc<PooledConnection>> {
-        let all = self.list.len();
-        let start = match picker {
-            Picker::First => 0,
-            Picker::RoundRobin => self.turn,
-            // Half of the bits: steps can be added to it.
-            Picker::LeastInFlight => usize::try_from(ThreadJitter.next_u64() >> 33).unwrap_or_default(),
-        };
-        let mut best: Option<(Rank, usize, &Arc<PooledConnection>)> = None;
-        let mut second: Option<(usize, &Arc<PooledConnection>)> = None;
-        for step in 0..all {
-            let place = (start + step) % all;
-            let Some((rank, connection)) = self.list.get(place).and_then(|endpoint| endpoint.rank(retry))
-            else {
-                continue;
-            };
-            if best.is_none_or(|(other, ..)| rank < other) {
-                best = Some((rank, place, connection));
-                second = None;
-            } else if best.is_some_and(|(other, ..)| rank == other) {
-                second.get_or_insert((place, connection));
-            }
-            let is_enough = picker != Picker::LeastInFlight || second.is_some();
-            if is_enough && best.is_some_and(|(rank, ..)| rank == Rank::Good) {
-                break;
-            }
-        }
-        let (_, place, connection) = best?;
-        self.turn = place + 1;
-        let busy = |(place, _): &(usize, _)| self.list.get(*place).map_or(usize::MAX, Endpoint::in_flight);
-        let (_, chosen) = std::iter::once((place, connection)).chain(second).min_by_key(busy)?;
-        Some(Arc::clone(chosen))
     }
 
     fn availability(&self) -> Availability {
-        let now = || Clock::start().now().0;
-        let mut failed = self.failure.clone().filter(|_| self.list.is_empty()).map(|error| (error, None));
+        let now = Clock::start().now().0;
+        let earlier = gax_driver::__house::earlier::<Instant>;
+        let mut next = self.resolved_at.filter(|_| self.list.is_empty());
+        let mut failed = self.failure.as_ref().filter(|_| self.list.is_empty()).cloned();
+        let (mut is_connecting, mut is_paused) = (self.list.is_empty() && failed.is_none(), false);
         for endpoint in &self.list {
-            let (error, next) = match (endpoint.subchannel.health().error(), endpoint.life.failure()) {
-                _ if endpoint.is_connected() => return Availability::Open,
-                (Some(error), _) => (error, None),
-                (_, Some(error)) => (error.clone(), endpoint.life.next_attempt(now())),
-                (_, None) => return Availability::Open,
-            };
-            let next = gax_driver::__house::earlier(next, failed.and_then(|(_, next)| next));
-            failed = Some((error, next));
+            if endpoint.is_connected() {
+                return Availability::Connected;
+            }
+            let (health, life) = (endpoint.subchannel.health().error(), &endpoint.life);
+            if health.is_none() {
+                next = earlier(next, life.next_attempt(now));
+            }
+            // One that may recover counts more than those that can't.
+            match health.map(ConnectFailure::of).or_else(|| life.failure().cloned()) {
+                Some(failure) if failed.as_ref().is_none_or(|other| other.is_final || !failure.is_final) => {
+                    failed = Some(failure);
+                }
+                Some(_) => {}
+                None if life.is_in_backoff() => is_paused = true,
+                None => is_connecting = true,
+            }
         }
-        failed.map_or(Availability::Open, |(error, next)| Availability::Failed(error, next))
+        match failed {
+            _ if is_connecting => Availability::Connecting,
+            failed => Availability::Failed(failed.filter(|_| !is_paused), next),
+        }
     }
 
     /// Follows the resolver's list, given as the addresses of each endpoint. One that it doesn't name drains if it was missing before, or
@@ -184,22 +174,33 @@ impl Endpoints {
         mut make: impl FnMut(Vec<Address>) -> Arc<Subchannel>,
     ) -> Vec<Arc<Subchannel>> {
         self.failure = None;
-        let mut before = std::mem::take(&mut self.list);
+        let mut before: Vec<_> = std::mem::take(&mut self.list).into_iter().map(Some).collect();
+        let address =
+            |endpoint: &Option<Endpoint>| endpoint.as_ref()?.subchannel.addresses().first().cloned();
+        let places: HashMap<_, _> = before
+            .iter()
+            .enumerate()
+            .filter_map(|(place, endpoint)| Some((address(endpoint)?, place)))
+            .collect();
         let mut new = Vec::new();
         for group in groups {
-            let is_alike = |endpoint: &mut Endpoint| match settings.picker {
-                Picker::First => endpoint.follow(&group, is_announced),
-                Picker::RoundRobin | Picker::LeastInFlight => *endpoint.subchannel.addresses() == *group,
+            let place = match settings.picker {
+                Picker::First => before.iter_mut().position(|endpoint| {
+                    endpoint.as_mut().is_some_and(|endpoint| endpoint.follow(&group, is_announced))
+                }),
+                // Of one address each.
+                Picker::RoundRobin | Picker::LeastInFlight => {
+                    group.first().and_then(|address| places.get(address).copied())
+                }
             };
-            let place = before.iter_mut().position(is_alike);
-            self.list.push(if let Some(place) = place {
-                before.remove(place)
-            } else {
+            let known = place.and_then(|place| before.get_mut(place)?.take());
+            self.list.push(known.unwrap_or_else(|| {
                 let subchannel = make(group);
                 new.push(Arc::clone(&subchannel));
                 Endpoint::new(subchannel, settings)
-            });
+            }));
         }
+        let mut before: Vec<_> = before.into_iter().flatten().collect();
         if settings.picker != Picker::First {
             for endpoint in &mut self.list {
                 (endpoint.is_absent, endpoint.is_draining) = (false, false);
@@ -228,6 +229,87 @@ impl Endpoints {
             .partition(|endpoint| endpoint.is_draining && (is_followed || !endpoint.is_connected()));
         self.list = left;
         gone
+    }
+}
+
+/// Where a call goes that has a connection. `None`: there is none with a free stream.
+fn place(
+    list: &[Endpoint],
+    turn: &mut usize,
+    terms: &CallTerms,
+    settings: &PoolSettings,
+) -> Option<Placement> {
+    if !terms.needs_stream {
+        return list.iter().any(Endpoint::is_connected).then_some(Placement::Ready);
+    }
+    let connection = choose(list, turn, terms, settings.picker)?;
+    Some(Placement::To(InFlight::new(connection, terms.is_suspect())))
+}
+
+/// The connection that a call goes to, of those with a free stream.
+fn choose(
+    list: &[Endpoint],
+    turn: &mut usize,
+    terms: &CallTerms,
+    picker: Picker,
+) -> Option<Arc<PooledConnection>> {
+    let all = list.len();
+    let start = match picker {
+        Picker::First => 0,
+        Picker::RoundRobin => *turn,
+        // Half of the bits: steps can be added to it.
+        Picker::LeastInFlight => usize::try_from(ThreadJitter.next_u64() >> 33).unwrap_or_default(),
+    };
+    let mut best: Option<(Rank, usize, &Arc<PooledConnection>)> = None;
+    let mut second: Option<(usize, &Arc<PooledConnection>)> = None;
+    for step in 0..all {
+        let place = (start + step) % all;
+        let Some((rank, connection)) = list.get(place).and_then(|endpoint| endpoint.rank(terms)) else {
+            continue;
+        };
+        if best.is_none_or(|(other, ..)| rank < other) {
+            best = Some((rank, place, connection));
+            second = None;
+        } else if best.is_some_and(|(other, ..)| rank == other) {
+            second.get_or_insert((place, connection));
+        }
+        let is_enough = picker != Picker::LeastInFlight || second.is_some();
+        if is_enough && best.is_some_and(|(rank, ..)| rank == Rank::Good) {
+            break;
+        }
+    }
+    let (_, place, connection) = best?;
+    *turn = place + 1;
+    let busy = |(place, _): &(usize, _)| list.get(*place).map_or(usize::MAX, Endpoint::in_flight);
+    let (_, chosen) = std::iter::once((place, connection)).chain(second).min_by_key(busy)?;
+    Some(Arc::clone(chosen))
+}
+
+impl Availability {
+    /// What a call waits for that has found no stream. `is_new`: it came after the attempts to connect that have failed.
+    ///
+    /// # Errors
+    ///
+    /// Why it doesn't wait.
+    fn waits(&self, terms: &CallTerms, is_new: bool) -> Result<DelayType, NotConnected> {
+        let (failure, next) = match self {
+            Self::Connected if terms.is_suspect() => return Ok(DelayType::OwnConnection),
+            Self::Connected => return Ok(DelayType::Stream),
+            Self::Connecting => return Ok(DelayType::Connecting),
+            Self::Failed(failure, next) => (failure.as_ref(), *next),
+        };
+        let is_held = next.is_some_and(|next| terms.outwaits(next));
+        let has_time = |next| is_held || terms.retry.as_ref().is_some_and(|retry| retry.has_time_until(next));
+        match failure {
+            Some(failure) if !terms.waits_for_ready => {
+                let waits = is_new && !failure.is_final && next.is_some_and(has_time);
+                if !waits {
+                    return Err(failure.error.clone());
+                }
+            }
+            _ => {}
+        }
+        Ok(if is_held { DelayType::Backoff } else { DelayType::Connecting })
     }
 }
 
@@ -265,10 +347,16 @@ impl Endpoint {
             return false;
         }
         if self.subchannel.follow(addresses.to_vec()) {
-            self.life.moved();
-            self.subchannel.wanted.notify_one();
+            self.hurry();
         }
         true
+    }
+
+    /// There is nothing to wait for.
+    pub(super) fn hurry(&mut self) {
+        if self.life.hurry() {
+            self.subchannel.wanted.notify_one();
+        }
     }
 
     /// The resolver doesn't name it. Returns whether it is gone by that: it was missing before, or the change is announced.
@@ -284,16 +372,17 @@ impl Endpoint {
         }
     }
 
-    /// Calls wait: if all its streams are taken, one more connection is made.
-    fn extend(&mut self, max_connections: usize) {
+    /// Calls wait: if all its streams are taken, one more connection is made. For suspects, which share none, that may be one more than
+    /// others may have.
+    fn extend(&mut self, max_connections: usize, has_suspects: bool) {
         let connections = &self.connections;
         for connection in connections {
             connection.traffic().keep_watching(true);
         }
         // One that waits for its health has streams too. One that has ended is about to be counted as lost, which decides what follows it.
-        let is_full =
-            connections.iter().all(|connection| !connection.end().has_ended() && connection.is_full());
-        if is_full && connections.len() < max_connections && !self.is_draining && self.life.want() {
+        let is_full = connections.iter().all(|one| !one.end().has_ended() && !one.has_room(has_suspects));
+        let most = max_connections.saturating_add(usize::from(has_suspects));
+        if is_full && connections.len() < most && !self.is_draining && self.life.want() {
             self.subchannel.wanted.notify_one();
         }
     }
@@ -303,11 +392,12 @@ impl Endpoint {
     }
 
     /// The first connection with a free stream. `None`: there is none.
-    fn rank(&self, retry: Option<&RetryContext>) -> Option<(Rank, &Arc<PooledConnection>)> {
-        let connection = self.connections.iter().find(|one| one.is_usable() && !one.is_full())?;
+    fn rank(&self, terms: &CallTerms) -> Option<(Rank, &Arc<PooledConnection>)> {
+        let is_alone = terms.is_suspect();
+        let connection = self.connections.iter().find(|one| one.is_usable() && one.has_room(is_alone))?;
         let rank = if self.ejection.was_out() && self.is_ejected(Clock::start().now().0) {
             Rank::Ejected
-        } else if retry.is_some_and(|retry| retry.has_failed_at(connection.peer())) {
+        } else if terms.retry.as_ref().is_some_and(|retry| retry.has_failed_at(connection.peer())) {
             Rank::FailedBefore
         } else {
             Rank::Good

@@ -1,7 +1,8 @@
 //! The endpoints of a connection, and which of them a call goes to.
 
 use crate::endpoint::{
-    EndpointTask, Http2Connector, Owner, PooledConnection, Step, Subchannel, Supervisor, keep_connected,
+    ConnectFailure, EndpointTask, Http2Connector, Owner, PooledConnection, Step, Subchannel, Supervisor,
+    keep_connected,
 };
 use crate::pool::endpoint_result::EndpointResult;
 use crate::pool::endpoints::{Endpoint, Endpoints, overcrowded};
@@ -18,6 +19,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::Notify;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// All that the clones of a connection share.
@@ -34,6 +36,8 @@ pub(crate) struct Pool {
     last_number: AtomicU64,
     /// A connection failed or was lost: its address may be wrong.
     pub(super) asked: Notify,
+    /// The program wants the resolver to be asked now.
+    pub(super) urged: Notify,
     /// Nobody needs the connection any longer.
     pub(super) closed: CancellationToken,
 }
@@ -61,6 +65,7 @@ impl Pool {
             state: Mutex::default(),
             last_number: AtomicU64::new(0),
             asked: Notify::new(),
+            urged: Notify::new(),
             closed: CancellationToken::new(),
         }
     }
@@ -80,10 +85,10 @@ impl Pool {
         terms: &CallTerms,
         bytes: impl FnOnce() -> u64,
     ) -> Pick {
-        match state.place_now(terms, &self.settings) {
-            Some(placement) => Pick::Placed(placement),
-            None => match state.join(terms.clone(), bytes(), &self.settings) {
-                Some((waits_for, place)) => Pick::Wait(waits_for, place),
+        match state.pick(terms, &self.settings) {
+            Ok(placement) => Pick::Placed(placement),
+            Err(waits_for) => match state.join(terms.clone(), bytes(), waits_for, &self.settings) {
+                Some(place) => Pick::Wait(waits_for, place),
                 None => Pick::Placed(Placement::None(overcrowded())),
             },
         }
@@ -141,10 +146,21 @@ impl Pool {
         misses_any
     }
 
-    /// There are no addresses, unless there were some before.
-    pub(super) fn unresolved(&self, error: NotConnected) {
-        self.state().failure = Some(error);
+    /// There are no addresses, unless there were some before, until the resolver is asked again at that moment.
+    pub(super) fn unresolved(&self, error: NotConnected, again: Option<Instant>) {
+        let mut state = self.state();
+        (state.failure, state.resolved_at) = (Some(ConnectFailure::of(error)), again);
+        if state.list.is_empty() {
+            state.failures = state.failures.wrapping_add(1);
+        }
+        drop(state);
         self.settle();
+    }
+
+    /// Ends all back-offs.
+    pub(crate) fn hurry(&self) {
+        self.state().list.iter_mut().for_each(Endpoint::hurry);
+        self.urged.notify_one();
     }
 }
 

@@ -69,7 +69,7 @@ impl Drop for ResolverTask {
     fn drop(&mut self) {
         let gone = "the runtime that the connection was used in has shut down";
         self.0.state().is_started = false;
-        self.0.unresolved(NotConnected::from(StdError::from(gone)));
+        self.0.unresolved(NotConnected::from(StdError::from(gone)), None);
     }
 }
 
@@ -102,27 +102,29 @@ async fn resolve(pool: &Arc<Pool>) {
             }
         };
         let resolved = guarded(guard, RESOLVER, || pool.resolver.resolve()).await;
-        let again = match resolved.and_then(|addresses| addresses) {
-            Ok(addresses) if addresses.is_empty() => {
-                pool.unresolved(NotConnected::from(StdError::from("the resolver found no address")));
-                Some(waits.draw(&mut ThreadJitter))
-            }
+        let none = || StdError::from("the resolver found no address");
+        let resolved = resolved.and_then(|addresses| addresses);
+        let again = match resolved.and_then(|found| if found.is_empty() { Err(none()) } else { Ok(found) }) {
             Ok(addresses) => {
                 waits.reset();
                 let misses_any = pool.update(addresses, is_announced);
-                earlier(settings.resolve_every, misses_any.then_some(MAX_ABSENCE))
+                let again = earlier(settings.resolve_every, misses_any.then_some(MAX_ABSENCE));
+                again.and_then(|again| clock.at(again))
             }
             Err(error) => {
-                pool.unresolved(NotConnected::from(error));
-                Some(waits.draw(&mut ThreadJitter))
+                let again = clock.at(waits.draw(&mut ThreadJitter));
+                pool.unresolved(NotConnected::from(error), again);
+                again
             }
         };
-        let again = again.and_then(|again| clock.at(again));
-        let asked = before(again, either(changed, pool.asked.notified())).await;
+        let urged = either(pool.asked.notified(), pool.urged.notified());
+        let asked = before(again, either(changed, urged)).await;
         is_announced = matches!(asked, Some(Either::One(())));
         match asked {
-            Some(Either::One(())) => moment_of(clock.at(CHANGE_PAUSE)).await,
-            Some(Either::Other(())) => moment_of(clock.at(FAILURE_PAUSE)).await,
+            Some(Either::One(()) | Either::Other(Either::Other(()))) => {
+                moment_of(clock.at(CHANGE_PAUSE)).await;
+            }
+            Some(Either::Other(Either::One(()))) => moment_of(clock.at(FAILURE_PAUSE)).await,
             None => {}
         }
     }

@@ -1,26 +1,43 @@
 //! The calls that wait for a stream, in the order in which they came.
 
 use crate::endpoint::{Backlog, InFlight};
-use gax_driver::__house::RetryContext;
+use gax_driver::__house::{ConnectionLink, RetryContext};
 use gax_driver::report::DelayType;
 use gax_wire::__house::NotConnected;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::oneshot;
+use tokio::time::Instant;
 
 /// The most bytes of requests that wait, and what one counts for next to its body.
 const MAX_BYTES: u64 = 64 << 20;
 const REQUEST_BYTES: u64 = 1 << 10;
 
 /// The terms on which a call waits.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct CallTerms {
     /// Whether it waits whatever has failed.
     pub(crate) waits_for_ready: bool,
+    /// `None`: its attempt does not look for the endpoint.
+    pub(crate) link: Option<ConnectionLink>,
+    /// Whether it was held already, and lost the connection that it got: it counts from now on.
+    pub(crate) is_counted: bool,
     /// Of an attempt that is not the operation's first.
     pub(crate) retry: Option<RetryContext>,
     /// Whether it needs a stream. Otherwise it asks for a connection alone.
     pub(crate) needs_stream: bool,
+}
+
+impl CallTerms {
+    /// Whether it waits for something that is going to happen at that moment, and takes none of its time.
+    pub(super) fn outwaits(&self, moment: Instant) -> bool {
+        !self.is_counted && self.link.as_ref().is_some_and(|link| link.outwaits(moment))
+    }
+
+    /// Whether it has to have a connection of its own.
+    pub(super) fn is_suspect(&self) -> bool {
+        self.link.as_ref().is_some_and(ConnectionLink::is_suspect)
+    }
 }
 
 /// Where a call goes.
@@ -45,21 +62,38 @@ pub(super) struct WaitingCall {
     pub(super) waits_for: DelayType,
     /// How much memory its request takes, about.
     bytes: u64,
-    reply: oneshot::Sender<Placement>,
+    reply: Option<oneshot::Sender<Placement>>,
 }
 
-/// The queue of calls.
+/// The queues of calls.
 #[derive(Default)]
 pub(super) struct WaitingCalls {
     calls: VecDeque<WaitingCall>,
+    /// Those that need a connection of their own.
+    suspects: VecDeque<WaitingCall>,
     bytes: u64,
     backlog: Arc<Backlog>,
 }
 
 impl WaitingCall {
     /// Assigns a stream to it; if the caller has stopped waiting, the stream is free again.
-    pub(super) fn place(self, placement: Placement) {
-        drop(self.reply.send(placement));
+    pub(super) fn place(&mut self, placement: Placement) {
+        if let Some(reply) = self.reply.take() {
+            drop(reply.send(placement));
+        }
+    }
+
+    /// It waits for that now.
+    pub(super) fn waits(&mut self, kind: DelayType) {
+        if kind != std::mem::replace(&mut self.waits_for, kind)
+            && let Some(link) = &self.terms.link
+        {
+            link.waits(kind);
+        }
+    }
+
+    pub(super) fn is_awaited(&self) -> bool {
+        self.reply.as_ref().is_some_and(|reply| !reply.is_closed())
     }
 }
 
@@ -69,7 +103,15 @@ impl WaitingCalls {
     }
 
     pub(super) fn is_empty(&self) -> bool {
-        self.calls.is_empty()
+        self.len() == 0
+    }
+
+    fn len(&self) -> usize {
+        self.calls.len() + self.suspects.len()
+    }
+
+    pub(super) fn has(&self, suspects: bool) -> bool {
+        !if suspects { &self.suspects } else { &self.calls }.is_empty()
     }
 
     /// One more call waits, with a body of so many bytes. `None`: those that wait take too much memory.
@@ -82,41 +124,50 @@ impl WaitingCalls {
     ) -> Option<Place> {
         let bytes = bytes.saturating_add(REQUEST_BYTES);
         let is_over = |waiting: &Self| waiting.bytes.saturating_add(bytes) > MAX_BYTES;
+        let is_suspect = terms.is_suspect();
+        let is_full = |queue: &VecDeque<_>| queue.len() == queue.capacity();
         // Callers that have stopped waiting hold no memory.
-        if self.calls.len() == self.calls.capacity() || is_over(self) {
-            self.calls.retain(|call| !call.reply.is_closed());
-            self.bytes = self.calls.iter().map(|call| call.bytes).sum();
+        if is_full(if is_suspect { &self.suspects } else { &self.calls }) || is_over(self) {
+            self.retain(|_| true);
         }
         // One that is larger than that waits alone.
-        if is_over(self) && !self.calls.is_empty() {
+        if is_over(self) && !self.is_empty() {
             return None;
         }
         let (reply, place) = oneshot::channel();
+        let call = WaitingCall { terms, failures, waits_for, bytes, reply: Some(reply) };
+        if is_suspect { &mut self.suspects } else { &mut self.calls }.push_back(call);
         self.bytes = self.bytes.saturating_add(bytes);
-        self.calls.push_back(WaitingCall { terms, failures, waits_for, bytes, reply });
-        self.backlog.set(self.calls.len());
+        self.backlog.set(self.len());
         Some(place)
     }
 
-    /// The call whose turn it is. It counts in the backlog until the others are [put back](Self::put_back): a stream that is freed meanwhile
-    /// rings the bell.
-    pub(super) fn first(&mut self) -> Option<WaitingCall> {
-        loop {
-            let call = self.calls.pop_front();
-            self.bytes = self.bytes.saturating_sub(call.as_ref().map_or(0, |call| call.bytes));
-            if call.as_ref().is_none_or(|call| !call.reply.is_closed()) {
-                return call;
-            }
+    /// These alone continue waiting, of those whose callers do.
+    pub(super) fn retain(&mut self, mut waits: impl FnMut(&mut WaitingCall) -> bool) {
+        let mut bytes = 0_u64;
+        for queue in [&mut self.suspects, &mut self.calls] {
+            queue.retain_mut(|call| {
+                let is_left = call.is_awaited() && waits(call);
+                bytes = bytes.saturating_add(if is_left { call.bytes } else { 0 });
+                is_left
+            });
         }
+        self.bytes = bytes;
+        self.backlog.set(self.len());
     }
 
-    /// These continue waiting, before all others.
-    pub(super) fn put_back(&mut self, calls: Vec<WaitingCall>) {
-        for call in calls.into_iter().rev() {
-            self.bytes = self.bytes.saturating_add(call.bytes);
-            self.calls.push_front(call);
+    /// Has those use what there is whose turn it is, until `place` has nothing for one. It counts in the backlog until then: a stream
+    /// that is freed meanwhile rings the bell.
+    pub(super) fn each(&mut self, suspects: bool, mut place: impl FnMut(&mut WaitingCall) -> bool) {
+        let queue = if suspects { &mut self.suspects } else { &mut self.calls };
+        while let Some(call) = queue.front_mut() {
+            if call.is_awaited() && !place(call) {
+                break;
+            }
+            self.bytes = self.bytes.saturating_sub(call.bytes);
+            queue.pop_front();
         }
-        self.backlog.set(self.calls.len());
+        self.backlog.set(self.len());
     }
 }
 
@@ -125,7 +176,7 @@ mod tests {
     use super::*;
 
     fn join(waiting: &mut WaitingCalls, bytes: u64) -> Option<Place> {
-        let terms = CallTerms { waits_for_ready: false, retry: None, needs_stream: true };
+        let terms = CallTerms { needs_stream: true, ..CallTerms::default() };
         waiting.join(terms, bytes, 0, DelayType::Stream)
     }
 

@@ -38,3 +38,19 @@ impl fmt::Display for Address {
         }
     }
 }
+
+/// Whether the system can have a socket of that path.
+///
+/// # Errors
+///
+/// Why not.
+#[cfg(unix)]
+pub(crate) fn check_path(path: &std::path::Path) -> Result<(), String> {
+    let check = std::os::unix::net::SocketAddr::from_pathname(path);
+    check.map(drop).map_err(|error| format!("the path of a Unix socket can't be {}: {error}", path.display()))
+}
+
+#[cfg(not(unix))]
+pub(crate) fn check_path(_: &std::path::Path) -> Result<(), String> {
+    Ok(())
+}

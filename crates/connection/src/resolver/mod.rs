@@ -8,6 +8,7 @@ mod resolve;
 mod target;
 
 pub use address::Address;
+pub(super) use address::check_path;
 pub(super) use address_book::AddressBook;
 pub use address_list::AddressList;
 pub(super) use dns::Dns;

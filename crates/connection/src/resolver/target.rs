@@ -1,6 +1,6 @@
 //! The target of a connection, as gRPC spells it.
 
-use crate::resolver::address::Address;
+use crate::resolver::address::{Address, check_path};
 use gax_driver::__house::is_loopback;
 use http::Uri;
 use http::uri::Authority;
@@ -110,6 +110,7 @@ impl Target {
                 if path.is_empty() {
                     return Err("it has no path: write unix:path or unix:///path".to_owned());
                 }
+                check_path(path.as_ref())?;
                 (Place::Addresses(vec![Address::Unix(PathBuf::from(path))]), None, "localhost")
             }
             other => return Err(format!("the scheme {other:?} is not known: {FORMS}")),

@@ -5,14 +5,16 @@ use std::time::Duration;
 
 /// How long an endpoint waits from one attempt to connect to the next, after failures.
 ///
-/// It is [gRPC's](https://github.com/grpc/grpc/blob/master/doc/connection-backoff.md): the wait grows by a multiplier up to
-/// a maximum, and each differs by up to a fifth at random. It is measured from the start of an attempt, so a slow failure
-/// doesn't lengthen it. A connection over which a call got response headers resets it. One that ends without response
-/// headers is treated as a failed attempt that started when the connection was made.
+/// After the first failure it is 50 ms, after the second 100 ms, and never more than the initial wait: one of several servers behind an
+/// address may be down, or a server restarts. From the third failure in a row, it is
+/// [gRPC's](https://github.com/grpc/grpc/blob/master/doc/connection-backoff.md): the wait grows by a multiplier up to a maximum. Each
+/// wait differs by up to a fifth at random. It is measured from the start of an attempt, so a slow failure doesn't lengthen it. A
+/// connection over which a call got response headers resets it. One that ends without response headers is treated as a failed attempt
+/// that started when the connection was made.
 ///
 /// # Defaults
 ///
-/// 1 s, times 1.6, up to 120 s.
+/// 50 ms, 100 ms, 1 s, and then times 1.6 up to 120 s.
 ///
 /// # Examples
 ///
@@ -32,6 +34,8 @@ pub struct ConnectBackoff {
 
 /// The shortest wait that can be set: no setting has an address dialled in a loop.
 const MIN_WAIT: Duration = Duration::from_millis(100);
+/// The waits after the first failures.
+const QUICK: [Duration; 2] = [Duration::from_millis(50), Duration::from_millis(100)];
 const MULTIPLIER: f64 = 1.6;
 const JITTER: f64 = 0.2;
 
@@ -42,7 +46,7 @@ impl Default for ConnectBackoff {
 }
 
 impl ConnectBackoff {
-    /// The wait after the first failure; less than 100 ms is treated as 100 ms.
+    /// The wait after the third failure in a row; less than 100 ms is treated as 100 ms.
     #[must_use]
     pub fn initial(self, initial: Duration) -> Self {
         Self { initial: initial.max(MIN_WAIT), ..self }
@@ -58,9 +62,9 @@ impl ConnectBackoff {
         self.max
     }
 
-    /// The wait after so many in a row, without jitter.
+    /// The wait after so many in a row, without jitter and without the quick ones.
     pub(crate) fn nth(self, number: u32) -> Duration {
-        let mut waits = Waits::new(self);
+        let mut waits = Waits { quick: &[], ..Waits::new(self) };
         (0..number).map(|_| waits.draw(&mut NoJitter)).last().unwrap_or_default()
     }
 
@@ -73,19 +77,26 @@ impl ConnectBackoff {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Waits {
     backoff: ConnectBackoff,
+    /// The waits before `next`.
+    quick: &'static [Duration],
     next: Duration,
 }
 
 impl Waits {
     pub(crate) fn new(backoff: ConnectBackoff) -> Self {
-        Self { backoff, next: backoff.first() }
+        Self { backoff, quick: &QUICK, next: backoff.first() }
     }
 
     /// The wait that follows, and the one after it is longer.
     pub(crate) fn draw(&mut self, jitter: &mut dyn JitterSource) -> Duration {
-        let wait = self.next;
-        self.next = Duration::try_from_secs_f64(wait.as_secs_f64() * MULTIPLIER)
-            .map_or(self.backoff.max, |next| next.min(self.backoff.max));
+        let wait = if let Some((quick, rest)) = self.quick.split_first() {
+            self.quick = rest;
+            self.next.min(*quick)
+        } else {
+            let next = Duration::try_from_secs_f64(self.next.as_secs_f64() * MULTIPLIER);
+            let next = next.map_or(self.backoff.max, |next| next.min(self.backoff.max));
+            std::mem::replace(&mut self.next, next)
+        };
         if !jitter.is_random() {
             return wait;
         }
@@ -99,7 +110,7 @@ impl Waits {
     }
 
     pub(crate) fn reset(&mut self) {
-        self.next = self.backoff.first();
+        *self = Self::new(self.backoff);
     }
 }
 
@@ -111,39 +122,37 @@ mod tests {
     #[test]
     fn waits_grow_by_grpc_s_numbers() {
         let mut waits = Waits::new(ConnectBackoff::default());
-        let drawn: Vec<_> = (0..13).map(|_| waits.draw(&mut NoJitter).as_millis()).collect();
+        let drawn: Vec<_> = (0..15).map(|_| waits.draw(&mut NoJitter).as_millis()).collect();
         assert_eq!(
             drawn,
-            [1000, 1600, 2560, 4096, 6553, 10_485, 16_777, 26_843, 42_949, 68_719, 109_951, 120_000, 120_000]
+            [
+                50, 100, 1000, 1600, 2560, 4096, 6553, 10_485, 16_777, 26_843, 42_949, 68_719, 109_951,
+                120_000, 120_000
+            ]
         );
         waits.reset();
-        assert_eq!(waits.draw(&mut NoJitter).as_millis(), 1000);
+        assert_eq!(waits.draw(&mut NoJitter).as_millis(), 50);
     }
 
     #[test]
-    fn no_wait_is_shorter_than_a_tenth_of_a_second() {
+    fn no_setting_makes_waits_shorter_than_a_tenth_of_a_second_but_the_first() {
         let mut waits = Waits::new(ConnectBackoff::default().initial(Duration::ZERO).max(Duration::ZERO));
         let drawn: Vec<_> = (0..3).map(|_| waits.draw(&mut NoJitter).as_millis()).collect();
-        assert_eq!(drawn, [100, 100, 100]);
+        assert_eq!(drawn, [50, 100, 100]);
     }
 
     #[test]
     fn a_fifth_of_each_is_drawn() {
         let mut waits = Waits::new(ConnectBackoff::default().max(Duration::from_secs(1)));
-        let mut jitter = ScriptedJitter::new([0.0, 0.5, 1.0]);
-        let drawn: Vec<_> = (0..3).map(|_| waits.draw(&mut jitter).as_millis()).collect();
-        assert_eq!(drawn, [800, 1000, 1200]);
+        let mut jitter = ScriptedJitter::new([0.0, 1.0, 0.0, 0.5, 1.0]);
+        let drawn: Vec<_> = (0..5).map(|_| waits.draw(&mut jitter).as_millis()).collect();
+        assert_eq!(drawn, [40, 120, 800, 1000, 1200]);
     }
 
     #[test]
     fn a_first_wait_above_the_longest_is_the_longest() {
         let backoff = ConnectBackoff::default().initial(Duration::MAX).max(Duration::from_secs(3));
-        let mut waits = Waits::new(backoff);
-        assert_eq!(waits.draw(&mut NoJitter), Duration::from_secs(3));
-        assert_eq!(
-            Waits::new(ConnectBackoff::default().initial(Duration::MAX).max(Duration::MAX))
-                .draw(&mut NoJitter),
-            Duration::MAX
-        );
+        assert_eq!([1, 2].map(|number| backoff.nth(number).as_secs()), [3, 3]);
+        assert_eq!(ConnectBackoff::default().initial(Duration::MAX).max(Duration::MAX).nth(1), Duration::MAX);
     }
 }

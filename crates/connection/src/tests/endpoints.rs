@@ -404,6 +404,8 @@ async fn a_retry_waits_for_the_next_attempt_to_connect_of_each_endpoint() {
     let backoff = crate::ConnectBackoff::default().initial(10 * SECOND).max(10 * SECOND);
     let connection = network.connection().connect_backoff(backoff).connect_lazy().unwrap();
     assert!(error(call(&connection)).await.contains("refused"));
+    // The next two come soon.
+    pass(SECOND).await;
     let start = now();
     assert!(error(retry(&connection, SECOND, SECOND)).await.contains("refused"));
     assert!(error(call(&connection)).await.contains("refused"));

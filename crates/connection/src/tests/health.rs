@@ -73,7 +73,7 @@ async fn calls_fail_where_the_check_does() {
     let text = error(waiting).await;
     assert!(text.contains("the health check failed"), "{text}");
     check = server.request().await;
-    for (least, most) in [(1280, 1921), (2048, 3073)] {
+    for (least, most) in [(80, 121), (800, 1201)] {
         let start = now();
         server.refuse(check, "7").await;
         check = server.request().await;

@@ -73,7 +73,7 @@ async fn the_end_of_a_connection_decides_what_follows_it() {
     for end in [End::Closed, End::Reset] {
         let (port, is_resolved, time) = follow(false, end).await;
         assert_eq!((port, is_resolved), (2, true));
-        assert!(time >= milliseconds(800) && time <= milliseconds(1201), "{time:?}");
+        assert!(time >= milliseconds(39) && time <= milliseconds(61), "{time:?}");
     }
 }
 
@@ -83,6 +83,10 @@ async fn calls_fail_while_connections_are_lost_as_soon_as_they_are_made() {
     let mut network = Network::new(&[1]);
     let connection = network.connection().connect_lazy().unwrap();
     drop(connected(&mut network, &connection).await);
+    pass(milliseconds(1)).await;
+    let text = error(call(&connection)).await;
+    assert!(text.contains("the connection was lost as soon as it was made"), "{text}");
+    network.close_next().await;
     pass(milliseconds(1)).await;
     let text = error(call(&connection)).await;
     assert!(text.contains("connections are lost as soon as they are made"), "{text}");
@@ -97,14 +101,14 @@ async fn connections_that_are_lost_as_soon_as_they_are_made_are_not_made_in_a_lo
     let calling = call(&connection);
     network.close_next().await;
     let text = error(calling).await;
-    assert!(text.contains("connections are lost as soon as they are made"), "{text}");
-    assert!(network.is_quiet(milliseconds(790)).await);
+    assert!(text.contains("the connection was lost as soon as it was made"), "{text}");
+    assert!(network.is_quiet(milliseconds(39)).await);
 
     let mut network = Network::new(&[1]);
     let connection = network.connection().wait_for_ready(true).connect_lazy().unwrap();
     let calling = call(&connection);
     let mut last = now();
-    for longest in [0, 1201, 1921, 3073] {
+    for longest in [0, 61, 121, 1201] {
         network.close_next().await;
         let wait = now() - last;
         assert!(
@@ -125,7 +129,7 @@ async fn calls_wait_while_those_on_a_connection_that_ended_may_have_a_response_y
     let (first, second) = (call(&connection), call(&connection));
     let (mut server, stream) = narrow(&mut network, 1).await;
     server.goaway(stream, 0, "").await;
-    assert!(network.is_quiet(milliseconds(500)).await);
+    assert!(network.is_quiet(milliseconds(30)).await);
     server.respond(stream, &[]).await;
     drop(reply(first).await.unwrap());
     assert!(!network.is_quiet(milliseconds(10)).await, "it was of use: the next one is made now");
@@ -143,7 +147,7 @@ async fn a_call_after_the_end_of_a_connection_waits_too() {
     server.goaway(stream, 0, "").await;
     settle().await;
     let second = call(&connection);
-    assert!(network.is_quiet(milliseconds(500)).await);
+    assert!(network.is_quiet(milliseconds(30)).await);
     server.respond(stream, &[]).await;
     drop(reply(first).await.unwrap());
     network.server().await.serve().await;
@@ -167,7 +171,7 @@ async fn a_response_over_an_older_connection_shortens_no_back_off() {
     young.goaway(stream, 0, "").await;
     pass(milliseconds(1)).await;
     old.respond(second, &[]).await;
-    assert!(network.is_quiet(milliseconds(500)).await);
+    assert!(network.is_quiet(milliseconds(30)).await);
     let mut next = network.server().await;
     next.serve().await;
     assert!(reply(waiting).await.is_ok());
@@ -196,6 +200,30 @@ async fn a_connection_that_is_refused_is_tried_again_after_the_back_off_with_add
     network.refuse(&[]);
     assert!(error(call(&connection)).await.contains("refused"), "it still waits");
     network.server().await;
+}
+
+/// As soon as the program says that the network is back.
+#[tokio::test(start_paused = true)]
+async fn reconnect_ends_the_back_off() {
+    let mut network = Network::new(&[1]);
+    network.refuse(&[1]);
+    let connection = network.connection().connect_lazy().unwrap();
+    assert!(ready(&connection).await.unwrap().is_err());
+    pass(100 * SECOND).await;
+    network.refuse(&[]);
+    network.resolved();
+    let start = now();
+    connection.reconnect();
+    let mut server = network.server().await;
+    assert!(now() - start < milliseconds(1));
+    settle().await;
+    let calling = call(&connection);
+    server.serve().await;
+    assert!(reply(calling).await.is_ok());
+    // It has no connection any longer to be made.
+    connection.reconnect();
+    assert!(network.is_quiet(SECOND).await);
+    assert!(network.resolved() > 0);
 }
 
 /// Addresses that are new are tried at once.

@@ -33,6 +33,27 @@ async fn calls_that_are_dropped_as_their_time_is_up_say_that_the_server_is_silen
     }
 }
 
+/// It was there for a moment of their time.
+#[tokio::test(start_paused = true)]
+async fn calls_that_waited_for_a_connection_say_nothing_of_it() {
+    for (late, is_lost) in [(60, false), (40, true)] {
+        let mut network = Network::new(&[1]);
+        let connection = network.connection().connect_lazy().unwrap();
+        let calls = [(); 2].map(|()| {
+            let connection = connection.clone();
+            tokio::spawn(async move { call_within(&connection, 100, 100).await.is_none() })
+        });
+        let mut server = network.dialed().await;
+        pass(milliseconds(late)).await;
+        server.open(None).await;
+        for call in calls {
+            assert!(call.await.unwrap());
+        }
+        settle().await;
+        assert_eq!(network.events().contains(&LOST.to_owned()), is_lost, "after {late} ms");
+    }
+}
+
 /// A call that has its response, and one without a timeout.
 #[tokio::test(start_paused = true)]
 async fn other_calls_say_nothing() {

@@ -13,4 +13,4 @@ pub(crate) mod retryer;
 mod tests;
 
 pub use retried::Retried;
-pub use retryable::{ErrorCode, Retryable};
+pub use retryable::{AboveOwnLimit, ErrorCode, Retryable};

@@ -1,6 +1,8 @@
 //! Which errors are worth another attempt.
 
 use gax_retry::{Code, CodeSet};
+use std::error::Error;
+use std::fmt;
 
 /// Decides which errors of a closure are retried: a set of codes, or a predicate.
 ///
@@ -40,17 +42,33 @@ impl ErrorCode for tonic::Status {
     fn is_final(&self) -> bool {
         self.code() == tonic::Code::OutOfRange
             && self.metadata().is_empty()
-            && OWN_LIMITS.iter().any(|beginning| self.message().starts_with(beginning))
+            && (TONICS_LIMITS.iter().any(|beginning| self.message().starts_with(beginning))
+                || comes_of_own_limit(self))
     }
 }
 
-/// How messages of statuses begin that tonic and generated clients make where a message is above the program's own limit.
+/// How messages of statuses begin that tonic makes where a message is above the program's own limit.
 #[cfg(feature = "tonic")]
-const OWN_LIMITS: [&str; 3] = [
-    "Error, decoded message length too large",
-    "Error, encoded message length too large",
-    "the request's message is ",
-];
+const TONICS_LIMITS: [&str; 2] =
+    ["Error, decoded message length too large", "Error, encoded message length too large"];
+
+#[cfg(feature = "tonic")]
+fn comes_of_own_limit(error: &(dyn Error + 'static)) -> bool {
+    error.is::<AboveOwnLimit>() || error.source().is_some_and(comes_of_own_limit)
+}
+
+/// The source of a status that a generated client makes where a message is above the program's own limit.
+#[derive(Debug)]
+#[expect(clippy::exhaustive_structs, reason = "our own crates make it")]
+pub struct AboveOwnLimit;
+
+impl fmt::Display for AboveOwnLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a message is above the program's own limit")
+    }
+}
+
+impl Error for AboveOwnLimit {}
 
 impl<E: ErrorCode> Retryable<E> for CodeSet {
     fn code(&self, error: &E) -> Code {

@@ -5,14 +5,10 @@ use super::clock::Clock;
 use super::report::{AttemptDelay, DelayType, Peer};
 use gax_retry::StartedAttempt;
 use gax_retry::jitter::JitterSource;
-use std::any::TypeId;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
-
-/// The type of the connections that look for links, if this process has ever had one. Without one, requests carry none.
-static LOOKS: OnceLock<TypeId> = OnceLock::new();
 
 /// A connection, as the attempts that it carries see it.
 pub trait Carrier: Send + Sync {
@@ -31,10 +27,23 @@ pub struct ConnectionLink(Arc<Link>);
 struct Link {
     /// The attempt's.
     number: u32,
-    /// Whether the call waits for a connection if none can be made (gRPC's `wait_for_ready`); `None`: as the connection is set.
-    waits_for_ready: Option<bool>,
-    retry: Option<RetryContext>,
+    terms: LinkTerms,
     state: Mutex<State>,
+}
+
+/// The terms on which the request of an attempt waits for a connection.
+#[derive(Debug, Clone, Default)]
+pub(super) struct LinkTerms {
+    /// Whether the call waits for a connection if none can be made (gRPC's `wait_for_ready`); `None`: as the connection is set.
+    pub(super) waits_for_ready: Option<bool>,
+    /// Whether it waits for the end of a back-off, which takes none of its time.
+    pub(super) outwaits_backoff: bool,
+    /// Whether it may have been its response for which our own stack closed a connection: it is sent over one of its own.
+    pub(super) is_suspect: bool,
+    /// The moment at which the operation's time is up.
+    pub(super) limit: Option<Instant>,
+    /// `None`: the attempt is its operation's first.
+    pub(super) retry: Option<RetryContext>,
 }
 
 /// The whereabouts of the request.
@@ -42,23 +51,28 @@ struct Link {
 struct State {
     /// The connection that has it.
     carrier: Option<Arc<dyn Carrier>>,
-    /// How often bytes had arrived there before; `None`: the attempt can't expire any longer.
-    received: Option<u64>,
+    /// How often bytes had arrived there before, and since when it is there; `None`: the attempt can't expire any longer.
+    received: Option<(u64, Clock)>,
     /// The first wait of the request: its kind, its start, and its time if it is over.
     wait: Option<(DelayType, Clock, Option<Duration>)>,
+    /// Whether the attempt's time waits too, or did until that moment.
+    hold: Option<Hold>,
+    /// Whether no other call shared the connection.
+    is_alone: bool,
     /// The link of an attempt that was begun before and is still in flight.
     earlier: Option<ConnectionLink>,
 }
 
+#[derive(Debug, Clone, Copy)]
+enum Hold {
+    Now,
+    Until(Instant),
+}
+
 impl ConnectionLink {
-    pub(super) fn new(
-        number: u32,
-        waits_for_ready: Option<bool>,
-        retry: Option<RetryContext>,
-        earlier: Option<Self>,
-    ) -> Self {
+    pub(super) fn new(number: u32, terms: LinkTerms, earlier: Option<Self>) -> Self {
         let state = Mutex::new(State { earlier, ..State::default() });
-        Self(Arc::new(Link { number, waits_for_ready, retry, state }))
+        Self(Arc::new(Link { number, terms, state }))
     }
 
     /// The link of that attempt, which is this one or an earlier one.
@@ -79,53 +93,75 @@ impl ConnectionLink {
         *links = earlier;
     }
 
-    #[inline]
-    pub(super) fn is_looked_for() -> bool {
-        LOOKS.get().is_some()
-    }
-
-    /// Whether that is the type of the connections that look for links: nothing lies below them that reads a request's extensions.
-    #[inline]
-    #[must_use]
-    pub fn is_looked_for_by<S: 'static>() -> bool {
-        LOOKS.get() == Some(&TypeId::of::<S>())
-    }
-
-    /// From now on there are connections of that type, and they look for links.
-    pub fn look_for<S: 'static>() {
-        LOOKS.get_or_init(TypeId::of::<S>);
-    }
-
     fn state(&self) -> MutexGuard<'_, State> {
         self.0.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     #[must_use]
     pub fn waits_for_ready(&self) -> Option<bool> {
-        self.0.waits_for_ready
+        self.0.terms.waits_for_ready
     }
 
     /// `None`: the attempt is its operation's first.
     #[must_use]
     pub fn retry(&self) -> Option<RetryContext> {
-        self.0.retry.clone()
+        self.0.terms.retry.clone()
     }
 
-    /// That connection has the request, and bytes had arrived there so often before.
-    pub fn carried(&self, carrier: Arc<dyn Carrier>, received: u64) {
+    /// Whether it may have been its response for which our own stack closed a connection.
+    #[must_use]
+    pub fn is_suspect(&self) -> bool {
+        self.0.terms.is_suspect
+    }
+
+    /// Whether it waits for something that is going to happen at that moment, and takes none of its time.
+    #[must_use]
+    pub fn outwaits(&self, moment: Instant) -> bool {
+        self.0.terms.outwaits_backoff && self.0.terms.limit.is_none_or(|limit| moment < limit)
+    }
+
+    /// How much time the operation has left at most, if the attempt's time has not begun with the attempt.
+    #[must_use]
+    pub fn postponed(&self) -> Option<Duration> {
+        self.begins().map(|begins| self.left(begins))
+    }
+
+    fn left(&self, now: Instant) -> Duration {
+        self.0.terms.limit.map_or(Duration::MAX, |limit| limit.saturating_duration_since(now))
+    }
+
+    /// That connection has the request since then, and bytes had arrived there so often before. Returns how much time the operation has
+    /// left at most, if the attempt's time begins now only.
+    pub fn carried(
+        &self,
+        carrier: Arc<dyn Carrier>,
+        received: u64,
+        since: Clock,
+        is_alone: bool,
+    ) -> Option<Duration> {
         let mut state = self.state();
         if let Some((_, since, time)) = &mut state.wait {
             *time = Some(since.elapsed());
         }
-        state.received = Some(received);
+        let is_held = matches!(state.hold, Some(Hold::Now));
+        if is_held {
+            state.hold = Some(Hold::Until(since.began()));
+        }
+        state.received = Some((received, since));
+        state.is_alone = is_alone;
         let before = state.carrier.replace(carrier);
         drop(state);
         drop(before);
+        is_held.then(|| self.left(since.began()))
     }
 
     /// The request waits.
     pub fn waits(&self, kind: DelayType) {
-        self.state().wait.get_or_insert_with(|| (kind, Clock::start(), None));
+        let mut state = self.state();
+        let wait = state.wait.get_or_insert_with(|| (kind, Clock::start(), None));
+        if kind.is_held() {
+            (wait.0, state.hold) = (kind, Some(Hold::Now));
+        }
     }
 
     /// How long the request has waited; `None`: it has not.
@@ -134,18 +170,33 @@ impl ConnectionLink {
         Some(AttemptDelay { kind, time: time.unwrap_or_else(|| since.elapsed()) })
     }
 
+    /// The moment at which the attempt's time begins, if that is not its start.
+    pub(super) fn begins(&self) -> Option<Instant> {
+        match self.state().hold? {
+            Hold::Now => Some(Clock::start().began()),
+            Hold::Until(moment) => Some(moment),
+        }
+    }
+
+    /// Whether no other call shared the connection of a suspect.
+    pub(super) fn is_alone(&self) -> bool {
+        self.state().is_alone
+    }
+
     /// The call has its response, or has failed: the attempt can't expire any longer.
     pub fn responded(&self) {
         self.state().received = None;
     }
 
-    /// The attempt has used up its time without a response. Returns whether its connection is given up by that.
+    /// The attempt has used up its time, which was that long, without a response. Returns whether its connection is given up by that:
+    /// one that had it for less than half of the time is not to blame.
     #[must_use]
-    pub fn expire(&self) -> bool {
+    pub fn expire(&self, time: Duration) -> bool {
         let mut state = self.state();
         let (carrier, received) = (state.carrier.clone(), state.received.take());
         drop(state);
-        carrier.zip(received).is_some_and(|(carrier, received)| carrier.expire(received))
+        let received = received.filter(|(_, since)| since.elapsed() >= time / 2);
+        carrier.zip(received).is_some_and(|(carrier, (received, _))| carrier.expire(received))
     }
 
     /// The endpoint that it went to; `None`: none that is known.
@@ -190,11 +241,14 @@ impl RetryContext {
     }
 
     /// How long it continues waiting now that there is a connection, so that those that waited for it don't come immediately: up to the
-    /// delay before it, a second at most, if it has that time.
-    pub fn spread(&mut self, now: Clock, jitter: &mut dyn JitterSource) -> Duration {
+    /// delay before it, a second at most, if it has that time. `left`: how much its operation has, if its own has not begun.
+    pub fn spread(&mut self, now: Clock, left: Option<Duration>, jitter: &mut dyn JitterSource) -> Duration {
         const LONGEST: Duration = Duration::from_secs(1);
         let spread = std::mem::take(&mut self.delay).min(LONGEST).mul_f64(jitter.next_fraction());
-        let has_time = now.at(spread).is_some_and(|until| self.has_time_until(until));
+        let has_time = match left {
+            Some(left) => spread < left,
+            None => now.at(spread).is_some_and(|until| self.has_time_until(until)),
+        };
         if has_time { spread } else { Duration::ZERO }
     }
 

@@ -6,7 +6,8 @@
 //! loop:
 //!     match action:
 //!         Send(attempt)  -> the protocol begins it
-//!         Expire(n)      -> the protocol says what its time-out amounts to: ended(n, result)
+//!         Expire(n)      -> its time begins now if it has waited for a connection in back-off; otherwise the protocol
+//!                           says what its time-out amounts to: ended(n, result)
 //!         Cancel(n)      -> drop it
 //!         Finish(end)    -> return the reply, or why there is none
 //!         Wait(moment)   -> poll the attempts in flight:
@@ -563,6 +564,7 @@ fn follow<P: Protocol>(
                     return Then::Poll;
                 }
             }
+            Action::Expire(number) if progress.postpones(policy, number) => {}
             Action::Expire(number) => {
                 progress.expire_link(policy, number);
                 let attempt = stage.as_mut().attempts().and_then(|attempts| attempts.get(number));

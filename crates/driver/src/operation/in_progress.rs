@@ -1,7 +1,7 @@
 //! An operation in progress, independent of its driver: the pure operation, its clock, its observers and its report.
 
 use super::clock::{Clock, earlier};
-use super::connection_link::{ConnectionLink, RetryContext};
+use super::connection_link::{ConnectionLink, LinkTerms, RetryContext};
 use super::inbound::Inbound;
 use super::jitter::Jitter;
 use super::observe::{self, Entered, Observed, Observers, Outgoing, Transport};
@@ -324,7 +324,12 @@ impl InProgress {
     /// An attempt that is in flight, or was until just now.
     #[inline]
     pub(super) fn started(&self, policy: &Policy, number: u32) -> Option<StartedAttempt> {
-        self.operation.as_ref()?.attempt(policy, number)
+        let operation = self.operation.as_ref()?;
+        let started = operation.attempt(policy, number)?;
+        match self.begins(number).filter(|start| *start > started.start()) {
+            Some(start) => Some(started.postponed(start, operation.limit(policy))),
+            None => Some(started),
+        }
     }
 
     /// The wishes of observers for the request of that attempt, which is about to be sent.
@@ -388,9 +393,9 @@ impl InProgress {
         self.operation.as_ref().and_then(Operation::held) == Some(number)
     }
 
-    /// Whether one more connection that our own stack closes is this operation's doing.
-    pub(super) fn is_culprit(&self) -> bool {
-        self.operation.as_ref().is_some_and(Operation::is_culprit)
+    /// Whether no other call shared the connection of that attempt.
+    pub(super) fn is_alone(&self, number: u32) -> bool {
+        self.links.as_ref().and_then(|link| link.find(number)).is_some_and(|link| link.is_alone())
     }
 
     /// The request can't be sent while an attempt is in flight.
@@ -446,17 +451,22 @@ impl InProgress {
     #[cold]
     pub(super) fn link(
         &mut self,
+        policy: &Policy,
         number: u32,
-        waits_for_ready: Option<bool>,
+        mut terms: LinkTerms,
         retry: Option<(Option<Instant>, Duration)>,
     ) -> ConnectionLink {
-        let retry = retry.map(|(deadline, delay)| {
+        terms.retry = retry.map(|(deadline, delay)| {
             let ledger = self.operation.as_ref().and_then(Operation::notes);
             let failed = ledger.into_iter().flat_map(Ledger::peers).map(|(_, peer)| peer.clone());
             RetryContext { failed: failed.collect(), deadline, delay }
         });
+        if let Some(operation) = &self.operation {
+            terms.is_suspect = operation.is_closed();
+            terms.limit = operation.limit(policy).and_then(|limit| self.clock().at(limit));
+        }
         ConnectionLink::remove(&mut self.links, number);
-        let link = ConnectionLink::new(number, waits_for_ready, retry, self.links.take());
+        let link = ConnectionLink::new(number, terms, self.links.take());
         self.links = Some(link.clone());
         link
     }
@@ -487,14 +497,31 @@ impl InProgress {
     /// That attempt has ended.
     fn unlink(&mut self, policy: &Policy, number: u32, has_failed: bool) {
         self.record_peer(policy, number, has_failed);
+        self.postpones(policy, number);
         ConnectionLink::remove(&mut self.links, number);
+    }
+
+    /// When the time of that attempt begins, if that is not its start: its request has waited for something that takes none of it.
+    #[inline]
+    fn begins(&self, number: u32) -> Option<Duration> {
+        let moment = self.links.as_ref()?.find(number)?.begins()?;
+        Some(moment.saturating_duration_since(self.clock().began()))
+    }
+
+    /// Whether that attempt, whose time seems to be up, has spent it waiting, and has time left.
+    #[cold]
+    pub(super) fn postpones(&mut self, policy: &Policy, number: u32) -> bool {
+        let begins = self.begins(number);
+        begins.is_some_and(|start| begun(&mut self.operation, policy).postpone(policy, number, start))
     }
 
     /// That attempt has used up its time without a response: its connection may be dead.
     #[cold]
     pub(super) fn expire_link(&mut self, policy: &Policy, number: u32) {
         let link = self.links.as_ref().and_then(|link| link.find(number));
-        if link.is_some_and(|link| link.expire()) {
+        let start = self.started(policy, number).map_or(Duration::ZERO, StartedAttempt::start);
+        let time = self.elapsed().saturating_sub(start);
+        if link.is_some_and(|link| link.expire(time)) {
             self.note(policy, Note::CONNECTION_GIVEN_UP);
         }
     }

@@ -1,7 +1,7 @@
 //! The protocol that an operation is made over: it carries attempts out and reports facts.
 
 use super::clock::{Clock, earlier};
-use super::connection_link::ConnectionLink;
+use super::connection_link::LinkTerms;
 use super::in_progress::InProgress;
 use super::jitter::{Jitter, JitterSeeds};
 use super::observe::{Event, Observers, Outgoing, Transport};
@@ -254,21 +254,26 @@ impl AttemptContext<'_> {
         self.clock().elapsed().saturating_sub(start)
     }
 
-    /// Whether one more connection that our own stack closes is this operation's doing.
+    /// Whether no other call shared its connection, so that our own stack can have closed that for its response alone.
     #[must_use]
-    pub fn is_culprit(&self) -> bool {
-        self.progress.is_culprit()
+    pub fn is_alone(&self) -> bool {
+        self.progress.is_alone(self.number)
     }
 
-    /// Links its request to the connection that is going to carry it, if there can be one.
+    /// Links its request to the connection that is going to carry it. `unconnected`: its end, if none can be made.
     #[inline]
     #[doc(hidden)]
-    pub fn link(&mut self, extensions: &mut Extensions, waits_for_ready: Option<bool>) {
-        if ConnectionLink::is_looked_for() {
-            let retry = (self.number > 1 || self.is_resent())
-                .then(|| (self.deadline(), self.started().map_or(Duration::ZERO, StartedAttempt::delay)));
-            extensions.insert(self.progress.link(self.number, waits_for_ready, retry));
-        }
+    pub fn link(
+        &mut self,
+        extensions: &mut Extensions,
+        waits_for_ready: Option<bool>,
+        unconnected: AttemptResult,
+    ) {
+        let retry = (self.number > 1 || self.is_resent())
+            .then(|| (self.deadline(), self.started().map_or(Duration::ZERO, StartedAttempt::delay)));
+        let outwaits_backoff = self.policy.outwaits_backoff(unconnected);
+        let terms = LinkTerms { waits_for_ready, outwaits_backoff, ..LinkTerms::default() };
+        extensions.insert(self.progress.link(self.policy, self.number, terms, retry));
     }
 
     /// It has used up its time without a response: its connection may be dead.

@@ -20,7 +20,7 @@ use gax_driver::__house::{earlier, until};
 use gax_driver::Note;
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{AttemptContext, Name, Protocol, RefusedCredentials, Start, Step};
-use gax_retry::http::{HttpFailure, retry_info_in_json};
+use gax_retry::http::{HttpFailure, TransportFailure, retry_info_in_json};
 use gax_retry::operation::{AttemptResult, Resend, Seen};
 use gax_retry::{AttemptKind, Delivery, ServerDelay, StartedAttempt};
 use gax_wire::__house::{BoxError, retry_after_in};
@@ -185,7 +185,9 @@ impl<S: HttpService<B>, B: Replay> HttpProtocol<S, B, S::ResponseBody> {
                     let Some((mut request, cut)) = self.request.write(context.started()) else {
                         break (NoBody.into(), Part::Head);
                     };
-                    context.link(request.extensions_mut(), None);
+                    let unconnected =
+                        self.result(config, Some(HttpFailure::Transport(TransportFailure::Connect)));
+                    context.link(request.extensions_mut(), None, unconnected);
                     if let Some(mut outgoing) = context.sending() {
                         outgoing.add_headers(request.headers_mut());
                     }

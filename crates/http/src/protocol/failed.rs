@@ -21,8 +21,12 @@ impl<S, B: Replay, R> HttpProtocol<S, B, R> {
         context: &mut AttemptContext<'_>,
     ) -> AttemptResult {
         let mut cause = classify(&*error, part);
-        if cause.is_closed_by_us && context.is_culprit() {
-            cause = Cause::UNREADABLE;
+        if cause.is_closed_by_us {
+            if context.is_alone() {
+                cause = Cause::UNREADABLE;
+            } else {
+                context.note(Note::CONNECTION_CLOSED_FOR_A_RESPONSE);
+            }
         }
         if cause.failure == Some(TransportFailure::Timeout) {
             context.note(Note::INNER_TIMEOUT);

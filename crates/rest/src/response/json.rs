@@ -152,10 +152,6 @@ impl Unread {
     }
 }
 
-fn is_out_of_range(error: &serde_json::Error) -> bool {
-    error.to_string().starts_with("float value out of range")
-}
-
 /// The message of a text that prost-reflect 0.16 refuses and need not: with an Any whose type is missing or unknown, or with the
 /// greatest float, whose usual form, 3.4028235e38, is a little more than the number itself. `None`: there is no such thing in it.
 fn read_mended(kind: &MessageDescriptor, text: &[u8]) -> Option<Result<DynamicMessage, Unread>> {
@@ -170,17 +166,19 @@ fn read_mended(kind: &MessageDescriptor, text: &[u8]) -> Option<Result<DynamicMe
                 restore_empty(&mut message);
                 return Some(Ok(message));
             }
-            Err(error) if is_out_of_range(&error) => {
-                round(&mut value, &track.path())?;
+            Err(error) => {
+                let path = track.path();
+                if round(&mut value, &path).is_none() {
+                    return is_mended.then(|| Err(Unread::new(&error, Some(&path))));
+                }
                 is_mended = true;
             }
-            Err(error) => return is_mended.then(|| Err(Unread::new(&error, Some(&track.path())))),
         }
     }
     None
 }
 
-/// Rounds the number at that place to the greatest float, if that is the nearest one.
+/// Rounds the number at that place to the greatest float, if that is the nearest one and a little less.
 fn round(value: &mut Value, path: &Path) -> Option<()> {
     // Half of the way to the next power of two.
     const OUT_OF_REACH: f64 = 3.402_823_567_797_336_6e38;
@@ -189,7 +187,8 @@ fn round(value: &mut Value, path: &Path) -> Option<()> {
         Segment::Map { key } => value.get_mut(key.as_str()),
         Segment::Enum { .. } | Segment::Unknown => None,
     })?;
-    let number = place.as_f64().filter(|number| number.abs() < OUT_OF_REACH)?;
+    let is_just_above = |number: &f64| number.abs() > f64::from(f32::MAX) && number.abs() < OUT_OF_REACH;
+    let number = place.as_f64().filter(is_just_above)?;
     *place = f64::from(f32::MAX.copysign(if number < 0.0 { -1.0 } else { 1.0 })).into();
     Some(())
 }

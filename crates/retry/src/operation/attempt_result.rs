@@ -133,8 +133,7 @@ pub enum RetryFact {
     /// Yes, whatever set its code is in.
     Yes,
     /// Yes: the client's own HTTP/2 stack has closed the connection because of one response on it, and it is unknown which
-    /// one. The wait before another attempt is spread out, and a third such end in a row is the [operation's
-    /// doing](super::Operation::is_culprit). A [policy](super::Policy::permits) says whether that is retried.
+    /// one. The wait before another attempt is spread out. A [policy](super::Policy::permits) says whether that is retried.
     ClosedByUs,
     /// No, for that reason, whatever set its code is in.
     No(StopReason),

@@ -4,7 +4,7 @@ use super::action::FollowUp;
 use super::state::State;
 use super::{Action, AttemptResult, CommitPoint, End, Outcome, Policy, World};
 use crate::jitter::JitterSource;
-use crate::nanos::{FOREVER, nanos_or_forever};
+use crate::nanos::{FOREVER, bounded, nanos_or_forever};
 use crate::{NoJitter, StartedAttempt, StopReason};
 use std::ops::{Deref, DerefMut};
 use std::time::Duration;
@@ -332,11 +332,25 @@ impl<N> Operation<N> {
         self.state()?.held()
     }
 
-    /// Whether the connection of two attempts in a row, or of all in flight at once, was closed by our own stack for one
-    /// response on it: if that happens again, the response was this operation's, and no other attempt would do better.
+    /// Whether our own stack has closed the connection of the attempt that ended last, for one response on it: this
+    /// operation's or another one's.
     #[must_use]
-    pub fn is_culprit(&self) -> bool {
-        self.state().is_some_and(State::is_culprit)
+    pub fn is_closed(&self) -> bool {
+        self.state().is_some_and(State::is_closed)
+    }
+
+    /// The time at which our clock ends the operation, whatever it does; `None`: never.
+    #[must_use]
+    pub fn limit(&self, policy: &Policy) -> Option<Duration> {
+        bounded(policy.rules.clock_limit().min(self.bound()))
+    }
+
+    /// The time of that attempt, which is in flight, begins only then: it waited for what its request needs. Returns whether that
+    /// is news, and leaves it time.
+    #[doc(hidden)]
+    pub fn postpone(&mut self, policy: &Policy, attempt: u32, start: Duration) -> bool {
+        let limit = self.limit(policy);
+        self.full(policy).state.postpone(attempt, start, limit)
     }
 
     /// Whether a hedge was due and the retry budget did not allow it.

@@ -7,7 +7,7 @@ mod overrides;
 
 use super::hedging::Hedging;
 use super::latencies::Latencies;
-use super::{AttemptResult, RetryFact, World};
+use super::{AttemptResult, Delivery, RetryFact, World};
 #[cfg(feature = "polling")]
 use crate::gax_java::Polling;
 use crate::gax_java::RawSettings;
@@ -356,6 +356,14 @@ impl Policy {
     pub fn permits(&self, result: AttemptResult) -> bool {
         // The server's delay may still come, in the body.
         self.retryable(result.code(), result.retry, true).is_ok() && result.is_repeatable()
+    }
+
+    /// Whether attempts wait for the end of a connection's back-off, which takes neither a number nor their RPC timeouts: if one
+    /// that ends `unconnected` may be followed by another one. By gRPC's rules each is counted instead.
+    #[doc(hidden)]
+    #[must_use]
+    pub fn outwaits_backoff(&self, unconnected: AttemptResult) -> bool {
+        !matches!(self.rules, Rules::Grpc(_)) && self.permits(unconnected.with_delivery(Delivery::NotSent))
     }
 
     /// The codes that are retried only if the server asks for a delay.

@@ -3,6 +3,7 @@
 use crate::transport::chain::{chain, text_of};
 use gax_driver::{Note, OperationReport};
 use gax_text::Escaped;
+use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 
@@ -48,8 +49,14 @@ pub enum ConnectProblem {
     BadCertificate,
     /// The server wants a certificate of the client, or another one.
     ClientNotAccepted,
-    /// The proxy on the way refuses to connect to the server (403), or wants other credentials (407).
+    /// The proxy on the way refuses to connect to the server (403, 405; SOCKS 2, 7, 8), or wants other credentials (407).
     RefusedByProxy,
+    /// The server at the proxy's address is not a proxy of that kind.
+    UnusableProxy,
+    /// The server speaks TLS, and the client does not.
+    EncryptedServer,
+    /// The system has no such address: the path of a Unix socket is too long, for example.
+    UnusableAddress,
 }
 
 impl ConnectProblem {
@@ -123,10 +130,22 @@ impl ConnectProblem {
                 "the proxy rejects the connection: give it valid credentials, let it allow the server, or exempt the server \
                  with no_proxy",
             ),
+            Self::UnusableProxy => &(
+                "connect.unusable_proxy",
+                "the server at the proxy's address is not a proxy of that kind: check its scheme, host and port",
+            ),
+            Self::EncryptedServer => &(
+                "connect.encrypted_server",
+                "the server speaks TLS: write https, or enable TLS in the client",
+            ),
+            Self::UnusableAddress => &(
+                "connect.unusable_address",
+                "the system has no such address: shorten the path of the Unix socket",
+            ),
         })
     }
 
-    const ALL: [Self; 12] = [
+    const ALL: [Self; 15] = [
         Self::IncompleteUri,
         Self::UnsupportedScheme,
         Self::PlaintextServer,
@@ -139,14 +158,17 @@ impl ConnectProblem {
         Self::BadCertificate,
         Self::ClientNotAccepted,
         Self::RefusedByProxy,
+        Self::UnusableProxy,
+        Self::EncryptedServer,
+        Self::UnusableAddress,
     ];
 
     /// The problem that an error speaks of.
     pub fn behind(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut is_connected = false;
         chain(error).find_map(|link| {
-            if link.is::<NoTls>() {
-                return Some(Self::UnsupportedScheme);
+            if let Some(known) = link.downcast_ref::<KnownProblem>() {
+                return Some(known.problem);
             }
             is_connected |= link.is::<hyper::Error>();
             #[cfg(feature = "rustls")]
@@ -165,20 +187,35 @@ impl fmt::Display for ConnectProblem {
     }
 }
 
-/// An `https` target is to be spoken to without TLS.
+/// An error of our own crates, which know its problem.
 #[derive(Debug)]
-#[expect(clippy::exhaustive_structs, reason = "our own crates make it")]
-pub struct NoTls;
+pub struct KnownProblem {
+    problem: ConnectProblem,
+    text: Cow<'static, str>,
+}
 
-impl fmt::Display for NoTls {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
+impl KnownProblem {
+    /// An `https` target is to be spoken to without TLS.
+    pub const NO_TLS: Self = Self {
+        problem: ConnectProblem::UnsupportedScheme,
+        text: Cow::Borrowed(
             "https needs TLS: enable the feature tls-ring or tls-aws-lc, and tls-native-roots or tls-webpki-roots",
-        )
+        ),
+    };
+
+    /// An error of that text.
+    pub fn new(problem: ConnectProblem, text: impl Into<Cow<'static, str>>) -> Self {
+        Self { problem, text: text.into() }
     }
 }
 
-impl Error for NoTls {}
+impl fmt::Display for KnownProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Error for KnownProblem {}
 
 /// The messages of an error and of all its sources, which may repeat what a server sent, and what to do about it, if that is known.
 pub fn explain(error: &(dyn Error + 'static)) -> String {
@@ -192,7 +229,7 @@ pub fn explain(error: &(dyn Error + 'static)) -> String {
 
 /// Connectors say these things with errors of private types.
 fn of_words(words: &str) -> Option<ConnectProblem> {
-    const WORDS: [(&str, ConnectProblem); 8] = [
+    const WORDS: [(&str, ConnectProblem); 16] = [
         // hyper-util's, which reqwest has too, and hyper-tls's.
         ("invalid URL, scheme is missing", ConnectProblem::IncompleteUri),
         ("invalid URL, host is missing", ConnectProblem::IncompleteUri),
@@ -203,8 +240,16 @@ fn of_words(words: &str) -> Option<ConnectProblem> {
         // tonic's.
         ("Connecting to HTTPS without TLS enabled", ConnectProblem::UnsupportedScheme),
         ("HTTP/2 was not negotiated", ConnectProblem::NoCommonProtocol),
-        // A connection's own.
-        ("the proxy rejects the connection: ", ConnectProblem::RefusedByProxy),
+        // Those of hyper-util's proxies, which reqwest has too.
+        ("tunnel error: proxy authorization required", ConnectProblem::RefusedByProxy),
+        ("tunnel error: proxy response headers too long", ConnectProblem::UnusableProxy),
+        ("SOCKS error: connection not allowed", ConnectProblem::RefusedByProxy),
+        ("SOCKS error: command not supported", ConnectProblem::RefusedByProxy),
+        ("SOCKS error: address type not supported", ConnectProblem::RefusedByProxy),
+        ("SOCKS error: credentials not accepted", ConnectProblem::RefusedByProxy),
+        ("SOCKS error: server does not support user/pass", ConnectProblem::RefusedByProxy),
+        ("SOCKS error: server implements authentication incorrectly", ConnectProblem::UnusableProxy),
+        ("SOCKS error: failed parsing server response", ConnectProblem::UnusableProxy),
     ];
     WORDS.into_iter().find(|(start, _)| words.starts_with(start)).map(|(_, problem)| problem)
 }
@@ -305,7 +350,9 @@ mod tests {
             ("invalid URL, host is missing", Some(ConnectProblem::IncompleteUri)),
             ("missing scheme", Some(ConnectProblem::IncompleteUri)),
             ("unsupported scheme gopher", Some(ConnectProblem::UnsupportedScheme)),
-            ("the proxy rejects the connection: it replied 407", Some(ConnectProblem::RefusedByProxy)),
+            ("tunnel error: proxy authorization required", Some(ConnectProblem::RefusedByProxy)),
+            ("SOCKS error: connection not allowed", Some(ConnectProblem::RefusedByProxy)),
+            ("SOCKS error: host unreachable", None),
             ("dns error", None),
         ] {
             assert_eq!(ConnectProblem::behind(&io::Error::other(words)), problem, "{words}");

@@ -16,7 +16,7 @@ mod shared_service;
 pub use chain::{BoxError, NotConnected, chain, text_of};
 pub use classified_error::{ClassifiedError, Finality};
 pub use clone_service::CloneService;
-pub use connect_problem::{ConnectProblem, NoTls, explain};
+pub use connect_problem::{ConnectProblem, KnownProblem, explain};
 pub use h2_cause::{H2Cause, cancel};
 #[cfg(feature = "tower")]
 pub use layer_error::LayerError;

@@ -40,7 +40,7 @@ async fn a_server_that_hangs_up_before_it_says_anything_is_no_connection() {
 /// A server of HTTP/1 or TLS says something, but not HTTP/2.
 #[tokio::test(start_paused = true)]
 async fn a_server_of_another_protocol_fails_calls_with_a_reason() {
-    let alert: (&[u8], _) = (&[0x15, 3, 3, 0, 2, 2, 22], "the server speaks TLS: write https, or set tls");
+    let alert: (&[u8], _) = (&[0x15, 3, 3, 0, 2, 2, 22], "the server speaks TLS, not plain HTTP/2");
     let http_1 = b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n";
     for (said, reason) in [alert, (http_1, "the server speaks HTTP/1, not HTTP/2")] {
         let network = Network::new().with(1, Host::HangsUp(said));
@@ -50,7 +50,7 @@ async fn a_server_of_another_protocol_fails_calls_with_a_reason() {
             assert!(status.message().contains(reason), "{status:?}");
             tokio::time::sleep(ms(10)).await;
         }
-        assert_eq!(network.dialed(1).len(), 1, "with back-off: {:?}", network.dialed(1));
+        assert_eq!(network.dialed(1).len(), 3, "with back-off: {:?}", network.dialed(1));
     }
 }
 
@@ -129,7 +129,7 @@ async fn while_everything_is_down_nothing_is_dialled_too_often_and_nothing_polls
         assert!(usize::try_from(parks).unwrap() < 8 * dials + 130, "{parks} timers for {dials} dials");
         for times in dialed() {
             let mut wait = 0.8;
-            for pair in times.windows(2) {
+            for pair in times.windows(2).skip(2) {
                 // Of one endpoint's addresses, each is dialled as soon as one before it has failed.
                 let waited = pair[1].checked_sub(pair[0]).unwrap().as_secs_f64();
                 assert!(waited >= wait - 0.51, "{waited} s instead of {wait}: {times:?}");
@@ -198,9 +198,9 @@ async fn a_resolver_that_fails_or_panics_is_asked_again() {
     }
     said.dedup();
     assert_eq!(said, ["a resolver panicked", "the resolver found no address", "this resolver fails"]);
-    // 1 s, 1.6 s, 2.56 s and 4.096 s, each give or take a fifth.
+    // 50 ms, 100 ms, 1 s and 1.6 s, each give or take a fifth.
     let took = start.elapsed().as_secs_f64();
-    assert!((9.2 * 0.8..9.4 * 1.2).contains(&took), "{took}");
+    assert!((2.7 * 0.8..2.9 * 1.2).contains(&took), "{took}");
 }
 
 #[tokio::test(start_paused = true)]

@@ -52,7 +52,7 @@ impl Proxy {
 
 /// The server speaks first: its first bytes come in one packet with the proxy's reply.
 async fn forward(mut client: TcpStream, server: SocketAddr, reply: &'static str) {
-    if !reply.starts_with("HTTP/1.1 2") {
+    if !reply.contains("HTTP/1.1 200 Connection") {
         client.write_all(reply.as_bytes()).await.unwrap();
         return;
     }
@@ -133,12 +133,33 @@ async fn a_proxy_that_refuses_says_why() {
 
 #[tokio::test]
 async fn a_refusal_of_a_proxy_is_final() {
-    for reply in ["HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "HTTP/1.1 403 Forbidden\r\n\r\n"] {
+    let long: &str = Box::leak(format!("HTTP/1.1 200 OK\r\nVia: {}", "a".repeat(9_000)).into_boxed_str());
+    for (reply, problem) in [
+        ("HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", ConnectProblem::RefusedByProxy),
+        ("HTTP/1.1 403 Forbidden\r\n\r\n", ConnectProblem::RefusedByProxy),
+        ("HTTP/1.1 405 Method Not Allowed\r\n\r\n", ConnectProblem::RefusedByProxy),
+        ("\x05\x00", ConnectProblem::UnusableProxy),
+        ("SSH-2.0-OpenSSH_9.6\r\n", ConnectProblem::UnusableProxy),
+        (long, ConnectProblem::UnusableProxy),
+    ] {
         let proxy = Proxy::start(SocketAddr::from(([127, 0, 0, 1], 1)), reply).await;
         let connection = Connection::to("a:1").proxy(&*proxy.uri()).connect_lazy().unwrap();
         let report = report_of(&Stack::Layer.list(connection, &Setup::new(settings()).reporting()).await);
-        assert_eq!(report.notes(), [ConnectProblem::RefusedByProxy.note()], "{report}");
+        assert_eq!(report.notes(), [problem.note()], "{report}");
         assert_eq!((report.attempt_count(), proxy.requests().len()), (1, 1));
+    }
+}
+
+/// Responses before the final one say nothing.
+#[tokio::test]
+async fn a_proxy_may_announce_its_response() {
+    let server = server();
+    for before in
+        ["HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 102 Processing\r\nA: b\r\n\r\nHTTP/1.1 103 Hints\r\n\r\n"]
+    {
+        let reply = Box::leak(format!("{before}{MADE}").into_boxed_str());
+        let proxy = Proxy::start(server.address(), reply).await;
+        call(Connection::to("assets.nowhere.invalid:1").proxy(&*proxy.uri()).connect().await.unwrap()).await;
     }
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_connection::{Address, AddressList, ConnectBackoff, Connection, ConnectionBuilder};
+use gax_driver::report::DelayType;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,7 +12,9 @@ use tonic::Code;
 use tonic_gax::RetrySettings;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
-use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, codes, ms, report_of};
+use tonic_gax_tests::{
+    Beat, Reply, Script, Setup, Stack, VirtualClock, VirtualServer, codes, ms, report_of, settings,
+};
 
 /// Connections that are refused: when.
 #[derive(Clone)]
@@ -29,7 +32,7 @@ fn refused() -> (ConnectionBuilder, Refusals) {
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_endpoint_that_refuses_is_met_with_grpc_s_back_off() {
+async fn an_endpoint_that_refuses_is_met_with_two_quick_attempts_and_grpc_s_back_off() {
     let (connection, refusals) = refused();
     let mut client = AssetServiceClient::new(connection.connect_lazy().unwrap());
     let start = VirtualClock::start();
@@ -41,8 +44,10 @@ async fn an_endpoint_that_refuses_is_met_with_grpc_s_back_off() {
     }
     let times = refusals.0.lock().unwrap().clone();
     assert_eq!(times[0], Duration::ZERO);
+    let quick: Vec<_> = times.windows(2).take(2).map(|pair| (pair[1] - pair[0]).as_millis()).collect();
+    assert!((40..=60).contains(&quick[0]) && (80..=120).contains(&quick[1]), "{quick:?}");
     let mut wait = 1.0_f64;
-    for pair in times.windows(2) {
+    for pair in times.windows(2).skip(2) {
         let waited = pair[1].saturating_sub(pair[0]).as_secs_f64();
         assert!((wait * 0.8 - 0.01..=wait * 1.2 + 0.01).contains(&waited), "{waited} instead of {wait}");
         wait = (wait * 1.6).min(120.0);
@@ -77,6 +82,98 @@ async fn calls_of_methods_whose_table_says_so_wait() {
         let (code, time) = if waits { (Code::DeadlineExceeded, 30) } else { (Code::Unavailable, 0) };
         assert_eq!((error.code(), start.elapsed().as_secs()), (code, time), "{says}");
     }
+}
+
+/// A server that refuses connections for so long, and when it was dialled.
+fn down_for(down: Duration) -> (ConnectionBuilder, Refusals, VirtualServer) {
+    let (start, refusals) = (VirtualClock::start(), Refusals(Arc::default()));
+    let server = VirtualServer::start(Script::always(Reply::Serve));
+    let (pipes, times) = (server.connector(), refusals.clone());
+    let list = AddressList::new([Address::from(SocketAddr::from(([10, 0, 0, 1], 1)))]);
+    let connection = Connection::to("http://server").resolver(list).connector(move |_| {
+        let (mut pipes, is_down) = (pipes.clone(), start.elapsed() < down);
+        times.0.lock().unwrap().push(start.elapsed());
+        async move {
+            if is_down {
+                return Err(io::Error::from(io::ErrorKind::ConnectionRefused));
+            }
+            let pipe = tower::Service::call(&mut pipes, http::Uri::from_static("http://server")).await;
+            pipe.map(hyper_util::rt::TokioIo::into_inner).map_err(io::Error::other)
+        }
+    });
+    (connection, refusals, server)
+}
+
+/// Five attempts of 300 ms, in ten seconds.
+fn five() -> tonic_gax::RetrySettingsBuilder {
+    RetrySettings::builder()
+        .initial_retry_delay(ms(100))
+        .initial_rpc_timeout(ms(300))
+        .max_attempts(5)
+        .total_timeout(ms(10_000))
+}
+
+/// Each attempt to connect costs one attempt, and the wait for it none of its time.
+#[tokio::test(start_paused = true)]
+async fn the_wait_for_the_back_off_takes_no_attempt_and_none_of_its_time() {
+    let unavailable = tonic_gax::Code::Unavailable;
+    for stack in Stack::ALL {
+        let (connection, dialled, _server) = down_for(ms(2_000));
+        let setup = Setup::new(five().build().unwrap()).reporting();
+        let report = report_of(&stack.list(connection.connect_lazy().unwrap(), &setup).await);
+        let found = codes(&report);
+        let (last, others) = found.split_last().unwrap();
+        assert_eq!(*last, tonic_gax::Code::Ok, "{report}");
+        assert!(others.iter().all(|code| *code == unavailable) && others.len() >= 2, "{report}");
+        // One may be made between two attempts.
+        assert!((found.len()..=5).contains(&dialled.0.lock().unwrap().len()), "{report}");
+        let last = &report.attempts()[others.len()];
+        assert_eq!(last.rpc_timeout(), Some(ms(300)));
+        assert!(last.end() - last.start() <= ms(1) && last.start() > ms(2_000), "{report}");
+        let delay = report.attempt_delay(last.number()).unwrap();
+        assert_eq!(delay.delay_type(), DelayType::Backoff);
+        assert!(delay.time() > ms(500) && report.to_string().contains("(back-off)"), "{report}");
+    }
+}
+
+/// One that begins while the endpoint is in back-off, too.
+#[tokio::test(start_paused = true)]
+async fn the_first_attempt_of_a_call_waits_for_the_back_off() {
+    let (connection, _, _server) = down_for(ms(2_000));
+    let connection = connection.connect_lazy().unwrap();
+    assert!(Stack::Layer.list(connection.clone(), &Setup::new(settings()).without_retries()).await.is_err());
+    tokio::time::sleep(ms(500)).await;
+    let setup = Setup::new(five().max_attempts(2).build().unwrap()).reporting();
+    let report = report_of(&Stack::Layer.list(connection.clone(), &setup).await);
+    assert_eq!(codes(&report).last(), Some(&tonic_gax::Code::Ok), "{report}");
+    // Where it is not retried, and where it is counted, it fails at once.
+    for setup in [
+        setup.clone().retrying([tonic_gax::Code::Internal]),
+        Setup::new(five().build().unwrap()).compatible(tonic_gax::Compatibility::Grpc),
+    ] {
+        let (connection, _, _server) = down_for(ms(100_000));
+        let connection = connection.connect_lazy().unwrap();
+        assert!(
+            Stack::Layer.list(connection.clone(), &Setup::new(settings()).without_retries()).await.is_err()
+        );
+        let start = VirtualClock::start();
+        let report = report_of(&Stack::Layer.list(connection, &setup).await);
+        assert_eq!(report.attempts()[0].end(), Duration::ZERO, "{report} {:?}", start.elapsed());
+    }
+}
+
+/// Nobody waits for an attempt to connect that comes after the total timeout.
+#[tokio::test(start_paused = true)]
+async fn a_back_off_that_is_longer_than_the_operation_is_not_waited_for() {
+    let (connection, _, _server) = down_for(ms(100_000));
+    let connection = connection.connect_lazy().unwrap();
+    assert!(Stack::Layer.list(connection.clone(), &Setup::new(five().build().unwrap())).await.is_err());
+    tokio::time::sleep(ms(8_000)).await;
+    let setup = Setup::new(five().max_attempts(2).total_timeout(ms(400)).build().unwrap());
+    let start = VirtualClock::start();
+    let status = Stack::Layer.list(connection, &setup).await.unwrap_err();
+    assert_eq!(status.code(), Code::Unavailable);
+    assert!(start.elapsed() <= ms(100), "{:?}", start.elapsed());
 }
 
 #[tokio::test(start_paused = true)]

@@ -20,10 +20,15 @@ pub enum DelayType {
     Connecting,
     /// A free stream, where the server limits how many a connection has.
     Stream,
+    /// The end of the back-off after connections that failed, and the next connection. The attempt's RPC timeout starts afterwards.
+    Backoff,
+    /// A connection without other calls, because our own HTTP/2 stack closed that of the attempt before for one response on it. The
+    /// attempt's RPC timeout starts afterwards.
+    OwnConnection,
 }
 
 impl AttemptDelay {
-    /// Whether the attempt waited for a connection or a stream, at first.
+    /// Whether the attempt waited for a connection, a stream or something else, at first.
     #[must_use]
     pub fn delay_type(self) -> DelayType {
         self.kind
@@ -43,7 +48,14 @@ impl DelayType {
         match self {
             Self::Connecting => "connecting",
             Self::Stream => "gax.stream",
+            Self::Backoff => "gax.backoff",
+            Self::OwnConnection => "gax.own_connection",
         }
+    }
+
+    /// Whether it takes none of the attempt's time.
+    pub(crate) const fn is_held(self) -> bool {
+        matches!(self, Self::Backoff | Self::OwnConnection)
     }
 }
 
@@ -52,6 +64,8 @@ impl fmt::Display for AttemptDelay {
         let what = match self.kind {
             DelayType::Connecting => "a connection",
             DelayType::Stream => "a free stream",
+            DelayType::Backoff => "the next connection after those that failed (back-off)",
+            DelayType::OwnConnection => "a connection of its own",
         };
         write!(f, "{} for {what}", Human(self.time))
     }

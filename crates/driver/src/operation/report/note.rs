@@ -66,6 +66,12 @@ impl Note {
         "driver.inner_timeout",
         "a timeout of the client or of a layer inside the retries ended an attempt before its RPC timeout",
     ));
+    /// The client's own HTTP/2 stack closed a connection because one response on it broke the rules: this operation's, or that of
+    /// another call.
+    pub const CONNECTION_CLOSED_FOR_A_RESPONSE: Self = Self::new(&(
+        "driver.connection_closed_for_a_response",
+        "the client closed a connection because a response on it broke HTTP/2's rules: this call's or another's",
+    ));
     /// The response breaks the rules of its transport, so that it can't be read: the operation ended there,
     /// regardless of which codes are retryable.
     pub const UNREADABLE_RESPONSE: Self = Self::new(&(

@@ -2,8 +2,8 @@
 
 use super::fake::{Act, Script};
 use super::{MS, at_once, done, driver, five_seconds, run, unavailable};
-use crate::operation::{InProgress, Jitter, JitterSeeds, Name, Note, Output, Serving, run_blocking};
-use gax_retry::operation::{Action, AttemptResult, End, Ready, RetryFact, Stop};
+use crate::operation::{InProgress, Jitter, JitterSeeds, Name, Output, Serving, run_blocking};
+use gax_retry::operation::{Action, AttemptResult, End, Ready, Stop};
 use gax_retry::{Code, Policy, RetryBudget, StopReason};
 use std::borrow::Cow;
 use std::future::poll_fn;
@@ -118,23 +118,4 @@ fn for_a_request_that_has_ended_nothing_is_sent() {
             matches!(output, Poll::Ready(Output::Failed(stop)) if stop.reason() == StopReason::Cancelled)
         );
     }
-}
-
-/// A connection that our own stack has closed twice in a row may be closed for this operation's response.
-#[test]
-fn the_third_connection_that_is_closed_by_us_is_this_operations_doing() {
-    let policy = Policy::new(&at_once(4), Code::Unavailable);
-    let mut progress = InProgress::new();
-    progress.begin(JitterSeeds::Off.next());
-    let mut action = progress.start(&policy, None, Ready::Now);
-    let mut culprits = Vec::new();
-    while let Action::Send(attempt) = action {
-        progress.sends(attempt);
-        let mut context = progress.context(&policy, attempt.number());
-        culprits.push((context.is_culprit(), context.note(Note::CONNECTION_GIVEN_UP)));
-        let closed = AttemptResult::failed(Code::Unavailable).with_retry(RetryFact::ClosedByUs);
-        progress.ended(&policy, attempt.number(), closed);
-        action = progress.next(&policy);
-    }
-    assert_eq!(culprits, [(false, true), (false, false), (true, false), (true, false)]);
 }

@@ -2,6 +2,7 @@
 
 use crate::StartedAttempt;
 use crate::nanos::FOREVER;
+use std::time::Duration;
 
 /// The attempts in flight, and the one that left last while it was still of interest. The first lives inline: there
 /// rarely is another.
@@ -137,6 +138,21 @@ impl InFlight {
         let expired = entries.find(|entry| entry.deadline() <= now)?;
         expired.stage = Stage::Expiring;
         Some(expired.attempt.number())
+    }
+
+    /// The time of an attempt begins only at that moment, if it began before. Returns whether that is news, and time is left by it.
+    pub(super) fn postpone(&mut self, number: u32, start: Duration, limit: Option<Duration>) -> bool {
+        let mut entries = self.first.iter_mut().chain(&mut self.others);
+        let Some(entry) = entries.find(|entry| entry.is_in_flight() && entry.attempt.number() == number)
+        else {
+            return false;
+        };
+        let postponed = entry.attempt.postponed(start, limit);
+        if start <= entry.attempt.start() || postponed.has_no_time() {
+            return false;
+        }
+        *entry = Entry { attempt: postponed, stage: Stage::Running, ..*entry };
+        true
     }
 
     /// The earliest moment at which the time of one is up, in nanoseconds; [`FOREVER`] is never.

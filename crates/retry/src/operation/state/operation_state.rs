@@ -1,6 +1,6 @@
 //! Everything that an operation knows once something has gone wrong, or more than one attempt is in flight.
 
-use super::closed::{Closed, spread};
+use super::closed::spread;
 use super::due::Due;
 use super::hedges::Hedges;
 use super::in_flight::{Ended, InFlight};
@@ -17,6 +17,7 @@ use std::num::NonZeroU32;
 use std::time::Duration;
 
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::struct_excessive_bools, reason = "none of them follows from another one")]
 pub(in crate::operation) struct State {
     progress: Progress,
     /// The number of the attempt that was started last.
@@ -30,7 +31,8 @@ pub(in crate::operation) struct State {
     /// The attempt that the caller has part of.
     committed: Option<NonZeroU32>,
     polls: Polls,
-    closed: Closed,
+    /// The attempt that ended last lost a connection that our own stack has closed.
+    is_closed: bool,
     /// The attempt that ended last.
     pub(super) last: Option<NonZeroU32>,
     /// Whether its failure can come of another attempt that was carried out.
@@ -57,7 +59,7 @@ impl State {
             resends: Resends::default(),
             committed: None,
             polls: Polls::default(),
-            closed: Closed::default(),
+            is_closed: false,
             last: None,
             may_be_repetition: false,
             not_carried_out: 0,
@@ -349,7 +351,7 @@ impl State {
         world: &mut impl World,
     ) {
         self.polls.failed(result.progress);
-        self.closed.ended(result.retry == RetryFact::ClosedByUs, self.started);
+        self.is_closed = result.retry == RetryFact::ClosedByUs;
         let is_at_limit = result.timed_out && policy.ends_with(ended, bound);
         let server_delay = policy.heeded(result.server_delay());
         self.may_be_repetition = policy.may_be_repetition(result);
@@ -422,9 +424,17 @@ impl State {
         }
     }
 
-    /// Whether one more connection that our own stack closes is this operation's doing.
-    pub(in crate::operation) fn is_culprit(&self) -> bool {
-        self.closed.is_culprit(self.started)
+    pub(in crate::operation) fn is_closed(&self) -> bool {
+        self.is_closed
+    }
+
+    pub(in crate::operation) fn postpone(
+        &mut self,
+        attempt: u32,
+        start: Duration,
+        limit: Option<Duration>,
+    ) -> bool {
+        self.in_flight.postpone(attempt, start, limit)
     }
 
     /// Starts the attempt that is due, if there is time for it.
@@ -440,7 +450,7 @@ impl State {
             AttemptKind::Hedge => policy.start_hedge(now, bound),
             AttemptKind::Poll => policy.start(self.polls.progress(policy), false, now, bound),
             // gax-java settles a timeout together with its wait, which does not know of the spread.
-            _ if self.closed.has_spread() => {
+            _ if self.is_closed => {
                 policy.start(&mut self.progress, false, now, bound.min(policy.rules.time_limit()))
             }
             _ => policy.start(&mut self.progress, self.started == 0, now, bound),

@@ -15,46 +15,19 @@ fn attempts(most: u32) -> RetrySettings {
     base().to_builder().max_attempts(most).retry_delay_multiplier(1.0).jittered(false).build().unwrap()
 }
 
-/// Whether the attempt that is in flight would be the reason, at each of the ends.
-fn culprits(policy: &Policy, ends: &[AttemptResult]) -> Vec<bool> {
-    let mut operation = ByHand::begin(policy);
+#[test]
+fn the_last_end_says_whether_the_connection_was_closed() {
+    let policy = Policy::new(&attempts(9), Code::Unavailable);
+    let mut operation = ByHand::begin(&policy);
     operation.send();
-    let culprit = |end: &AttemptResult| {
-        let is_culprit = operation.operation().is_culprit();
-        // On to the next attempt.
-        operation.ends(*end);
+    let ends = [closed(), closed(), unavailable(), closed()];
+    let found = ends.map(|end| {
+        operation.ends(end);
         let wait = operation.wait();
         operation.after(wait).send();
-        is_culprit
-    };
-    ends.iter().map(culprit).collect()
-}
-
-#[test]
-fn the_third_end_in_a_row_is_the_operations_own_doing() {
-    let policy = Policy::new(&attempts(9), Code::Unavailable);
-    assert_eq!(culprits(&policy, &[closed(); 3]), [false, false, true]);
-    let others = [closed(), closed(), unavailable(), closed(), closed(), closed()];
-    assert_eq!(culprits(&policy, &others), [false, false, true, false, false, true]);
-}
-
-/// They share a connection.
-#[test]
-fn hedges_that_end_together_count_once() {
-    let hedging = Hedging::new(9).delay(10 * MS).non_fatal_codes(Code::Unavailable);
-    let mut operation = ByHand::begin(&documented().with_hedging(hedging));
-    let sent = operation.until(25 * MS).len();
-    assert_eq!(sent, 3);
-    for number in 1..=3 {
-        assert!(!operation.operation().is_culprit(), "{number}");
-        operation.ended(number, closed());
-    }
-    assert_eq!(
-        operation.until(500 * MS),
-        ["25 hedge 4", "35 hedge 5", "45 hedge 6", "55 hedge 7", "65 hedge 8", "75 hedge 9"]
-    );
-    operation.ended(4, closed());
-    assert!(!operation.operation().is_culprit());
+        operation.operation().is_closed()
+    });
+    assert_eq!(found, [true, true, false, true]);
 }
 
 /// With waits that are jittered, and with those that are not.
