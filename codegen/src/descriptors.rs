@@ -18,6 +18,8 @@ pub(crate) struct Descriptors {
     pub(crate) services: Vec<ProtoService>,
     /// Per package its messages and enums, as Rust spells them.
     types: HashMap<String, HashSet<String>>,
+    /// Per package the modules of its messages, in which nested types are.
+    nesting: HashMap<String, HashSet<String>>,
     packages: HashSet<String>,
 }
 
@@ -52,7 +54,8 @@ pub(crate) struct ProtoMethod {
 impl Descriptors {
     pub(crate) fn new(set: &FileDescriptorSet) -> Self {
         let messages = messages(set);
-        let mut descriptors = Self { services: Vec::new(), types: HashMap::new(), packages: HashSet::new() };
+        let (types, nesting, packages) = (HashMap::new(), HashMap::new(), HashSet::new());
+        let mut descriptors = Self { services: Vec::new(), types, nesting, packages };
         for file in &set.file {
             descriptors.packages.insert(file.package().to_owned());
             let types = descriptors.types.entry(file.package().to_owned()).or_default();
@@ -62,6 +65,13 @@ impl Descriptors {
                     .chain(file.enum_type.iter().map(EnumDescriptorProto::name))
                     .map(ToUpperCamelCase::to_upper_camel_case),
             );
+            let nests = |message: &&DescriptorProto| {
+                let has_oneof = message.field.iter().any(|field| field.oneof_index.is_some());
+                has_oneof || !message.nested_type.is_empty() || !message.enum_type.is_empty()
+            };
+            let nesting =
+                file.message_type.iter().filter(nests).map(|message| message.name().to_snake_case());
+            descriptors.nesting.entry(file.package().to_owned()).or_default().extend(nesting);
             let services = file.service.iter().map(|service| ProtoService::new(file, service, &messages));
             descriptors.services.extend(services);
         }
@@ -76,11 +86,22 @@ impl Descriptors {
     /// The modules inside a package's module: one for each subpackage, and one for each of its types,
     /// which may have nested ones.
     pub(crate) fn modules(&self, package: &str) -> HashSet<String> {
-        let prefix = if package.is_empty() { String::new() } else { format!("{package}.") };
-        let packages = self.packages.iter().filter_map(|other| other.strip_prefix(&prefix));
-        let subpackages = packages.filter_map(|rest| rest.split('.').next());
         let types = self.types.get(package).into_iter().flatten();
-        subpackages.chain(types.map(String::as_str)).map(ToSnakeCase::to_snake_case).collect()
+        self.subpackages(package).chain(types.map(|name| name.to_snake_case())).collect()
+    }
+
+    /// Those of them that there are.
+    pub(crate) fn modules_in_use(&self, package: &str) -> HashSet<String> {
+        self.subpackages(package).chain(self.nesting.get(package).into_iter().flatten().cloned()).collect()
+    }
+
+    fn subpackages(&self, package: &str) -> impl Iterator<Item = String> {
+        let prefix = if package.is_empty() { String::new() } else { format!("{package}.") };
+        let packages = self.packages.iter().filter_map(move |other| other.strip_prefix(&prefix));
+        packages
+            .filter(|rest| !rest.is_empty())
+            .filter_map(|rest| rest.split('.').next())
+            .map(ToSnakeCase::to_snake_case)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Why code can't be generated.
 
-use gax_table::{Finding, RoutingError, TableError};
+use gax_table::{Finding, TableError};
 use gax_text::Escaped;
 use miette::{Diagnostic, LabeledSpan, NamedSource, SourceCode};
 use std::error::Error as StdError;
@@ -29,6 +29,10 @@ pub struct Error(Box<ErrorKind>);
 const EDITIONS: &str = "write syntax = \"proto3\" in place of the edition, with optional for fields whose presence counts, or take \
                         the file as it was before editions";
 
+/// The advice for protos with names that Rust has no place for.
+const LIMITS: &str = "rename what is named, or generate its messages elsewhere and name their Rust path with extern_path(): prost makes \
+                      one item of Rust of each";
+
 enum ErrorKind {
     Table {
         error: TableError,
@@ -37,11 +41,8 @@ enum ErrorKind {
     Protos(protox::Error),
     /// The place, or the file alone.
     Editions(String),
-    /// An annotation that can't be used: the problem with its place, and the advice.
-    Annotation {
-        problem: String,
-        help: String,
-    },
+    /// What Rust code can't be generated for: each problem with its place.
+    Limits(Vec<String>),
     UnknownNames(Vec<Finding>),
     Option {
         option: String,
@@ -85,10 +86,9 @@ impl Error {
         Self(Box::new(ErrorKind::Editions(place.into())))
     }
 
-    /// An annotation of a method that can't be used.
-    pub(crate) fn annotation(place: &str, method: &str, error: &RoutingError) -> Self {
-        let problem = format!("{place}: {method}: {error}");
-        Self(Box::new(ErrorKind::Annotation { problem, help: error.help().to_owned() }))
+    /// Protos that Rust code can't be generated for; each problem begins with its place.
+    pub(crate) fn limits(problems: Vec<String>) -> Self {
+        Self(Box::new(ErrorKind::Limits(problems)))
     }
 
     /// Whether a retry table is at fault.
@@ -97,10 +97,10 @@ impl Error {
         matches!(*self.0, ErrorKind::Table { .. } | ErrorKind::UnknownNames(_))
     }
 
-    /// Whether the protos don't compile, or an annotation in them can't be used.
+    /// Whether the protos don't compile, or have what Rust code can't be generated for.
     #[must_use]
     pub fn is_protos(&self) -> bool {
-        matches!(*self.0, ErrorKind::Protos(_) | ErrorKind::Editions(_) | ErrorKind::Annotation { .. })
+        matches!(*self.0, ErrorKind::Protos(_) | ErrorKind::Editions(_) | ErrorKind::Limits(_))
     }
 
     /// The names in retry tables that no proto has, where
@@ -115,12 +115,12 @@ impl Error {
     fn help_text(&self) -> Option<String> {
         match &*self.0 {
             ErrorKind::Table { error, .. } => error.help().map(str::to_owned),
-            ErrorKind::Protos(error) if error.is_file_not_found() => Some(
-                "name the directory that its path starts from as an include path (--proto-path)".to_owned(),
-            ),
+            ErrorKind::Protos(error) if error.is_file_not_found() => {
+                Some("name the directory that its path starts from as an include path".to_owned())
+            }
             ErrorKind::Protos(error) => error.help().map(|help| help.to_string()),
             ErrorKind::Editions(_) => Some(EDITIONS.to_owned()),
-            ErrorKind::Annotation { help, .. } => Some(help.clone()),
+            ErrorKind::Limits(_) => Some(LIMITS.to_owned()),
             ErrorKind::UnknownNames(_) => {
                 Some("correct the table, or allow unknown names with deny_unknown_methods(false)".to_owned())
             }
@@ -150,7 +150,7 @@ impl fmt::Display for ErrorKind {
             ErrorKind::Editions(place) => {
                 write!(f, "{place}: the file uses editions, which prost 0.14 does not have")
             }
-            ErrorKind::Annotation { problem, .. } => f.write_str(problem),
+            ErrorKind::Limits(problems) => f.write_str(&problems.join("; ")),
             ErrorKind::UnknownNames(findings) => {
                 f.write_str("the retry table has names that no proto has: ")?;
                 for (index, finding) in findings.iter().enumerate() {
@@ -189,7 +189,7 @@ impl StdError for Error {
             ErrorKind::Protos(error) => error.source(),
             ErrorKind::Io { error, .. } | ErrorKind::Generator(error) => Some(error),
             ErrorKind::Editions(_)
-            | ErrorKind::Annotation { .. }
+            | ErrorKind::Limits(_)
             | ErrorKind::UnknownNames(_)
             | ErrorKind::Option { .. } => None,
         }
@@ -202,7 +202,7 @@ impl Diagnostic for Error {
             ErrorKind::Table { .. } => "retry::table",
             ErrorKind::Protos(error) => return error.code(),
             ErrorKind::Editions(_) => "build::editions",
-            ErrorKind::Annotation { .. } => "build::annotation",
+            ErrorKind::Limits(_) => "build::limits",
             ErrorKind::UnknownNames(_) => "retry::unknown-method",
             ErrorKind::Option { .. } => "build::option",
             ErrorKind::Io { .. } => "build::io",

@@ -1,7 +1,7 @@
 //! Adds our code to what tonic generates for a service.
 
 use crate::descriptors::full_name;
-use crate::emit::Emitter;
+use crate::emit::{BARE_TYPES, Emitter};
 use crate::generator_config::{GeneratorConfig, TonicCode};
 use crate::operation_types;
 use crate::page_items::ResolvedItems;
@@ -37,6 +37,18 @@ impl Generator {
     }
 }
 
+/// The service with a path for each type: tonic looks for `bool`, which is the wrapper `BoolValue` in Rust, in the package.
+fn with_paths(mut service: Service) -> Service {
+    for method in &mut service.methods {
+        for path in [&mut method.input_type, &mut method.output_type] {
+            if BARE_TYPES.contains(&&**path) && path != "()" {
+                *path = format!("::core::primitive::{path}");
+            }
+        }
+    }
+    service
+}
+
 impl ServiceGenerator for Generator {
     fn generate(&mut self, service: Service, buf: &mut String) {
         if self.pages.take(&self.config.pages, &service) {
@@ -49,7 +61,7 @@ impl ServiceGenerator for Generator {
         if client || server {
             let tonic = || self.tonic.clone().build_client(client).build_server(server).service_generator();
             let generator = self.generators.entry(code.tonic).or_insert_with(tonic);
-            generator.generate(operation_types::without(service.clone()), buf);
+            generator.generate(with_paths(operation_types::without(service.clone())), buf);
         }
         self.services.push(service);
         // A package without any code before its end would be left out.

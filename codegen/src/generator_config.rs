@@ -4,10 +4,10 @@ use crate::describe::{MethodOptions, describe};
 use crate::descriptors::{Descriptors, ProtoService};
 use crate::join::{JoinedService, join};
 use crate::message_fields::unfit_field;
-use crate::names::{ServiceNames, service_names};
+use crate::names::{ServiceNames, module_stem, service_names};
 use crate::page_items::PageItems;
 use gax_table::{Finding, MissingMixin, RetryTable, ServiceDescription, ServiceYaml, Severity, TableError};
-use heck::ToSnakeCase as _;
+use heck::{ToSnakeCase as _, ToUpperCamelCase as _};
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 /// Which service gets which code, and what is wrong with the names of services and RPCs.
@@ -129,11 +129,14 @@ impl GeneratorConfig {
             clashes: unfit,
         };
         config.clashes.extend(missing.iter().map(MissingMixin::finding));
+        let mut modules: HashMap<&str, HashSet<String>> = HashMap::new();
         for service in &descriptors.services {
+            let taken = modules.entry(&service.package);
+            let taken = taken.or_insert_with(|| descriptors.modules_in_use(&service.package));
             let tonic = if options.is_extern(service) {
                 TonicCode::default()
             } else {
-                compiling(service, options, &mut config.clashes)
+                compiling(service, options, taken, &mut config.clashes)
             };
             let gax = gax.remove(service.full_name.as_str());
             if tonic != TonicCode::default() || gax.is_some() || mixed_in.contains(service.full_name.as_str())
@@ -221,6 +224,7 @@ fn batch_descriptors(
 fn compiling(
     service: &ProtoService,
     options: &GeneratorOptions<'_>,
+    modules: &mut HashSet<String>,
     findings: &mut Vec<Finding>,
 ) -> TonicCode {
     let TonicCode { mut client, mut server } = options.tonic;
@@ -254,15 +258,54 @@ fn compiling(
         );
         client = false;
     }
-    // Type parameters that tonic bounds by the trait of the service.
-    if server && matches!(&*service.name, "T" | "B") {
+    let stem = module_stem(&service.name.to_upper_camel_case());
+    for (is_wanted, end) in [(&mut client, "client"), (&mut server, "server")] {
+        let module = format!("{stem}_{end}");
+        if *is_wanted && !modules.insert(module.clone()) {
+            let what = format!(
+                "the module {module} of {}, of tonic's own {end}, is also that of a message, subpackage or service",
+                service.full_name
+            );
+            let help =
+                "rename the service, or what it is named like; the client that retries doesn't need tonic's";
+            clash(what, &format!("that {end}"), help);
+            *is_wanted = false;
+        }
+    }
+    if server && TAKEN_BY_SERVERS.contains(&&*service.name.to_upper_camel_case()) {
         let what =
-            format!("the service {} is named like a type parameter of tonic's own server", service.full_name);
+            format!("the service {} is named like a type or trait in tonic's own server", service.full_name);
         clash(what, "that server", "rename the service");
         server = false;
     }
     TonicCode { client, server }
 }
+
+/// What tonic's own server names without a path, next to the trait that is named like the service.
+const TAKEN_BY_SERVERS: [&str; 22] = [
+    "Arc",
+    "B",
+    "Body",
+    "Box",
+    "BoxFuture",
+    "BoxStream",
+    "Clone",
+    "CompressionEncoding",
+    "Context",
+    "Default",
+    "EnabledCompressionEncodings",
+    "Future",
+    "InterceptedService",
+    "Into",
+    "Option",
+    "Poll",
+    "Result",
+    "Send",
+    "Service",
+    "StdError",
+    "Sync",
+    "T",
+];
 
 /// The functions that tonic's own client has for itself.
 const FUNCTIONS_OF_CLIENTS: [&str; 8] = [

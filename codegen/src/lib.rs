@@ -15,6 +15,7 @@ mod include_file;
 mod includes;
 mod join;
 mod kind;
+mod limits;
 mod message_fields;
 mod names;
 mod operation_types;

@@ -127,7 +127,7 @@ pub(crate) fn service_names(
 }
 
 /// The stem of a service's modules, as tonic makes it: an underscore before each capital.
-fn module_stem(camel: &str) -> String {
+pub(crate) fn module_stem(camel: &str) -> String {
     let mut stem = String::new();
     for (index, character) in camel.chars().enumerate() {
         if index > 0 && character.is_uppercase() {

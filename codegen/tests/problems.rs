@@ -2,7 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use miette::Diagnostic;
-use tonic_gax_build::{Builder, Dialect, Error, GeneratedFile, Severity, configure};
+use tonic_gax_build::{Builder, Dialect, Error, Finding, GeneratedFile, Severity, configure};
 
 const DATA: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
 
@@ -65,7 +65,7 @@ fn unknown_names_are_an_error_where_they_are_denied() {
       ], "timeout": "5s"}]}"#;
     let generated = table(published).deny_unknown_methods(true).build_client(false);
     let generated = generated.generate(&["edge.proto"], &[DATA]).unwrap();
-    let rules = generated.findings().iter().map(tonic_gax_build::Finding::rule);
+    let rules = generated.findings().iter().map(Finding::rule);
     assert_eq!(rules.filter(|rule| rule.starts_with("unknown-")).count(), 3);
 }
 
@@ -238,7 +238,7 @@ fn rpcs_of_one_function_are_reported() {
           tonic's own client and server; rename one of the two",
             "warning[clashing-methods]: Connect of a.v1.Client is connect in Rust, as is a function of tonic's own client, so \
           that a.v1.Client has none of that client; rename it, or call it by the client that retries, which has another name for it",
-            "warning[clashing-methods]: the service a.v1.T is named like a type parameter of tonic's own server, so that a.v1.T \
+            "warning[clashing-methods]: the service a.v1.T is named like a type or trait in tonic's own server, so that a.v1.T \
           has none of that server; rename the service"
         ]
     );
@@ -286,7 +286,7 @@ fn descriptors_with_editions_are_an_error_that_names_the_file() {
 }
 
 /// A service with that option for its method `Get`, whose request has `string name = 1` and `Inner inner = 2`.
-fn annotated(option: &str) -> Error {
+fn annotated(option: &str) -> Vec<Finding> {
     let proto = format!(
         "syntax = \"proto3\";\npackage a.v1;\nimport \"google/api/annotations.proto\";\nimport \"google/api/client.proto\";\n\
          import \"google/api/routing.proto\";\nmessage Inner {{ repeated string names = 1; }}\n\
@@ -299,13 +299,13 @@ fn annotated(option: &str) -> Error {
     std::fs::write(folder.join("a.proto"), proto).unwrap();
     let protos = std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../proto"));
     let table = table(r#"{"methodConfig": []}"#);
-    let error = table.generate(&["a.proto"], &[&folder, &protos]).unwrap_err();
+    let generated = table.build_rest(true).generate(&["a.proto"], &[&folder, &protos]).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
-    error
+    generated.findings().to_vec()
 }
 
 #[test]
-fn an_annotation_that_cannot_be_used_is_an_error_with_its_place() {
+fn an_annotation_that_cannot_be_used_is_a_warning_with_its_place() {
     for (option, problem) in [
         (
             "option (google.api.http) = { get: \"/v1/{name=**}/more\" };",
@@ -324,12 +324,111 @@ fn an_annotation_that_cannot_be_used_is_an_error_with_its_place() {
             "the path template \"a/*\" has 0 variables, where google.api.routing requires one (character 1)",
         ),
     ] {
-        let error = annotated(option);
-        assert!(error.is_protos());
-        assert_eq!(error.to_string(), format!("a.proto:11:5: a.v1.A.Get: {problem}"));
-        assert!(format!("{error:?}").contains("\n  help: "), "{error:?}");
-        assert_eq!(error.code().unwrap().to_string(), "build::annotation");
+        let findings = annotated(option);
+        let mut without = vec!["its requests have no header for routing"];
+        if option.contains("api.http") {
+            without.push("the client over REST does not have it");
+        }
+        let expected =
+            without.iter().map(|without| format!("a.proto:11:5: a.v1.A.Get: {problem}, so that {without}"));
+        let found: Vec<&str> = findings.iter().map(Finding::message).collect();
+        assert_eq!(found, expected.collect::<Vec<_>>());
+        assert!(
+            findings
+                .iter()
+                .all(|finding| finding.rule() == "unusable-annotation" && finding.help().is_some())
+        );
     }
+}
+
+/// What the generator says of a proto's text.
+fn odd(text: &str) -> Result<Vec<String>, String> {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+    static COUNT: AtomicUsize = AtomicUsize::new(0);
+    let number = COUNT.fetch_add(1, Ordering::Relaxed);
+    let folder = std::env::temp_dir().join(format!("gax-odd-{}-{number}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("odd.proto"), format!("syntax = \"proto3\";\npackage odd;\n{text}")).unwrap();
+    let generated = table(r#"{"methodConfig": []}"#).generate(&["odd.proto"], &[&folder]);
+    std::fs::remove_dir_all(&folder).unwrap();
+    match generated {
+        Ok(generated) => {
+            for file in generated.files() {
+                syn::parse_file(file.content()).unwrap();
+            }
+            Ok(generated.findings().iter().map(|finding| finding.message().to_owned()).collect())
+        }
+        Err(error) => {
+            assert!(error.is_protos() && format!("{error:?}").contains("\n  help: "), "{error:?}");
+            Err(error.to_string())
+        }
+    }
+}
+
+#[test]
+fn what_rust_has_no_name_for_is_an_error_before_prost_is_asked() {
+    for (text, problem) in [
+        (
+            "message M { string _ = 1; }",
+            "3:13: the field _ of odd.M has no name in Rust, because it has neither letters nor digits",
+        ),
+        (
+            "message __ {}",
+            "3:1: the message odd.__ has no name in Rust, because it has neither letters nor digits",
+        ),
+        ("service _ {}", "3:1: the service _ has no name in Rust, because it has neither letters nor digits"),
+        (
+            "message M { oneof _ { string a = 1; } }",
+            "3:13: the oneof _ of odd.M has no name in Rust, because it has neither letters nor digits",
+        ),
+        (
+            "enum E { _ = 0; }",
+            "3:10: the value _ of E has no name in Rust, because it has neither letters nor digits",
+        ),
+        (
+            "enum E { A_B = 0; AB = 1; a_b = 2; }",
+            "3:27: the value a_b of E and the value A_B of E are both AB in Rust",
+        ),
+        (
+            "enum Kind { KIND_A = 0; A = 1; }",
+            "3:25: the value A of Kind and the value KIND_A of Kind are both A in Rust",
+        ),
+        (
+            "message a_b {}\nmessage A_b {}",
+            "4:1: the message odd.A_b and the message odd.a_b are both AB in Rust",
+        ),
+        (
+            "message M { message x {} enum X { A = 0; } }",
+            "3:26: the enum odd.M.X and the message odd.M.x are both X in Rust",
+        ),
+        (
+            "message M { string ab_c = 1; oneof abC { string x = 2; } }",
+            "3:30: the oneof abC of odd.M and the field ab_c of odd.M are both ab_c in Rust",
+        ),
+    ] {
+        let error = odd(text).unwrap_err();
+        assert_eq!(error, format!("odd.proto:{problem}"), "{text}");
+    }
+    let both = odd("message M { string _ = 1; }\nenum E { _ = 0; }").unwrap_err();
+    assert!(both.contains("odd.proto:3:13: ") && both.contains("; odd.proto:4:10: "), "{both}");
+}
+
+#[test]
+fn an_rpc_or_module_that_rust_has_no_place_for_is_left_out_with_a_warning() {
+    let left_out = odd("message M {}\nservice S { rpc _(M) returns (M); rpc Get(M) returns (M); }").unwrap();
+    assert_eq!(
+        left_out,
+        ["odd.proto:4:13: the RPC \"_\" of odd.S has no name in Rust, so that it is left out"]
+    );
+    let module =
+        odd("message SClient { message Inner {} }\nservice S { rpc Get(SClient) returns (SClient); }")
+            .unwrap();
+    let words = "the module s_client of odd.S, of tonic's own client, is also that of a message, subpackage or service, so that odd.S has none of that client";
+    assert_eq!(module, [words]);
+    let twice =
+        odd("message M {}\nservice A_b { rpc G(M) returns (M); }\nservice a_B { rpc G(M) returns (M); }")
+            .unwrap();
+    assert_eq!(twice.len(), 2, "{twice:?}");
 }
 
 /// A service whose method fills a field of its request.

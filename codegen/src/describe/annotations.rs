@@ -3,10 +3,9 @@
 use super::options::MethodOptions;
 use super::place::place_of;
 use super::proto_fields::ProtoFields;
-use crate::Error;
 use crate::descriptors::full_name;
 use gax_table::descriptors::MethodOptions as Options;
-use gax_table::{RequestParam, RoutingError, http_params, routing_params};
+use gax_table::{Finding, RequestParam, RoutingError, Severity, http_params, routing_params};
 use prost_types::FileDescriptorSet;
 use std::collections::HashMap;
 
@@ -29,8 +28,8 @@ impl Annotations {
         set: &FileDescriptorSet,
         options: &MethodOptions,
         is_wanted: impl Fn(&str, &str) -> bool,
-    ) -> Result<Self, Error> {
-        let (mut annotations, mut types) = (Self::default(), None);
+    ) -> (Self, Vec<Finding>) {
+        let (mut annotations, mut types, mut unusable) = (Self::default(), None, Vec::new());
         for file in &set.file {
             for (place, service) in file.service.iter().enumerate() {
                 let name = full_name(file.package(), service.name());
@@ -52,13 +51,18 @@ impl Annotations {
                         Err((error, option)) => {
                             let place = place_of(file, [place, index], option);
                             let method = format!("{name}.{}", method.name());
-                            return Err(Error::annotation(&place, &method, &error));
+                            unusable.push(unusable_annotation(
+                                &place,
+                                &method,
+                                &error,
+                                "its requests have no header for routing",
+                            ));
                         }
                     }
                 }
             }
         }
-        Ok(annotations)
+        (annotations, unusable)
     }
 
     /// Where the service is, by `google.api.default_host`.
@@ -76,6 +80,12 @@ impl Annotations {
         let params = self.params.get(&(service.to_owned(), method.to_owned()));
         params.map(Vec::as_slice).unwrap_or_default()
     }
+}
+
+/// A warning of an annotation that can't be used, and what its method does without.
+pub(super) fn unusable_annotation(place: &str, method: &str, error: &RoutingError, without: &str) -> Finding {
+    let message = format!("{place}: {method}: {error}, so that {without}");
+    Finding::new("unusable-annotation", Severity::Warning, message).with_help(error.help().to_owned())
 }
 
 /// The parameters of a method: by `google.api.routing` or, without it, for a service of Google's by `google.api.http`. With an error

@@ -1,14 +1,13 @@
 //! The descriptors that the clients over REST of a build share: all messages, and the RPCs that are called.
 
-use super::annotations::HTTP;
+use super::annotations::{HTTP, unusable_annotation};
 use super::options::MethodOptions;
 use super::place::place_of;
 use super::proto_fields::ProtoFields;
-use crate::Error;
 use crate::descriptors::full_name;
 use crate::join::JoinedService;
 use gax_table::descriptors::{self, HttpRule, Method, Service};
-use gax_table::{ServiceYaml, YamlHttpRule};
+use gax_table::{Finding, ServiceYaml, YamlHttpRule};
 use prost::Message;
 use prost_types::{DescriptorProto, EnumDescriptorProto, FileDescriptorSet, ServiceDescriptorProto};
 use std::collections::{HashMap, HashSet};
@@ -22,6 +21,8 @@ pub(crate) struct RestDescriptors {
     set: FileDescriptorSet,
     options: MethodOptions,
     yaml: Option<ServiceYaml>,
+    /// RPCs by whose rules no requests can be made, by service and name.
+    left_out: HashSet<(String, String)>,
 }
 
 /// `google.protobuf.FileDescriptorSet`, with the options that matter here.
@@ -53,18 +54,16 @@ struct RestFile {
 }
 
 impl RestDescriptors {
-    /// Those of all files. The rules of the service YAML go over those of the protos.
-    ///
-    /// # Errors
-    ///
-    /// No requests can be made by a rule.
+    /// Those of all files, with a finding for each RPC by whose rule no requests can be made. The rules of the service YAML go over those
+    /// of the protos.
     pub(crate) fn new(
         set: &FileDescriptorSet,
         options: MethodOptions,
         yaml: Option<&ServiceYaml>,
         is_wanted: impl Fn(&str, &str) -> bool,
-    ) -> Result<Self, Error> {
-        let rest = Self { set: set.clone(), options, yaml: yaml.cloned() };
+    ) -> (Self, Vec<Finding>) {
+        let mut rest = Self { set: set.clone(), options, yaml: yaml.cloned(), left_out: HashSet::new() };
+        let mut unusable = Vec::new();
         let fields = ProtoFields::of(set);
         for file in &set.file {
             for (number, service) in file.service.iter().enumerate() {
@@ -72,19 +71,21 @@ impl RestDescriptors {
                 let wanted = service.method.iter().enumerate();
                 for (index, method) in wanted.filter(|(_, method)| is_wanted(&name, method.name())) {
                     let Some(rule) = rest.rule(&name, method.name()) else { continue };
-                    let checked = rule.check(method.input_type(), method.output_type(), &fields);
-                    checked.map_err(|error| {
+                    if let Err(error) = rule.check(method.input_type(), method.output_type(), &fields) {
                         let place = if rest.yaml_rule(&name, method.name()).is_some() {
                             "the service YAML".to_owned()
                         } else {
                             place_of(file, [number, index], HTTP)
                         };
-                        Error::annotation(&place, &format!("{name}.{}", method.name()), &error)
-                    })?;
+                        let full_name = format!("{name}.{}", method.name());
+                        let without = "the client over REST does not have it";
+                        unusable.push(unusable_annotation(&place, &full_name, &error, without));
+                        rest.left_out.insert((name.clone(), method.name().to_owned()));
+                    }
                 }
             }
         }
-        Ok(rest)
+        (rest, unusable)
     }
 
     /// Those of these services' clients, encoded.
@@ -136,6 +137,9 @@ impl RestDescriptors {
     }
 
     fn rule(&self, service: &str, method: &str) -> Option<HttpRule> {
+        if self.left_out.contains(&(service.to_owned(), method.to_owned())) {
+            return None;
+        }
         let of_proto = || self.options.of(service, method)?.http.clone();
         self.yaml_rule(service, method).map(of_yaml).or_else(of_proto)
     }

@@ -21,7 +21,7 @@ pub(super) fn client(
     let runtime = &emitter.runtime;
     let client = format_ident!("{}", names.client);
     let settings = format_ident!("{}", names.settings);
-    let docs = DocLines::new(format!("A client of `{full_name}` that retries as its retry table says."))
+    let docs = DocLines::new(format!("A client of `{full_name}` that retries as its retry table says (tonic's own client of this name does not)."))
         .block(rustdoc(comment));
     let default = emitter.build_transport.then(|| quote!(= ::tonic::transport::Channel));
     let connect = emitter.build_transport.then(|| connect(runtime, &client, &settings));

@@ -13,3 +13,4 @@ mod settings;
 mod statics;
 
 pub(crate) use emitter::Emitter;
+pub(crate) use rpc::BARE_TYPES;

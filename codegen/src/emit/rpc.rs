@@ -12,7 +12,7 @@ use prost_build::{Method, Module};
 use quote::{format_ident, quote};
 
 /// Types that prost writes without a path.
-const BARE_TYPES: [&str; 8] = ["()", "bool", "i32", "i64", "u32", "u64", "f32", "f64"];
+pub(crate) const BARE_TYPES: [&str; 8] = ["()", "bool", "i32", "i64", "u32", "u64", "f32", "f64"];
 
 /// One RPC.
 pub(super) struct Rpc<'a> {

@@ -44,6 +44,22 @@ pub mod names {
     include!(concat!(env!("OUT_DIR"), "/edge/mod.rs"));
 }
 
+/// Protos that are valid, and nothing else: names that are taken in Rust, modules that clash, wrappers, groups.
+#[allow(
+    missing_docs,
+    unused_qualifications,
+    non_camel_case_types,
+    clippy::pedantic,
+    clippy::allow_attributes_without_reason,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::module_inception,
+    reason = "prost's and tonic's own code"
+)]
+pub mod odd {
+    include!(concat!(env!("OUT_DIR"), "/odd/mod.rs"));
+}
+
 /// An API with RPCs of other services, long-running operations and batching.
 #[allow(
     missing_docs,

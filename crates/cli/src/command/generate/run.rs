@@ -3,11 +3,11 @@
 use super::args::GenerateArgs;
 use super::directory::{self, File, State};
 use super::report;
+use crate::command::table::source::advised;
 use crate::command::{Format, warn};
 use crate::failure::{FINDINGS, Failure};
 use crate::input::Input;
 use gax_table::{Finding, Severity};
-use miette::Diagnostic as _;
 use std::process::ExitCode;
 use tonic_gax_build::{Error, Generated, configure};
 
@@ -88,9 +88,8 @@ fn failure(error: &Error) -> Failure {
                         --deny-unknown-methods out";
         return Failure::Run(sentence.to_owned());
     }
-    let help = error.help().map(|help| format!("; {help}")).unwrap_or_default();
     let sentence = error.to_string().replace("generate_encoded_fds: ", "--descriptor-set ");
-    Failure::Usage(format!("{sentence}{help}"))
+    Failure::Usage(advised(sentence, error))
 }
 
 fn stale(args: &GenerateArgs, files: &[File]) -> String {

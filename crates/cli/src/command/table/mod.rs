@@ -8,7 +8,7 @@ mod diff;
 mod explain;
 mod lint;
 mod show;
-mod source;
+pub(in crate::command) mod source;
 mod view;
 
 pub(crate) use command::{TableCommand, run};
