@@ -5,7 +5,8 @@ use crate::emit::{BARE_TYPES, Emitter};
 use crate::generator_config::{GeneratorConfig, TonicCode};
 use crate::operation_types;
 use crate::page_items::ResolvedItems;
-use prost_build::{Service, ServiceGenerator};
+use prost_build::{Module, Service, ServiceGenerator};
+use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -20,16 +21,22 @@ pub(crate) struct Generator {
     services: Vec<Service>,
     places: HashMap<String, usize>,
     pages: ResolvedItems,
+    own: OwnCode,
 }
+
+/// Our code by package. It is formatted service by service: prost formats a package as a whole, which takes many times its text in
+/// memory.
+pub(crate) type OwnCode = Rc<RefCell<HashMap<Module, String>>>;
 
 impl Generator {
     pub(crate) fn new(
         tonic: tonic_prost_build::Builder,
         emitter: Emitter,
         config: Rc<GeneratorConfig>,
+        own: OwnCode,
     ) -> Self {
         let (services, places, pages) = (Vec::new(), HashMap::new(), ResolvedItems::default());
-        Self { tonic, generators: HashMap::new(), emitter, config, services, places, pages }
+        Self { tonic, generators: HashMap::new(), emitter, config, services, places, pages, own }
     }
 
     fn service(&self, name: &str) -> Option<&Service> {
@@ -68,16 +75,21 @@ impl ServiceGenerator for Generator {
         buf.push('\n');
     }
 
-    fn finalize_package(&mut self, package: &str, buf: &mut String) {
+    fn finalize_package(&mut self, package: &str, _: &mut String) {
+        let mut own = String::new();
         for service in self.services.iter().filter(|service| service.package == package) {
             let name = full_name(package, &service.proto_name);
             let gax = self.config.service(&name).and_then(|code| code.gax.as_ref());
             if let Some((names, joined)) = gax {
                 let mixin = |mixin: &str| self.service(mixin);
                 let tokens = self.emitter.service(service, names, joined, &self.pages, mixin);
-                buf.push_str(&tokens.to_string());
-                buf.push('\n');
+                match syn::parse2(tokens) {
+                    Ok(file) => own.push_str(&prettyplease::unparse(&file)),
+                    // Nothing that is written here is no Rust; if it were, the compiler would show where.
+                    Err(error) => own.push_str(&error.to_compile_error().to_string()),
+                }
             }
         }
+        self.own.borrow_mut().insert(Module::from_protobuf_package_name(package), own);
     }
 }

@@ -105,21 +105,28 @@ fn descriptors_have_all_messages_of_a_build_and_the_methods_that_clients_call() 
 }
 
 #[test]
-fn a_rule_that_is_none_is_an_error_with_its_method() {
+fn a_rule_that_is_none_is_a_warning_with_its_method() {
     for (rule, problem) in [("/v1/{name=books/*}", "/v1/{name=**}/x"), ("/v1/books:get", "v1/books:get")] {
-        let error =
-            generate("wrong", &LIBRARY.replace(rule, problem), configure().build_rest(true)).unwrap_err();
-        let text = error.to_string();
-        assert!(
-            error.is_protos() && text.starts_with("library.proto:11:13: example.v1.Library.GetBook: "),
-            "{text}"
-        );
+        let generated =
+            generate("wrong", &LIBRARY.replace(rule, problem), configure().build_rest(true)).unwrap();
+        let text = left_out(&generated);
+        assert!(text.starts_with("library.proto:11:13: example.v1.Library.GetBook: "), "{text}");
         assert!(text.contains(problem), "{text}");
     }
 }
 
+const WITHOUT: &str = ", so that the client over REST does not have it";
+
+/// The warning of the one RPC that is left out.
+fn left_out(generated: &Generated) -> &str {
+    assert_eq!(generated.findings().len(), 1, "{:?}", generated.findings());
+    let only = generated.findings().first().unwrap();
+    assert_eq!(only.rule(), "unusable-annotation");
+    only.message()
+}
+
 #[test]
-fn a_rule_that_its_messages_do_not_fit_is_an_error_with_its_method() {
+fn a_rule_that_its_messages_do_not_fit_is_a_warning_with_its_method() {
     for (rule, wrong, problem) in [
         ("{name=books/*}", "{nome=books/*}", "example.v1.Book has no field \"nome\", which \"nome\" names"),
         ("{name=books/*}", "{pages}", "the field \"pages\" of example.v1.Book has many values"),
@@ -135,14 +142,17 @@ fn a_rule_that_its_messages_do_not_fit_is_an_error_with_its_method() {
     ] {
         assert!(LIBRARY.contains(rule));
         let built = generate("unfit", &LIBRARY.replace(rule, wrong), configure().build_rest(true));
-        let text = built.unwrap_err().to_string();
-        assert_eq!(text, format!("library.proto:11:13: example.v1.Library.GetBook: {problem}"));
+        assert_eq!(
+            left_out(&built.unwrap()),
+            format!("library.proto:11:13: example.v1.Library.GetBook: {problem}{WITHOUT}")
+        );
         // Without a client over REST nobody needs the rule.
         generate("unfit", &LIBRARY.replace(rule, wrong), configure()).unwrap();
     }
     let yaml = "http:\n  rules:\n  - selector: example.v1.Library.Plain\n    get: '/v1/{nome}'\n";
     let builder = configure().build_rest(true).service_yaml_text("library.yaml", yaml);
-    let text = generate("unfit", LIBRARY, builder).unwrap_err().to_string();
+    let generated = generate("unfit", LIBRARY, builder).unwrap();
+    let text = left_out(&generated);
     assert!(
         text.starts_with("the service YAML: example.v1.Library.Plain: example.v1.Book has no field"),
         "{text}"

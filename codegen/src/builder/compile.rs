@@ -7,7 +7,7 @@ use crate::describe::{Annotations, MethodOptions, RequestIds, RestDescriptors, d
 use crate::descriptors::Descriptors;
 use crate::emit::Emitter;
 use crate::generated::{Generated, GeneratedFile, write_if_changed};
-use crate::generator::Generator;
+use crate::generator::{Generator, OwnCode};
 use crate::generator_config::{GeneratorConfig, GeneratorOptions, TonicCode};
 use crate::include_file::{Include, include_file};
 use crate::includes::compiler;
@@ -248,7 +248,8 @@ impl Builder {
         };
         let tonic = self.tonic.client_mod_attribute(".", QUIET).server_mod_attribute(".", QUIET);
         let tonic = tonic.client_attribute(".", OTHER_CLIENT);
-        prost.service_generator(Box::new(Generator::new(tonic, emitter, Rc::clone(config))));
+        let own = OwnCode::default();
+        prost.service_generator(Box::new(Generator::new(tonic, emitter, Rc::clone(config), Rc::clone(&own))));
         let requests = set.file.into_iter().map(|mut file| {
             if !config.has_services(file.name()) {
                 // prost can't handle a package whose services generate no code.
@@ -264,7 +265,12 @@ impl Builder {
             .map_err(Error::generator)?;
         let is_code =
             |(_, content): &(Module, String)| content.lines().any(|line| !is_blank_or_comment(line));
-        let mut modules: Vec<(Module, String)> = modules.into_iter().filter(is_code).collect();
+        let own = own.take();
+        let with_own = modules.into_iter().map(|(module, mut content)| {
+            content.push_str(own.get(&module).map_or("", String::as_str));
+            (module, content)
+        });
+        let mut modules: Vec<(Module, String)> = with_own.filter(is_code).collect();
         modules.sort();
         let names: Vec<(Module, String)> =
             modules.iter().map(|(module, _)| (module.clone(), module.to_file_name_or("_"))).collect();
