@@ -75,6 +75,6 @@ fn the_config_map_has_the_table() {
     let (_, table) = map.split_once("  retry.toml: |\n").unwrap();
     let (table, _) = table.split_once("---\n").unwrap();
     let table: String =
-        table.lines().map(|line| format!("{}\n", line.strip_prefix("    ").unwrap_or(line))).collect();
+        table.lines().flat_map(|line| [line.strip_prefix("    ").unwrap_or(line), "\n"]).collect();
     assert_eq!(table, read("retries/retry.toml"));
 }

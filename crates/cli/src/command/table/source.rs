@@ -229,10 +229,13 @@ impl ProtoFlags {
 
 /// A sentence about protos with what there is to do, if that is known.
 pub(in crate::command) fn advised(sentence: String, error: &tonic_gax_build::Error) -> String {
-    let help = error
-        .help()
-        .map(|help| help.to_string().replace("an include path", "an include path (--proto-path)"));
-    help.map_or(sentence.clone(), |help| format!("{sentence}; {help}"))
+    match error.help() {
+        Some(help) => {
+            let help = help.to_string().replace("an include path", "an include path (--proto-path)");
+            format!("{sentence}; {help}")
+        }
+        None => sentence,
+    }
 }
 
 fn java_packages(protos: &Protos) -> HashMap<String, String> {
