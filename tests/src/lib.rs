@@ -21,7 +21,6 @@ pub mod generated;
 #[cfg(doctest)]
 mod guide;
 mod http_service;
-mod named;
 mod recorder;
 mod rest_server;
 mod rows;
@@ -44,7 +43,6 @@ pub use gax_testing::{
     RawFrame, RawRequest, RawServer, TEST_ID, When,
 };
 pub use http_service::{HttpService, failed};
-pub use named::NamedScripted;
 pub use recorder::Recorder;
 pub use rest_server::{RestReply, RestReplyBody, RestRequest, RestServer};
 pub use rows::{Row, codes, error_report, report_of, reported, row, rows};

@@ -1,7 +1,7 @@
 //! A server over a real socket, to be killed and started again.
 
 use crate::generated::test::talk::v1::talk_server::TalkServer;
-use crate::{Log, NamedScripted, Script, Talker};
+use crate::{Log, Script, Scripted, Talker};
 use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
@@ -62,7 +62,7 @@ impl SocketServer {
     /// A server of Talk that follows a script.
     #[must_use]
     pub fn scripted(address: SocketAddr, script: Script, log: Log) -> Self {
-        let service = NamedScripted::new(TalkServer::new(Talker), script, log);
+        let service = Scripted::new(TalkServer::new(Talker), script, log);
         Self::grpc(address, Server::builder().add_service(service))
     }
 

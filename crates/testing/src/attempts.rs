@@ -151,6 +151,7 @@ impl<T> Reported for http::Response<T> {
     }
 }
 
+#[cfg(feature = "http")]
 impl Reported for gax_http::HttpError {
     fn operation_report(&self) -> Option<OperationReport> {
         Some(self.report().clone())

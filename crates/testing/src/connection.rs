@@ -1,5 +1,6 @@
 //! The server's side of a connection: HTTP/2, with resets, `GOAWAY` and breaks at will.
 
+use super::network::{GOAWAY, Stream, frame, goaway};
 use super::reply::Break;
 use bytes::Bytes;
 use h2::server::{Connection, SendResponse};
@@ -11,10 +12,15 @@ use std::io;
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
-use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::sync::mpsc::UnboundedSender;
 use tonic::Status;
 use tonic::body::Body;
 use tower_service::Service;
+
+/// The most bytes of a request's headers, where the number of streams is limited too.
+const MOST_HEADERS: u32 = 64 * 1024;
 
 /// The orders of streams to their connection.
 #[derive(Debug, Default)]
@@ -25,12 +31,15 @@ struct Orders {
     waker: Option<Waker>,
 }
 
-#[derive(Debug, Clone, Default)]
-struct Control(Arc<Mutex<Orders>>);
+#[derive(Debug, Clone)]
+struct Control {
+    orders: Arc<Mutex<Orders>>,
+    refusals: UnboundedSender<Duration>,
+}
 
 impl Control {
     fn change<T>(&self, change: impl FnOnce(&mut Orders) -> T) -> T {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.orders.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn order(&self, order: impl FnOnce(&mut Orders)) {
@@ -43,6 +52,25 @@ impl Control {
         }
     }
 
+    /// Does what a break says; returns the reason if it resets the stream alone.
+    fn carry_out(&self, how: Break, stream: u32) -> Option<Reason> {
+        match how {
+            Break::Reset(reason) => return Some(Reason::from(reason)),
+            Break::GoAway { reason, taken } => {
+                let last = if taken { stream } else { stream.saturating_sub(2) };
+                let goodbye = frame(GOAWAY, 0, 0, &goaway(last, reason, &[]));
+                self.order(|orders| orders.frame.extend(goodbye));
+            }
+            Break::Close => self.order(|orders| orders.is_closed = true),
+            Break::Refuse(time) => {
+                // Nobody accepts any longer.
+                self.refusals.send(time).ok();
+                self.order(|orders| orders.is_closed = true);
+            }
+        }
+        None
+    }
+
     fn is_closed(&self, cx: &Context<'_>) -> bool {
         self.change(|orders| {
             orders.waker = Some(cx.waker().clone());
@@ -51,18 +79,23 @@ impl Control {
     }
 }
 
-/// Serves a connection to its end, with at most so many streams at a time.
-pub(super) async fn serve<S>(io: DuplexStream, service: S, streams: Option<u32>)
-where
+/// Serves a connection to its end, with at most so many streams at a time. What is to be refused for how long is said to
+/// `refusals`.
+pub(super) async fn serve<S>(
+    io: Box<dyn Stream>,
+    service: S,
+    streams: Option<u32>,
+    refusals: UnboundedSender<Duration>,
+) where
     S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
     S: Clone + Send + 'static,
     S::Future: Send,
 {
-    let control = Control::default();
+    let control = Control { orders: Arc::default(), refusals };
     let io = Wire { io, control: control.clone(), is_between_frames: true };
     let mut settings = h2::server::Builder::new();
     if let Some(streams) = streams {
-        settings.max_concurrent_streams(streams);
+        settings.max_concurrent_streams(streams).max_header_list_size(MOST_HEADERS);
     }
     let Ok(mut connection) = settings.handshake(io).await else { return };
     while let Some((request, respond)) = accept(&mut connection, &control).await {
@@ -75,8 +108,11 @@ async fn accept(
     connection: &mut Connection<Wire, Bytes>,
     control: &Control,
 ) -> Option<(http::Request<RecvStream>, SendResponse<Bytes>)> {
-    let accepted =
-        poll_fn(|cx| if control.is_closed(cx) { Poll::Ready(None) } else { connection.poll_accept(cx) });
+    let accepted = poll_fn(|cx| {
+        // What was sent before the end goes out first.
+        let accepted = connection.poll_accept(cx);
+        if control.is_closed(cx) { Poll::Ready(None) } else { accepted }
+    });
     accepted.await?.ok()
 }
 
@@ -96,23 +132,17 @@ async fn reply<S>(
         Poll::Pending => respond.poll_reset(cx).map(|_| None),
     });
     let Some(response) = response.await else { return };
+    let stream = respond.stream_id().as_u32();
     match response.extensions().get() {
-        None => send(response, &mut respond).await,
-        Some(Break::Reset(reason)) => respond.send_reset(Reason::from(*reason)),
-        Some(Break::Close) => control.order(|orders| orders.is_closed = true),
-        Some(Break::GoAway { reason, taken }) => {
-            let stream = respond.stream_id().as_u32();
-            let last = if *taken { stream } else { stream.saturating_sub(2) };
-            // Eight bytes of payload, a GOAWAY (7), no flags, the connection's own stream.
-            let head = [0, 0, 8, 7, 0, 0, 0, 0, 0];
-            let frame = [&head[..], &last.to_be_bytes(), &reason.to_be_bytes()].concat();
-            control.order(|orders| orders.frame.extend(frame));
-            poll_fn(|cx| respond.poll_reset(cx)).await.ok();
-        }
+        None => send(response, &mut respond, &control).await,
+        Some(how) => match control.carry_out(*how, stream) {
+            Some(reason) => respond.send_reset(reason),
+            None => drop(poll_fn(|cx| respond.poll_reset(cx)).await),
+        },
     }
 }
 
-async fn send(response: http::Response<Body>, respond: &mut SendResponse<Bytes>) {
+async fn send(response: http::Response<Body>, respond: &mut SendResponse<Bytes>, control: &Control) {
     let (parts, body) = response.into_parts();
     let head = http::Response::from_parts(parts, ());
     let Ok(mut stream) = respond.send_response(head, body.is_end_stream()) else { return };
@@ -124,6 +154,15 @@ async fn send(response: http::Response<Body>, respond: &mut SendResponse<Bytes>)
             Poll::Pending => stream.poll_reset(cx).map(|_| None),
         });
         let frame = frame.await.flatten();
+        if let Some(Err(status)) = &frame
+            && let Some(how) =
+                std::error::Error::source(status).and_then(|source| source.downcast_ref::<Break>())
+        {
+            match control.carry_out(*how, stream.stream_id().as_u32()) {
+                Some(reason) => return stream.send_reset(reason),
+                None => continue,
+            }
+        }
         if !sent(&mut stream, frame) {
             return;
         }
@@ -183,7 +222,7 @@ impl HttpBody for Received {
 
 /// The connection itself, with room for a frame of our own between two of the library.
 struct Wire {
-    io: DuplexStream,
+    io: Box<dyn Stream>,
     control: Control,
     /// All that the library has written of a frame has been sent.
     is_between_frames: bool,

@@ -2,6 +2,7 @@
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
 mod attempts;
+mod calls;
 mod connection;
 mod fault;
 mod log;
@@ -9,6 +10,8 @@ mod network;
 mod recording;
 mod reply;
 mod script;
+#[cfg(feature = "toml")]
+mod script_file;
 mod scripted;
 mod server;
 #[cfg(feature = "storage-emulator")]
@@ -19,15 +22,20 @@ pub use attempts::{AttemptRow, Attempts, Reported};
 pub use fault::{Fault, FaultBody, FaultFuture, FaultLayer, FaultService};
 pub use log::{Arrival, Log};
 pub use network::{
-    ConnectionFault, Direction, FaultProxy, HttpArrival, HttpChange, HttpPeer, HttpReply, HttpScript, Pipe,
-    Pipes, RawFrame, RawRequest, RawServer, TEST_ID, TokenEndpoint, TokenReply, When, pipes,
+    ConnectionFault, Direction, FaultProxy, Pipe, Pipes, RawFrame, RawRequest, RawServer, TokenEndpoint,
+    TokenReply, When, pipes,
 };
+#[cfg(feature = "http")]
+pub use network::{HttpArrival, HttpChange, HttpPeer, HttpReply, HttpScript, TEST_ID};
+#[cfg(feature = "connection")]
 pub use network::{Resolution, ScriptedResolver};
-pub use recording::{ParseRecordingError, Recording};
+pub use recording::recording;
 pub use reply::{Beat, Reply};
 pub use script::{Script, Step};
+#[cfg(feature = "toml")]
+pub use script_file::ParseScriptError;
 pub use scripted::Scripted;
-pub use server::VirtualServer;
+pub use server::{Empty, SocketServer, VirtualServer};
 #[cfg(feature = "storage-emulator")]
 pub use storage::{StorageArrival, StorageCall, StorageEmulator, StorageFault, StorageObject};
 pub use suite::{SuitePart, TestedAttempt, TestedTransport, Trial, run_suite};

@@ -1,5 +1,7 @@
 //! The requests that a server saw.
 
+use super::calls::Calls;
+use super::{Script, Step};
 use bytes::Bytes;
 use gax_driver::__house::Clock;
 use gax_wire::__house::grpc_timeout;
@@ -21,8 +23,15 @@ pub struct Arrival {
     pub path: String,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body, where the script reads it.
+    /// The body, where the script reads it and the log [keeps](Log::without_bodies) it.
     pub body: Bytes,
+    /// Which call it is an attempt of, from 0: that of the same method whose attempts its `grpc-previous-rpc-attempts` counts. Without
+    /// that header it is another call, unless the last attempt of one was not looked at.
+    pub call: usize,
+    /// Which request of the call, from 0. Requests that clients send again as if they had never been sent count too.
+    pub attempt: usize,
+    /// What the script has for it.
+    pub step: Step,
     /// When the server had replied in full.
     pub replied: Option<Duration>,
     /// When the client gave it up, if the server had not replied in full.
@@ -48,6 +57,18 @@ impl Arrival {
         self.header("grpc-timeout")
     }
 
+    /// How many attempts the client says that it has made before (`grpc-previous-rpc-attempts`).
+    #[must_use]
+    pub fn previous_attempts(&self) -> Option<usize> {
+        previous(&self.headers)
+    }
+
+    /// The `grpc-timeout`, if there is one that can be read.
+    #[must_use]
+    pub fn deadline(&self) -> Option<Duration> {
+        self.grpc_timeout().and_then(|timeout| grpc_timeout::parse(timeout.as_bytes()))
+    }
+
     /// The `grpc-timeout` in milliseconds.
     ///
     /// # Panics
@@ -55,8 +76,12 @@ impl Arrival {
     /// It is not a whole number of milliseconds: virtual time counts exactly.
     #[must_use]
     pub fn timeout(&self) -> Option<u64> {
-        self.grpc_timeout().and_then(|timeout| grpc_timeout::parse(timeout.as_bytes())).map(milliseconds)
+        self.deadline().map(milliseconds)
     }
+}
+
+fn previous(headers: &HeaderMap) -> Option<usize> {
+    headers.get("grpc-previous-rpc-attempts")?.to_str().ok()?.parse().ok()
 }
 
 fn milliseconds(time: Duration) -> u64 {
@@ -69,9 +94,16 @@ fn milliseconds(time: Duration) -> u64 {
 #[derive(Debug, Clone)]
 pub struct Log {
     clock: Clock,
-    arrivals: Arc<Mutex<Vec<Arrival>>>,
+    seen: Arc<Mutex<Seen>>,
+    drops_bodies: bool,
     open: Arc<AtomicUsize>,
     listener: Option<Listener>,
+}
+
+#[derive(Debug, Default)]
+struct Seen {
+    arrivals: Vec<Arrival>,
+    calls: Calls,
 }
 
 #[derive(Clone)]
@@ -85,7 +117,8 @@ impl fmt::Debug for Listener {
 
 impl Default for Log {
     fn default() -> Self {
-        Self { clock: Clock::start(), arrivals: Arc::default(), open: Arc::default(), listener: None }
+        let clock = Clock::start();
+        Self { clock, seen: Arc::default(), drops_bodies: false, open: Arc::default(), listener: None }
     }
 }
 
@@ -109,10 +142,16 @@ impl Log {
         Self { listener: Some(Listener(Arc::new(listener))), ..Self::default() }
     }
 
+    /// Forgets the bodies of requests, which would otherwise be in memory.
+    #[must_use]
+    pub fn without_bodies(self) -> Self {
+        Self { drops_bodies: true, ..self }
+    }
+
     /// All arrivals so far.
     #[must_use]
     pub fn arrivals(&self) -> Vec<Arrival> {
-        self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.change(|seen| seen.arrivals.clone())
     }
 
     /// When each request came, and the timeout that it brought, in milliseconds.
@@ -147,8 +186,8 @@ impl Log {
         self.clock.elapsed()
     }
 
-    fn change<R>(&self, change: impl FnOnce(&mut Vec<Arrival>) -> R) -> R {
-        change(&mut self.arrivals.lock().unwrap_or_else(PoisonError::into_inner))
+    fn change<R>(&self, change: impl FnOnce(&mut Seen) -> R) -> R {
+        change(&mut self.seen.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn notify(&self, arrival: Option<Arrival>) {
@@ -157,24 +196,31 @@ impl Log {
         }
     }
 
-    pub(super) fn arrive(&self, path: &str, headers: &HeaderMap) -> Watch {
-        let arrival = Arrival {
-            index: 0,
-            at: self.clock.elapsed(),
-            path: path.to_owned(),
-            headers: headers.clone(),
-            body: Bytes::new(),
-            replied: None,
-            gone: None,
-        };
-        let (index, arrival) = self.change(|arrivals| {
-            let index = arrivals.len();
-            arrivals.push(Arrival { index, ..arrival });
-            (index, self.listener.is_some().then(|| arrivals.last().cloned()).flatten())
+    /// A request has come, and gets the script's next step.
+    pub(super) fn arrive(&self, script: &Script, path: &str, headers: &HeaderMap) -> (Watch, Step) {
+        let at = self.clock.elapsed();
+        let (arrival, step) = self.change(|seen| {
+            let (call, attempt) = seen.calls.arrive(path, previous(headers));
+            let step = script.next(path, attempt);
+            let arrival = Arrival {
+                index: seen.arrivals.len(),
+                at,
+                path: path.to_owned(),
+                headers: headers.clone(),
+                body: Bytes::new(),
+                call,
+                attempt,
+                step: step.clone(),
+                replied: None,
+                gone: None,
+            };
+            seen.arrivals.push(arrival.clone());
+            (arrival, step)
         });
         self.open.fetch_add(1, Ordering::Relaxed);
-        self.notify(arrival);
-        Watch { log: self.clone(), index, replied: false }
+        let watch = Watch { log: self.clone(), index: arrival.index, replied: false };
+        self.notify(self.listener.is_some().then_some(arrival));
+        (watch, step)
     }
 }
 
@@ -187,6 +233,10 @@ pub(super) struct Watch {
 }
 
 impl Watch {
+    pub(super) fn drops_bodies(&self) -> bool {
+        self.log.drops_bodies
+    }
+
     pub(super) fn read(&self, body: Bytes) {
         self.change(|arrival| arrival.body = body);
     }
@@ -197,9 +247,13 @@ impl Watch {
 
     /// Changes the request; returns it if there is a listener.
     fn change(&self, change: impl FnOnce(&mut Arrival)) -> Option<Arrival> {
-        self.log.change(|arrivals| {
-            let arrival = arrivals.get_mut(self.index)?;
+        self.log.change(|seen| {
+            let arrival = seen.arrivals.get_mut(self.index)?;
             change(arrival);
+            if arrival.replied.is_some() {
+                let reply = arrival.step.reply();
+                seen.calls.replied(arrival.call, reply.is_good(), reply.is_unprocessed());
+            }
             self.log.listener.is_some().then(|| arrival.clone())
         })
     }

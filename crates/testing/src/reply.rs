@@ -1,16 +1,24 @@
 //! The replies of a scripted server.
 
 use bytes::{BufMut as _, Bytes, BytesMut};
+use gax_retry::Code;
+use gax_text::{Escaped, Human};
+use h2::Reason;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use http_body::{Body as HttpBody, Frame};
 use prost::Message;
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::fmt;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
+
+/// The trailer by which a server says when an attempt may follow.
+pub(super) const PUSHBACK: &str = "grpc-retry-pushback-ms";
 
 /// A reply to one request.
 #[derive(Debug, Clone)]
@@ -40,14 +48,41 @@ pub enum Reply {
     },
     /// The connection breaks.
     Close,
+    /// All connections break, and others are refused for that time.
+    Refuse(Duration),
 }
 
-/// The end of a stream or connection instead of a response.
+/// The end of a stream or connection instead of a response, or in the middle of one.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Break {
     Reset(u32),
     GoAway { reason: u32, taken: bool },
     Close,
+    Refuse(Duration),
+}
+
+impl fmt::Display for Break {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Reset(reason) => write!(f, "RST_STREAM {:?}", Reason::from(reason)),
+            Self::GoAway { reason, taken } => {
+                let last = if taken { "this" } else { "the previous" };
+                write!(f, "GOAWAY {:?} with {last} stream as the last", Reason::from(reason))
+            }
+            Self::Close => f.write_str("the connection breaks"),
+            Self::Refuse(time) => write!(f, "connections are refused for {}", Human(time)),
+        }
+    }
+}
+
+impl std::error::Error for Break {}
+
+impl From<Break> for Status {
+    fn from(how: Break) -> Self {
+        let mut status = Status::internal(how.to_string());
+        status.set_source(Arc::new(how));
+        status
+    }
 }
 
 /// A part of a response's body.
@@ -62,6 +97,17 @@ pub enum Beat {
     Trailers(HeaderMap),
     /// Nothing any longer.
     Hang,
+    /// The stream is reset for that reason.
+    Reset(u32),
+    /// The connection is to end, as with [`Reply::GoAway`]; what follows is still sent.
+    GoAway {
+        /// The reason.
+        reason: u32,
+        /// Whether the request's stream was looked at.
+        taken: bool,
+    },
+    /// The connection breaks.
+    Close,
 }
 
 impl Beat {
@@ -79,6 +125,15 @@ impl Beat {
     #[must_use]
     pub fn trailers(pairs: &[(&'static str, &str)]) -> Self {
         Beat::Trailers(headers(pairs))
+    }
+
+    pub(super) fn as_break(&self) -> Option<Break> {
+        match *self {
+            Beat::Reset(reason) => Some(Break::Reset(reason)),
+            Beat::GoAway { reason, taken } => Some(Break::GoAway { reason, taken }),
+            Beat::Close => Some(Break::Close),
+            _ => None,
+        }
     }
 
     /// The trailers of that status.
@@ -121,7 +176,7 @@ impl Reply {
     #[must_use]
     pub fn pushback(milliseconds: i32) -> Self {
         let mut status = Status::new(tonic::Code::Unavailable, "");
-        status.metadata_mut().insert("grpc-retry-pushback-ms", milliseconds.into());
+        status.metadata_mut().insert(PUSHBACK, milliseconds.into());
         Self::status(status)
     }
 
@@ -192,9 +247,82 @@ impl Reply {
         Reply::Http(status, headers(pairs))
     }
 
+    /// The end of a stream or connection that stands in place of a response.
+    pub(super) fn as_break(&self) -> Option<Break> {
+        match *self {
+            Reply::Reset(reason) => Some(Break::Reset(reason)),
+            Reply::GoAway { reason, taken } => Some(Break::GoAway { reason, taken }),
+            Reply::Close => Some(Break::Close),
+            Reply::Refuse(time) => Some(Break::Refuse(time)),
+            _ => None,
+        }
+    }
+
+    /// Whether it says that the server has not looked at the request: a client may then send that again unasked.
+    #[must_use]
+    pub fn is_unprocessed(&self) -> bool {
+        matches!(self, Reply::GoAway { taken: false, .. })
+            || matches!(self, Reply::Reset(reason) if Reason::from(*reason) == Reason::REFUSED_STREAM)
+    }
+
+    /// Whether the call has what it wants.
+    #[must_use]
+    pub fn is_good(&self) -> bool {
+        match self {
+            Reply::Serve | Reply::Pass => true,
+            Reply::Play(_, beats) => {
+                matches!(beats.last(), Some(Beat::Trailers(trailers)) if is_ok(trailers))
+            }
+            _ => false,
+        }
+    }
+
     /// The message and a good end.
     pub fn message(message: &impl Message) -> Self {
         Self::play([Beat::message(message), Beat::trailers(&[("grpc-status", "0")])])
+    }
+}
+
+fn is_ok(trailers: &HeaderMap) -> bool {
+    trailers.get("grpc-status").is_some_and(|status| status == "0")
+}
+
+impl fmt::Display for Reply {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let code = |number: i32| Code::from_wire(number);
+        match self {
+            Reply::Serve | Reply::Pass => f.write_str("OK"),
+            Reply::Status(status) => {
+                write!(f, "{}", code(status.code().into()))?;
+                match status.metadata().get(PUSHBACK).map(|pushback| pushback.to_str().unwrap_or("?")) {
+                    Some(pushback) => write!(f, ", pushback {}", Escaped(pushback)),
+                    None => Ok(()),
+                }
+            }
+            Reply::Http(status, _) => write!(f, "HTTP {status}"),
+            Reply::Hang => f.write_str("no reply"),
+            Reply::Play(_, beats) => {
+                f.write_str("headers")?;
+                match beats.iter().filter(|beat| matches!(beat, Beat::Data(_))).count() {
+                    0 => {}
+                    1 => f.write_str(", 1 message")?,
+                    messages => write!(f, ", {messages} messages")?,
+                }
+                match beats.last() {
+                    Some(Beat::Trailers(trailers)) => {
+                        let status =
+                            trailers.get("grpc-status").and_then(|status| status.to_str().ok()?.parse().ok());
+                        write!(f, ", {}", status.map_or(Code::Unknown, code))
+                    }
+                    Some(end) => match end.as_break() {
+                        Some(how) => write!(f, ", {how}"),
+                        None => f.write_str(", then nothing"),
+                    },
+                    None => Ok(()),
+                }
+            }
+            _ => self.as_break().map_or(Ok(()), |how| how.fmt(f)),
+        }
     }
 }
 

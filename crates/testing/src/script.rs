@@ -2,16 +2,42 @@
 
 use super::Reply;
 use super::network::wait;
-use std::collections::{HashMap, VecDeque};
+use gax_text::{Human, closest};
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tonic::Status;
+
+/// How many methods are remembered as called.
+const MOST_METHODS: usize = 1000;
 
 /// A reply, and how long after the request it comes.
 #[derive(Debug, Clone)]
 pub struct Step {
     pub(super) after: Duration,
     pub(super) reply: Reply,
+}
+
+impl Step {
+    /// How long after the request it comes.
+    #[must_use]
+    pub fn after(&self) -> Duration {
+        self.after
+    }
+
+    /// The reply.
+    #[must_use]
+    pub fn reply(&self) -> &Reply {
+        &self.reply
+    }
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.reply)?;
+        if self.after.is_zero() { Ok(()) } else { write!(f, " after {}", Human(self.after)) }
+    }
 }
 
 impl From<Reply> for Step {
@@ -44,7 +70,20 @@ impl From<(Duration, Reply)> for Step {
 /// ```
 #[derive(Debug, Clone)]
 pub struct Script {
-    queues: Arc<Mutex<Queues>>,
+    queues: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared(Mutex<Queues>);
+
+/// A name that nothing came for is most likely misspelt.
+impl Drop for Shared {
+    #[expect(clippy::print_stderr, reason = "a test that fails for it shows this")]
+    fn drop(&mut self) {
+        for sentence in self.0.get_mut().unwrap_or_else(PoisonError::into_inner).misspelt() {
+            eprintln!("{sentence}");
+        }
+    }
 }
 
 #[derive(Debug, Clone)]
@@ -52,13 +91,47 @@ struct Queues {
     of_all: VecDeque<Step>,
     /// Whether those of all methods start over after the last one.
     is_cycle: bool,
+    /// Whether all start over with each call.
+    is_of_calls: bool,
+    /// Methods that were called: whether the script names them.
+    called: BTreeMap<String, bool>,
     /// By path without the leading slash, or by the name of the method alone.
-    by_method: HashMap<String, VecDeque<Step>>,
+    by_method: BTreeMap<String, VecDeque<Step>>,
     /// The reply once the others have been sent.
     last: Step,
 }
 
 impl Queues {
+    /// The replies of a method, by its path or its name.
+    fn of_method(&mut self, path: &str) -> Option<&mut VecDeque<Step>> {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        let known = [path, name].into_iter().find(|known| self.by_method.contains_key(*known));
+        if self.called.len() < MOST_METHODS {
+            self.called.insert(path.to_owned(), known.is_some());
+        }
+        self.by_method.get_mut(known?)
+    }
+
+    /// What is to be said of names that no request came for, though one came for a method whose name is close.
+    fn misspelt(&self) -> Vec<String> {
+        let came =
+            |name: &str| self.called.keys().any(|path| path == name || path.rsplit('/').next() == Some(name));
+        let others = || self.called.iter().filter(|(_, is_known)| !**is_known).map(|(path, _)| path.as_str());
+        let names = self.by_method.keys().filter(|name| !came(name));
+        let sentence = |name: &String| {
+            let close = closest(
+                name,
+                others().map(
+                    |path| if name.contains('/') { path } else { path.rsplit('/').next().unwrap_or(path) },
+                ),
+            )?;
+            Some(format!(
+                "the script has replies for {name:?}, which no request came for; did you mean {close:?}?"
+            ))
+        };
+        names.filter_map(sentence).collect()
+    }
+
     fn next_of_all(&mut self) -> Option<Step> {
         let next = self.of_all.pop_front();
         self.of_all.extend(next.clone().filter(|_| self.is_cycle));
@@ -85,10 +158,12 @@ impl Script {
         let queues = Queues {
             of_all: VecDeque::new(),
             is_cycle: false,
-            by_method: HashMap::new(),
+            is_of_calls: false,
+            called: BTreeMap::new(),
+            by_method: BTreeMap::new(),
             last: reply.into(),
         };
-        Self { queues: Arc::new(Mutex::new(queues)) }
+        Self { queues: Arc::new(Shared(Mutex::new(queues))) }
     }
 
     /// These replies to requests of whatever method; from then on the real handler replies.
@@ -158,19 +233,54 @@ impl Script {
     /// ```
     pub fn replace(&self, other: &Script) {
         let queues = other.change(|queues| queues.clone());
-        self.change(|own| *own = queues);
+        self.change(|own| {
+            let called = std::mem::take(&mut own.called);
+            *own = Queues { called, ..queues };
+        });
     }
 
-    /// The next reply to a request of that path.
-    pub(super) fn next(&self, path: &str) -> Step {
+    /// All replies start over with each call, whose requests a server tells apart as [`Arrival::call`](super::Arrival) says. A
+    /// method with replies of its own has only these.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_testing::{Reply, Script};
+    ///
+    /// // The first two attempts of each call are refused.
+    /// let script = Script::of([Reply::unavailable(), Reply::unavailable()]).each_call();
+    /// # drop(script);
+    /// ```
+    #[must_use]
+    pub fn each_call(self) -> Self {
+        self.change(|queues| queues.is_of_calls = true);
+        self
+    }
+
+    /// The methods that it names, as they were given.
+    #[must_use]
+    pub fn methods(&self) -> Vec<String> {
+        self.change(|queues| queues.by_method.keys().cloned().collect())
+    }
+
+    /// The next reply to a request of that path, the so-manieth of its call.
+    pub(super) fn next(&self, path: &str, attempt: usize) -> Step {
         let path = path.trim_start_matches('/');
-        let name = path.rsplit('/').next().unwrap_or(path);
         self.change(|queues| {
-            let of_path = queues.by_method.get_mut(path).and_then(VecDeque::pop_front);
-            let of_name = queues.by_method.get_mut(name).filter(|_| of_path.is_none());
-            let of_method = of_path.or_else(|| of_name?.pop_front());
-            of_method.or_else(|| queues.next_of_all()).unwrap_or_else(|| queues.last.clone())
+            let is_of_calls = queues.is_of_calls;
+            let next = match queues.of_method(path) {
+                Some(own) if is_of_calls => own.get(attempt).cloned(),
+                None if is_of_calls => queues.of_all.get(attempt).cloned(),
+                own => own.and_then(VecDeque::pop_front).or_else(|| queues.next_of_all()),
+            };
+            next.unwrap_or_else(|| queues.last.clone())
         })
+    }
+
+    /// The reply to a request of that path, the so-manieth of its call, from 0, where they [start over](Self::each_call) with each.
+    #[must_use]
+    pub fn reply_to(&self, path: &str, attempt: usize) -> Option<Step> {
+        self.change(|queues| queues.is_of_calls).then(|| self.next(path, attempt))
     }
 
     /// An attempt of that name, for closures: nothing, or the status of the next reply, after its delay.
@@ -200,11 +310,11 @@ impl Script {
     /// # }
     /// ```
     pub async fn attempt(&self, name: &str) -> Result<(), Status> {
-        let Step { after, reply } = self.next(name);
+        let Step { after, reply } = self.next(name, 0);
         wait(after).await;
         match reply {
             Reply::Status(status) => Err(*status),
-            Reply::Hang | Reply::Reset(_) | Reply::GoAway { .. } | Reply::Close => {
+            Reply::Hang | Reply::Reset(_) | Reply::GoAway { .. } | Reply::Close | Reply::Refuse(_) => {
                 std::future::pending().await
             }
             Reply::Serve | Reply::Pass | Reply::Play(..) | Reply::Http(..) => Ok(()),
@@ -212,6 +322,28 @@ impl Script {
     }
 
     fn change<T>(&self, change: impl FnOnce(&mut Queues) -> T) -> T {
-        change(&mut self.queues.lock().unwrap_or_else(PoisonError::into_inner))
+        change(&mut self.queues.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelt_method_is_reported() {
+        let script = Script::new()
+            .on("GetBok", [Reply::Hang])
+            .on("a.B/ListBooks", [Reply::Hang])
+            .on("Other", [Reply::Hang]);
+        let misspelt = || script.change(|queues| queues.misspelt());
+        script.next("/a.B/ListBooks", 0);
+        assert!(misspelt().is_empty());
+        script.next("/a.B/GetBook", 0);
+        let sentence =
+            "the script has replies for \"GetBok\", which no request came for; did you mean \"GetBook\"?";
+        assert_eq!(misspelt(), [sentence]);
+        script.next("/a.B/GetBok", 0);
+        assert!(misspelt().is_empty());
     }
 }

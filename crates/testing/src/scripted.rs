@@ -2,9 +2,8 @@
 
 use super::log::Watch;
 use super::network::wait;
-use super::reply::Break;
-use super::script::Step;
-use super::{Beat, Log, Reply, Script};
+use super::server::Empty;
+use super::{Beat, Log, Reply, Script, Step};
 use bytes::Bytes;
 use gax_driver::__house::{Clock, Timer};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -38,6 +37,14 @@ impl<S> Scripted<S> {
     }
 }
 
+impl Scripted<Empty> {
+    /// The script around a service that replies to everything with an empty message.
+    #[must_use]
+    pub fn empty(script: Script, log: Log) -> Self {
+        Self::new(Empty, script, log)
+    }
+}
+
 impl<S: NamedService> NamedService for Scripted<S> {
     const NAME: &'static str = S::NAME;
 }
@@ -59,8 +66,8 @@ where
     }
 
     fn call(&mut self, request: http::Request<Body>) -> Self::Future {
-        let mut watch = self.log.arrive(request.uri().path(), request.headers());
-        let Step { after, reply } = self.script.next(request.uri().path());
+        let (mut watch, Step { after, reply }) =
+            self.log.arrive(&self.script, request.uri().path(), request.headers());
         let mut inner = self.inner.clone();
         Box::pin(async move {
             let request = match reply {
@@ -88,24 +95,34 @@ where
                 }
                 Reply::Play(headers, beats) => Ok(played(headers, beats, watch)),
                 Reply::Hang => pending().await,
-                Reply::Reset(reason) => Ok(broken(Break::Reset(reason), watch)),
-                Reply::GoAway { reason, taken } => Ok(broken(Break::GoAway { reason, taken }, watch)),
-                Reply::Close => Ok(broken(Break::Close, watch)),
+                Reply::Reset(_) | Reply::GoAway { .. } | Reply::Close | Reply::Refuse(_) => {
+                    Ok(broken(&reply, watch))
+                }
             }
         })
     }
 }
 
 /// No response: the code that serves the connection sees the result.
-fn broken(how: Break, mut watch: Watch) -> http::Response<Body> {
+fn broken(reply: &Reply, mut watch: Watch) -> http::Response<Body> {
     watch.replied();
     let mut response = http::Response::new(Body::empty());
-    response.extensions_mut().insert(how);
+    if let Some(how) = reply.as_break() {
+        response.extensions_mut().insert(how);
+    }
     response
 }
 
 async fn read(request: http::Request<Body>, watch: &Watch) -> http::Request<Body> {
-    let (parts, body) = request.into_parts();
+    let (parts, mut body) = request.into_parts();
+    if watch.drops_bodies() {
+        while let Some(frame) = body.frame().await {
+            if frame.is_err() {
+                pending::<()>().await;
+            }
+        }
+        return http::Request::from_parts(parts, Body::empty());
+    }
     let bytes = match body.collect().await {
         Ok(body) => body.to_bytes(),
         // The caller is gone, so the reply is dropped.
@@ -159,6 +176,12 @@ impl HttpBody for Played {
                 Some(Beat::Hang) => {
                     self.beats.push_front(Beat::Hang);
                     return Poll::Pending;
+                }
+                Some(beat) => {
+                    if !matches!(beat, Beat::GoAway { .. }) {
+                        self.watch.replied();
+                    }
+                    return Poll::Ready(beat.as_break().map(|how| Err(how.into())));
                 }
             }
         }

@@ -1,12 +1,17 @@
 //! A server in memory that follows a script.
 
 use super::connection::serve;
+use super::network::{Acceptor, wait};
 use super::{Arrival, Log, Pipes, Script, Scripted};
 use http::HeaderValue;
 use std::convert::Infallible;
 use std::future::{Ready, ready};
+use std::io;
+use std::net::SocketAddr;
 use std::task::{Context, Poll};
-use tokio_stream::StreamExt as _;
+use std::time::Duration;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::task::{AbortHandle, JoinSet};
 use tonic::body::Body;
 use tonic::transport::Channel;
 use tower_service::Service;
@@ -87,12 +92,7 @@ impl VirtualServer {
     {
         let (pipes, log) = (Pipes::new(), Log::default());
         let scripted = Scripted::new(service, script, log.clone());
-        let mut incoming = pipes.incoming();
-        tokio::spawn(async move {
-            while let Some(Ok(io)) = incoming.next().await {
-                tokio::spawn(serve(io, scripted.clone(), streams));
-            }
-        });
+        tokio::spawn(accept(Acceptor::of(&pipes), scripted, streams, usize::MAX));
         Self { channel: pipes.channel(), pipes, log }
     }
 
@@ -128,9 +128,105 @@ impl VirtualServer {
     }
 }
 
+/// A gRPC server at a socket, whose service may follow a [`Script`]: an outage for a client in any language. It carries out what
+/// [`VirtualServer`] does. Dropping it closes its connections.
+///
+/// # Examples
+///
+/// ```
+/// use gax_testing::{Log, Reply, Script, Scripted, SocketServer};
+///
+/// # #[tokio::main(flavor = "current_thread")]
+/// # async fn main() -> std::io::Result<()> {
+/// // Two attempts of each call are refused; the next gets an empty message.
+/// let script = Script::of([Reply::unavailable(), Reply::unavailable()]).each_call();
+/// let log = Log::default();
+/// let server = SocketServer::start("127.0.0.1:0".parse().unwrap(), Scripted::empty(script, log.clone()))?;
+/// assert_ne!(server.address().port(), 0);
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct SocketServer {
+    address: SocketAddr,
+    accepting: AbortHandle,
+}
+
+impl SocketServer {
+    /// The most connections at a time; further ones are closed.
+    const MOST_CONNECTIONS: usize = 1000;
+    /// The most streams at a time on each of them.
+    const MOST_STREAMS: u32 = 1000;
+
+    /// Listens at that address, whose port is a free one if it is 0.
+    ///
+    /// # Errors
+    ///
+    /// The address can't be had.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub fn start<S>(address: SocketAddr, service: S) -> io::Result<Self>
+    where
+        S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
+        S: Clone + Send + 'static,
+        S::Future: Send,
+    {
+        let acceptor = Acceptor::listen(address)?;
+        let address = acceptor.address()?;
+        let accepting = accept(acceptor, service, Some(Self::MOST_STREAMS), Self::MOST_CONNECTIONS);
+        Ok(Self { address, accepting: tokio::spawn(accepting).abort_handle() })
+    }
+
+    /// Where it listens.
+    #[must_use]
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for SocketServer {
+    fn drop(&mut self) {
+        self.accepting.abort();
+    }
+}
+
+/// Serves connections until nobody connects any longer and the last one has ended.
+async fn accept<S>(mut acceptor: Acceptor, service: S, streams: Option<u32>, most: usize)
+where
+    S: Service<http::Request<Body>, Response = http::Response<Body>, Error = Infallible>,
+    S: Clone + Send + 'static,
+    S::Future: Send,
+{
+    let (sender, mut refusals) = unbounded_channel();
+    let mut connections = JoinSet::new();
+    loop {
+        tokio::select! {
+            biased;
+            Some(time) = refusals.recv() => {
+                acceptor.refuse();
+                connections.shutdown().await;
+                wait(time).await;
+            }
+            accepted = acceptor.accept() => match accepted {
+                Ok(Some(io)) if connections.len() < most => {
+                    connections.spawn(serve(io, service.clone(), streams, sender.clone()));
+                }
+                Ok(Some(_)) => {}
+                Ok(None) => return while connections.join_next().await.is_some() {},
+                // The machine has no sockets left for now.
+                Err(_) => wait(Duration::from_millis(50)).await,
+            },
+            Some(_) = connections.join_next() => {}
+        }
+    }
+}
+
 /// Replies to everything with an empty message.
 #[derive(Debug, Clone, Copy)]
-struct Empty;
+#[non_exhaustive]
+pub struct Empty;
 
 impl Service<http::Request<Body>> for Empty {
     type Response = http::Response<Body>;

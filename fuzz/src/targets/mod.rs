@@ -8,6 +8,7 @@ mod inbound;
 mod paths;
 mod rest;
 mod script;
+mod serving;
 mod states;
 mod tables;
 mod uploads;

@@ -16,15 +16,15 @@ use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as Tonic
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{
-    Act, Assets, Feed, Log, NamedScripted, Reply, Script, Setup, Talker, error_report, line, ms, pipes,
-    report_of, settings,
+    Act, Assets, Feed, Log, Reply, Script, Scripted, Setup, Talker, error_report, line, ms, pipes, report_of,
+    settings,
 };
 
 /// A server that compresses and fails once.
 fn server() -> (Channel, Log) {
     let log = Log::default();
     let assets = AssetServiceServer::new(Assets::default()).accept_compressed(Gzip).send_compressed(Gzip);
-    let assets = NamedScripted::new(assets, Script::at_once([Reply::unavailable()]), log.clone());
+    let assets = Scripted::new(assets, Script::at_once([Reply::unavailable()]), log.clone());
     let (channel, incoming) = pipes();
     tokio::spawn(Server::builder().add_service(assets).serve_with_incoming(incoming));
     (channel, log)
@@ -283,11 +283,8 @@ async fn limits_hold_for_compressed_messages() {
 #[tokio::test(start_paused = true)]
 async fn an_encoding_that_the_server_does_not_know_is_unimplemented() {
     let log = Log::default();
-    let assets = NamedScripted::new(
-        AssetServiceServer::new(Assets::default()),
-        Script::always(Reply::Serve),
-        log.clone(),
-    );
+    let assets =
+        Scripted::new(AssetServiceServer::new(Assets::default()), Script::always(Reply::Serve), log.clone());
     let (channel, incoming) = pipes();
     tokio::spawn(Server::builder().add_service(assets).serve_with_incoming(incoming));
     let status = client(channel).send_compressed(Gzip).list_assets(request()).await.unwrap_err();

@@ -1,5 +1,5 @@
 //! The first programs of the README and of *Getting started* as a newcomer takes them: each is copied into an empty package,
-//! exactly as it stands there, and runs against the demo's service.
+//! exactly as it stands there, and runs against `gax serve`.
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use pulldown_cmark::{CodeBlockKind, Event, Parser, Tag, TagEnd};
@@ -109,11 +109,11 @@ fn succeed(package: &Path, verb: &str) -> String {
 
 #[test]
 #[ignore = "other tests run it, each in a process of its own"]
-fn the_service_of_the_demo() {
-    let _status = gax::run(["gax", "demo", "--listen", "127.0.0.1:0"].map(OsString::from));
+fn the_server() {
+    let _status = gax::run(["gax", "serve", "--listen", "127.0.0.1:0"].map(OsString::from));
 }
 
-/// The demo's service, which ends with this.
+/// The server, which ends with this.
 struct Service {
     child: Child,
     lines: Lines<BufReader<ChildStdout>>,
@@ -124,7 +124,7 @@ impl Service {
     /// Starts it on a free port, by the command that is linked here: another build of it takes longer than all the rest.
     fn start() -> Self {
         let mut command = Command::new(std::env::current_exe().unwrap());
-        command.args(["--exact", "readme::the_service_of_the_demo", "--ignored", "--nocapture"]);
+        command.args(["--exact", "readme::the_server", "--ignored", "--nocapture"]);
         let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let address = lines
@@ -143,7 +143,7 @@ impl Service {
     /// The lines that it prints of the next three attempts.
     fn arrivals(&mut self) -> Vec<String> {
         let lines = self.lines.by_ref().map(Result::unwrap);
-        lines.filter(|line| line.contains("  attempt ")).take(3).collect()
+        lines.filter(|line| line.contains(", attempt ")).take(3).collect()
     }
 }
 
@@ -240,9 +240,9 @@ fn the_generated_client_retries_in_an_empty_package() {
     let program = service.called_by(program) + &overrides;
     fs::write(package.join("src/main.rs"), program).unwrap();
     let printed = succeed(&package, "run");
-    assert!(printed.contains("projects/demo/assets/disk-1"), "{printed}");
+    assert!(printed.contains("ListAssetsResponse"), "{printed}");
     let arrived = service.arrivals().join("\n");
-    assert!(arrived.contains("attempt 3 of ListAssets arrives"), "{arrived}");
+    assert!(arrived.contains("attempt 3 of google.cloud.asset.v1.AssetService/ListAssets"), "{arrived}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::{
-    Assets, FaultServer, HttpAct, HttpScript, Log, NamedScripted, RawFrame, RawServer, Reply, Script, Setup,
+    Assets, FaultServer, HttpAct, HttpScript, Log, RawFrame, RawServer, Reply, Script, Scripted, Setup,
     Stack, Talker, VirtualServer, lasting, ms, pipes,
 };
 
@@ -122,7 +122,7 @@ async fn each_attempt_tells_its_messages_and_bytes() {
 async fn compressed_messages_count_as_they_are_sent() {
     let log = Log::default();
     let assets = AssetServiceServer::new(Assets::default()).accept_compressed(Gzip).send_compressed(Gzip);
-    let assets = NamedScripted::new(assets, Script::at_once([Reply::unavailable()]), log.clone());
+    let assets = Scripted::new(assets, Script::at_once([Reply::unavailable()]), log.clone());
     let (channel, incoming) = pipes();
     tokio::spawn(Server::builder().add_service(assets).serve_with_incoming(incoming));
     let wire = Wire::default();
@@ -153,7 +153,7 @@ fn talk(wire: &Wire, channel: Channel) -> [StockTalk<tonic_gax::RetryService<Cha
 #[tokio::test(start_paused = true)]
 async fn streams_are_counted_to_their_end() {
     let log = Log::default();
-    let talker = NamedScripted::new(TalkServer::new(Talker::default()), Script::at_once([Reply::Serve]), log);
+    let talker = Scripted::new(TalkServer::new(Talker::default()), Script::at_once([Reply::Serve]), log);
     let (channel, incoming) = pipes();
     tokio::spawn(Server::builder().add_service(talker).serve_with_incoming(incoming));
     let wire = Wire::default();

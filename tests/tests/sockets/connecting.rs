@@ -21,7 +21,7 @@ use tonic_gax::{Code, OperationReport, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
-use tonic_gax_tests::{Assets, Log, NamedScripted, Reply, Script, Setup, Stack, report_of, reported};
+use tonic_gax_tests::{Assets, Log, Reply, Script, Scripted, Setup, Stack, report_of, reported};
 
 /// A server whose first connection is taken and left alone.
 struct Stalling {
@@ -39,8 +39,7 @@ impl Stalling {
         let address = listener.local_addr().unwrap();
         let serving = tokio::spawn(async move {
             let silent = listener.accept().await.unwrap();
-            let service =
-                NamedScripted::new(AssetServiceServer::new(Assets::default()), script, Log::default());
+            let service = Scripted::new(AssetServiceServer::new(Assets::default()), script, Log::default());
             let served =
                 Server::builder().add_service(service).serve_with_incoming(TcpIncoming::from(listener)).await;
             drop((silent, served));

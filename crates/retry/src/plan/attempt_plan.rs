@@ -3,7 +3,7 @@
 use super::{Simulated, Simulation};
 use crate::jitter::JitterSource;
 use crate::operation::{AttemptResult, End, Resend, Seen};
-use crate::{Attempt, Code, Delivery, NotAttempted, Policy, StartedAttempt, StopReason};
+use crate::{Attempt, Code, Delivery, NotAttempted, Policy, ServerDelay, StartedAttempt, StopReason};
 use std::time::Duration;
 
 /// The server's response to one attempt of a plan.
@@ -14,11 +14,12 @@ pub struct Response {
     code: Code,
     resend: Resend,
     is_of_stream: bool,
+    server_delay: ServerDelay,
 }
 
 impl Response {
     fn new(after: Option<Duration>, code: Code, resend: Resend) -> Self {
-        Self { after, code, resend, is_of_stream: false }
+        Self { after, code, resend, is_of_stream: false, server_delay: ServerDelay::None }
     }
 
     /// None: the attempt runs into its RPC timeout.
@@ -80,6 +81,25 @@ impl Response {
         Self { is_of_stream: true, ..self }
     }
 
+    /// The server asks for that delay before the next attempt.
+    ///
+    /// # Examples
+    ///
+    /// ```
+    /// use gax_retry::{AttemptPlan, Code, NoJitter, Policy, Response, RetrySettings, ServerDelay};
+    /// use std::time::Duration;
+    ///
+    /// let policy = Policy::new(&RetrySettings::builder().max_attempts(2).build()?, Code::Unavailable);
+    /// let down = Response::after(Duration::ZERO, Code::Unavailable);
+    /// let asked = Duration::from_millis(600);
+    /// let plan = AttemptPlan::new(&policy, &[down.asking(ServerDelay::Exactly(asked))], &mut NoJitter);
+    /// assert_eq!(plan.endless()[0].delay(), asked);
+    /// # Ok::<(), gax_retry::SettingsError>(())
+    /// ```
+    pub fn asking(self, server_delay: ServerDelay) -> Self {
+        Self { server_delay, ..self }
+    }
+
     /// Whether it was a [stream](Self::of_stream) that had begun.
     #[must_use]
     pub fn is_of_stream(self) -> bool {
@@ -93,7 +113,11 @@ impl Response {
             Resend::Refused | Resend::Renewed => Delivery::NotProcessed,
             Resend::Lost | Resend::Stale => Delivery::NotSent,
         };
-        AttemptResult::failed(self.code).with_delivery(delivery).with_resend(self.resend).with_seen(seen)
+        AttemptResult::failed(self.code)
+            .with_delivery(delivery)
+            .with_resend(self.resend)
+            .with_seen(seen)
+            .with_server_delay(self.server_delay)
     }
 }
 

@@ -1,16 +1,16 @@
 //! A proxy with faults, between any client and any server.
 
+use super::acceptor::{Acceptor, Stream};
 use super::connection_fault::{ConnectionFault, When};
-use super::link::{Stream, run};
+use super::link::run;
 use super::pipes::Pipes;
 use std::collections::VecDeque;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::{Arc, Mutex, PoisonError};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::net::TcpStream;
 use tokio::sync::{Notify, mpsc};
 use tokio::task::{AbortHandle, JoinSet};
-use tokio_stream::StreamExt as _;
 
 /// A proxy that forwards bytes between any client and any server, except if a [`ConnectionFault`] says otherwise. It works over
 /// sockets ([`listen`](Self::listen)), and over pipes in virtual time ([`in_memory`](Self::in_memory)).
@@ -70,10 +70,24 @@ impl Plan {
     }
 }
 
-/// Where clients connect, and the server.
-enum Route {
-    Sockets(SocketAddr, SocketAddr),
-    Memory(Pipes, Pipes),
+/// The server.
+#[derive(Clone)]
+enum Server {
+    Socket(SocketAddr),
+    Memory(Pipes),
+}
+
+impl Server {
+    async fn connect(self) -> io::Result<Box<dyn Stream>> {
+        match self {
+            Self::Socket(address) => {
+                let server = TcpStream::connect(address).await?;
+                server.set_nodelay(true)?;
+                Ok(Box::new(server))
+            }
+            Self::Memory(pipes) => Ok(Box::new(pipes.connect()?.into_inner())),
+        }
+    }
 }
 
 impl FaultProxy {
@@ -82,10 +96,11 @@ impl FaultProxy {
     /// # Errors
     ///
     /// No port can be had.
+    #[expect(clippy::unused_async, reason = "it has to be called in a runtime")]
     pub async fn listen(server: SocketAddr) -> io::Result<(Self, SocketAddr)> {
-        let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
-        let address = listener.local_addr()?;
-        Ok((Self::start(Some(listener), Route::Sockets(address, server)), address))
+        let acceptor = Acceptor::listen((Ipv4Addr::LOCALHOST, 0).into())?;
+        let address = acceptor.address()?;
+        Ok((Self::start(acceptor, Server::Socket(server)), address))
     }
 
     /// A proxy over pipes to a server over pipes, and what connects to it.
@@ -96,12 +111,12 @@ impl FaultProxy {
     #[must_use]
     pub fn in_memory(server: Pipes) -> (Self, Pipes) {
         let pipes = Pipes::new();
-        (Self::start(None, Route::Memory(pipes.clone(), server)), pipes)
+        (Self::start(Acceptor::of(&pipes), Server::Memory(server)), pipes)
     }
 
-    fn start(listener: Option<TcpListener>, route: Route) -> Self {
+    fn start(acceptor: Acceptor, server: Server) -> Self {
         let shared = Arc::new(Shared::default());
-        let accepting = tokio::spawn(accept(Arc::clone(&shared), listener, route)).abort_handle();
+        let accepting = tokio::spawn(accept(Arc::clone(&shared), acceptor, server)).abort_handle();
         Self { shared, accepting }
     }
 
@@ -149,42 +164,23 @@ impl Drop for FaultProxy {
     }
 }
 
-async fn accept(shared: Arc<Shared>, mut listener: Option<TcpListener>, route: Route) {
+async fn accept(shared: Arc<Shared>, mut acceptor: Acceptor, server: Server) {
     let mut connections = JoinSet::new();
-    let mut incoming = match &route {
-        Route::Memory(pipes, _) => Some(pipes.incoming()),
-        Route::Sockets(..) => None,
-    };
     loop {
-        let is_refusing = shared.change(|plan| plan.refuses());
-        if is_refusing {
-            (listener, incoming) = (None, None);
+        if shared.change(|plan| plan.refuses()) {
+            acceptor.refuse();
             shared.changed.notified().await;
             continue;
         }
-        let accepted = async {
-            match &route {
-                Route::Sockets(address, _) => {
-                    if listener.is_none() {
-                        listener = Some(listen_again(*address)?);
-                    }
-                    let Some(listener) = &listener else { return Ok(None) };
-                    let (client, _) = listener.accept().await?;
-                    client.set_nodelay(true)?;
-                    Ok(Some(Box::new(client) as Box<dyn Stream>))
-                }
-                Route::Memory(pipes, _) => {
-                    let made = incoming.get_or_insert_with(|| pipes.incoming()).next().await.transpose()?;
-                    Ok::<_, io::Error>(made.map(|client| Box::new(client) as Box<dyn Stream>))
-                }
-            }
-        };
         let client = tokio::select! {
             biased;
             () = shared.changed.notified() => continue,
-            accepted = accepted => accepted,
+            accepted = acceptor.accept() => accepted,
         };
-        let Ok(Some(client)) = client else { return };
+        let Ok(Some(client)) = client else {
+            // Nobody connects any longer.
+            return while connections.join_next().await.is_some() {};
+        };
         let (commands, receiver) = mpsc::unbounded_channel();
         let faults = shared.change(|plan| {
             plan.accepted += 1;
@@ -198,29 +194,7 @@ async fn accept(shared: Arc<Shared>, mut listener: Option<TcpListener>, route: R
         if faults.contains(&ConnectionFault::Close(When::Start)) {
             continue;
         }
-        let server = match &route {
-            Route::Sockets(_, server) => Ok(*server),
-            Route::Memory(_, server) => Err(server.clone()),
-        };
-        let server = async move {
-            Ok(match server {
-                Ok(address) => {
-                    let server = TcpStream::connect(address).await?;
-                    server.set_nodelay(true)?;
-                    Box::new(server) as Box<dyn Stream>
-                }
-                Err(pipes) => Box::new(pipes.connect()?.into_inner()),
-            })
-        };
-        connections.spawn(run(client, server, faults, receiver));
+        connections.spawn(run(client, server.clone().connect(), faults, receiver));
         while connections.try_join_next().is_some() {}
     }
-}
-
-/// Listens where connections were refused.
-fn listen_again(address: SocketAddr) -> io::Result<TcpListener> {
-    let socket = TcpSocket::new_v4()?;
-    socket.set_reuseaddr(true)?;
-    socket.bind(address)?;
-    socket.listen(1024)
 }

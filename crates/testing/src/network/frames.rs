@@ -8,7 +8,7 @@ pub(super) const HEADERS: u8 = 1;
 pub(super) const RST_STREAM: u8 = 3;
 pub(super) const SETTINGS: u8 = 4;
 pub(super) const PING: u8 = 6;
-pub(super) const GOAWAY: u8 = 7;
+pub(crate) const GOAWAY: u8 = 7;
 pub(super) const WINDOW_UPDATE: u8 = 8;
 pub(super) const CONTINUATION: u8 = 9;
 
@@ -58,7 +58,7 @@ impl Frame {
 }
 
 /// The bytes of a frame.
-pub(super) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let [_, a, b, c] = u32::try_from(payload.len()).unwrap_or_default().to_be_bytes();
     [&[a, b, c, kind, flags][..], &stream.to_be_bytes(), payload].concat()
 }
@@ -78,6 +78,6 @@ pub(super) fn setting(name: u16, value: u32) -> Vec<u8> {
 }
 
 /// The payload of a `GOAWAY`.
-pub(super) fn goaway(last_stream: u32, reason: u32, data: &[u8]) -> Vec<u8> {
+pub(crate) fn goaway(last_stream: u32, reason: u32, data: &[u8]) -> Vec<u8> {
     [&last_stream.to_be_bytes()[..], &reason.to_be_bytes(), data].concat()
 }

@@ -1,5 +1,6 @@
 //! One connection through a fault proxy.
 
+use super::acceptor::Stream;
 use super::connection_fault::{ConnectionFault, Direction, When};
 use super::frames::{
     ACK, CANCEL, DATA, END_HEADERS, END_STREAM, Frame, GOAWAY, HEADERS, INITIAL_WINDOW_SIZE,
@@ -14,21 +15,6 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _, split};
 use tokio::sync::{Notify, mpsc};
-
-/// One end of a connection.
-pub(super) trait Stream: AsyncRead + AsyncWrite + Unpin + Send {
-    /// Closing it will reset it, if there is such a thing.
-    fn resets(&self) {}
-}
-
-impl Stream for tokio::io::DuplexStream {}
-impl Stream for super::Pipe<tokio::io::DuplexStream> {}
-impl Stream for tokio::net::TcpStream {
-    fn resets(&self) {
-        // Otherwise it is closed.
-        self.set_zero_linger().ok();
-    }
-}
 
 /// How a connection ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,8 +1,10 @@
 //! Connections over memory, a proxy with faults, and peers that misbehave on the wire.
 
+mod acceptor;
 mod connection_fault;
 mod fault_proxy;
 mod frames;
+#[cfg(feature = "http")]
 mod http;
 mod link;
 mod link_state;
@@ -10,16 +12,21 @@ mod pipe;
 mod pipes;
 mod raw_frame;
 mod raw_server;
+#[cfg(feature = "connection")]
 mod resolver;
 mod token_endpoint;
 
+pub(crate) use acceptor::{Acceptor, Stream};
 pub use connection_fault::{ConnectionFault, Direction, When};
 pub use fault_proxy::FaultProxy;
+pub(crate) use frames::{GOAWAY, frame, goaway};
+#[cfg(feature = "http")]
 pub use http::{HttpArrival, HttpChange, HttpPeer, HttpReply, HttpScript, TEST_ID};
 pub use pipe::Pipe;
 pub(crate) use pipes::wait;
 pub use pipes::{Pipes, pipes};
 pub use raw_frame::RawFrame;
 pub use raw_server::{RawRequest, RawServer};
+#[cfg(feature = "connection")]
 pub use resolver::{Resolution, ScriptedResolver};
 pub use token_endpoint::{TokenEndpoint, TokenReply};

@@ -89,6 +89,10 @@ impl Pipes {
     /// The server's ends of the connections, as they are made. It ends once the connector is dropped with all its clones,
     /// those in channels included. Dropping it refuses all that follow, until there is another one.
     pub fn incoming(&self) -> impl Stream<Item = io::Result<DuplexStream>> + Send + Unpin + use<> {
+        self.accepting()
+    }
+
+    pub(super) fn accepting(&self) -> Incoming {
         self.maker.queue().is_closed = false;
         Incoming { queue: Arc::clone(&self.maker.queue) }
     }
@@ -140,8 +144,21 @@ impl Service<Uri> for Pipes {
     }
 }
 
-struct Incoming {
+/// The server's ends of connections over memory.
+#[derive(Debug)]
+pub(crate) struct Incoming {
     queue: Arc<Mutex<Queue>>,
+}
+
+impl Incoming {
+    /// Refuses all connections, or no longer does.
+    pub(super) fn refuse(&self, refuses: bool) {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.is_closed = refuses;
+        if refuses {
+            queue.made.clear();
+        }
+    }
 }
 
 impl Stream for Incoming {
@@ -162,9 +179,7 @@ impl Stream for Incoming {
 
 impl Drop for Incoming {
     fn drop(&mut self) {
-        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
-        queue.is_closed = true;
-        queue.made.clear();
+        self.refuse(true);
     }
 }
 

@@ -14,7 +14,7 @@ use tonic_gax::client::Transport;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{
-    Assets, Log, NamedScripted, Reply, Script, Setup, SocketServer, Stack, report_of, reported,
+    Assets, Log, Reply, Script, Scripted, Setup, SocketServer, Stack, report_of, reported,
 };
 use tower::buffer::Buffer;
 
@@ -50,7 +50,7 @@ struct Server {
 impl Server {
     fn start(script: Script) -> Self {
         let log = Log::default();
-        let service = NamedScripted::new(AssetServiceServer::new(Assets::default()), script, log.clone());
+        let service = Scripted::new(AssetServiceServer::new(Assets::default()), script, log.clone());
         let router = tonic::transport::Server::builder().add_service(service);
         Self { socket: SocketServer::grpc(SocketServer::ANY_PORT, router), log }
     }
@@ -304,7 +304,7 @@ async fn a_retry_avoids_the_endpoint_that_failed_and_the_report_names_both() {
 async fn more_connections_are_made_where_streams_are_short() {
     let log = Log::default();
     let script = Script::at_once([]).then_always(Duration::from_millis(200), Reply::Serve);
-    let service = NamedScripted::new(AssetServiceServer::new(Assets::default()), script, log.clone());
+    let service = Scripted::new(AssetServiceServer::new(Assets::default()), script, log.clone());
     let router = tonic::transport::Server::builder().max_concurrent_streams(10).add_service(service);
     let socket = SocketServer::grpc(SocketServer::ANY_PORT, router);
     let events = Arc::new(Events::default());

@@ -9,8 +9,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{
-    Assets, Log, NamedScripted, Reply, Script, Setup, SocketServer, Stack, VirtualServer, error_report,
-    settings,
+    Assets, Log, Reply, Script, Scripted, Setup, SocketServer, Stack, VirtualServer, error_report, settings,
 };
 
 #[test]
@@ -65,7 +64,7 @@ fn with_credentials(builder: ConnectionBuilder, allows_plaintext: bool) -> Crede
 
 #[tokio::test]
 async fn credentials_are_not_sent_in_plain_text_but_to_this_machine() {
-    let service = NamedScripted::new(
+    let service = Scripted::new(
         AssetServiceServer::new(Assets::default()),
         Script::always(Reply::Serve),
         Log::default(),

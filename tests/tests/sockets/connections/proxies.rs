@@ -11,7 +11,7 @@ use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{
-    Assets, Log, NamedScripted, Reply, Script, Setup, SocketServer, Stack, report_of, settings,
+    Assets, Log, Reply, Script, Scripted, Setup, SocketServer, Stack, report_of, settings,
 };
 
 /// A proxy that connects to one server, whatever it is asked for.
@@ -68,7 +68,7 @@ const MADE: &str = "HTTP/1.1 200 Connection established\r\nVia: a proxy\r\n\r\n"
 
 fn server() -> SocketServer {
     let script = Script::always(Reply::Serve);
-    let service = NamedScripted::new(AssetServiceServer::new(Assets::default()), script, Log::default());
+    let service = Scripted::new(AssetServiceServer::new(Assets::default()), script, Log::default());
     SocketServer::grpc(SocketServer::ANY_PORT, tonic::transport::Server::builder().add_service(service))
 }
 

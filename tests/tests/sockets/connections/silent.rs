@@ -10,7 +10,7 @@ use tonic_gax::{Code, Note, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{
-    Assets, ConnectionFault, FaultProxy, Log, NamedScripted, Reply, Script, Setup, SocketServer, Stack, When,
+    Assets, ConnectionFault, FaultProxy, Log, Reply, Script, Scripted, Setup, SocketServer, Stack, When,
     codes, report_of, reported,
 };
 
@@ -27,7 +27,7 @@ impl OperationObserver for Losses {
 }
 
 fn server(script: Script) -> SocketServer {
-    let service = NamedScripted::new(AssetServiceServer::new(Assets::default()), script, Log::default());
+    let service = Scripted::new(AssetServiceServer::new(Assets::default()), script, Log::default());
     SocketServer::grpc(SocketServer::ANY_PORT, tonic::transport::Server::builder().add_service(service))
 }
 

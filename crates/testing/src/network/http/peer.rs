@@ -2,15 +2,14 @@
 
 use super::connection::{End, serve};
 use super::{HttpArrival, HttpScript};
-use crate::network::Pipes;
+use crate::network::{Acceptor, Pipes};
 use gax_driver::__house::Clock;
 use std::io;
+use std::net::Ipv4Addr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpListener;
-use tokio_stream::StreamExt as _;
 
 /// An HTTP/1.1 server, or a proxy, that follows a script, and keeps the requests that arrived. It writes bytes itself, so that it can
 /// do what no library would: wrong lengths, duplicate replies, replies that were not requested.
@@ -80,14 +79,22 @@ impl HttpPeer {
 
     fn over_pipes(self) -> (Self, Pipes) {
         let pipes = Pipes::new();
-        let (mut accepted, this) = (pipes.incoming(), self.clone());
+        self.accept(Acceptor::of(&pipes));
+        (self, pipes)
+    }
+
+    fn accept(&self, mut acceptor: Acceptor) {
+        let this = self.clone();
         tokio::spawn(async move {
-            while let Some(Ok(mut io)) = accepted.next().await {
+            while let Ok(Some(mut io)) = acceptor.accept().await {
                 let this = this.clone();
-                tokio::spawn(async move { this.serve(&mut io).await });
+                tokio::spawn(async move {
+                    if this.run(&mut io).await == End::Reset {
+                        io.resets();
+                    }
+                });
             }
         });
-        (self, pipes)
     }
 
     /// A peer behind a socket of the loopback device, and its URL.
@@ -106,21 +113,11 @@ impl HttpPeer {
     /// # Errors
     ///
     /// No port can be had.
+    #[expect(clippy::unused_async, reason = "it has to be called in a runtime")]
     pub async fn listen(&self) -> io::Result<String> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let url = format!("http://{}", listener.local_addr()?);
-        let this = self.clone();
-        tokio::spawn(async move {
-            while let Ok((mut io, _)) = listener.accept().await {
-                let this = this.clone();
-                tokio::spawn(async move {
-                    if this.run(&mut io).await == End::Reset {
-                        // The kernel then sends RST, where an orderly close would send FIN.
-                        io.set_zero_linger().ok();
-                    }
-                });
-            }
-        });
+        let acceptor = Acceptor::listen((Ipv4Addr::LOCALHOST, 0).into())?;
+        let url = format!("http://{}", acceptor.address()?);
+        self.accept(acceptor);
         Ok(url)
     }
 
