@@ -16,6 +16,7 @@ pub struct Protos {
     services: Vec<ServiceDescription>,
     imported: Vec<ServiceDescription>,
     java_packages: HashMap<String, String>,
+    descriptor_set: Vec<u8>,
 }
 
 impl Protos {
@@ -27,6 +28,12 @@ impl Protos {
     /// The services of other protos that these import.
     pub fn imported(&self) -> &[ServiceDescription] {
         &self.imported
+    }
+
+    /// The compiled protos with their imports: an encoded `FileDescriptorSet`.
+    #[must_use]
+    pub fn descriptor_set(&self) -> &[u8] {
+        &self.descriptor_set
     }
 
     /// The Java package of the file that defines the service, if it says one.
@@ -114,7 +121,12 @@ fn describe_set(
     let describe = |services: Vec<&ProtoService>| {
         services.into_iter().map(|service| describe(service, &options)).collect()
     };
-    Ok(Protos { services: describe(own), imported: describe(imported), java_packages: java_packages(set) })
+    Ok(Protos {
+        services: describe(own),
+        imported: describe(imported),
+        java_packages: java_packages(set),
+        descriptor_set: encoded.to_vec(),
+    })
 }
 
 /// Per service the Java package of its file.

@@ -5,7 +5,6 @@ mod command;
 mod conformance;
 mod failure;
 mod folder;
-mod generated;
 mod git;
 mod input;
 mod render;

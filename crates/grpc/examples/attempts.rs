@@ -1,9 +1,9 @@
 //! A client over the `grpc` crate, written by hand, that prints each attempt of its call.
 //!
-//! It calls the server of `gax demo`, which rejects two out of every three calls:
+//! It calls the server of `gax serve`, which rejects the first two attempts of each call:
 //!
 //! ```text
-//! cargo run -- demo --listen 127.0.0.1:50051
+//! cargo run -- serve
 //! cargo run --package gax-grpc --example attempts
 //! ```
 

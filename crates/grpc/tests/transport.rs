@@ -124,14 +124,14 @@ async fn a_server_that_is_away_is_reported_as_over_tonic() {
     assert_eq!(ours.delivery(), layer_s.delivery());
 }
 
-/// The service of `gax demo --listen`, whose first two replies of each three are refusals: the layer and the interceptor
+/// The service of `gax serve`, which refuses two attempts of each call: the layer and the interceptor
 /// come through with the same report.
 #[tokio::test]
-async fn the_outages_of_the_demo_are_survived_with_the_layer_s_report() {
+async fn the_outages_of_gax_serve_are_survived_with_the_layer_s_report() {
     let address = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
-    let arguments = ["gax", "demo", "--listen", &address.to_string()].map(OsString::from);
+    let arguments = ["gax", "serve", "--listen", &address.to_string()].map(OsString::from);
     // It listens until the process ends.
-    let _demo = std::thread::spawn(move || gax::run(arguments));
+    let _server = std::thread::spawn(move || gax::run(arguments));
     while TcpStream::connect(address).is_err() {
         tokio::time::sleep(ms(5)).await;
     }

@@ -1,6 +1,6 @@
 //! The command line.
 
-use super::{completions, conformance, demo, generate, man, plan, table};
+use super::{completions, conformance, generate, man, plan, serve, table};
 use crate::failure::Failure;
 use clap::{CommandFactory as _, Parser, Subcommand};
 use std::ffi::OsString;
@@ -20,8 +20,8 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    Demo(demo::DemoArgs),
     Plan(Box<plan::PlanArgs>),
+    Serve(Box<serve::ServeArgs>),
     Generate(generate::GenerateArgs),
     #[command(subcommand)]
     Table(table::TableCommand),
@@ -39,8 +39,8 @@ pub(crate) fn parse(arguments: impl IntoIterator<Item = OsString>) -> Result<Com
 impl Command {
     pub(crate) fn run(self) -> Result<ExitCode, Failure> {
         match self {
-            Command::Demo(args) => demo::run(&args),
             Command::Plan(args) => plan::run(&args),
+            Command::Serve(args) => serve::run(&args),
             Command::Generate(args) => generate::run(&args),
             Command::Table(command) => table::run(&command),
             Command::Conformance(args) => conformance::run(&args),

@@ -7,11 +7,12 @@ use crate::input::Input;
 use crate::render::{Align, Cell, Grid, table};
 use clap::Args;
 use serde::Serialize;
+use std::ffi::OsString;
 use std::fmt;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// Check this implementation against recorded cases of gax-java
+/// Check this implementation against recorded cases of gax-java, or a client against gRPC's texts
 ///
 /// A case is a line of JSON: retry settings, what the server did, and the attempts that gax-java made.
 /// Each case is run by the rules of --compat gax-java, and every number is compared. A case of an
@@ -21,8 +22,17 @@ use std::process::ExitCode;
 #[command(after_long_help = JSON)]
 pub(crate) struct ConformanceArgs {
     /// Files with one case per line; - is standard input
-    #[arg(required = true, value_name = "FILE")]
+    #[arg(required_unless_present = "clients", value_name = "FILE")]
     files: Vec<PathBuf>,
+
+    /// Instead, check a gRPC client against the cases in this folder: what gRPC's texts say of retries
+    #[arg(long, value_name = "SUITE", conflicts_with = "files", requires = "command")]
+    clients: Option<PathBuf>,
+
+    /// A command that makes one call, without a deadline of its own: {target}, {config} (a file with the service config) and {method}
+    /// are replaced
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
 
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text)]
@@ -43,6 +53,9 @@ JSON:
 const MOST: usize = 50;
 
 pub(crate) fn run(args: &ConformanceArgs) -> Result<ExitCode, Failure> {
+    if let Some(suite) = &args.clients {
+        return super::suite::run(suite, &args.command, args.format);
+    }
     let mut runner = Runner::new();
     for file in &args.files {
         let input = Input::read(file, "a file of recorded cases")?;

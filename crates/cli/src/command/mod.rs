@@ -3,11 +3,12 @@
 mod cli;
 mod completions;
 mod conformance;
-mod demo;
 mod generate;
 mod man;
 mod output;
 mod plan;
+mod serve;
+mod suite;
 mod table;
 
 pub(crate) use cli::parse;

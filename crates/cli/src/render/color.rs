@@ -1,7 +1,6 @@
 //! Colours. They are taken out again where the output is not a terminal.
 
 use anstyle::{AnsiColor, Style};
-use gax_retry::Code;
 use gax_table::Severity;
 use gax_text::Role;
 
@@ -11,11 +10,6 @@ pub(crate) const ERROR: Style = AnsiColor::Red.on_default().bold();
 pub(crate) const HEAD: Style = Style::new().bold();
 /// Things that did not happen.
 pub(crate) const DIM: Style = Style::new().dimmed();
-
-/// The style of an attempt's code.
-pub(crate) fn of_code(code: Code) -> Style {
-    of_role(code.into())
-}
 
 fn of_role(role: Role) -> Style {
     match role {

@@ -14,7 +14,7 @@ mod table;
 mod timeline;
 
 pub(crate) use bars::bars;
-pub(crate) use color::{DIM, ERROR, HEAD, of_code, of_severity};
+pub(crate) use color::{DIM, ERROR, HEAD, of_severity};
 pub(crate) use explain::{Recoverable, explain};
 pub(crate) use finding::FindingRow;
 pub(crate) use json::{Ordered, write_json};

@@ -4,7 +4,6 @@ use super::milliseconds::Ms;
 use gax_retry::report::{AttemptRow, AttemptTable};
 use gax_retry::{AttemptPlan, Code, NotAttempted, StopReason};
 use serde::Serialize;
-use tonic_gax::OperationReport;
 
 /// An operation, planned or run. Serialises to the form that `--format json` documents.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,9 +16,6 @@ pub(crate) struct Timeline {
     /// Whether further attempts are left out.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub(crate) truncated: bool,
-    /// How many attempts of a call are left out, between the first and the last.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub(crate) attempts_left_out: Option<u32>,
 }
 
 /// An attempt.
@@ -63,19 +59,6 @@ impl Timeline {
     }
 }
 
-impl From<&OperationReport> for Timeline {
-    fn from(report: &OperationReport) -> Self {
-        Self {
-            attempts: report.attempts().iter().map(Row::from).collect(),
-            not_attempted: report.not_attempted().map(Refused::from),
-            stop_reason: report.stop_reason(),
-            end_ms: Some(Ms(report.elapsed())),
-            truncated: false,
-            attempts_left_out: Some(report.attempts_left_out()).filter(|count| *count > 0),
-        }
-    }
-}
-
 impl From<&AttemptPlan> for Timeline {
     fn from(plan: &AttemptPlan) -> Self {
         let mut attempts: Vec<Row> = plan.attempts().iter().map(Row::from).collect();
@@ -94,7 +77,6 @@ impl From<&AttemptPlan> for Timeline {
             stop_reason: plan.stop_reason(),
             end_ms: plan.endless().is_empty().then(|| Ms(plan.end())),
             truncated: plan.is_truncated(),
-            attempts_left_out: None,
         }
     }
 }
@@ -129,32 +111,5 @@ impl From<&Row> for AttemptRow {
 impl From<NotAttempted> for Refused {
     fn from(refused: NotAttempted) -> Self {
         Self { attempt: refused.attempt(), retry_delay_ms: Ms(refused.delay()) }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use gax_retry::RetrySettings;
-    use std::time::Duration;
-
-    fn call(attempts: u32) -> Timeline {
-        let settings = RetrySettings::builder().initial_retry_delay(Duration::ZERO).max_attempts(attempts);
-        let failed = gax_driver::retry_blocking(&settings.build().unwrap(), [Code::Aborted], || {
-            Err::<(), _>(tonic::Status::aborted(""))
-        });
-        Timeline::from(failed.unwrap_err().report())
-    }
-
-    #[test]
-    fn attempts_that_a_report_leaves_out_are_counted() {
-        let long = call(100);
-        let json = serde_json::to_value(&long).unwrap();
-        assert_eq!(
-            (json["attempts"].as_array().unwrap().len(), &json["attempts_left_out"]),
-            (64, &36.into())
-        );
-        let short = call(64);
-        assert_eq!(serde_json::to_value(&short).unwrap().get("attempts_left_out"), None);
     }
 }

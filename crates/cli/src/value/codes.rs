@@ -12,11 +12,11 @@ pub(crate) fn codes(text: &str) -> Result<Codes, String> {
     if text.trim().is_empty() {
         return Ok(Codes(CodeSet::EMPTY));
     }
-    let codes = text.split(',').map(|part| retryable(part.trim())).collect::<Result<CodeSet, String>>()?;
+    let codes = text.split(',').map(|part| failure_code(part.trim())).collect::<Result<CodeSet, String>>()?;
     Ok(Codes(codes))
 }
 
-fn retryable(text: &str) -> Result<Code, String> {
+pub(crate) fn failure_code(text: &str) -> Result<Code, String> {
     match code(text) {
         Some(Code::Ok) => Err("contains OK, which is a success and never retried; leave it out".to_owned()),
         Some(code) => Ok(code),

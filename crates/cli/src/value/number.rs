@@ -27,6 +27,12 @@ pub(crate) fn attempts(text: &str) -> Result<u32, String> {
     count(text, u32::MAX, "the first attempt counts, so write 1 or more")
 }
 
+/// How many attempts fail.
+pub(crate) fn failures(text: &str) -> Result<usize, String> {
+    let value = whole(text, 10_000, "write a number such as 2")?;
+    Ok(usize::try_from(value).unwrap_or(usize::MAX))
+}
+
 /// A number of operations to draw.
 pub(crate) fn samples(text: &str) -> Result<u32, String> {
     count(text, 1_000_000, "write 1 or more, such as 1000")

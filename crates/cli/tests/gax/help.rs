@@ -8,7 +8,7 @@ fn the_command_explains_itself() {
 
 #[test]
 fn every_command_explains_itself() {
-    assert_snapshot!("demo", session("demo --help"));
+    assert_snapshot!("serve", session("serve --help"));
     assert_snapshot!("generate", session("generate --help"));
     assert_snapshot!("plan", session("plan --help"));
     assert_snapshot!("conformance", session("conformance --help"));

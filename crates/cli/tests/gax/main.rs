@@ -4,7 +4,6 @@
 
 mod conformance;
 mod delays;
-mod demo;
 mod descriptor_sets;
 mod files;
 mod folders;
@@ -22,6 +21,7 @@ mod plan;
 mod plan_misuse;
 mod plan_table;
 mod sarif_shape;
+mod serve;
 mod table_compare;
 mod table_convert;
 mod table_diff;

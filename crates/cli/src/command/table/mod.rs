@@ -12,4 +12,5 @@ pub(in crate::command) mod source;
 mod view;
 
 pub(crate) use command::{TableCommand, run};
+pub(super) use source::{Api, ProtoFlags};
 pub(super) use view::close_method;

@@ -26,7 +26,7 @@ pub(super) struct Reading {
 /// The protos that tables are for.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Protos")]
-pub(super) struct ProtoFlags {
+pub(in crate::command) struct ProtoFlags {
     /// Directory to search for protos and their imports; may be repeated
     #[arg(long, value_name = "DIR")]
     proto_path: Vec<PathBuf>,
@@ -46,12 +46,14 @@ pub(super) struct ProtoFlags {
 
 /// The services that a table is for.
 #[derive(Debug)]
-pub(super) struct Api {
+pub(in crate::command) struct Api {
     /// With what is mixed in.
-    pub(super) services: Vec<ServiceDescription>,
-    pub(super) imported: Vec<ServiceDescription>,
+    pub(in crate::command) services: Vec<ServiceDescription>,
+    pub(in crate::command) imported: Vec<ServiceDescription>,
     /// Per service the Java package of its proto.
     pub(super) java_packages: HashMap<String, String>,
+    /// The compiled protos.
+    pub(in crate::command) descriptor_set: Vec<u8>,
 }
 
 /// The format, as the flag names it.
@@ -178,7 +180,7 @@ impl ProtoFlags {
     }
 
     /// The services of the protos; `None`: none are given.
-    pub(super) fn describe(&self) -> Result<Option<Api>, Failure> {
+    pub(in crate::command) fn describe(&self) -> Result<Option<Api>, Failure> {
         if let Some(path) = &self.descriptor_set {
             let input = Input::descriptor_set(path)?;
             let protos = describe_encoded_fds(&input.content).map_err(|error| {
@@ -223,6 +225,7 @@ impl ProtoFlags {
             services: yaml.mix_in(protos.services().to_vec()),
             imported: protos.imported().to_vec(),
             java_packages: java_packages(protos),
+            descriptor_set: protos.descriptor_set().to_vec(),
         })
     }
 }

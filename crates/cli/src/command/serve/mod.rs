@@ -1,0 +1,18 @@
+//! `gax serve`: a server that misbehaves on order.
+
+mod args;
+mod call;
+mod client;
+mod comparison;
+mod descriptors;
+mod outcome;
+mod router;
+mod run;
+mod script;
+
+pub(crate) use args::ServeArgs;
+pub(super) use call::{Seen, between};
+pub(super) use client::start;
+pub(super) use comparison::EARLY;
+pub(super) use run::LATE;
+pub(crate) use run::run;

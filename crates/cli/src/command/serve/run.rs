@@ -1,0 +1,172 @@
+//! The server, until it ends.
+
+use super::args::ServeArgs;
+use super::call::{Call, Seen, calls};
+use super::client::start;
+use super::comparison::Comparison;
+use super::descriptors::made_up;
+use super::router::Router;
+use super::script::script;
+use crate::command::{Format, print, print_json};
+use crate::failure::{FINDINGS, Failure};
+use crate::render::{ERROR, HEAD, prose};
+use gax_testing::{Arrival, Log, Scripted, SocketServer};
+use gax_text::Escaped;
+use serde::Serialize;
+use std::io::Write as _;
+use std::process::{ExitCode, Stdio};
+use std::time::Duration;
+use tokio::sync::mpsc::unbounded_channel;
+use tokio::time::{sleep, timeout};
+
+/// The most requests that are remembered.
+const MOST_REQUESTS: usize = 100_000;
+/// The most calls that text lists; JSON has them all.
+const MOST_CALLS: usize = 50;
+/// A call that failed is over if nothing comes for that time.
+const QUIET: Duration = Duration::from_secs(5);
+/// The time in which the last cancelled attempts are seen.
+pub(in crate::command) const LATE: Duration = Duration::from_millis(100);
+
+#[derive(Serialize)]
+struct Report {
+    calls: Vec<Call>,
+}
+
+pub(crate) fn run(args: &ServeArgs) -> Result<ExitCode, Failure> {
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::Run(format!("no runtime can be started ({error})")))?;
+    runtime.block_on(serve(args))
+}
+
+async fn serve(args: &ServeArgs) -> Result<ExitCode, Failure> {
+    let api = args.protos.describe()?;
+    let script = script(args, api.as_ref())?;
+    let comparison = Comparison::read(args)?;
+    let descriptors = api.map_or_else(
+        || {
+            let of_table = comparison.iter().flat_map(Comparison::methods);
+            made_up(&script.methods().into_iter().chain(of_table).collect::<Vec<_>>())
+        },
+        |api| api.descriptor_set,
+    );
+    let (sender, mut events) = unbounded_channel();
+    // Nobody listens at the end.
+    let log = Log::notifying(move |arrival| drop(sender.send(arrival))).without_bodies();
+    let router =
+        Router::new(&descriptors, Scripted::empty(script.clone(), log.clone())).map_err(|error| {
+            Failure::Usage(format!("the protos can't be reflected ({error}); leave them out"))
+        })?;
+    let address = args.listen;
+    let server = SocketServer::start(address, router).map_err(|error| {
+        Failure::Run(format!(
+            "the server can't listen on {address} ({error}); name another port, or 0 for one that is free"
+        ))
+    })?;
+    let address = server.address();
+    if !address.ip().is_loopback() {
+        say(&format!("whoever reaches {address} can call this server"));
+    }
+    let for_people = args.format == Format::Text;
+    if for_people {
+        let until = if args.command.is_empty() { " until Ctrl-C" } else { "" };
+        print(&prose(&format!("{HEAD}Listens on {address}{HEAD:#}{until}.\n\n"), 0))?;
+    }
+    let mut child = start(&args.command, &[("{target}", &address.to_string())], Stdio::inherit())?;
+    let mut arrivals: Vec<Arrival> = Vec::new();
+    let mut end = std::pin::pin!(sleep(args.time));
+    while !is_enough(args, &arrivals) && arrivals.len() < MOST_REQUESTS {
+        let is_all = args.calls.is_some_and(|calls| calls_of(&arrivals) >= calls) && log.open() == 0;
+        let quiet = async { if is_all { sleep(QUIET).await } else { std::future::pending().await } };
+        let exited = async {
+            match &mut child {
+                Some(child) => drop(child.wait().await),
+                None => std::future::pending().await,
+            }
+        };
+        tokio::select! {
+            biased;
+            Some(arrival) = events.recv() => see(arrival, &mut arrivals, for_people)?,
+            () = exited => break,
+            () = quiet => break,
+            () = &mut end => break,
+            _ = tokio::signal::ctrl_c() => break,
+        }
+    }
+    while log.open() > 0
+        && let Ok(Some(arrival)) = timeout(LATE, events.recv()).await
+    {
+        see(arrival, &mut arrivals, for_people)?;
+    }
+    let seen = calls(&arrivals);
+    let compared = seen.iter().map(|arrivals| {
+        let call = Call::of(arrivals);
+        match &comparison {
+            Some(comparison) => comparison.compare(call, arrivals, &script),
+            None => call,
+        }
+    });
+    let report = Report { calls: compared.collect() };
+    show(args, &report)?;
+    for name in script.methods() {
+        let is_of = |call: &Call| call.method == name || call.method.rsplit('/').next() == Some(&name);
+        if !report.calls.iter().any(is_of) {
+            say(&format!("no attempt came for {name:?}, which the script names"));
+        }
+    }
+    let differs = report.calls.iter().any(|call| !call.differences.is_empty());
+    let is_bad = comparison.is_some() && (differs || report.calls.is_empty());
+    Ok(if is_bad { ExitCode::from(FINDINGS) } else { ExitCode::SUCCESS })
+}
+
+/// A warning, if anyone is there to read it.
+fn say(sentence: &str) {
+    let _unread = writeln!(anstream::stderr(), "{ERROR}warning:{ERROR:#} {}", Escaped(sentence));
+}
+
+fn calls_of(arrivals: &[Arrival]) -> u32 {
+    let calls = arrivals.iter().map(|arrival| arrival.call + 1).max().unwrap_or_default();
+    u32::try_from(calls).unwrap_or(u32::MAX)
+}
+
+/// Whether the calls that are wanted are over, as far as that can be seen: another one has begun, or the last had a good reply.
+fn is_enough(args: &ServeArgs, arrivals: &[Arrival]) -> bool {
+    let Some(wanted) = args.calls else { return false };
+    let good = |arrival: &&Arrival| arrival.replied.is_some() && arrival.step.reply().is_good();
+    let good = arrivals.iter().filter(good).count();
+    calls_of(arrivals) > wanted || u32::try_from(good).is_ok_and(|good| good >= wanted)
+}
+
+/// A request that has come or ended.
+fn see(arrival: Arrival, arrivals: &mut Vec<Arrival>, for_people: bool) -> Result<(), Failure> {
+    let last = arrivals.iter().rev().find(|last| last.call == arrival.call && last.index < arrival.index);
+    let line = Seen::new(&arrival, last).line(arrival.call + 1, arrival.path.trim_start_matches('/'));
+    if for_people && (arrival.is_open() || arrival.gone.is_some()) {
+        print(&prose(&line, 11))?;
+    }
+    match arrivals.get_mut(arrival.index) {
+        Some(known) => *known = arrival,
+        None => arrivals.push(arrival),
+    }
+    Ok(())
+}
+
+fn show(args: &ServeArgs, report: &Report) -> Result<(), Failure> {
+    if args.format == Format::Json {
+        return print_json(report);
+    }
+    for call in report.calls.iter().take(MOST_CALLS) {
+        print(&call.to_string())?;
+    }
+    if let more @ 1.. = report.calls.len().saturating_sub(MOST_CALLS) {
+        print(&format!("\nand {more} more; --format json lists them all\n"))?;
+    }
+    if args.compare.is_some() {
+        let differ = report.calls.iter().filter(|call| !call.differences.is_empty()).count();
+        let calls = report.calls.len();
+        print(&format!("\nCalls: {calls}. Calls that differ from the table: {differ}.\n"))?;
+    }
+    Ok(())
+}
