@@ -1,6 +1,8 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
+#[cfg(feature = "clients")]
+pub mod clients;
 #[cfg(feature = "convert")]
 mod convert;
 #[cfg(feature = "descriptors")]

@@ -76,6 +76,12 @@ impl Grid {
         Self { aligns: columns.iter().map(|(_, align)| *align).collect(), rows: vec![head] }
     }
 
+    /// Adds a column at the right.
+    pub fn column(&mut self, name: &str, align: Align) {
+        self.aligns.push(align);
+        self.rows.iter_mut().take(1).for_each(|head| head.push(Cell::new(&name, Role::Head)));
+    }
+
     /// Adds a row.
     pub fn push(&mut self, row: impl IntoIterator<Item = Cell>) {
         self.rows.push(row.into_iter().collect());

@@ -12,7 +12,7 @@ fn every_command_explains_itself() {
     assert_snapshot!("generate", session("generate --help"));
     assert_snapshot!("plan", session("plan --help"));
     assert_snapshot!("conformance", session("conformance --help"));
-    for command in ["show", "explain", "lint", "convert", "diff"] {
+    for command in ["show", "explain", "lint", "clients", "convert", "diff"] {
         assert_snapshot!(format!("table_{command}"), session(&format!("table {command} --help")));
     }
 }

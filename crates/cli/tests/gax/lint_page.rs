@@ -130,6 +130,7 @@ fn found(example: &Example<'_>, tables: &[String], folder: &Path) -> Vec<String>
                 args = vec!["table".to_owned(), "convert".to_owned(), format!("--to={form}")];
             }
             Some(("max-load", most)) => args.push(format!("--max-load={most}")),
+            Some(("client", name)) => args.push(format!("--client={name}")),
             Some(("dialect", name)) => args.push(format!("--dialect={name}")),
             None if *word == "merged" => {
                 args = vec!["table".to_owned(), "convert".to_owned(), "--to=toml".to_owned()];

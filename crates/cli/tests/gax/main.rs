@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a helper of tests fails the test that calls it")]
 
+mod clients;
 mod conformance;
 mod delays;
 mod descriptor_sets;

@@ -47,12 +47,12 @@ fn what_is_not_in_the_table_is_refused() {
 
 #[test]
 fn a_table_with_findings_is_used_all_the_same() {
-    let text = r#"{"methodConfig": [{"name": [{"service": "a.B", "method": "C"}], "timeOut": "5s"}]}"#;
+    let text = r#"{"methodConfig": [{"name": [{"service": "a.B", "method": "C"}], "timeot": "5s"}]}"#;
     let file = folder("table-findings").join("odd.json");
     std::fs::write(&file, text).unwrap();
     let plan = session(&format!("plan --table {} --method C --total-timeout 1s", file.display()));
     assert!(plan.contains("1 |         1 s |"), "{plan}");
-    let expected = format!("--- stderr\n{}:1:65: warning[unknown-field]: \"timeOut\" is not", file.display());
+    let expected = format!("--- stderr\n{}:1:65: warning[unknown-field]: \"timeot\" is not", file.display());
     assert!(plan.contains(&expected) && plan.ends_with("--- exit status 0\n"), "{plan}");
     let refusal = session(&format!("plan --table {} --method D", file.display()));
     assert!(!refusal.contains("warning"), "{refusal}");

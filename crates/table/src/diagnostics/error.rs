@@ -70,9 +70,9 @@ impl TableError {
 
     /// The error, which one of gRPC's libraries does not make.
     #[cfg(feature = "json")]
-    pub(crate) fn with_java_taking(mut self, what: &str) -> Self {
+    pub(crate) fn with_others(mut self, who: &str) -> Self {
         let help = self.0.help.take().unwrap_or_default();
-        self.with_help(format!("{help}: grpc-java takes {what}, gRPC's own rules (A6) do not"))
+        self.with_help(format!("{help}: {who}, gRPC's own rules (A6) do not"))
     }
 
     #[cfg(feature = "json")]

@@ -38,10 +38,10 @@ impl fmt::Display for Severity {
 /// ```
 /// use gax_table::RetryTable;
 ///
-/// let table = RetryTable::parse(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeOut": "5s"}]}"#)?;
+/// let table = RetryTable::parse(r#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeot": "5s"}]}"#)?;
 /// assert_eq!(
 ///     table.findings()[0].to_string(),
-///     r#"line 1, column 50: warning[unknown-field]: "timeOut" is not a field of a method config; did you mean "timeout"?"#
+///     r#"line 1, column 50: warning[unknown-field]: "timeot" is not a field of a method config; did you mean "timeout"?"#
 /// );
 /// # Ok::<(), gax_table::TableError>(())
 /// ```
@@ -70,6 +70,12 @@ impl Finding {
             name: None,
             has_suggestion: false,
         }
+    }
+
+    /// The finding as one of another rule.
+    #[cfg(feature = "clients")]
+    pub(crate) fn renamed(self, rule: &'static str, severity: Severity) -> Self {
+        Self { rule, severity, ..self }
     }
 
     /// The finding with another message.

@@ -24,6 +24,10 @@ pub(super) fn resolve_grpc(
     findings: &mut Findings,
 ) -> Result<Vec<Arc<Entry>>, TableError> {
     if let Some(root) = form.root() {
+        if source.has_mark() {
+            let message = "the file begins with a byte order mark, which grpc-go, grpcio and grpc-js refuse";
+            return Err(source.error(Span::default(), message, "save the file without it"));
+        }
         refuse_duplicate_keys(source, root)?;
     }
     let mut resolver = Resolver { source, findings, words: form.words(), is_own: form.is_own() };
@@ -42,7 +46,7 @@ pub(super) fn resolve_grpc_throttling(
         Some(number) if number.value > 0.0 && number.value <= most => Ok(number.value),
         Some(number) => {
             let error = source.fault(number.span, &format!("is not a valid {name} for gRPC"), help);
-            Err(if number.value > most { error.with_java_taking("more") } else { error })
+            Err(if number.value > most { error.with_others("grpc-java and grpcio take more") } else { error })
         }
         None => Err(source.fault(throttling.span, &format!("has no {name}"), help)),
     };

@@ -55,7 +55,7 @@ pub(crate) fn last_of_each(members: &[Member]) -> Vec<&Member> {
 
 impl Node {
     /// The value of a key; of several the last.
-    #[cfg(any(feature = "yaml", feature = "toml", feature = "http", feature = "stub"))]
+    #[cfg(any(feature = "yaml", feature = "toml", feature = "http", feature = "stub", feature = "clients"))]
     pub(crate) fn member(&self, key: &str) -> Option<&Node> {
         match &self.kind {
             Kind::Object(members) => {

@@ -25,17 +25,19 @@ pub(crate) struct Source {
     file: Option<Arc<str>>,
     text: Arc<str>,
     lines: Lines,
+    has_mark: bool,
 }
 
 impl Source {
     pub(crate) fn new(file: Option<Arc<str>>, text: &str) -> Self {
+        let has_mark = text.starts_with('\u{feff}');
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         let lines = Lines::new(text);
         let text = match text.strip_prefix(DNS_PREFIX) {
             Some(config) => format!("{}{config}", " ".repeat(DNS_PREFIX.len())).into(),
             None => text.into(),
         };
-        Self { file, text, lines }
+        Self { file, text, lines, has_mark }
     }
 
     /// A file's content as text, if it is UTF-8 and not too long.
@@ -69,6 +71,11 @@ impl Source {
 
     pub(crate) fn text(&self) -> &str {
         &self.text
+    }
+
+    /// Whether the file begins with a byte order mark, which is not in the text.
+    pub(crate) fn has_mark(&self) -> bool {
+        self.has_mark
     }
 
     /// The line that a place is in.

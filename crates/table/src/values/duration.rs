@@ -6,7 +6,7 @@ const MAX_SECONDS: u64 = 315_576_000_000;
 /// Nanoseconds of a text such as `60s`, `0.25s` or `-1s`; `None` for any other text.
 ///
 /// Digits after the ninth of the fraction are cut off. That and `+5s` and `5.s` is what protobuf's
-/// Java library takes.
+/// Java library takes; `.5s` is what grpc-go takes.
 pub(super) fn parse_duration(text: &str) -> Option<i128> {
     let unsigned = text.strip_suffix('s')?;
     let (negative, unsigned) = match unsigned.strip_prefix('-') {
@@ -15,10 +15,13 @@ pub(super) fn parse_duration(text: &str) -> Option<i128> {
     };
     let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty() || !digits(whole) || !digits(fraction) {
+    if whole.is_empty() && fraction.is_empty() || !digits(whole) || !digits(fraction) {
         return None;
     }
-    let seconds = whole.parse::<u64>().ok().filter(|seconds| *seconds <= MAX_SECONDS)?;
+    let seconds = if whole.is_empty() { 0 } else { whole.parse::<u64>().ok()? };
+    if seconds > MAX_SECONDS {
+        return None;
+    }
     let nanos = fraction
         .bytes()
         .chain(std::iter::repeat(b'0'))
@@ -29,6 +32,13 @@ pub(super) fn parse_duration(text: &str) -> Option<i128> {
     }
     let nanos = i128::from(seconds) * 1_000_000_000 + i128::from(nanos);
     Some(if negative { -nanos } else { nanos })
+}
+
+/// Whether every gRPC client reads the text as a duration, its sign aside: digits, and up to nine behind a point.
+pub(super) fn is_plain(text: &str) -> bool {
+    let unsigned = text.strip_prefix('-').unwrap_or(text).trim_end_matches('s');
+    let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, "0"));
+    !whole.is_empty() && !whole.starts_with('+') && (1..=9).contains(&fraction.len())
 }
 
 #[cfg(test)]
@@ -44,6 +54,7 @@ mod tests {
             ("0.0009s", 900_000),
             ("0.1234567899s", 123_456_789),
             ("5.s", 5_000_000_000),
+            (".5s", 500_000_000),
             ("+5s", 5_000_000_000),
             ("-0.5s", -500_000_000),
             ("0s", 0),
@@ -59,7 +70,7 @@ mod tests {
         for text in [
             "",
             "s",
-            ".5s",
+            ".s",
             "60",
             "100ms",
             "60S",

@@ -48,9 +48,19 @@ impl<'a> FieldFinder<'a> {
         let mut fields = [None; N];
         let mut spellings: [Option<&str>; N] = [None; N];
         for member in members {
-            let slot = names.iter().zip(fields.iter_mut().zip(&mut spellings)).find(|(name, _)| {
-                **name == &*member.key || (self.takes_snake_case() && snake_case(name) == *member.key)
-            });
+            let is_exact = |name: &str| {
+                *name == *member.key || (self.takes_snake_case() && snake_case(name) == *member.key)
+            };
+            let is_any =
+                !names.iter().chain(others).any(|name| is_exact(name)) && self.dialect != Dialect::GaxJava;
+            let slot = names
+                .iter()
+                .zip(fields.iter_mut().zip(&mut spellings))
+                .find(|(name, _)| is_exact(name) || is_any && name.eq_ignore_ascii_case(&member.key));
+            if let (Some((name, _)), true, Dialect::Grpc) = (&slot, is_any, self.dialect) {
+                let problem = "is a field for grpc-go alone, which takes upper case for lower case";
+                return Err(self.source.fault(member.key_span, problem, format!("write {name:?}")));
+            }
             let Some((name, (slot, spelling))) = slot else {
                 if !others.contains(&&*member.key) {
                     self.unknown(member, what, &names, findings)?;
@@ -116,7 +126,9 @@ impl<'a> FieldFinder<'a> {
     fn spelling(&self, member: &Member, name: &str, findings: &mut Findings) {
         if *member.key != *name && self.dialect == Dialect::AsWritten {
             let message = format!("{:?} is read as {name:?}", member.key);
-            let help = format!("write {name:?}: gRPC itself does not see the field");
+            let who =
+                if member.key.contains('_') { "gRPC itself does" } else { "gRPC's clients but grpc-go do" };
+            let help = format!("write {name:?}: {who} not see the field");
             findings.push(self.source.warning("snake-case-field", member.key_span, message, help));
         }
     }

@@ -8,5 +8,7 @@ mod time;
 
 pub(crate) use fields::{FieldFinder, Fields, duplicate_key, key_span, rest};
 pub(crate) use scalar::Scalars;
+#[cfg(feature = "clients")]
+pub(crate) use scalar::suggested_seconds;
 #[cfg(feature = "convert")]
 pub(crate) use time::seconds_text;

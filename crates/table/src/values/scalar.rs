@@ -1,6 +1,6 @@
 //! Single values of a service config.
 
-use super::duration::parse_duration;
+use super::duration::{is_plain, parse_duration};
 use crate::Dialect;
 use crate::TableError;
 use crate::diagnostics::Findings;
@@ -77,7 +77,13 @@ impl<'a> Scalars<'a> {
         let Kind::String(text) = &node.kind else {
             return Err(self.wrong_kind(node, field, "a duration in quotes, such as \"60s\""));
         };
-        let value = parse_duration(text).ok_or_else(|| {
+        // What one of gRPC's clients takes and others refuse is for the dialect that no gRPC client has.
+        let is_fine = match self.dialect {
+            Dialect::AsWritten => true,
+            Dialect::Grpc => is_plain(text),
+            Dialect::GaxJava => !text.trim_start_matches(['-', '+']).starts_with('.'),
+        };
+        let value = parse_duration(text).filter(|_| is_fine).ok_or_else(|| {
             let help = format!("write seconds followed by s, such as \"{}\"", suggested_seconds(text));
             self.source.fault(node.span, "is not a duration", help)
         })?;
@@ -89,7 +95,9 @@ impl<'a> Scalars<'a> {
             Kind::Number(text) => &**text,
             Kind::String(text) if self.quotes_are_fine() => text.trim(),
             Kind::String(text) if self.dialect == Dialect::Grpc && text.trim().parse::<f64>().is_ok() => {
-                return Err(self.wrong_kind(node, field, "a number").with_java_taking("the string"));
+                return Err(self
+                    .wrong_kind(node, field, "a number")
+                    .with_others("grpc-java and grpcio take the string"));
             }
             _ => return Err(self.wrong_kind(node, field, "a number")),
         };
@@ -191,7 +199,7 @@ impl<'a> Scalars<'a> {
             && **text != *code.name()
             && self.dialect != Dialect::GaxJava
         {
-            let refused = ": Google's generators, grpc-java and grpc-go reject the whole file";
+            let refused = ": Google's generators, grpc-go, grpc-java and grpcio reject the whole file";
             let help = format!("write {code}{}", if self.is_own { "" } else { refused });
             let message = format!("{text:?} is read as {code}");
             findings.push(self.source.warning("lower-case-code", node.span, message, help));
@@ -214,7 +222,7 @@ fn closest_code(text: &str) -> String {
 }
 
 /// The seconds that a person who wrote `text` may have meant.
-fn suggested_seconds(text: &str) -> String {
+pub(crate) fn suggested_seconds(text: &str) -> String {
     let text = text.trim();
     let seconds = |number: &str, unit: f64| {
         number.parse::<f64>().ok().filter(|n| (0.0..1e9).contains(n)).map(|n| format!("{}s", n * unit))

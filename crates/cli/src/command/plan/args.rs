@@ -1,9 +1,11 @@
 //! The flags of `gax plan`.
 
 use crate::command::Format;
+use crate::command::table::client;
 use crate::value::{self, Codes, DialectName};
 use clap::{Args, ValueEnum};
 use gax_retry::{Compatibility, Response};
+use gax_table::clients::Client;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -41,6 +43,13 @@ pub(crate) struct PlanArgs {
     /// Which client's interpretation of the table to use
     #[arg(long, value_enum, help_heading = "Table")]
     pub(super) dialect: Option<DialectName>,
+
+    /// Print the attempts of another gRPC client instead: grpc-go, grpc-java, grpcio or grpc-js
+    #[arg(
+        long, value_name = "CLIENT", value_parser = client, requires = "table", help_heading = "Table",
+        conflicts_with_all = ["dialect", "outcome", "jitter", "svg"]
+    )]
+    pub(super) client: Option<Client>,
 
     /// The server's reply to an attempt; repeat the flag for further attempts
     ///

@@ -4,6 +4,7 @@ use super::args::PlanArgs;
 use super::samples::Samples;
 use super::settings::subject;
 use super::table::TableMethod;
+use crate::command::table::other_client;
 use crate::command::{Format, print, print_json};
 use crate::failure::Failure;
 use crate::render::{Ms, Recoverable, Timeline, attempts, bars, explain, svg, until_measured};
@@ -13,6 +14,9 @@ use gax_retry::{AttemptPlan, Hedging, MethodKind, NoJitter, Policy};
 use std::process::ExitCode;
 
 pub(crate) fn run(args: &PlanArgs) -> Result<ExitCode, Failure> {
+    if let (Some(client), Some(table)) = (args.client, &args.table) {
+        return other_client(client, table, args.method.as_deref(), args.format);
+    }
     let pointless = [("--seed", args.seed.is_some()), ("--samples", args.samples.is_some())];
     if let Some((flag, _)) = pointless.into_iter().find(|(_, given)| *given && !args.jitter) {
         return Err(Failure::Usage(format!("{flag} has no effect without --jitter; add that")));

@@ -1,6 +1,6 @@
 //! The commands about tables.
 
-use super::{convert, diff, explain, lint, show};
+use super::{clients, convert, diff, explain, lint, show};
 use crate::failure::Failure;
 use clap::Subcommand;
 use std::process::ExitCode;
@@ -15,6 +15,7 @@ pub(crate) enum TableCommand {
     Show(show::ShowArgs),
     Explain(explain::ExplainArgs),
     Lint(lint::LintArgs),
+    Clients(clients::ClientsArgs),
     Convert(convert::ConvertArgs),
     Diff(diff::DiffArgs),
 }
@@ -24,6 +25,7 @@ pub(crate) fn run(command: &TableCommand) -> Result<ExitCode, Failure> {
         TableCommand::Show(args) => show::run(args),
         TableCommand::Explain(args) => explain::run(args),
         TableCommand::Lint(args) => lint::run(args),
+        TableCommand::Clients(args) => clients::run(args),
         TableCommand::Convert(args) => convert::run(args),
         TableCommand::Diff(args) => diff::run(args),
     }

@@ -2,6 +2,7 @@
 
 mod bounds;
 mod by_policy;
+mod clients;
 mod command;
 mod convert;
 mod diff;
@@ -11,6 +12,7 @@ mod show;
 pub(in crate::command) mod source;
 mod view;
 
+pub(super) use clients::{client, other_client};
 pub(crate) use command::{TableCommand, run};
 pub(super) use source::{Api, ProtoFlags};
 pub(super) use view::close_method;

@@ -2,7 +2,7 @@
 
 use super::routes::{
     EVERYTHING, Route, Routes, approximate_common, attempt_timeout, call_timeout, lose_common, retries,
-    retry_on,
+    retries_resets, retry_on,
 };
 use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Field, Value, field, object, string, whole_number, write_yaml};
@@ -62,16 +62,28 @@ fn pass_through<'v>() -> Value<'v> {
     object(vec![field("match", everything), field("route", object(action(None)))])
 }
 
-/// Where requests go, and for how long. Without a timeout Envoy would end calls after 15 s; zero is none.
+/// Where requests go, and for how long. Without a timeout Envoy would end calls after 15 s; zero is none. One that passes is
+/// `UNAVAILABLE` to the caller, the end of the longest stream `DEADLINE_EXCEEDED`, which the server learns as `grpc-timeout` too.
 fn action<'v>(timeout: Option<Duration>) -> Vec<Field<'v>> {
-    vec![field("cluster", string("backend")), field("timeout", seconds(timeout.unwrap_or_default()))]
+    let mut action = vec![field("cluster", string("backend")), field("timeout", seconds(Duration::ZERO))];
+    let longest = timeout.map(|timeout| object(vec![field("max_stream_duration", seconds(timeout))]));
+    action.extend(longest.map(|longest| field("max_stream_duration", longest)));
+    action
 }
 
 fn one_route<'v>(route: &Route<'_>, losses: &mut Losses<'_>) -> Value<'v> {
     let subject = losses.subject(route.service, route.method);
     lose_common(&subject, route.policy, losses);
     let matched = if route.is_exact() { "path" } else { "prefix" };
-    let mut action = action(call_timeout(route.policy));
+    let timeout = call_timeout(route.policy);
+    if timeout.is_some_and(|timeout| timeout < SHORTEST) {
+        losses.approximate(
+            &subject,
+            "a timeout of 1 ms is written",
+            "Envoy takes whole milliseconds, and zero as none",
+        );
+    }
+    let mut action = action(timeout.map(|timeout| timeout.max(SHORTEST)));
     if let Some(hedging) = route.policy.hedging() {
         action.extend(hedge(&subject, hedging, losses));
     } else if !route.policy.codes().is_empty() {
@@ -90,7 +102,7 @@ fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Lo
     on.push("refused-stream");
     let mut fields = Vec::new();
     let per_try = attempt_timeout(settings);
-    if per_try.is_some() && codes.contains(Code::DeadlineExceeded) {
+    if retries_resets(settings, codes) {
         on.push("reset");
         let help = "Envoy retries an attempt that timed out only as a reset";
         losses.approximate(subject, "broken connections are retried as well", help);

@@ -2,12 +2,11 @@
 
 use super::routes::{
     EVERYTHING, Route, Routes, approximate_common, attempt_timeout, call_timeout, lose_common, retries,
-    retry_on,
+    retries_resets, retry_on,
 };
 use crate::convert::losses::{Losses, Subject};
 use crate::convert::text::{Value, field, object, string, whole_number, write_yaml};
 use crate::{Finding, MethodPolicy, RetryTable};
-use gax_retry::Code;
 use gax_text::time_text;
 use std::fmt;
 use std::time::Duration;
@@ -20,6 +19,10 @@ pub(in crate::convert) fn write_istio(
     let mut losses = Losses::new("Istio", table);
     let routes = Routes::new(table);
     approximate_common(&routes, &mut losses);
+    if routes.policies().any(|policy| call_timeout(policy).is_some()) {
+        let help = "callers that look for DEADLINE_EXCEEDED must set their own deadline";
+        losses.approximate(&Subject::every_call(), "a timeout is reported as UNAVAILABLE", help);
+    }
     // Without it Istio would reply 404 to methods that the table has no entry for.
     let others = routes.leave_some().then(|| http_route("prefix", EVERYTHING.to_owned(), None, no_retries()));
     let each = routes.iter().map(|route| one_route(&route, &mut losses)).chain(others);
@@ -82,7 +85,7 @@ fn retry_policy<'v>(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Lo
     on.push("refused-stream");
     let mut fields = vec![field("attempts", whole_number(retries(subject, settings, losses)))];
     if let Some(timeout) = attempt_timeout(settings) {
-        if codes.contains(Code::DeadlineExceeded) {
+        if retries_resets(settings, codes) {
             on.push("reset");
             let help = "an attempt that timed out is retried only as a reset";
             losses.approximate(subject, "broken connections are retried as well", help);

@@ -85,7 +85,12 @@ impl Route<'_> {
 /// The codes as Envoy's `retry_on` names them, and those that it has no name for.
 pub(super) fn retry_on(codes: CodeSet) -> (Vec<&'static str>, Vec<Code>) {
     let name = |code: Code| NAMED_CODES.into_iter().find(|(known, _)| *known == code).map(|(_, name)| name);
-    (codes.iter().filter_map(name).collect(), codes.iter().filter(|code| name(*code).is_none()).collect())
+    let mut named: Vec<_> = codes.iter().filter_map(name).collect();
+    if codes.contains(Code::Unavailable) {
+        // A refused connection has no status: nothing was sent, and gRPC's clients call it UNAVAILABLE.
+        named.push("connect-failure");
+    }
+    (named, codes.iter().filter(|code| name(*code).is_none()).collect())
 }
 
 /// How many retries there may be; where only the total timeout limits them, as many as it has room for if every
@@ -137,6 +142,11 @@ pub(super) fn attempt_timeout(settings: &RetrySettings) -> Option<Duration> {
     settings.total_timeout().is_none_or(|total| initial < total).then_some(initial)
 }
 
+/// Whether a proxy has to retry resets, which is what an attempt that timed out is to it.
+pub(super) fn retries_resets(settings: &RetrySettings, codes: CodeSet) -> bool {
+    attempt_timeout(settings).is_some() && codes.contains(Code::DeadlineExceeded)
+}
+
 /// Records what neither proxy can express of a method.
 pub(super) fn lose_common(subject: &Subject, policy: MethodPolicy<'_>, losses: &mut Losses<'_>) {
     let settings = policy.settings();
@@ -164,9 +174,17 @@ pub(super) fn approximate_common(routes: &Routes<'_>, losses: &mut Losses<'_>) {
     let every_call = Subject::every_call();
     losses.lose_extras(|_| false);
     losses.lose_throttling("the nearest is a retry budget of the cluster; leave it to the clients");
-    if routes.policies().any(|policy| call_timeout(policy).is_some()) {
-        let help = "callers that look for DEADLINE_EXCEEDED must set their own deadline";
-        losses.approximate(&every_call, "a timeout is reported as UNAVAILABLE", help);
+    let keeps_broken = |policy: MethodPolicy<'_>| {
+        let codes = policy.codes();
+        codes.contains(Code::Unavailable) && !retries_resets(policy.settings(), codes)
+    };
+    if routes.policies().any(keeps_broken) {
+        let message = "a connection that breaks after the request was sent is not retried";
+        losses.approximate(
+            &every_call,
+            message,
+            "where calls may be made twice, add reset to the conditions",
+        );
     }
     if routes.policies().any(|policy| !policy.codes().is_empty() || policy.hedging().is_some()) {
         let help = "grpc-retry-pushback-ms has no effect: the proxy continues with its own back-off";

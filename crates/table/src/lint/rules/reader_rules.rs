@@ -43,7 +43,7 @@ declare! {
         "a field that is not known",
         "Correct the field's name, or remove it.";
     "snake-case-field", Warning,
-        "a field that gRPC itself does not read, spelled with underscores",
+        "a field that gRPC's clients do not see, spelled with underscores or other capitals",
         "Write the field's name in lower camel case.";
     "lower-case-code", Warning,
         "a code in lower case, which some readers reject",
@@ -90,6 +90,21 @@ declare! {
     "refused-by-grpc", Note,
         "a file that gRPC itself refuses as a whole",
         "Correct what the finding names, if channels read the table.";
+    "client-refuses", Error,
+        "something for which a client of the team refuses the table, or fails every call",
+        "Write what the finding says, so that all clients take it.";
+    "client-never-retries", Warning,
+        "something because of which a client of the team retries nothing",
+        "Write what the finding says.";
+    "client-changes", Warning,
+        "something that a client of the team reads as something else",
+        "Write what the finding says, so that all clients read the same.";
+    "client-differs", Note,
+        "something that a client of the team does otherwise, whatever is written",
+        "Do in the program what the table can't say.";
+    "clients-disagree", Note,
+        "something harmful that clients don't agree on",
+        "Write what all clients take, and name yours by --client.";
     "too-many-findings", Warning,
         "more findings in a file than are listed",
         "Correct the findings that are listed, and lint again.";

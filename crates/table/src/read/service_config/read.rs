@@ -149,7 +149,11 @@ impl Reader<'_> {
     fn both_policies(&self, hedging: Span) -> TableError {
         let problem = "an entry has both a retryPolicy and a hedgingPolicy";
         let error = self.source.error(hedging, problem, "remove one of the two");
-        if self.scalars.dialect == Dialect::Grpc { error.with_java_taking("both") } else { error }
+        if self.scalars.dialect == Dialect::Grpc {
+            error.with_others("grpc-go and grpcio ignore the hedging policy")
+        } else {
+            error
+        }
     }
 
     fn without_effect(&mut self, node: &Node, message: &str, help: &'static str) {

@@ -30,9 +30,11 @@ virtual_hosts:
       grpc: {}
     route:
       cluster: backend
-      timeout: "60s"
+      timeout: "0s"
+      max_stream_duration:
+        max_stream_duration: "60s"
       retry_policy:
-        retry_on: "unavailable,refused-stream,retriable-headers"
+        retry_on: "unavailable,connect-failure,refused-stream,retriable-headers"
         num_retries: 3
         retry_back_off:
           base_interval: "0.1s"
@@ -46,9 +48,11 @@ virtual_hosts:
       grpc: {}
     route:
       cluster: backend
-      timeout: "5s"
+      timeout: "0s"
+      max_stream_duration:
+        max_stream_duration: "5s"
       retry_policy:
-        retry_on: "deadline-exceeded,unavailable,refused-stream"
+        retry_on: "deadline-exceeded,unavailable,connect-failure,refused-stream"
         num_retries: 3
         retry_back_off:
           base_interval: "1s"
@@ -58,7 +62,9 @@ virtual_hosts:
       grpc: {}
     route:
       cluster: backend
-      timeout: "0.0001s"
+      timeout: "0s"
+      max_stream_duration:
+        max_stream_duration: "0.001s"
   - match:
       prefix: /
       grpc: {}
@@ -87,10 +93,11 @@ fn envoy_gets_routes() {
         messages,
         [
             "retry throttling of every call can't be expressed in Envoy",
-            "a timeout is reported as UNAVAILABLE for every call in Envoy",
+            "a connection that breaks after the request was sent is not retried for every call in Envoy",
             "a server's pushback is ignored for every call in Envoy",
             "a number of retries must be given (3) for a.B/List in Envoy",
             "retry_delay_multiplier 1.3 of a.B/List can't be expressed in Envoy",
+            "a timeout of 1 ms is written for a.B in Envoy",
             "wait_for_ready of everything can't be expressed in Envoy",
             "by default no more than 3 retries are in flight at once for every call in Envoy",
         ]
@@ -118,7 +125,7 @@ spec:
     timeout: "60s"
     retries:
       attempts: 3
-      retryOn: "unavailable,refused-stream"
+      retryOn: "unavailable,connect-failure,refused-stream"
   - match:
     - uri:
         exact: /a.B/List
@@ -128,7 +135,7 @@ spec:
     timeout: "5s"
     retries:
       attempts: 3
-      retryOn: "deadline-exceeded,unavailable,refused-stream"
+      retryOn: "deadline-exceeded,unavailable,connect-failure,refused-stream"
   - match:
     - uri:
         prefix: /a.B/
@@ -152,8 +159,9 @@ spec:
         messages,
         [
             "retry throttling of every call can't be expressed in Istio",
-            "a timeout is reported as UNAVAILABLE for every call in Istio",
+            "a connection that breaks after the request was sent is not retried for every call in Istio",
             "a server's pushback is ignored for every call in Istio",
+            "a timeout is reported as UNAVAILABLE for every call in Istio",
             "a retry on ABORTED of a.B/Get can't be expressed in Istio",
             "the back-off of a.B/Get can't be expressed in Istio",
             "a number of retries must be given (3) for a.B/List in Istio",
@@ -188,13 +196,13 @@ hedging = { max_attempts = 3, delay = "500ms", non_fatal_codes = ["UNAVAILABLE"]
     let conversion = table.convert(ConversionTarget::Envoy);
     for part in [
         "retry_on: \"deadline-exceeded,refused-stream,reset\"\n        num_retries: 2\n        per_try_timeout: \"2s\"\n",
-        "retry_on: \"unavailable,reset\"\n        num_retries: 2\n        per_try_timeout: \"0.5s\"\n      hedge_policy:\n        hedge_on_per_try_timeout: true\n",
+        "retry_on: \"unavailable,connect-failure,reset\"\n        num_retries: 2\n        per_try_timeout: \"0.5s\"\n      hedge_policy:\n        hedge_on_per_try_timeout: true\n",
     ] {
         assert!(conversion.text().contains(part), "{}", conversion.text());
     }
     let rules: Vec<_> = conversion.findings().iter().map(crate::Finding::rule).collect();
     let (lost, near) = ("not-expressible", "approximated");
-    assert_eq!(rules, [near, near, lost, near, lost, near, near]);
+    assert_eq!(rules, [near, lost, near, lost, near, near]);
     assert!(table.convert(ConversionTarget::Istio).text().contains("perTryTimeout: \"2s\"\n"));
 }
 
@@ -221,12 +229,13 @@ hedging = { max_attempts = 2, delay = "1s", non_fatal_codes = ["ABORTED"] }
 #[test]
 fn the_timeout_of_an_only_attempt_is_that_of_the_call() {
     let table = read(Dialect::AsWritten, "[[entry]]\nfor = [\"a.B\"]\ninitial_rpc_timeout = \"2s\"\n");
-    for (target, timeout) in
-        [(ConversionTarget::Envoy, "timeout: \"2s\"\n"), (ConversionTarget::Istio, "timeout: \"2s\"\n")]
-    {
+    for (target, timeout, findings) in [
+        (ConversionTarget::Envoy, "max_stream_duration: \"2s\"\n", 0),
+        (ConversionTarget::Istio, "timeout: \"2s\"\n", 1),
+    ] {
         let conversion = table.convert(target);
         assert!(conversion.text().contains(timeout), "{}", conversion.text());
-        assert_eq!(conversion.findings().len(), 1, "{:?}", conversion.findings());
+        assert_eq!(conversion.findings().len(), findings, "{:?}", conversion.findings());
     }
 }
 

@@ -143,7 +143,7 @@ fn what_has_no_effect_or_is_not_known_is_a_finding() {
     for (fields, expected) in [
         (r#", "timeout": "1s", "waitForReady": true"#, "no-effect"),
         (r#", "timeout": "1s", "maxRequestMessageBytes": 4"#, "no-effect"),
-        (r#", "timeout": "1s", "timeOut": "2s""#, "unknown-field"),
+        (r#", "timeout": "1s", "timeot": "2s""#, "unknown-field"),
         (r#", "timeout": "1s", "timeout": "2s""#, "duplicate-key"),
         (r#", "timeout": null"#, "null-value"),
         (r#", "wait_for_ready": null"#, "snake-case-field null-value"),

@@ -151,7 +151,7 @@ fn what_a_library_reads_otherwise_is_reported() {
     assert_eq!(
         table.findings()[0].to_string(),
         "line 2, column 60: warning[lower-case-code]: \"unavailable\" is read as UNAVAILABLE; write UNAVAILABLE: \
-         Google's generators, grpc-java and grpc-go reject the whole file"
+         Google's generators, grpc-go, grpc-java and grpcio reject the whole file"
     );
     let table = parse(&one_entry(r#", "hedgingPolicy": {"maxAttempts": 3}"#));
     assert_eq!(table.lookup("a.B", "C").unwrap().hedging().unwrap().delay(), Duration::ZERO);
@@ -169,22 +169,22 @@ fn what_a_library_reads_otherwise_is_reported() {
     for (text, expected) in [
         (
             policy("1.3", "\"1.3\""),
-            "\"1.3\" is a string, but backoffMultiplier is a number; write a number: grpc-java takes the string, gRPC's \
+            "\"1.3\" is a string, but backoffMultiplier is a number; write a number: grpc-java and grpcio take the string, gRPC's \
              own rules (A6) do not",
         ),
         (
             policy("\"maxAttempts\": 4", "\"maxAttempts\": \"4\""),
-            "\"4\" is a string, but maxAttempts is a number; write a number: grpc-java takes the string, gRPC's own \
+            "\"4\" is a string, but maxAttempts is a number; write a number: grpc-java and grpcio take the string, gRPC's own \
              rules (A6) do not",
         ),
         (
             policy("\"timeout\"", "\"hedgingPolicy\": {\"maxAttempts\": 2}, \"timeout\""),
-            "an entry has both a retryPolicy and a hedgingPolicy; remove one of the two: grpc-java takes both, gRPC's \
+            "an entry has both a retryPolicy and a hedgingPolicy; remove one of the two: grpc-go and grpcio ignore the hedging policy, gRPC's \
              own rules (A6) do not",
         ),
         (
             throttling("1001"),
-            "1001 is not a valid maxTokens for gRPC; write a number above 0, up to 1000: grpc-java takes more, gRPC's own rules \
+            "1001 is not a valid maxTokens for gRPC; write a number above 0, up to 1000: grpc-java and grpcio take more, gRPC's own rules \
              (A6) do not",
         ),
     ] {

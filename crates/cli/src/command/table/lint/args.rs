@@ -1,8 +1,10 @@
 //! The flags of `gax table lint`.
 
+use crate::command::table::clients::client;
 use crate::command::table::source::{ProtoFlags, Reading, WithFlag};
 use crate::value;
 use clap::{Args, ValueEnum};
+use gax_table::clients::Client;
 use gax_table::lint::{Target, UnknownTargetError};
 use std::path::PathBuf;
 
@@ -45,6 +47,10 @@ pub(crate) struct LintArgs {
     #[arg(long, value_name = "NUMBER", value_parser = value::load, allow_hyphen_values = true, help_heading = "Rules")]
     pub(super) max_load: Option<f64>,
 
+    /// Also report what these clients don't do as the table says: grpc-go, grpc-java, grpcio, grpc-js
+    #[arg(long, value_name = "CLIENT,..", value_parser = client, value_delimiter = ',', help_heading = "Rules")]
+    pub(super) client: Vec<Client>,
+
     /// Hide the findings that this file lists
     #[arg(long, value_name = "FILE", help_heading = "Rules")]
     pub(super) baseline: Option<PathBuf>,
@@ -73,6 +79,7 @@ gax.toml:
   [lint]
   deny = [\"warning\"]
   allow = [\"cap-equals-timeout\"]
+  client = [\"grpc-js\", \"grpcio\"]   # as --client
 
   [[lint.ignore]]
   rule = \"short-timeout\"

@@ -4,6 +4,8 @@ use super::config::{Config, Ignore};
 use super::inputs::Inputs;
 use crate::command::table::source::Loaded;
 use crate::failure::Failure;
+use crate::input::Input;
+use gax_table::clients::{self, Client};
 use gax_table::lint::{Linter, Needs, Rule, Target, rules, sibling_drift};
 use gax_table::{Finding, RetryTable, Severity};
 use gax_text::closest;
@@ -31,6 +33,7 @@ pub(super) fn check(
     linter: &Linter,
     knows_services: bool,
     are_one: bool,
+    clients: &[Client],
 ) -> Result<Checked, Failure> {
     let mut rulings: BTreeMap<Option<PathBuf>, Rulings> = BTreeMap::new();
     let mut checked = Checked::default();
@@ -65,6 +68,14 @@ pub(super) fn check(
             Ok(_) if are_one => rulings.linter.apply(merged.remove(&file.input.name).unwrap_or_default()),
             _ => findings_of(file, &rulings.linter),
         };
+        if is_service_config(&file.input) {
+            let own = rulings.config.iter().flat_map(|config| &config.clients);
+            let named: Vec<Client> = clients.iter().chain(own).copied().collect();
+            let others = clients::findings(Some(&file.input.name), &file.input.content, &named);
+            let is_new = |other: &Finding| !named.is_empty() || !is_said(&found, other);
+            let others: Vec<Finding> = others.into_iter().filter(is_new).collect();
+            found.extend(rulings.linter.apply(others));
+        }
         let table = file.table.as_ref().ok();
         let drift = drift.remove(&file.input.name).unwrap_or_default();
         let drift = drift
@@ -152,6 +163,24 @@ fn unused_allow(message: String, close: Option<&str>) -> Finding {
         Some(close) => finding.with_help(format!("did you mean {close:?}?")),
         None => finding.with_help("remove it from gax.toml"),
     }
+}
+
+/// Whether a warning is about the same line already, but for those that only another reader refuses the file.
+fn is_said(found: &[Finding], other: &Finding) -> bool {
+    let line = |finding: &Finding| finding.origin().map(gax_table::SourceLocation::line);
+    let counts = |known: &&Finding| {
+        let is_refusal = ["dropped-file", "refused-by-grpc", "refused-by-gax-java"].contains(&known.rule());
+        known.severity() >= Severity::Warning && !is_refusal
+    };
+    found.iter().filter(counts).any(|known| line(known) == line(other))
+}
+
+/// Whether a file is meant for gRPC's own clients.
+fn is_service_config(input: &Input) -> bool {
+    let text = input.text();
+    let is_toml = Path::new(&input.name).extension().is_some_and(|ending| ending == "toml");
+    let is_json = !is_toml && text.trim_start().starts_with(['{', '[', '/', '#']);
+    is_json && ["ethodConfig", "ethod_config"].iter().any(|field| text.contains(field))
 }
 
 fn findings_of(file: &Loaded, linter: &Linter) -> Vec<Finding> {

@@ -1,7 +1,9 @@
 //! `gax.toml`: what is denied, allowed and ignored in the tables next to it and below.
 
+use crate::command::table::clients::client;
 use crate::failure::Failure;
 use crate::input::from_root;
+use gax_table::clients::Client;
 use gax_table::lint::Target;
 use gax_table::{Finding, RetryTable};
 use gax_text::Escaped;
@@ -21,6 +23,7 @@ pub(super) struct Config {
     folder: PathBuf,
     pub(super) deny: Vec<Target>,
     pub(super) allow: Vec<Target>,
+    pub(super) clients: Vec<Client>,
     pub(super) ignores: Vec<Ignore>,
 }
 
@@ -48,6 +51,7 @@ struct File {
 struct Lint {
     deny: Vec<Spanned<String>>,
     allow: Vec<Spanned<String>>,
+    client: Vec<Spanned<String>>,
     ignore: Vec<IgnoreTable>,
 }
 
@@ -96,6 +100,7 @@ impl Config {
             folder: path.parent().unwrap_or(Path::new("")).to_owned(),
             deny: targets(&lint.deny)?,
             allow: targets(&lint.allow)?,
+            clients: lint.client.iter().map(|name| reader.client(name)).collect::<Result<_, _>>()?,
             ignores: lint.ignore.iter().map(|ignore| reader.ignore(ignore)).collect::<Result<_, _>>()?,
         })
     }
@@ -166,6 +171,11 @@ impl Ignore {
 impl Reader<'_> {
     fn target(&self, name: &Spanned<String>) -> Result<Target, Failure> {
         super::rule_or_severity(name.get_ref())
+            .map_err(|problem| self.fault(name.span().start, &format!("{:?} {problem}", name.get_ref())))
+    }
+
+    fn client(&self, name: &Spanned<String>) -> Result<Client, Failure> {
+        client(name.get_ref())
             .map_err(|problem| self.fault(name.span().start, &format!("{:?} {problem}", name.get_ref())))
     }
 

@@ -32,7 +32,7 @@ pub(crate) fn run(args: &LintArgs) -> Result<ExitCode, Failure> {
     if inputs.files.is_empty() && !inputs.problems.is_empty() {
         return Ok(ExitCode::from(BAD_USE));
     }
-    let checked = check(&inputs, &linter, knows_services, !args.with.with.is_empty())?;
+    let checked = check(&inputs, &linter, knows_services, !args.with.with.is_empty(), &args.client)?;
     let status = |has_errors: bool| match (inputs.problems.is_empty(), has_errors) {
         (false, _) => ExitCode::from(BAD_USE),
         (true, true) => ExitCode::from(FINDINGS),

@@ -1,0 +1,231 @@
+//! The fields of a service config as a client finds them, and what it doesn't do as written.
+
+use super::decode::Wrong;
+use super::report::{Deviation, Verdict};
+use super::rules::Client;
+use super::script::ClientOptions;
+use crate::document::{Kind, Member, Node, Source, Span};
+
+pub(super) const WRITE: Fix = Fix::Advice("write what all clients take");
+
+/// A client that reads a table.
+#[derive(Debug)]
+pub(super) struct Reader<'a> {
+    pub(super) client: Client,
+    pub(super) options: &'a ClientOptions,
+    pub(super) source: &'a Source,
+    pub(super) deviations: Vec<Deviation>,
+    /// The number of the entry that is being read.
+    pub(super) entry: Option<usize>,
+    /// The tokens of retry throttling, and what a success gives back.
+    pub(super) throttle: Option<(f64, f64)>,
+}
+
+/// What to write so that clients agree.
+#[derive(Debug)]
+pub(super) enum Fix {
+    Write(String),
+    At(Span, String),
+    Advice(&'static str),
+}
+
+impl Reader<'_> {
+    pub(super) fn is(&self, rule: &str, value: &str) -> bool {
+        self.client.is(rule, value)
+    }
+
+    /// How a table is refused by this client.
+    pub(super) fn refusal(&self) -> Verdict {
+        if self.is("refusal", "call") { Verdict::RefusedPerCall } else { Verdict::RefusedAtCreation }
+    }
+
+    /// Notes that the client refuses the table because of this place.
+    pub(super) fn refuse(&mut self, span: Span, message: impl Into<String>, fix: Fix) {
+        self.note(self.refusal(), span, message, fix);
+    }
+
+    pub(super) fn note(&mut self, verdict: Verdict, span: Span, message: impl Into<String>, fix: Fix) {
+        let (help, fix) = match fix {
+            Fix::Advice(advice) => (advice.to_owned(), None),
+            Fix::Write(text) => (format!("write {text}"), Some((span, text))),
+            Fix::At(place, text) if text.is_empty() => ("remove it".to_owned(), Some((place, text))),
+            Fix::At(place, text) => (format!("write {}", text.trim_end_matches(", ")), Some((place, text))),
+        };
+        let is_refused = verdict == Verdict::RefusedPerCall;
+        let deviation = Deviation {
+            verdict,
+            code: (is_refused && verdict == self.refusal()).then_some("INVALID_ARGUMENT"),
+            message: message.into(),
+            help,
+            origin: self.source.origin(span),
+            fix: fix.map(|(span, text)| (span.start..span.end, text)),
+            entry: self.entry,
+        };
+        if !self.deviations.contains(&deviation) {
+            self.deviations.push(deviation);
+        }
+    }
+
+    /// Notes that every call fails with this code.
+    pub(super) fn note_failing(&mut self, code: &'static str, span: Span, message: String, fix: Fix) {
+        self.note(Verdict::RefusedPerCall, span, message, fix);
+        if let Some(last) = self.deviations.last_mut() {
+            last.code = Some(code);
+        }
+    }
+
+    /// The field of that name as the client finds it. A name that it would have with other letters is reported.
+    pub(super) fn field<'n>(&mut self, object: &'n Node, name: &str) -> Option<&'n Node> {
+        let members = members(object);
+        let any_case = self.is("field.case", "any");
+        let is_seen =
+            |member: &Member| *member.key == *name || any_case && member.key.eq_ignore_ascii_case(name);
+        let Some(index) = members.iter().rposition(is_seen) else {
+            let is_meant = |member: &&Member| member.key.replace('_', "").eq_ignore_ascii_case(name);
+            if let Some(member) = members.iter().rev().find(is_meant) {
+                let is_policy = name == "methodConfig" || name.ends_with("Policy");
+                let verdict = if is_policy { Verdict::NoRetries } else { Verdict::Changed };
+                let message = format!("the field {:?} is not seen", member.key);
+                self.note(verdict, member.key_span, message, Fix::Write(format!("{name:?}")));
+            }
+            return None;
+        };
+        let value = members.get(index).map(|member| &member.value)?;
+        if value.kind == Kind::Null {
+            let refused = self.client.rule("field.null-refused");
+            let is_ignored = name == "methodConfig" && self.is("method-config.no-array", "ignore");
+            if self.is("field.null", "refuse") && !is_ignored || refused.split(' ').any(|other| other == name)
+            {
+                let fix = Fix::At(removal(&spans(members), index), String::new());
+                self.refuse(value.span, format!("{name} is null"), fix);
+            }
+            return None;
+        }
+        Some(value)
+    }
+
+    /// A field with a value that the client can take, or the deviation that it can't.
+    pub(super) fn value<T>(
+        &mut self,
+        object: &Node,
+        name: &str,
+        read: impl FnOnce(Client, &Node) -> Result<T, Wrong>,
+    ) -> Option<(T, Span)> {
+        let node = self.field(object, name)?;
+        self.taken(node, name, read).map(|value| (value, node.span))
+    }
+
+    pub(super) fn taken<T>(
+        &mut self,
+        node: &Node,
+        name: &str,
+        read: impl FnOnce(Client, &Node) -> Result<T, Wrong>,
+    ) -> Option<T> {
+        match read(self.client, node) {
+            Ok(value) => Some(value),
+            Err(Wrong { problem, right }) => {
+                let message = format!("{name} {} {problem}", self.source.excerpt(node.span));
+                let fix = right.map_or(WRITE, Fix::Write);
+                self.refuse(node.span, message, fix);
+                None
+            }
+        }
+    }
+
+    /// A field that has to be there.
+    pub(super) fn required<T>(
+        &mut self,
+        object: &Node,
+        name: &str,
+        read: impl FnOnce(Client, &Node) -> Result<T, Wrong>,
+    ) -> Option<(T, Span)> {
+        let before = self.deviations.len();
+        let value = self.value(object, name, read);
+        if value.is_none()
+            && !self.deviations.iter().skip(before).any(|known| known.verdict == self.refusal())
+        {
+            let usual = [
+                ("maxAttempts", "5"),
+                ("initialBackoff", "\"0.1s\""),
+                ("maxBackoff", "\"1s\""),
+                ("backoffMultiplier", "2"),
+                ("maxTokens", "10"),
+                ("tokenRatio", "0.1"),
+            ];
+            let usual = usual.into_iter().find(|(known, _)| *known == name);
+            let start = object.span.start + 1;
+            let is_misspelt = self.deviations.len() > before;
+            let fix = match usual.filter(|_| !is_misspelt && !members(object).is_empty()) {
+                Some((_, value)) => Fix::At(Span { start, end: start }, format!("\"{name}\": {value}, ")),
+                None => Fix::Advice("write the field"),
+            };
+            self.refuse(object.span, format!("{name} is missing"), fix);
+        }
+        value
+    }
+
+    /// An object, or the deviation that it is none.
+    pub(super) fn object<'n>(&mut self, node: &'n Node, name: &str) -> Option<&'n Node> {
+        self.kind(node, name, "an object", matches!(node.kind, Kind::Object(_)))
+    }
+
+    pub(super) fn array<'n>(&mut self, node: &'n Node, name: &str) -> Option<&'n [Node]> {
+        let array = self.kind(node, name, "an array", matches!(node.kind, Kind::Array(_)))?;
+        match &array.kind {
+            Kind::Array(elements) => Some(elements),
+            _ => None,
+        }
+    }
+
+    fn kind<'n>(&mut self, node: &'n Node, name: &str, wanted: &str, is_right: bool) -> Option<&'n Node> {
+        if !is_right {
+            let written = match node.kind {
+                Kind::Object(_) if wanted == "an array" => {
+                    format!(
+                        "[{}]",
+                        self.source.text().get(node.span.start..node.span.end).unwrap_or_default()
+                    )
+                }
+                _ => String::new(),
+            };
+            let fix = if written.is_empty() { WRITE } else { Fix::Write(written) };
+            self.refuse(node.span, format!("{name} is {}, not {wanted}", node.a_kind()), fix);
+        }
+        is_right.then_some(node)
+    }
+}
+
+pub(super) fn members(object: &Node) -> &[Member] {
+    match &object.kind {
+        Kind::Object(members) => members,
+        _ => &[],
+    }
+}
+
+/// Where the members of an object are.
+pub(super) fn spans(members: &[Member]) -> Vec<Span> {
+    let span = |member: &Member| Span { start: member.key_span.start, end: member.value.span.end };
+    members.iter().map(span).collect()
+}
+
+/// The bytes to remove so that the part of that number is gone from a list, and its comma.
+pub(super) fn removal(parts: &[Span], index: usize) -> Span {
+    let part = parts.get(index).copied().unwrap_or_default();
+    let before = index.checked_sub(1).and_then(|index| parts.get(index));
+    match (parts.get(index + 1), before) {
+        (Some(next), _) => Span { start: part.start, end: next.start },
+        (None, Some(before)) => Span { start: before.end, end: part.end },
+        (None, None) => part,
+    }
+}
+
+/// The removal of the last member of that name.
+pub(super) fn removal_of(object: &Node, name: &str) -> Fix {
+    let index = members(object).iter().rposition(|member| *member.key == *name);
+    index.map_or(WRITE, |index| Fix::At(removal(&spans(members(object)), index), String::new()))
+}
+
+/// A time for people.
+pub(super) fn shown(nanos: i128) -> String {
+    gax_text::time_text(nanos)
+}

@@ -1,0 +1,136 @@
+//! What a server answers, and what a channel was given beside the table.
+
+use super::rules::Client;
+use gax_retry::Code;
+use std::collections::BTreeMap;
+use std::str::FromStr;
+
+/// Options of a channel that change what becomes of a table, such as `grpc.enable_retries`.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ClientOptions(BTreeMap<String, String>);
+
+impl ClientOptions {
+    /// Adds an option, as `name` and `value`: `true`, `false` or a number.
+    #[must_use]
+    pub fn with(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.0.insert(name.into(), value.into());
+        self
+    }
+
+    /// The value of the option that a rule names.
+    pub(super) fn number(&self, client: Client, rule: &str) -> Option<u32> {
+        self.0.get(client.rule(rule)).and_then(|value| value.parse().ok())
+    }
+
+    /// Whether one of the settings that a rule lists, as `name=value`, was made.
+    pub(super) fn has(&self, client: Client, rule: &str) -> bool {
+        let mut settings = client.rule(rule).split(' ').filter_map(|setting| setting.split_once('='));
+        settings.any(|(name, value)| self.0.get(name).is_some_and(|given| given == value))
+    }
+
+    /// The first option that no rule of the client names.
+    pub(super) fn unknown(&self, client: Client) -> Option<&str> {
+        let known = |name: &str| {
+            let options = client.rules().filter(|(key, ..)| key.starts_with("option."));
+            options.flat_map(|(_, names, _)| names.split(' ')).any(|known| {
+                known == name || known.strip_prefix(name).is_some_and(|rest| rest.starts_with('='))
+            })
+        };
+        self.0.keys().map(String::as_str).find(|name| !known(name))
+    }
+}
+
+/// What a server answers to an attempt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reply {
+    /// A status alone, and the wait that the server asks for, in milliseconds.
+    Status(u16, Option<i64>),
+    /// Headers, then a status.
+    Headers(u16),
+    /// `RST_STREAM` with that code.
+    Reset(u32),
+    /// An HTTP status without one of gRPC.
+    Http(u16),
+    Ok,
+    Hang,
+}
+
+/// The answers of a server to one or more calls, one call after the other.
+///
+/// The answers to the attempts of a call are separated by `;`: `T14` is the status 14 alone, `T14,p=100` with a pushback of
+/// 100 ms, `H14` the same after headers, `R7` the stream reset with code 7, `S503` an HTTP status, `OK` a reply and `HANG` none;
+/// `T14*10` is ten of them. What comes after the last answer hangs. Calls are separated by `|`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    pub(super) calls: Vec<Vec<Reply>>,
+}
+
+impl Script {
+    /// These calls, then the others.
+    #[must_use]
+    pub fn then(mut self, others: Self) -> Self {
+        self.calls.extend(others.calls);
+        self
+    }
+}
+
+impl FromStr for Script {
+    type Err = ParseScriptError;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let calls = text.split('|').map(call).collect::<Result<_, _>>()?;
+        Ok(Self { calls })
+    }
+}
+
+fn call(text: &str) -> Result<Vec<Reply>, ParseScriptError> {
+    let mut replies = Vec::new();
+    for part in text.split(';').map(str::trim) {
+        let unknown = || ParseScriptError { text: part.to_owned() };
+        let (reply, count) = part.split_once('*').unwrap_or((part, "1"));
+        let count = count.parse::<usize>().ok().filter(|count| *count <= 1000).ok_or_else(unknown)?;
+        let reply = reply_of(reply).ok_or_else(unknown)?;
+        replies.extend(std::iter::repeat_n(reply, count));
+    }
+    Ok(replies)
+}
+
+fn reply_of(text: &str) -> Option<Reply> {
+    let (kind, pushback) = match text.split_once(",p=") {
+        Some((kind, pushback)) => (kind, Some(pushback.parse().ok()?)),
+        None => (text, None),
+    };
+    match (kind, kind.split_at_checked(1)?) {
+        ("OK", _) => Some(Reply::Ok),
+        ("HANG", _) => Some(Reply::Hang),
+        (_, ("T", code)) => Some(Reply::Status(code.parse().ok()?, pushback)),
+        (_, ("H" | "M", code)) => Some(Reply::Headers(code.parse().ok()?)),
+        (_, ("R", code)) => Some(Reply::Reset(code.parse().ok()?)),
+        (_, ("S", status)) => Some(Reply::Http(status.parse().ok()?)),
+        _ => None,
+    }
+}
+
+impl Reply {
+    /// The code that a client reads from it.
+    pub(super) fn code(self, client: Client) -> Option<Code> {
+        let named = |rule: String, other: &str| {
+            let code = [client.rule(&rule), client.rule(other)].into_iter().find(|code| !code.is_empty());
+            code.and_then(|code| code.parse().ok())
+        };
+        match self {
+            Self::Status(code, _) | Self::Headers(code) => Code::try_from(i32::from(code)).ok(),
+            Self::Reset(code) => named(format!("rst.{code}"), "rst.other"),
+            Self::Http(status) => named(format!("http.{status}"), "http.other"),
+            Self::Ok | Self::Hang => None,
+        }
+    }
+}
+
+/// A text that is no answer of a server.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ParseScriptError {
+    text: String,
+}
+
+gax_text::error_text! { ParseScriptError { text }, "{text:?} is no answer of a server; write T14 for a status, T14*3 for three, H14 for one after headers, R7 for a reset, S503 for an HTTP status, OK or HANG, with ; between answers and | between calls" }

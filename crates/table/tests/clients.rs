@@ -1,0 +1,272 @@
+//! What the rules of other clients say, against what was seen of these clients.
+
+#![cfg(feature = "clients")]
+#![expect(clippy::unwrap_used, reason = "a helper of tests fails the test that calls it")]
+
+use gax_table::clients::{Client, ClientOptions, ClientReport, Script, Verdict};
+use gax_table::{Dialect, RetryTable};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+const OBSERVED: &str = include_str!("clients/observed.jsonl");
+const VERDICTS: &str = include_str!("clients/verdicts.json");
+/// The observations that the rules don't tell, and why.
+const OTHERWISE: [(&str, &str, &str); 2] = [
+    (
+        "grpc-go",
+        "initialBackoff \"315576000000s\"",
+        "the record of maxBackoff < initialBackoff calls the same a change",
+    ),
+    (
+        "grpcio",
+        "initialBackoff \"315576000000s\"",
+        "the record of maxBackoff < initialBackoff calls the same a change",
+    ),
+];
+
+fn observed(part: &str) -> impl Iterator<Item = Value> {
+    let lines = OBSERVED.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    lines.filter(move |line| line["part"] == part)
+}
+
+fn text<'a>(line: &'a Value, field: &str) -> &'a str {
+    line[field].as_str().unwrap_or_default()
+}
+
+fn verdicts(line: &Value) -> Vec<String> {
+    let rules: Vec<Value> = serde_json::from_str(VERDICTS).unwrap();
+    let fits = |rule: &&Value| {
+        rule["sees"].as_str().is_some_and(|sees| text(line, "user_sees").starts_with(sees))
+            && text(line, "case").contains(text(rule, "case"))
+            && text(line, "client").contains(text(rule, "client"))
+    };
+    let rule = rules.iter().find(fits).unwrap();
+    rule["verdicts"].as_array().unwrap().iter().map(|verdict| verdict.as_str().unwrap().to_owned()).collect()
+}
+
+fn report(line: &Value) -> ClientReport {
+    let client: Client = text(line, "client").parse().unwrap();
+    let calls: Vec<&str> =
+        line["calls"].as_array().unwrap().iter().map(|call| call.as_str().unwrap()).collect();
+    let script: Script = calls.join("|").parse().unwrap();
+    let options = line["options"].as_object().into_iter().flatten().filter(|(_, value)| !value.is_null());
+    let options = options
+        .fold(ClientOptions::default(), |options, (name, value)| options.with(name, value.to_string()));
+    client.read(
+        line["config"].as_str().unwrap_or("{}").as_bytes(),
+        &options,
+        Some(&script),
+        Some("lab.Svc/Get"),
+    )
+}
+
+#[test]
+fn every_observation_of_a_config_is_told() {
+    let (mut all, mut wrong, mut attempts, mut false_as_written) = (0, Vec::new(), Vec::new(), Vec::new());
+    for line in observed("config") {
+        all += 1;
+        let (report, expected) = (report(&line), verdicts(&line));
+        let told = format!(
+            "{} | {} | seen: {} | told: {} {:?}",
+            text(&line, "client"),
+            text(&line, "case"),
+            text(&line, "user_sees"),
+            report.verdict,
+            report.reason
+        );
+        if !expected.iter().any(|verdict| verdict == report.verdict.as_str()) {
+            if report.verdict == Verdict::AsWritten {
+                false_as_written.push(told.clone());
+            }
+            wrong.push(told.clone());
+        }
+        let seen: Vec<u32> = serde_json::from_value(line["attempts"].clone()).unwrap();
+        let method = report.methods.first().map(|method| method.attempts.clone());
+        if !seen.is_empty() && method.as_ref().is_some_and(|method| *method != seen) {
+            attempts.push(format!("{told} | attempts {seen:?}, told {method:?}"));
+        }
+    }
+    println!("{all} observations, {} other verdicts, {} other attempts", wrong.len(), attempts.len());
+    for line in wrong.iter().chain(&attempts) {
+        println!("{line}");
+    }
+    assert_eq!(false_as_written, Vec::<String>::new());
+    assert!(wrong.len() * 100 <= all * 3, "{} of {all}", wrong.len());
+    let named: BTreeMap<_, _> =
+        OTHERWISE.into_iter().map(|(client, case, why)| ((client, case), why)).collect();
+    assert_eq!(named.len(), wrong.len());
+}
+
+/// The text with everything written as the clients' deviations say, and whether each has a fix.
+fn agreed(text: &str) -> (String, bool) {
+    let mut text = text.to_owned();
+    for _ in 0..8 {
+        let reports =
+            Client::ALL.map(|client| client.read(text.as_bytes(), &ClientOptions::default(), None, None));
+        let deviations = reports.iter().flat_map(|report| &report.deviations);
+        let mut fixes: Vec<_> = deviations.filter_map(|known| known.fix.clone()).collect();
+        if fixes.is_empty() {
+            let is_early = |message: &str| message.contains("calls end up to");
+            let all = reports.iter().flat_map(|report| &report.deviations);
+            return (text, all.into_iter().all(|known| is_early(&known.message)));
+        }
+        // From the end on, so that places stay; of what overlaps the first.
+        fixes.sort_by_key(|(place, _)| (std::cmp::Reverse(place.start), place.end));
+        let mut before = usize::MAX;
+        let mark = if text.starts_with('\u{feff}') { 3 } else { 0 };
+        for (place, right) in fixes {
+            if place.end <= before {
+                before = place.start;
+                text.replace_range(place.start + mark..place.end + mark, &right);
+            }
+        }
+        if mark > 0 {
+            text.drain(..mark);
+        }
+    }
+    (text, false)
+}
+
+#[test]
+fn whoever_follows_the_suggestions_has_clients_that_read_the_same() {
+    let (mut fixed, mut left) = (0, Vec::new());
+    for line in
+        observed("config").filter(|line| line["config"].is_string() && text(line, "client") == "grpc-go")
+    {
+        let (config, has_all) = agreed(text(&line, "config"));
+        if !has_all {
+            left.push(text(&line, "case").to_owned());
+            continue;
+        }
+        fixed += 1;
+        let read = Client::ALL.map(|client| {
+            let report = client.read(config.as_bytes(), &ClientOptions::default(), None, None);
+            let methods = report.methods.into_iter();
+            methods
+                .map(|method| (method.method, method.attempts, method.delays, method.timeout, method.codes))
+                .collect::<Vec<_>>()
+        });
+        for other in &read {
+            assert_eq!(*other, read[0], "{} {config}", text(&line, "case"));
+        }
+    }
+    println!("{fixed} agree; {left:?} need more than other text");
+    assert!(fixed >= 80, "{fixed}");
+}
+
+#[test]
+fn every_rule_names_an_observation_or_a_source() {
+    let cases: std::collections::BTreeSet<String> =
+        OBSERVED.lines().map(|line| text(&serde_json::from_str(line).unwrap(), "case").to_owned()).collect();
+    for client in Client::ALL {
+        let keys: Vec<_> = client.rules().map(|(key, ..)| key).collect();
+        let others: Vec<_> = Client::ALL[0].rules().map(|(key, ..)| key).collect();
+        assert_eq!(keys, others, "{client}");
+        for (key, value, source) in client.rules() {
+            assert!(!value.is_empty(), "{client}: {key}");
+            for source in source.split("; ") {
+                let is_known =
+                    ["observations", "source", "gRFC A6"].contains(&source) || cases.contains(source);
+                assert!(is_known, "{client}: {key} is from {source:?}, which is no observation");
+            }
+        }
+    }
+}
+
+#[test]
+fn statuses_resets_and_pushbacks_are_told() {
+    let mut told = 0;
+    for line in observed("run") {
+        let (client, case, sees) = (text(&line, "client"), text(&line, "case"), text(&line, "user_sees"));
+        let client: Client = client.parse().unwrap();
+        let code = sees.split(' ').next().unwrap_or_default();
+        let rule = if let Some(reset) =
+            case.strip_prefix("B8 RST_STREAM ").or(case.strip_prefix("B8 headers then RST_STREAM "))
+        {
+            let number = reset.split(',').next().unwrap();
+            let own = client.rule(&format!("rst.{number}"));
+            if own.is_empty() { client.rule("rst.other") } else { own }
+        } else if let (Some(status), false) =
+            (case.strip_prefix("B7 HTTP "), case.contains("with grpc-status"))
+        {
+            if case.contains("application/grpc") && client.rule("http.grpc-content-type") != "http" {
+                client.rule("http.grpc-content-type")
+            } else {
+                let own = client.rule(&format!("http.{}", status.get(..3).unwrap()));
+                if own.is_empty() { client.rule("http.other") } else { own }
+            }
+        } else {
+            let retries = sees.starts_with("OK after 2");
+            let pushback = match case {
+                "B2 pushback 'abc'" => "pushback.malformed",
+                "B2 pushback two values 50, 400" => "pushback.two-values",
+                _ => continue,
+            };
+            let stops = ["stop", "INTERNAL"].contains(&client.rule(pushback));
+            assert_eq!(stops, !retries, "{client}: {case}");
+            told += 1;
+            continue;
+        };
+        let spelled: String =
+            code.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_uppercase();
+        let rule = rule.replace('_', "");
+        assert!(
+            spelled == rule || spelled == "CANCELED" && rule == "CANCELLED",
+            "{client}: {case}: {sees}, told {rule}"
+        );
+        told += 1;
+    }
+    assert!(told >= 230, "{told}");
+}
+
+#[test]
+fn the_page_has_the_rules_in_which_clients_differ() {
+    let mut rows = String::new();
+    for (key, ..) in Client::ALL[0].rules() {
+        let values = Client::ALL.map(|client| client.rule(key));
+        let is_shown = key != "version" && !key.starts_with("option.");
+        if is_shown && values.iter().any(|value| *value != values[0]) {
+            rows.extend(["| `", key, "` | ", &values.join(" | "), " |\n"]);
+        }
+    }
+    let page = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/src/clients.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let table = page.split_once("| --- | --- | --- | --- | --- |\n").unwrap().1;
+    assert_eq!(table.split("\n\n").next().unwrap().to_owned() + "\n", rows);
+}
+
+/// What the readers here say of other clients, which the rules have to say too.
+#[test]
+fn sentences_that_name_other_clients_follow_the_rules() {
+    let config = |change: (&str, &str)| {
+        let base = r#"{"methodConfig": [{"name": [{"service": "a.B"}], "retryPolicy": {"maxAttempts": 4, "initialBackoff": "0.1s", "maxBackoff": "1s", "backoffMultiplier": 2, "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
+        base.replace(change.0, change.1)
+    };
+    let throttled = r#"}], "retryThrottling": {"maxTokens": 1001, "tokenRatio": 0.1}}"#;
+    let both = r#"}, "hedgingPolicy": {"maxAttempts": 2, "hedgingDelay": "1s"}}]}"#;
+    let unnamed_delay =
+        r#"{"methodConfig": [{"name": [{"service": "a.B"}], "hedgingPolicy": {"maxAttempts": 2}}]}"#;
+    // The sentence names the clients of which that is true.
+    for (text, says, takes) in [
+        (config(("4", "\"4\"")), "take the string", true),
+        (config(("2,", "\"2\",")), "take the string", true),
+        (config(("}]}", throttled)), "take more", true),
+        (config(("\"UNAVAILABLE\"", "\"unavailable\"")), "reject the whole file", false),
+        (config(("}}]}", both)), "ignore the hedging policy", true),
+        (config(("\"maxAttempts\"", "\"MaxAttempts\"")), "alone", true),
+        ("\u{feff}".to_owned() + &config(("", "")), "refuse", false),
+        (unnamed_delay.to_owned(), "rejects the whole file", false),
+    ] {
+        let said = match RetryTable::reader().dialect(Dialect::Grpc).read(text.as_bytes()) {
+            Ok(table) => table.findings().iter().map(ToString::to_string).collect::<String>(),
+            Err(error) => error.to_string(),
+        };
+        assert!(said.contains(says), "{said}");
+        for client in Client::ALL {
+            let verdict = client.read(text.as_bytes(), &ClientOptions::default(), None, None).verdict;
+            let is_taken = verdict < Verdict::RefusedPerCall;
+            let is_named = said.contains(client.name());
+            assert_eq!(is_named, is_taken == takes, "{client} ({verdict}): {said}");
+        }
+    }
+}
