@@ -9,12 +9,13 @@
 
 mod library;
 
+use gax_table::RetryTable;
 use library::Library;
 use library::v1::GetBookRequest;
 use library::v1::library_service_client::LibraryServiceClient;
 use std::error::Error;
 use tonic_gax::settings::RetryBudgets;
-use tonic_gax::{OperationError, OperationOptions, RetryLayer, RetryTable, StopReason};
+use tonic_gax::{OperationError, OperationOptions, RetryLayer, StopReason};
 
 const TABLE: &str = r#"{
     "methodConfig": [{

@@ -46,7 +46,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let (tokens, url) = (serve_tokens().await?, serve_library().await?);
 
     let credentials = Credentials::new(move || fetch(tokens.clone()));
-    let channel = tonic_gax::client::connect(url).await?;
+    let channel = gax_client::connect(url).await?;
     let client = LibraryServiceClient::new(CredentialsService::new(channel, credentials));
 
     // The first token is rejected and replaced. The second call uses the new token.

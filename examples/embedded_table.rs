@@ -4,9 +4,10 @@
 //! cargo run --example embedded_table
 //! ```
 
+use gax_table::RetryTable;
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::{Code, RetryLayer, RetryTable};
+use tonic_gax::{Code, RetryLayer};
 
 const TABLE: &str = include_str!("../proto/library/v1/library_grpc_service_config.json");
 

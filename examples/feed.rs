@@ -7,6 +7,8 @@
 
 mod library;
 
+use gax_streams::resumption::{Processed, Resume, StreamResumption};
+use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
 use library::v1::catalog_service_server::{CatalogService, CatalogServiceServer};
 use library::v1::{
     Book, CatalogChange, CatalogServiceClient, CatalogServiceSettings, CatalogServiceStubSettings,
@@ -19,8 +21,6 @@ use std::time::Duration;
 use tokio_stream::Stream;
 use tonic::transport::Server;
 use tonic::{Code as TonicCode, Request, Response, Status};
-use tonic_gax::resumption::{Processed, Resume, StreamResumption};
-use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
 use tonic_gax::{Code, RetrySettings};
 
 /// The last change that there is.
@@ -111,7 +111,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         RetrySettings::builder().initial_retry_delay(Duration::from_millis(20)).max_attempts(5).build()?;
     stub.watch_catalog().set_retry_settings(quick).set_retryable_codes([Code::Unavailable]);
     // The settings of the RPC; the connections are opened by the same client.
-    let subscriber = Subscriber::new(stub.watch_catalog())
+    let subscriber = Subscriber::new(&*stub.watch_catalog())
         .named("library.v1.CatalogService/WatchCatalog")
         .without_total_timeout();
     let settings = CatalogServiceSettings::create(stub.build()?);

@@ -41,7 +41,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
         request.metadata_mut().insert("authorization", value);
         Ok(request)
     };
-    let channel = tonic_gax::client::connect(url).await?;
+    let channel = gax_client::connect(url).await?;
     let client = LibraryServiceClient::with_interceptor(channel, authorize);
 
     let book = client.get_book(GetBookRequest { name: "shelves/1/books/1".to_owned() }).await?;

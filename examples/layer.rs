@@ -6,17 +6,18 @@
 
 mod library;
 
+use gax_table::RetryTable;
 use library::v1::GetBookRequest;
 use library::v1::library_service_client::LibraryServiceClient; // the client that tonic generates
 use std::error::Error;
-use tonic_gax::{RetryLayer, RetryTable};
+use tonic_gax::RetryLayer;
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     let url = library::serve(2).await?; // a server that rejects the first two calls
 
     let table = RetryTable::from_path("proto/library/v1/library_grpc_service_config.json")?;
-    let channel = tonic_gax::client::connect(url).await?;
+    let channel = gax_client::connect(url).await?;
     let channel = RetryLayer::new(table).layer(channel);
     let mut client = LibraryServiceClient::new(channel);
 

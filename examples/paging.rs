@@ -7,13 +7,13 @@
 
 mod library;
 
+use gax_client::paging::paginate;
 use library::Library;
 use library::v1::library_service_client::LibraryServiceClient as TonicClient;
 use library::v1::{LibraryServiceClient, ListBooksRequest};
 use std::error::Error;
 use tokio_stream::StreamExt as _;
 use tonic::Status;
-use tonic_gax::client::paging::paginate;
 
 fn request(page_size: i32) -> ListBooksRequest {
     ListBooksRequest { parent: "shelves/1".to_owned(), page_size, ..ListBooksRequest::default() }

@@ -8,12 +8,13 @@
 mod flaky_http;
 
 use gax_http::HttpRetryLayer;
+use gax_table::RetryTable;
 use http::{Request, StatusCode};
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
 use hyper_util::rt::TokioExecutor;
 use std::error::Error;
-use tonic_gax::{OperationOptions, OperationReport, RetryTable};
+use tonic_gax::{OperationOptions, OperationReport};
 
 #[tokio::main(flavor = "current_thread")]
 pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
@@ -22,7 +23,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     connector.set_nodelay(true);
     let client = Client::builder(TokioExecutor::new()).build(connector);
     let client =
-        HttpRetryLayer::from_table(&table).options(OperationOptions::new().reports(true)).layer(client);
+        HttpRetryLayer::from_policies(&table).options(OperationOptions::new().reports(true)).layer(client);
 
     // Each of these servers is busy for two requests.
     for (title, request, attempts) in [

@@ -1,10 +1,11 @@
 //! Settings from a program's own file, which override those of the retry table: `cargo run --example settings_from_file`
 
+use gax_client::CallSettings;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::time::Duration;
-use tonic_gax::{CallOptions, CallSettings, Code, RetryBudget};
+use tonic_gax::{CallOptions, Code, RetryBudget};
 
 /// The program's file. Any format of serde works.
 const FILE: &str = r#"{

@@ -9,13 +9,13 @@
 
 mod library;
 
+use gax_client::Transport;
 use library::Library;
 use library::v1::{GetBookRequest, LibraryServiceClient, LibraryServiceSettings, LibraryServiceStubSettings};
 use std::error::Error;
 use std::time::Duration;
 use tokio::time::Instant;
 use tonic::Code;
-use tonic_gax::client::Transport;
 use tonic_gax::{OperationError, RetrySettings, StopReason};
 
 /// The function under test: it takes a client over any transport.

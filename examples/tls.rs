@@ -1,7 +1,7 @@
 //! TLS, and a channel that connects with the first call.
 //!
 //! `connect_lazy` returns immediately, so that a program starts even if a server is down; the first call connects,
-//! and is retried with its settings until there is a server. `tonic_gax::client::connect_lazy` closes a connection that
+//! and is retried with its settings until there is a server. `gax_client::connect_lazy` closes a connection that
 //! stalls, which tonic's own doesn't. Problems that waiting doesn't solve, such as a certificate that is not
 //! trusted, end a call after its first attempt.
 //!
@@ -42,12 +42,12 @@ pub(crate) async fn main() -> Result<(), Box<dyn Error>> {
     // `tls-webpki-roots` or `tls-native-roots`.
     let tls = ClientTlsConfig::new().ca_certificate(Certificate::from_pem(certificate));
     let endpoint = Endpoint::from_shared(url.clone())?.tls_config(tls)?;
-    let client = LibraryServiceClient::new(tonic_gax::client::connect_lazy(endpoint)?);
+    let client = LibraryServiceClient::new(gax_client::connect_lazy(endpoint)?);
     println!("{:?}", client.get_book(book()).await?.into_inner());
 
     // A client that doesn't trust it makes one attempt and reports the reason.
     let endpoint = Endpoint::from_shared(url)?.tls_config(ClientTlsConfig::new())?;
-    let client = LibraryServiceClient::new(tonic_gax::client::connect_lazy(endpoint)?);
+    let client = LibraryServiceClient::new(gax_client::connect_lazy(endpoint)?);
     let status = client.get_book(book()).await.err().ok_or("the certificate is not trusted")?;
     let error = OperationError::of(&status).ok_or("a call ends with a report")?;
     println!("{}", error.report());

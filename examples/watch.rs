@@ -7,6 +7,7 @@
 
 mod library;
 
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
 use library::v1::catalog_service_server::{CatalogService, CatalogServiceServer};
 use library::v1::{
     Book, CatalogChange, CatalogServiceClient, CatalogServiceSettings, CatalogServiceStubSettings,
@@ -19,7 +20,6 @@ use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::transport::Server;
 use tonic::{Code as TonicCode, Request, Response, Status};
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
 use tonic_gax::{Code, RetrySettings};
 
 /// Continues after the last revision, or restarts if that is no longer available.

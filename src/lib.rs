@@ -1,38 +1,34 @@
 //! Retries for gRPC clients built with tonic, with settings for every RPC.
 //!
-//! A call is an *operation* of one or more *attempts*, which share one total timeout. A *retry table* has the retryable codes, delays and
-//! timeouts of each method. See the [guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/SUMMARY.md), also
+//! A call is an *operation* of one or more *attempts*, which share one total timeout. [`MethodPolicies`] have the retryable codes, delays and
+//! timeouts of each method: from code, or from a retry table of the crate `gax-table`. See the [guide](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/SUMMARY.md), also
 //! [as a book](https://tonic-gax.github.io/tonic-gax/). This page lists the main types.
 //!
 //! ```
-//! # #[cfg(feature = "tables")]
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 //! # let _context = runtime.enter();
 //! # let channel = tonic::transport::Endpoint::from_static("http://[::1]:50051").connect_lazy();
 //! use std::time::Duration;
-//! use tonic_gax::{Code, RetryLayer, RetrySettings, RetryTable};
+//! use tonic_gax::{Code, RetryLayer, RetrySettings};
 //!
 //! let settings = RetrySettings::builder().total_timeout(Duration::from_secs(10)).build()?;
-//! let table = RetryTable::builder().service("library.v1.LibraryService", settings, [Code::Unavailable]).build()?;
-//! let channel = RetryLayer::new(table).layer(channel);
+//! let channel = RetryLayer::new((settings, [Code::Unavailable])).layer(channel);
 //! // LibraryServiceClient::new(channel): the client that tonic generates, with retries
 //! # drop(channel);
 //! # Ok(())
 //! # }
-//! # #[cfg(not(feature = "tables"))]
-//! # fn main() {}
 //! ```
 //!
 //! | to | use |
 //! | --- | --- |
-//! | add retries to an existing client | [`RetryLayer`] and a [`RetryTable`], from a file or in code |
-//! | generate a client that retries | the crate `tonic-gax-build`; settings: [`CallSettings`], [`client`] |
+//! | add retries to an existing client | [`RetryLayer`] with [`RetrySettings`], [`MethodPolicies`], or a table of the crate `gax-table` |
+//! | generate a client that retries | the crates `tonic-gax-build` and `gax-client` |
 //! | change the settings of a single call | [`CallOptions`], with [`RequestExt`] |
 //! | see the attempts of a call, and why it ended | [`OperationReport`], [`OperationError`], [`StopReason`] |
 //! | observe all operations | [`gax_driver::observe`] |
-//! | reload settings at run time | [`gax_driver::live`] |
-//! | resume a stream that broke | [`resumption`] |
+//! | replace settings at run time | [`LivePolicies`], for tables the crate `gax-table` |
+//! | resume a stream that broke | the crate `gax-streams` |
 //! | retry a closure | [`gax_driver::retry`], [`gax_driver::Retryer`] |
 //! | retry HTTP requests | the crate `gax-http` |
 //! | use a generated client over HTTP and JSON | the crate `gax-rest` |
@@ -42,26 +38,31 @@
 //! The [page on features](https://github.com/tonic-gax/tonic-gax/blob/main/docs/src/features.md) lists what each feature adds.
 #![cfg_attr(docsrs, feature(doc_cfg))]
 
-pub mod client;
-mod generated_methods;
-pub mod google;
 pub mod grpc;
+pub mod headers;
 pub mod note;
-pub mod resumption;
-pub mod settings;
-pub mod subscription;
+mod request_ext;
 
-pub use gax_driver::{CallOptions, Note, OperationError, OperationOptions, OperationReport};
+pub use gax_driver::{CallOptions, LivePolicies, Note, OperationError, OperationOptions, OperationReport};
 pub use gax_retry::{
-    Attempt, Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings, RetrySettingsBuilder,
-    SettingsError, StartedAttempt, StopReason,
+    Attempt, Code, CodeSet, Compatibility, Hedging, MethodFacts, MethodPolicies, MethodSettings, RetryBudget,
+    RetrySettings, RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason,
 };
-#[cfg(feature = "tables")]
-pub use gax_table::{Dialect, RetryTable, TableError};
-pub use grpc::{deadline::DeadlineLayer, resumed::StreamReport, status::CodeExt};
-#[cfg(feature = "tables")]
-pub use grpc::{layer::RetryLayer, service::RetryService};
-pub use settings::{call_settings::CallSettings, method_info::MethodInfo, request_ext::RequestExt};
+pub use grpc::take_over;
+pub use grpc::transport::Transport;
+pub use grpc::{deadline::DeadlineLayer, layer::RetryLayer, service::RetryService, status::CodeExt};
+pub use request_ext::RequestExt;
+
+/// The types that settings are made of, besides those at the root.
+pub mod settings {
+    pub use gax_driver::RetryBudgets;
+    pub use gax_retry::environment::EnvironmentError;
+    pub use gax_retry::settings::{Override, RetryDelays, SettingsOverrides, SettingsProblem};
+    pub use gax_retry::{
+        BatchingSettings, BatchingSettingsBuilder, Environment, IntoCodes, LimitExceeded, MethodKind,
+        ParseCodeError, Policy, RetryThrottling,
+    };
+}
 
 /// The service of a [`DeadlineLayer`]. What a handler hands to tasks and threads for the request that it serves is in
 /// [`gax_driver::inbound`].
@@ -69,62 +70,20 @@ pub mod deadline {
     pub use crate::grpc::deadline::{DeadlineBody, DeadlineFuture, DeadlineService};
 }
 
-/// Long-running operations, of generated clients and over any other: polling until they are done.
-///
-/// The messages are those of `google.longrunning` and `google.rpc`. A generator that is configured with
-/// `extern_path(".google.longrunning", "::tonic_gax::longrunning")` and
-/// `extern_path(".google.rpc", "::tonic_gax::longrunning::rpc")` uses them instead of its own.
-#[cfg(feature = "longrunning")]
-pub mod longrunning {
-    pub use crate::client::lro::google::longrunning::{
-        CancelOperationRequest, DeleteOperationRequest, GetOperationRequest, ListOperationsRequest,
-        ListOperationsResponse, Operation, OperationInfo, OperationsClient, OperationsSettings,
-        OperationsStubSettings, OperationsStubSettingsBuilder, WaitOperationRequest, operation,
-    };
-    pub use crate::client::lro::google::rpc;
-    pub use crate::client::lro::{
-        LONG_RUNNING, LongRunning, LongRunningEnd, LongRunningError, PollingSettings, Progress, poll,
-    };
-    /// `google.protobuf.Any`: a message of any type, such as the response of an operation. Use it to read or write
-    /// [`Operation`]s. It is `prost_types::Any`, so a program doesn't need a dependency on `prost-types`.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use tonic_gax::longrunning::{Any, Operation, operation};
-    ///
-    /// let response = Any::from_msg(&41_i64)?;
-    /// assert_eq!(response.to_msg::<i64>()?, 41);
-    /// let result = Some(operation::Result::Response(response));
-    /// let done = Operation { name: "operations/7".to_owned(), done: true, result, ..Operation::default() };
-    /// # drop(done);
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub use prost_types::Any;
-}
-
-/// The types that retry tables are made of, which [`RetryTable`] hands out.
-#[cfg(feature = "tables")]
-pub mod table {
-    pub use gax_table::{
-        Finding, HedgingPolicy, MethodPolicy, ParseDialectError, ParseTableFormatError, RetryTableBuilder,
-        RetryThrottling, Severity, SourceLocation, TableFormat, TableReader,
-    };
-}
-
-/// For generated code alone: it changes with the generator, without notice.
+/// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]
-pub mod __private {
-    pub use crate::client::connect::connect_for as connect;
-    pub use crate::client::core::Client;
-    pub use crate::client::paging::unary::{PagedMethod, paged};
-    pub use crate::google::method_annotations::MethodAnnotations;
-    pub use crate::google::request_id::fill_request_id;
-    pub use crate::google::request_param::RequestParam;
-    pub use crate::google::service_info::ServiceInfo;
-    pub use crate::settings::client_config::ClientConfig;
-    pub use crate::settings::client_settings::{GoogleStub, ServiceStub, config_of};
-    pub use crate::settings::method_info::{MethodParts, message_types, method_info};
-    pub use crate::settings::stub_settings::StubSettings;
-    pub use gax_retry::settings::ConstSettings;
+pub mod __house {
+    pub use crate::grpc::call::Call;
+    pub use crate::grpc::methods::{MethodConfig, MethodMatch, SharedState};
+    pub use crate::grpc::protocol::{AttemptParts, Failing, GrpcProtocol, end_status, time_is_up};
+    pub use crate::grpc::request::{CapturedRequest, ReplayableRequest, one_frame, shrink, too_large};
+    pub use crate::grpc::response::{ReadExtent, Remainder, ResponseBody, hand_over, pass_on};
+    pub use crate::grpc::status::received::{self, value as header};
+    pub use crate::grpc::status::{Failure, not_sent};
+    pub use crate::grpc::take_over::{BoxService, TakenBy};
+    pub use crate::grpc::template::timeout::{GRPC_TIMEOUT, from_headers as timeout_in};
+    pub use crate::grpc::template::{
+        AttemptTimeout, ExampleRequest, ExtraHeaders, LIKE_EXAMPLE, PREVIOUS_ATTEMPTS, Template,
+    };
+    pub use crate::grpc::transport::{OwnService, ServiceHandle};
 }

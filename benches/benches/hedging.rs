@@ -5,10 +5,11 @@
 //! `cargo bench -p tonic-gax-benches --bench hedging` prints the table; with `-- --svg FILE` it draws the picture too.
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
+use gax_table::RetryTable;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
-use tonic_gax::{Code, Hedging, OperationOptions, RetryBudget, RetryLayer, RetrySettings, RetryTable};
+use tonic_gax::{Code, Hedging, OperationOptions, RetryBudget, RetryLayer, RetrySettings};
 use tonic_gax_benches::bench::echo_client::EchoClient;
 use tonic_gax_benches::message;
 use tonic_gax_benches::nines::{Curve, picture};

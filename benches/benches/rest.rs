@@ -5,6 +5,7 @@
 //! ```
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
+use gax_client::__private as gax;
 use gax_http::ReqwestService;
 use gax_rest::{HttpRule, RestOptions, RestTransport};
 use serde::Deserialize;
@@ -14,7 +15,7 @@ use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
-use tonic_gax::{__private as gax, CodeSet, RetrySettings};
+use tonic_gax::{CodeSet, RetrySettings};
 use tonic_gax_benches::asset::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_benches::measure::{Cost, Lane, Stopwatch, Turns, by_turns, stay_on_one_core};
 use tonic_gax_benches::message::PATH;
@@ -79,7 +80,7 @@ struct Asset {
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
     ("no_retry_params", gax::ConstSettings::new().total_timeout(Duration::from_secs(60)).build());
-static METHODS: [tonic_gax::MethodInfo; 1] = [gax::method_info(gax::MethodParts {
+static METHODS: [gax_client::MethodInfo; 1] = [gax::method_info(gax::MethodParts {
     codes: &CODES,
     params: &PARAMS,
     ..gax::MethodParts::of("google.cloud.asset.v1.AssetService", "ListAssets", PATH)
@@ -100,7 +101,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         RestOptions::new().origin(url.parse()?).rule("google.cloud.asset.v1.AssetService.ListAssets", rule);
     let service = ReqwestService::without_redirects(reqwest::Client::builder())?;
     let transport = RestTransport::new(service, DESCRIPTORS, options)?;
-    let settings = tonic_gax::settings::ClientSettings::create(gax::StubSettings::new(&METHODS));
+    let settings = gax_client::ClientSettings::create(gax::StubSettings::new(&METHODS));
     let client = gax::Client::new(transport, settings);
     let request = ListAssetsRequest {
         parent: "projects/p".to_owned(),

@@ -6,12 +6,13 @@
 #![expect(clippy::print_stdout, reason = "a bench prints what it measured")]
 
 use allocation_counter::measure;
-use gax_driver::live::SettingsHandle;
+use gax_table::RetryTable;
+use gax_table::live::SettingsHandle;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use tokio::runtime::Runtime;
 use tonic::Status;
-use tonic_gax::{Hedging, OperationOptions, RetryBudget, RetryLayer, RetryService, RetryTable};
+use tonic_gax::{Hedging, OperationOptions, RetryBudget, RetryLayer, RetryService};
 use tonic_gax_benches::bench::Payload;
 use tonic_gax_benches::bench::echo_client::EchoClient;
 use tonic_gax_benches::canned::Canned;
@@ -101,7 +102,7 @@ impl Bench {
         let runtime = runtime();
         let handle = SettingsHandle::new(table(24));
         let fixed = RetryLayer::new(table(24)).layer(Canned::new());
-        let live = || RetryLayer::with_handle(&handle).layer(Canned::new());
+        let live = || RetryLayer::live(&handle).layer(Canned::new());
         let is_busy = AtomicBool::new(false);
         let is_over = AtomicBool::new(false);
         let summaries = std::thread::scope(|scope| {

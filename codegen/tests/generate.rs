@@ -109,7 +109,7 @@ fn codes_that_count_only_with_a_servers_delay_are_settings_of_the_client() {
     let generated = generate(configure().retry_table_text("asset.toml", table), ASSET, PROTO);
     let code: String = content(&generated, "google.cloud.asset.v1.rs").split_whitespace().collect();
     let setting =
-        ".only_with_server_delay(::tonic_gax::CodeSet::EMPTY.with(::tonic_gax::Code::ResourceExhausted)";
+        ".only_with_server_delay(::gax_client::CodeSet::EMPTY.with(::gax_client::Code::ResourceExhausted)";
     assert!(code.contains(&setting.replace(' ', "")), "the setting is there");
     assert!(code.contains("(RESOURCE_EXHAUSTEDonlyiftheserverasksforadelay)"), "and in the docs");
 }
@@ -128,7 +128,7 @@ fn a_table_read_as_grpc_reads_it_is_run_as_grpc_runs_it() {
         let builder = configure().retry_table_text("table.json", table).dialect(dialect);
         content(&generate(builder, ASSET, PROTO), "google.cloud.asset.v1.rs").to_owned()
     };
-    let rules = "by_rules_of(::tonic_gax::Compatibility::Grpc)";
+    let rules = "by_rules_of(::gax_client::Compatibility::Grpc)";
     let created = |code: &str| code.split_whitespace().collect::<String>().contains(rules);
     assert!(created(&generated(Dialect::Grpc)));
     assert!(!created(&generated(Dialect::AsWritten)));
@@ -179,7 +179,9 @@ interfaces:
         let code: String = content(&generated, "google.cloud.asset.v1.rs").split_whitespace().collect();
         let settings = "ConstSettings::new().initial_retry_delay(::core::time::Duration::from_millis(100)).retry_delay_multiplier(1.5)";
         assert!(
-            code.contains("(\"idempotent\",::tonic_gax::CodeSet::EMPTY.with(::tonic_gax::Code::Unavailable"),
+            code.contains(
+                "(\"idempotent\",::gax_client::CodeSet::EMPTY.with(::gax_client::Code::Unavailable"
+            ),
             "{name}"
         );
         assert!(code.contains("\"patient\""), "{name}");

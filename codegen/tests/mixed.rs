@@ -89,27 +89,27 @@ fn settings_have_mixed_in_rpcs_batching_and_operations() {
     );
     for part in [
         // The kinds are those of the rows.
-        "kind:::tonic_gax::settings::MethodKind::Batching,codes:&RETRYABLE_CODE_DEFINITIONS[0],params:&RETRY_PARAM_DEFINITIONS[0],\
+        "kind:::gax_client::MethodKind::Batching,codes:&RETRYABLE_CODE_DEFINITIONS[0],params:&RETRY_PARAM_DEFINITIONS[0],\
          batching:Some(&BATCHING_SETTINGS[0]),",
-        "kind:::tonic_gax::settings::MethodKind::Paged,codes:&RETRYABLE_CODE_DEFINITIONS[0],params:&RETRY_PARAM_DEFINITIONS[0],\
+        "kind:::gax_client::MethodKind::Paged,codes:&RETRYABLE_CODE_DEFINITIONS[0],params:&RETRY_PARAM_DEFINITIONS[0],\
          host:Some(\"mixed.v1.Library\"),",
         // The settings of the YAML, and for Move those of Google's generators.
-        "staticPOLLING_SETTINGS:[::tonic_gax::RetrySettings;2]=[::tonic_gax::__private::ConstSettings::new()\
+        "staticPOLLING_SETTINGS:[::gax_client::RetrySettings;2]=[::gax_client::__private::ConstSettings::new()\
          .initial_retry_delay(::core::time::Duration::new(60,0)).retry_delay_multiplier(1.25)\
          .max_retry_delay(::core::time::Duration::new(360,0)).total_timeout(::core::time::Duration::new(7200,0)).build(),",
         "ConstSettings::new().initial_retry_delay(::core::time::Duration::new(5,0)).retry_delay_multiplier(1.5)\
          .max_retry_delay(::core::time::Duration::new(45,0)).total_timeout(::core::time::Duration::new(300,0)).build(),];",
-        "::tonic_gax::settings::BatchingSettings::builder().element_count_threshold(100).request_byte_threshold(1048576)\
+        "::gax_client::__private::BatchingSettings::builder().element_count_threshold(100).request_byte_threshold(1048576)\
          .delay_threshold(::core::time::Duration::from_millis(10)).max_outstanding_elements(1000)\
-         .limit_exceeded(::tonic_gax::settings::LimitExceeded::ThrowException).build()",
+         .limit_exceeded(::gax_client::__private::LimitExceeded::ThrowException).build()",
         // Accessors; the RPC MoveOperation keeps its name.
-        "pubfnget_location(&self)->&::tonic_gax::CallSettings{self.inner.call(10)}",
-        "pubfnreindex_operation(&mutself,)->&mut::tonic_gax::settings::OperationCallSettings{self.inner.operation_mut(0)}",
-        "pubfnmove_operation(&self)->&::tonic_gax::CallSettings{self.inner.call(5)}",
-        "pubfnmove_operation_rpc(&self,)->&::tonic_gax::settings::OperationCallSettings{self.inner.operation(1)}",
+        "pubfnget_location(&self)->&::gax_client::CallSettings{self.inner.call(10)}",
+        "pubfnreindex_operation(&mutself,)->&mut::gax_client::OperationCallSettings{self.inner.operation_mut(0)}",
+        "pubfnmove_operation(&self)->&::gax_client::CallSettings{self.inner.call(5)}",
+        "pubfnmove_operation_rpc(&self,)->&::gax_client::OperationCallSettings{self.inner.operation(1)}",
         // Calls, with messages of other packages.
         "::tonic::IntoRequest<super::super::super::google::cloud::location::GetLocationRequest",
-        "::tonic_gax::client::UnaryCall<T,super::super::super::google::cloud::location::Location",
+        "::gax_client::UnaryCall<T,super::super::super::google::cloud::location::Location",
         "::tonic::IntoRequest<super::super::super::google::longrunning::GetOperationRequest",
         "pubfncancel_operation(&self,request",
         // Lists of other packages.
@@ -205,7 +205,7 @@ fn requests_are_batched_as_the_descriptor_says() {
     assert!(!content(&without, "mixed.v1.rs").contains("gax_batching"));
     let library = module(content(&with, "mixed.v1.rs"), "library_gax");
     for part in [
-        "impl<T:::tonic_gax::client::Transport>LibraryClient<T>whereT::Future:'static,",
+        "impl<T:::gax_client::Transport>LibraryClient<T>whereT::Future:'static,",
         "pubfnpublish_batching(&self,)->::gax_batching::Batching<super::PublishRequest,super::PublishResponse,::tonic::Status,>",
         "merged.messages.append(&mutrequest.messages)",
         "(request.topic.clone(),request.r#type.clone(),request.labels.clone(),)",
@@ -292,8 +292,8 @@ fn every_row_of_a_stub_table_has_its_accessors() {
             };
             let is_operation = matches!(row.kind(), RowKind::OperationInitial | RowKind::OperationPolling);
             let settings = if is_operation { "settings::OperationCallSettings" } else { "CallSettings" };
-            let getter = format!("pubfn{name}(&self)->&::tonic_gax::{settings}{{");
-            let setter = format!("pubfn{name}(&mutself)->&mut::tonic_gax::{settings}{{");
+            let getter = format!("pubfn{name}(&self)->&::gax_client::{settings}{{");
+            let setter = format!("pubfn{name}(&mutself)->&mut::gax_client::{settings}{{");
             let module = module.replace("self,)", "self)");
             assert!(module.contains(&getter) && module.contains(&setter), "{name} in {module_name}");
             if !is_operation {

@@ -26,12 +26,12 @@ fn clients_have_functions_for_operations_whose_types_are_found() {
     let generated = generate(configure());
     let code = code(&generated, "shelves.v1.rs");
     for expected in [
-        "::tonic_gax::__long_running!{implShelvesClient{",
+        "::gax_client::__long_running!{implShelvesClient{",
         "fnmove_operation(request:super::MoveRequest,)->(super::move_request::Moved,()){(0,0,\"shelves.v1.MoveRequest.Moved\",\"google.protobuf.Empty\")}",
         // The RPC of that name comes first.
         "fnresume_move_operation_rpc(){}",
         "pubfnresume_move_operation(&self,",
-        "pubfnburn_operation(&self)->&::tonic_gax::settings::OperationCallSettings",
+        "pubfnburn_operation(&self)->&::gax_client::OperationCallSettings",
     ] {
         assert!(code.contains(expected), "{expected}");
     }
@@ -64,7 +64,7 @@ fn types_of_operations_may_exist_elsewhere() {
 #[test]
 fn the_client_of_operations_is_what_the_generator_writes() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
-    let folder = root.join("src/client/lro/generated_code");
+    let folder = root.join("crates/client/src/client/lro/generated_code");
     if !folder.exists() {
         eprintln!("skipped: this package is not in its repository");
         return;

@@ -84,7 +84,7 @@ fn a_faulty_table_is_shown_with_its_place() {
 fn a_table_that_java_drops_is_dropped_with_a_warning() {
     let generated = table("{").dialect(Dialect::GaxJava).generate(&["edge.proto"], &[DATA]).unwrap();
     assert_eq!(generated.findings()[0].rule(), "dropped-file");
-    assert!(generated.files()[0].content().contains("(\"no_retry_codes\", ::tonic_gax::CodeSet::EMPTY)"));
+    assert!(generated.files()[0].content().contains("(\"no_retry_codes\", ::gax_client::CodeSet::EMPTY)"));
 }
 
 #[test]

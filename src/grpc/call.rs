@@ -1,19 +1,24 @@
 //! One call of any kind, with the request that tonic's own client wrote.
+#![allow(
+    missing_debug_implementations,
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "for the crates of this repository alone"
+)]
 
 use crate::grpc::methods::{MethodConfig, MethodMatch};
 use crate::grpc::protocol::{GrpcProtocol, failed_call};
 use crate::grpc::request::CapturedRequest;
 use crate::grpc::response::{ReadExtent, ReplySlot, ResponseBody, hand_over};
-use crate::grpc::resumed::{
-    BytesCodec, GrpcConnections, IdleTimeout, ResumedBody, StreamCall, StreamProtocol, StreamReport,
-};
 use crate::grpc::status::not_sent;
+use crate::grpc::take_over::{BoxCall, BoxService, CallView, Taken, TakenBy, TakenCall};
 use crate::grpc::template::{Inspection, PREVIOUS_ATTEMPTS, path_of};
 use crate::grpc::transport::{Passthrough, ServiceHandle, is_bare_channel};
 use crate::note;
-use crate::resumption::{Resumer, Resumption};
-use crate::settings::StreamSettings;
-use bytes::Bytes;
 use gax_driver::__house::{earlier, time_left};
 use gax_driver::CallOptions;
 use gax_driver::protocol::{Driver, Output};
@@ -23,40 +28,32 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use std::time::Duration;
 use tonic::Status;
 use tonic::body::Body;
-
-/// The result of a call.
-type Reply = Result<http::Response<ResponseBody>, Status>;
-
-/// A call whose response is a stream that resumes.
-type BoxCall = Pin<Box<dyn Future<Output = Reply> + Send>>;
 
 pin_project! {
     /// An operation, or a call of a method that no table knows.
     #[project = CallProj]
-    pub(crate) enum Call<A: ServiceHandle> {
+    pub enum Call<A: ServiceHandle> {
         // Its request could not be read.
         Failed { status: Option<Status> },
         Operating { #[pin] driver: Driver<GrpcProtocol<A, CapturedRequest>> },
         Passthrough { #[pin] call: Passthrough<A> },
-        // Its response is a stream that resumes.
-        Resumed { call: BoxCall },
+        // Something above runs it.
+        Taken { call: BoxCall },
     }
 }
 
 impl<A: ServiceHandle> Call<A> {
     /// A call of a method that no table knows.
-    #[cfg_attr(not(feature = "tables"), expect(dead_code, reason = "only the layer passes calls through"))]
     #[inline]
-    pub(crate) fn pass_through(handle: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
+    pub fn pass_through(handle: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
         Self::Passthrough { call: Passthrough::new(handle, service, request) }
     }
 
     /// A call that runs as an operation. If its request is there and `service` takes it, that is sent now.
     #[inline]
-    pub(crate) fn begin(
+    pub fn begin(
         handle: A,
         service: &mut A::Service,
         mut request: http::Request<Body>,
@@ -65,7 +62,7 @@ impl<A: ServiceHandle> Call<A> {
         let MethodMatch { config, kind } = method;
         let (example, counts) = (config.example.as_ref(), config.headers.counts());
         let is_watched = !is_bare_channel::<A::Service>();
-        let Inspection { options, resumption, timeout, extra, has_count } =
+        let Inspection { options, taken_by, timeout, extra, has_count } =
             Inspection::of(&request, example, counts, is_watched);
         if let Some(status) = config.headers.refusal(request.headers()) {
             return Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
@@ -74,13 +71,13 @@ impl<A: ServiceHandle> Call<A> {
         let reports = options
             .and_then(|options| options.report)
             .unwrap_or_else(|| config.shared.options.wants_reports());
-        let (has_options, resumption) = (options.is_some(), resumption.cloned());
+        let (has_options, taken_by) = (options.is_some(), taken_by.cloned());
         // No other layer below may act on them.
         if has_options {
             request.extensions_mut().remove::<CallOptions>();
         }
-        if resumption.is_some() {
-            request.extensions_mut().remove::<Resumption>();
+        if taken_by.is_some() {
+            request.extensions_mut().remove::<TakenBy>();
         }
         if has_count {
             request.headers_mut().remove(PREVIOUS_ATTEMPTS);
@@ -100,20 +97,24 @@ impl<A: ServiceHandle> Call<A> {
             let extent = ReadExtent::of(kind, config.policy.commit_point());
             (config, extent)
         };
-        let has_timeouts = config.stream.has_timeouts();
-        if (resumption.is_some() || has_timeouts)
-            && let Some(resumer) = resumer(resumption.as_ref(), has_timeouts, kind, &captured)
-        {
-            let config = config.of_stream(resumption.as_ref(), bound);
-            let StreamSettings { wait_timeout, idle_timeout, .. } = config.stream;
-            let protocol = GrpcProtocol::new(handle, captured, ReadExtent::Nothing);
-            let connections = GrpcConnections::new(BytesCodec, resumer);
-            let protocol = StreamProtocol::new(protocol, connections, wait_timeout);
-            return Self::Resumed { call: resumed(StreamCall::new(protocol, config), idle_timeout) };
+        let is_brought = taken_by.is_some();
+        if is_brought || !config.stream.is_empty() {
+            match taken(taken_by, kind, &captured, &config, request.uri().path()) {
+                Ok(Some(run)) => {
+                    let service = BoxService::new(service.clone());
+                    return Self::Taken {
+                        call: run(TakenCall { service, config, request: captured, bound }),
+                    };
+                }
+                Ok(None) => {}
+                Err(status) => {
+                    return Self::Failed { status: Some(not_sent(status, path_of(request.uri()))) };
+                }
+            }
         }
         let mut driver = Driver::new(GrpcProtocol::new(handle, captured, extent), config).reporting(reports);
         driver.begin(bound, |protocol, config, started, context| {
-            if resumption.is_some() {
+            if is_brought {
                 context.note(note::RESUMPTION_UNUSED);
             }
             protocol.first(service, config, started, context, request)
@@ -122,45 +123,24 @@ impl<A: ServiceHandle> Call<A> {
     }
 }
 
-/// The strategy of a call whose response is a stream that resumes, or is watched. `None`: the request is not a message that
-/// the resumption is for, or it isn't known that the response is a stream, and the call continues without it.
+/// Who runs the call instead: who came with the request, or who keeps the timeouts of streams that the method's settings have. Without
+/// the latter the call fails, since they would be ignored.
 #[cold]
-fn resumer(
-    resumption: Option<&Resumption>,
-    has_timeouts: bool,
+fn taken(
+    taken_by: Option<TakenBy>,
     kind: Option<MethodKind>,
     request: &CapturedRequest,
-) -> Option<Resumer<Bytes, Bytes>> {
-    let is_other = kind.is_some_and(|kind| kind != MethodKind::ServerStreaming);
-    let strategy = resumption.and_then(|resumption| {
-        let message = request.message().filter(|_| !is_other).and_then(BytesCodec::decoded)?;
-        Some(Resumer::new(Some(resumption.over_bytes(&message).ok()?), Some(resumption)))
-    });
-    let is_watched = has_timeouts && kind == Some(MethodKind::ServerStreaming) && resumption.is_none();
-    strategy.or_else(|| is_watched.then(|| Resumer::new(None, None)))
-}
-
-/// The response of such a call: a body of the messages of all its connections.
-#[cold]
-fn resumed<A: ServiceHandle>(
-    call: StreamCall<GrpcConnections<A, CapturedRequest, BytesCodec>>,
-    idle_timeout: Option<Duration>,
-) -> BoxCall {
-    Box::pin(async move {
-        let mut source = call.await?;
-        if let Some(passed) = source.take_passed() {
-            return Ok(passed);
-        }
-        let mut response = http::Response::new(ResponseBody::default());
-        *response.headers_mut() = source.head();
-        if let Some(timeout) = idle_timeout {
-            source = Box::new(IdleTimeout::new(source, timeout));
-        }
-        let report = StreamReport::default();
-        response.extensions_mut().insert(report.clone());
-        *response.body_mut() = ResponseBody::resumed(ResumedBody::new(source, report));
-        Ok(response)
-    })
+    config: &MethodConfig,
+    path: &str,
+) -> Result<Option<Taken>, Status> {
+    const NOBODY: &str = "the method's settings have a wait or an idle timeout of streams, which only gax-streams applies: add \
+                          .streams(gax_streams::Streams) to the layer, or remove the timeout";
+    let view = CallView { path, kind, message: request.message(), timeouts: config.stream };
+    match taken_by.map(|TakenBy(own)| own).or_else(|| config.shared.streams.clone()) {
+        Some(take_over) => take_over.take(&view),
+        None if kind == Some(MethodKind::ServerStreaming) => Err(Status::invalid_argument(NOBODY)),
+        None => Ok(None),
+    }
 }
 
 /// The config and the extent of a call whose request is a stream, or shows itself to be one.
@@ -181,7 +161,7 @@ impl<A: ServiceHandle> Future for Call<A> {
         match self.project() {
             CallProj::Operating { driver } => operate(driver, cx, &mut reply),
             CallProj::Passthrough { call } => reply = call.poll(cx),
-            CallProj::Resumed { call } => reply = call.as_mut().poll(cx),
+            CallProj::Taken { call } => reply = call.as_mut().poll(cx),
             CallProj::Failed { status } => {
                 if let Some(status) = status.take() {
                     reply = Poll::Ready(Err(status));

@@ -1,24 +1,20 @@
 //! The layer that a tonic client runs over.
 
-use crate::google::GoogleHeaders;
-use crate::grpc::methods::LiveTable;
-use crate::grpc::methods::unknown::{known_methods, unknown_names};
-use crate::grpc::methods::{DescriptorError, MethodOptions, Methods, descriptors};
+use crate::grpc::methods::{MethodOptions, Methods};
 use crate::grpc::service::RetryService;
-use gax_driver::__house::Replaceable;
-use gax_driver::live::SettingsHandle;
-use gax_driver::live::UnknownMethodsError;
-use gax_driver::{OperationOptions, RetryBudgets};
-use gax_retry::{Hedging, RetryBudget};
-use gax_table::{Finding, RetryTable};
+use crate::grpc::take_over::TakeOver;
+use crate::headers::MethodHeaders;
+use gax_driver::__house::{CurrentPolicies, Replaceable};
+use gax_driver::{LivePolicies, OperationOptions, RetryBudgets};
+use gax_retry::{Hedging, MethodFacts, MethodPolicies};
 use gax_wire::CloneService;
 use std::fmt;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use tower_layer::Layer;
 
-/// Retries the calls of any tonic client, with the settings that a retry table has for each method.
+/// Retries the calls of any tonic client, with settings for each method.
 ///
-/// Calls of methods that the table doesn't have pass through unchanged, unless their
+/// Calls of methods without settings pass through unchanged, unless their
 /// [`CallOptions`](crate::CallOptions) have settings. The layer makes a [`RetryService`] of a channel, so that a struct
 /// which stores a client has a field of the type `NotesClient<RetryService<Channel>>`.
 ///
@@ -27,7 +23,7 @@ use tower_layer::Layer;
 /// A call whose request is one message is retried until its response is complete or, if the RPC returns a stream, until the
 /// first message has arrived. A stream of requests is sent once, under the settings' total timeout.
 ///
-/// tonic's client does not say which RPCs return streams; [descriptors](Self::with_descriptors) do. Without them, a request
+/// tonic's client does not say which RPCs return streams; [facts](Self::facts) do. Without them, a request
 /// is sent again only if it is exactly one message that is complete when the layer is called. Anything else is treated as a
 /// stream of requests. (A stream of requests of one message that is complete immediately can't be distinguished from a
 /// unary call.) A response is buffered until its first message is complete. If its trailers follow immediately, they
@@ -50,19 +46,22 @@ use tower_layer::Layer;
 /// | [`max_total_replay_bytes`](Self::max_total_replay_bytes) | 16 MiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
-/// | [`hedging`](Self::hedging) | as the table's entries say |
+/// | [`hedging`](Self::hedging) | as the settings say |
 /// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`](crate::Compatibility::GaxJava) |
+/// | [`headers`](Self::headers) | none |
+/// | [`streams`](Self::streams) | none |
 /// | [`options`](Self::options) | see [`OperationOptions`] |
 ///
 /// # Examples
 ///
 /// ```no_run
-/// use tonic_gax::{RetryLayer, RetryTable};
+/// use std::time::Duration;
+/// use tonic_gax::{Code, RetryLayer, RetrySettings};
 ///
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
-/// let table = RetryTable::from_path("proto/cloudasset_grpc_service_config.json")?;
+/// let settings = RetrySettings::builder().total_timeout(Duration::from_secs(10)).build()?;
 /// let channel = tonic::transport::Endpoint::from_static("http://[::1]:50051").connect().await?;
-/// let channel = RetryLayer::new(table).layer(channel);
+/// let channel = RetryLayer::new((settings, [Code::Unavailable])).layer(channel);
 /// // let client = SomeTonicClient::new(channel);
 /// # drop(channel);
 /// # Ok(())
@@ -71,103 +70,88 @@ use tower_layer::Layer;
 #[derive(Clone)]
 #[must_use]
 pub struct RetryLayer {
-    table: RetryTable,
+    source: Source,
     options: MethodOptions,
-    /// The budget of the table.
-    table_budget: Option<RetryBudget>,
-    live: Option<LiveTable>,
     /// Made when the layer is first used, shared by all services it makes.
     methods: OnceLock<Replaceable<Methods>>,
 }
 
+/// Where the settings of methods come from.
+#[derive(Clone)]
+enum Source {
+    Fixed(Arc<CurrentPolicies>),
+    Live(LivePolicies),
+}
+
 impl RetryLayer {
-    /// A layer for the methods of a table.
-    pub fn new(table: RetryTable) -> Self {
-        let table_budget = table.throttling().map(|throttling| throttling.budget());
-        Self { table, table_budget, options: MethodOptions::default(), live: None, methods: OnceLock::new() }
+    /// A layer with settings for methods: settings of all methods with the codes that are retried, [`MethodPolicies`] that have others for each
+    /// service or method, or a `RetryTable` of `gax-table`.
+    pub fn new(policies: impl Into<MethodPolicies>) -> Self {
+        Self::of(Source::Fixed(Arc::new(CurrentPolicies::fixed(policies.into()))))
     }
 
-    /// A layer that follows a handle: each call uses the table that the handle has when the call begins.
-    /// [`SettingsHandle`] has an example.
+    /// A layer that follows live policies, such as those of a `SettingsHandle` of `gax-table`: each call uses those that count when the
+    /// call begins. [`LivePolicies`] has an example.
     ///
-    /// Settings that the program makes on the layer override the table, so a budget overrides `retryThrottling`. If
-    /// [unknown methods are denied](Self::deny_unknown_methods), a table that has some is refused.
-    pub fn with_handle(handle: &SettingsHandle) -> Self {
-        let mut layer = Self { live: Some(LiveTable::new(handle)), ..Self::new(handle.table()) };
-        layer.options.operation.observers.follow(handle);
+    /// Settings that the program makes on the layer override them, so a budget overrides their throttling.
+    pub fn live(live: impl AsRef<LivePolicies>) -> Self {
+        let live = live.as_ref();
+        let mut layer = Self::of(Source::Live(live.clone()));
+        layer.options.operation.observers.follow(live);
         layer
     }
 
-    /// Takes from compiled descriptors which methods are unary and which are streams, and which are idempotent (an
-    /// encoded `FileDescriptorSet`, as tonic-build and protoc write it).
-    ///
-    /// For what the layer does without them, see [What is retried](Self#what-is-retried).
-    ///
-    /// # Errors
-    ///
-    /// The bytes are not a `FileDescriptorSet`, or `google.api.routing` or, in a service with a `google.api.default_host`,
-    /// `google.api.http` of a method can't be used: its path template does not parse, or names a field that is not there.
-    pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
-        self.options.described.extend(descriptors::descriptions(encoded)?);
-        if let Some(live) = &mut self.live {
-            live.know(&self.options.described);
-        }
-        Ok(self.changed())
+    fn of(source: Source) -> Self {
+        Self { source, options: MethodOptions::default(), methods: OnceLock::new() }
     }
 
-    /// Sends the headers that Google's servers expect with every attempt: what requests are routed by, and the version of the
-    /// API, as far as [descriptors](Self::with_descriptors) have Google's annotations, and the headers that the options ask for.
-    /// By default, no such header is sent. Generated clients always send them.
+    /// Adds facts of methods, by their paths: which are unary and which are streams, and which are idempotent. `Descriptors` of `gax-table`
+    /// read them from compiled descriptors. They are in addition to those of the policies.
     ///
-    /// A method that the table doesn't name is then also an operation, with one attempt and no limits, so that its requests
-    /// get their headers. The routing header can't be derived from a request that tonic has compressed, so don't compress
-    /// requests.
+    /// For what the layer does without them, see [What is retried](Self#what-is-retried).
     ///
     /// # Examples
     ///
     /// ```
-    /// use tonic_gax::google::GoogleHeaders;
-    /// use tonic_gax::{RetryLayer, RetryTable};
+    /// use tonic_gax::settings::MethodKind;
+    /// use tonic_gax::{Code, MethodFacts, RetryLayer, RetrySettings};
     ///
-    /// # fn example(table: RetryTable, descriptors: &[u8]) -> Result<(), Box<dyn std::error::Error>> {
-    /// let headers = GoogleHeaders::new().quota_project("billed-project")?;
-    /// let layer = RetryLayer::new(table).with_descriptors(descriptors)?.google_headers(headers);
+    /// let facts = [("/library.v1.Library/ListBooks", MethodFacts::new(MethodKind::ServerStreaming).read_only(true))];
+    /// let layer = RetryLayer::new((RetrySettings::default(), [Code::Unavailable])).facts(facts);
     /// # drop(layer);
-    /// # Ok(())
-    /// # }
     /// ```
-    pub fn google_headers(mut self, headers: GoogleHeaders) -> Self {
-        self.options.google = Some(headers);
+    pub fn facts<P: AsRef<str>>(mut self, facts: impl IntoIterator<Item = (P, MethodFacts)>) -> Self {
+        let bare = |path: &str| Box::from(path.strip_prefix('/').unwrap_or(path));
+        self.options.facts.extend(facts.into_iter().map(|(path, facts)| (bare(path.as_ref()), facts)));
         self.changed()
     }
 
-    /// The services and methods that the table names and the descriptors don't have, each with its place in the table
-    /// and, if one is close, a suggestion: typos, as a rule. Without descriptors there are none.
-    #[must_use]
-    pub fn unknown_methods(&self) -> Vec<Finding> {
-        unknown_names(&self.table, &self.options.described)
+    /// Sends headers with every attempt, in addition to those of gRPC. The closure is asked once a method, with
+    /// `package.Service/Method`; `None`: it has none.
+    ///
+    /// A method with headers and without settings is then also an operation, with one attempt and no limits, so that its requests
+    /// get their headers.
+    ///
+    /// # Examples
+    ///
+    /// See [`MethodHeaders`]. Those that Google's servers expect are in `gax-client`.
+    pub fn headers(
+        mut self,
+        of_method: impl Fn(&str) -> Option<MethodHeaders> + Send + Sync + 'static,
+    ) -> Self {
+        self.options.headers = Some(Arc::new(of_method));
+        self.changed()
     }
 
-    /// Makes [`unknown_methods`](Self::unknown_methods) an error, if there are any. Call it after
-    /// [`with_descriptors`](Self::with_descriptors): only descriptors that were given before are checked. A layer that
-    /// follows a handle rejects each later replacement with unknown methods, even if the layer is no longer in use.
-    ///
-    /// # Errors
-    ///
-    /// The table names a service or a method that the descriptors don't have.
-    pub fn deny_unknown_methods(mut self, deny: bool) -> Result<Self, UnknownMethodsError> {
-        if let Some(live) = &mut self.live {
-            live.deny_unknown_methods(deny, &self.options.described);
-            self.table = live.handle.table();
-        }
-        if deny {
-            known_methods(&self.table, &self.options.described)?;
-        }
-        Ok(self.changed())
+    /// Lets somebody else run the calls of methods that respond with streams and whose settings have timeouts for these. `Streams` of
+    /// `gax-streams` applies the timeouts. Without it, such calls end with `INVALID_ARGUMENT`, so that the timeouts aren't ignored.
+    pub fn streams(mut self, streams: impl TakeOver + 'static) -> Self {
+        self.options.streams = Some(Arc::new(streams));
+        self.changed()
     }
 
     /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, reports,
-    /// jitter and more. Calls of methods that the table does not know still pass through untouched.
+    /// jitter and more. Calls of methods without settings still pass through untouched.
     pub fn options(mut self, options: OperationOptions) -> Self {
         self.options.operation.set(options);
         self.changed()
@@ -206,13 +190,13 @@ impl RetryLayer {
     /// # Examples
     ///
     /// ```
-    /// use tonic_gax::{RetryLayer, RetryTable};
+    /// use tonic_gax::{Code, RetryLayer, RetrySettings};
     ///
-    /// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
+    /// let settings = RetrySettings::builder().max_attempts(3).build()?;
     /// // Messages that are safe to send twice, of a megabyte a call at most.
-    /// let layer = RetryLayer::new(table).replay_streams(true).max_replay_bytes(1024 * 1024);
+    /// let layer = RetryLayer::new((settings, [Code::Unavailable])).replay_streams(true).max_replay_bytes(1024 * 1024);
     /// # drop(layer);
-    /// # Ok::<(), tonic_gax::TableError>(())
+    /// # Ok::<(), tonic_gax::SettingsError>(())
     /// ```
     pub fn replay_streams(mut self, replayed: bool) -> Self {
         self.options.limits.replays_streams = Some(replayed);
@@ -245,28 +229,24 @@ impl RetryLayer {
     }
 
     /// Hedges the methods that are known to be idempotent, instead of retrying them: see [`Hedging`]. A method is known to
-    /// be idempotent by [the table's word](RetryTable::idempotent) or, if that has none, by what
-    /// [descriptors](Self::with_descriptors) say: its `idempotency_level`, or a `GET`, `PUT` or `DELETE` in
-    /// `google.api.http`. [`allow_non_idempotent`](Hedging::allow_non_idempotent) hedges the others too.
+    /// be idempotent by [the policies](MethodPolicies::idempotent) or, if those say nothing, by its [facts](Self::facts).
+    /// [`allow_non_idempotent`](Hedging::allow_non_idempotent) hedges the others too.
     ///
-    /// A method whose entry has its own hedging policy keeps it. A method without an entry still passes through unchanged.
+    /// A method whose settings have hedging keeps it. A method without settings still passes through unchanged.
     ///
     /// # Examples
     ///
     /// ```
     /// use std::time::Duration;
-    /// use tonic_gax::{Code, Hedging, RetryLayer, RetrySettings, RetryTable};
+    /// use tonic_gax::{Code, Hedging, MethodPolicies, MethodSettings, RetryLayer, RetrySettings};
     ///
-    /// let settings = RetrySettings::logical_timeout(Duration::from_secs(5));
-    /// let table = RetryTable::builder()
-    ///     .service("example.v1.Library", settings.clone(), [Code::Unavailable])
-    ///     .method("/example.v1.Library/GetBook", settings, [Code::Unavailable])
-    ///     .idempotent(true)
-    ///     .build()?;
+    /// let settings = MethodSettings::new(RetrySettings::logical_timeout(Duration::from_secs(5)), [Code::Unavailable]);
+    /// let policies = MethodPolicies::new()
+    ///     .service("example.v1.Library", settings)
+    ///     .idempotent("example.v1.Library/GetBook", true);
     /// let hedging = Hedging::new(2).delay(Duration::from_millis(200)).non_fatal_codes([Code::Unavailable]);
-    /// let layer = RetryLayer::new(table).hedging(hedging);
+    /// let layer = RetryLayer::new(policies).hedging(hedging);
     /// # drop(layer);
-    /// # Ok::<(), tonic_gax::TableError>(())
     /// ```
     pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
         self.options.hedging = hedging.into();
@@ -274,26 +254,29 @@ impl RetryLayer {
     }
 
     /// Shares one budget with everything that calls this server, through `budgets`. The first layer or client
-    /// provides the server's budget, usually its table's `retryThrottling`. All others use that one instead of their
+    /// provides the server's budget, usually the throttling of its policies. All others use that one instead of their
     /// own. This follows gRFC A6: one bucket for each server, whatever client, method or layer a call comes from. Set
     /// [options](Self::options) with a budget of the layer's own before this.
     ///
     /// # Examples
     ///
     /// ```
-    /// use tonic_gax::{RetryLayer, RetryTable};
-    /// use tonic_gax::settings::RetryBudgets;
+    /// use tonic_gax::settings::{RetryBudgets, RetryThrottling};
+    /// use tonic_gax::{Code, MethodPolicies, RetryLayer, RetrySettings};
     ///
     /// let budgets = RetryBudgets::new();
-    /// let throttled = |table: &str| RetryTable::parse(table).map(RetryLayer::new);
-    /// let table = r#"{"methodConfig": [], "retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}}"#;
-    /// let books = throttled(table)?.server_retry_budget(&budgets, "library.example.com");
-    /// let loans = throttled(table)?.server_retry_budget(&budgets, "library.example.com");
+    /// let policies = MethodPolicies::from((RetrySettings::default(), [Code::Unavailable]));
+    /// let policies = policies.throttling(RetryThrottling::new(10, 0.1));
+    /// let books = RetryLayer::new(policies.clone()).server_retry_budget(&budgets, "library.example.com");
+    /// let loans = RetryLayer::new(policies).server_retry_budget(&budgets, "library.example.com");
     /// # drop((books, loans));
-    /// # Ok::<(), tonic_gax::TableError>(())
     /// ```
     pub fn server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
-        let own = self.options.operation.budget_over(self.table_budget.clone());
+        let own = match &self.source {
+            Source::Fixed(current) => current.budget.clone(),
+            Source::Live(live) => live.policies().own_throttling().map(|throttling| throttling.budget()),
+        };
+        let own = self.options.operation.budget_over(own);
         self.options(OperationOptions::new().retry_budget(budgets.share(server, own)))
     }
 
@@ -312,11 +295,20 @@ impl RetryLayer {
     }
 
     fn methods(&self) -> Replaceable<Methods> {
-        if let Some(live) = &self.live {
-            return live.methods(self.options.clone());
-        }
-        let Self { table, options, table_budget, .. } = self;
-        Replaceable::fixed(Methods::new(table.clone(), None, table_budget.as_ref(), options))
+        let live = match &self.source {
+            Source::Fixed(current) => return Replaceable::fixed(Methods::new(current, &self.options)),
+            Source::Live(live) => live,
+        };
+        let known: Arc<[Box<str>]> = self.options.facts.iter().map(|(path, _)| path.clone()).collect();
+        let options = self.options.clone();
+        let make = move |current: &CurrentPolicies, before: Option<&Methods>| {
+            let methods = Methods::new(current, &options);
+            match before {
+                Some(before) => methods.with_latencies_of(before),
+                None => methods,
+            }
+        };
+        Replaceable::live(live.follow(make, (!known.is_empty()).then_some(known)))
     }
 
     /// Puts retries around a service, such as a channel. [`Layer::layer`] does the same, for stacks of layers.
@@ -325,8 +317,8 @@ impl RetryLayer {
     /// # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     /// # let _context = runtime.enter();
     /// # let channel = tonic::transport::Endpoint::from_static("http://[::1]:50051").connect_lazy();
-    /// # let table = tonic_gax::RetryTable::builder().build()?;
-    /// let channel = tonic_gax::RetryLayer::new(table).layer(channel);
+    /// # use tonic_gax::{Code, RetryLayer, RetrySettings};
+    /// let channel = RetryLayer::new((RetrySettings::default(), [Code::Unavailable])).layer(channel);
     /// // LibraryServiceClient::new(channel)
     /// # drop(channel);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -336,12 +328,15 @@ impl RetryLayer {
     }
 }
 
-/// Short: its table alone may have hundreds of entries.
+/// Short: there may be settings of hundreds of methods.
 impl fmt::Debug for RetryLayer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RetryLayer")
-            .field("table", &self.table)
-            .field("descriptors", &self.options.described.len())
+        let mut text = f.debug_struct("RetryLayer");
+        match &self.source {
+            Source::Fixed(current) => text.field("entries", &current.policies.entries().count()),
+            Source::Live(live) => text.field("version", &live.version()),
+        };
+        text.field("facts", &self.options.facts.len())
             .field("options", &self.options.operation)
             .field("limits", &self.options.limits)
             .finish_non_exhaustive()

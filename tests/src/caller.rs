@@ -2,20 +2,20 @@
 
 use crate::Recorder;
 use crate::clock::ms;
-use crate::generated::DESCRIPTORS;
 use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use crate::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest, ListAssetsResponse,
 };
 use crate::generated::test::talk::v1::{TalkSettings, TalkStubSettings};
+use gax_client::CallSettings;
+use gax_client::Transport;
 use gax_driver::observe::OperationObserver;
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings, RetrySettingsBuilder};
 use gax_table::RetryTable;
 use std::fmt;
 use std::sync::Arc;
 use tonic::{Request, Response, Status};
-use tonic_gax::client::Transport;
-use tonic_gax::{CallSettings, OperationOptions, RetryLayer, RetryService};
+use tonic_gax::{OperationOptions, RetryLayer, RetryService};
 
 /// How an operation is run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -330,7 +330,7 @@ impl Setup {
 
     /// The layer for tonic's own clients that knows the kind of every RPC.
     pub fn layer_with_descriptors(&self) -> RetryLayer {
-        self.layer().with_descriptors(DESCRIPTORS).unwrap()
+        self.layer().facts(&crate::generated::facts())
     }
 }
 

@@ -13,6 +13,11 @@
 /// The descriptors of all services, encoded.
 pub const DESCRIPTORS: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/descriptors.bin"));
 
+/// The methods that those descriptors have.
+pub fn facts() -> gax_table::descriptors::Descriptors {
+    gax_table::descriptors::Descriptors::decode(DESCRIPTORS).unwrap_or_default()
+}
+
 include!(concat!(env!("OUT_DIR"), "/services/mod.rs"));
 
 /// Services in the shape of Google's, with their annotations.

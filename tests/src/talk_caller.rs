@@ -3,9 +3,9 @@
 use crate::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use crate::generated::test::talk::v1::{Line, TalkClient};
 use crate::{Setup, Stack};
+use gax_client::ResponseStream;
 use tonic::transport::Channel;
 use tonic::{IntoRequest, IntoStreamingRequest, Response, Status, Streaming};
-use tonic_gax::client::ResponseStream;
 use tonic_gax::{RetryLayer, RetryService};
 
 /// A client of Talk.

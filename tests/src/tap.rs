@@ -1,6 +1,7 @@
 //! A place between an operation and its channel where a test can look at what is sent.
 
 use bytes::Bytes;
+use gax_client::Transport;
 use http::HeaderMap;
 use http_body_util::{BodyExt as _, Full};
 use std::future::Future;
@@ -10,7 +11,6 @@ use std::task::{Context, Poll};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codegen::StdError;
-use tonic_gax::client::Transport;
 use tower_service::Service;
 
 /// A request as it was sent.

@@ -3,14 +3,15 @@
 use super::traits::{Contender, Outcome, Wire};
 use crate::bench::Payload;
 use crate::pace::Pace;
+use gax_client::__private as gax;
 use std::future::Future;
 use std::time::Duration;
-use tonic_gax::{__private as gax, CodeSet, RetrySettings};
+use tonic_gax::{CodeSet, RetrySettings};
 
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
     ("no_retry_params", gax::ConstSettings::new().initial_retry_delay(Duration::ZERO).build());
-static METHODS: [tonic_gax::MethodInfo; 1] = [gax::method_info(gax::MethodParts {
+static METHODS: [gax_client::MethodInfo; 1] = [gax::method_info(gax::MethodParts {
     codes: &CODES,
     params: &PARAMS,
     ..gax::MethodParts::of("bench.v1.Echo", "Send", crate::message::PATH)
@@ -30,7 +31,7 @@ impl<S: Wire> Generated<S> {
     fn with_settings(service: S, settings: RetrySettings) -> Self {
         let mut stub = gax::StubSettings::new(&METHODS);
         stub.call_mut(0).set_retry_settings(settings).set_retryable_codes(Pace::codes());
-        Self(gax::Client::new(service, tonic_gax::settings::ClientSettings::create(stub)))
+        Self(gax::Client::new(service, gax_client::ClientSettings::create(stub)))
     }
 }
 

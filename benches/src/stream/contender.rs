@@ -5,14 +5,16 @@ use crate::bench::Part;
 use crate::bench::streams_client::StreamsClient;
 use crate::contender::Wire;
 use crate::pace::Pace;
+use gax_client::__private as gax;
 use gax_retry::MethodKind;
+use gax_streams::ResumptionExt as _;
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
 use std::future::Future;
 use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _, iter};
 use tonic::codegen::{Body as HttpBody, Bytes, StdError};
 use tonic::{Request, Status};
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::{__private as gax, CodeSet, RequestExt as _, RetryLayer, RetryService, RetrySettings};
+use tonic_gax::{CodeSet, RetryLayer, RetryService, RetrySettings};
 
 /// A way to make calls with streams.
 pub trait StreamContender {
@@ -82,7 +84,7 @@ impl<S: Wire> Layered<S> {
     /// Never: the paths are some.
     pub fn new(service: S) -> Self {
         let (settings, codes) = (Pace::AT_ONCE.settings(), Pace::codes());
-        let table = METHODS.iter().fold(tonic_gax::RetryTable::builder(), |table, method| {
+        let table = METHODS.iter().fold(gax_table::RetryTable::builder(), |table, method| {
             table.method(method.path(), settings.clone(), codes)
         });
         Self(StreamsClient::new(RetryLayer::new(table.build().expect("the paths are some")).layer(service)))
@@ -123,7 +125,7 @@ impl<S: Wire> StreamContender for LayeredResuming<S> {
 static CODES: (&str, CodeSet) = ("no_retry_codes", CodeSet::EMPTY);
 static PARAMS: (&str, RetrySettings) =
     ("no_retry_params", gax::ConstSettings::new().initial_retry_delay(Duration::ZERO).build());
-static METHODS: [tonic_gax::MethodInfo; 3] = [
+static METHODS: [gax_client::MethodInfo; 3] = [
     gax::method_info(gax::MethodParts {
         messages: Some(gax::message_types::<Part, Part>),
         ..method(MethodKind::ServerStreaming, "Watch", "/bench.v1.Streams/Watch")
@@ -156,10 +158,7 @@ impl<S: Wire> Generated<S> {
         if let Some(resumption) = resumption {
             stub.call_mut(0).set_resumption(resumption);
         }
-        Self(gax::Client::new(
-            service,
-            tonic_gax::settings::ClientSettings::create(stub).with_method_extension(false),
-        ))
+        Self(gax::Client::new(service, gax_client::ClientSettings::create(stub).with_method_extension(false)))
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs the generator.
 
-use super::options::Builder;
+use super::options::{Builder, DEFAULT_RUNTIME};
 use crate::Error;
 use crate::cargo;
 use crate::describe::{Annotations, MethodOptions, RequestIds, RestDescriptors, decode_set, refuse_editions};
@@ -136,6 +136,9 @@ impl Builder {
         };
         let descriptor_set_path = self.file_descriptor_set_path.clone();
         let is_build_script = self.emit_rerun_if_changed;
+        if is_build_script && self.out_dir.is_none() && self.runtime_path == DEFAULT_RUNTIME {
+            cargo::warn_of_missing_runtime();
+        }
         let generated = self.generate_compiled(loaded, compiled, include)?;
         if is_build_script {
             cargo::rerun_if_changed(generated.inputs());

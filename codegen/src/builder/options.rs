@@ -6,6 +6,9 @@ use std::collections::HashSet;
 use std::fmt;
 use std::path::PathBuf;
 
+/// The crate that generated clients run on.
+pub(super) const DEFAULT_RUNTIME: &str = "::gax_client";
+
 /// Starts a generator with the default options.
 ///
 /// # Examples
@@ -41,7 +44,7 @@ pub fn configure() -> Builder {
 /// | [`build_batching`](Self::build_batching) | false: clients have no functions that batch requests |
 /// | [`out_dir`](Self::out_dir) | cargo's `OUT_DIR` |
 /// | [`include_file`](Self::include_file) | none |
-/// | [`runtime_path`](Self::runtime_path) | `::tonic_gax` |
+/// | [`runtime_path`](Self::runtime_path) | `::gax_client` |
 /// | [`emit_rerun_if_changed`](Self::emit_rerun_if_changed) | whether cargo runs us |
 ///
 /// All other options are those of `tonic-prost-build`, with its defaults.
@@ -89,7 +92,7 @@ impl Default for Builder {
             build_rest: false,
             build_batching: false,
             proto_path: "super".to_owned(),
-            runtime_path: "::tonic_gax".to_owned(),
+            runtime_path: DEFAULT_RUNTIME.to_owned(),
             disable_comments: HashSet::new(),
             out_dir: None,
             include_file: None,

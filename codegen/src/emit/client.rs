@@ -38,7 +38,7 @@ pub(super) fn client(
 
         #connect
 
-        impl<T: #runtime::client::Transport> #client<T> {
+        impl<T: #runtime::Transport> #client<T> {
             /// A client over a channel, with what the retry table says.
             #[must_use]
             pub fn new(channel: T) -> Self {
@@ -60,7 +60,7 @@ pub(super) fn client(
             ) -> #client<::tonic::service::interceptor::InterceptedService<T, F>>
             where
                 F: ::tonic::service::Interceptor,
-                ::tonic::service::interceptor::InterceptedService<T, F>: #runtime::client::Transport,
+                ::tonic::service::interceptor::InterceptedService<T, F>: #runtime::Transport,
             {
                 #client::new(::tonic::service::interceptor::InterceptedService::new(channel, interceptor))
             }
@@ -231,20 +231,20 @@ fn call(runtime: &TokenStream, names: &ServiceNames, rpc: &Rpc<'_>) -> TokenStre
     let (argument, output, body) = match rpc.kind {
         MethodKind::ServerStreaming => (
             one,
-            quote!(#runtime::client::StreamingCall<#runtime::client::ResponseStream<#response>>),
+            quote!(#runtime::StreamingCall<#runtime::ResponseStream<#response>>),
             quote!(self.inner.server_streaming(#index, request.into_request())),
         ),
         MethodKind::ClientStreaming => (
             many,
-            quote!(#runtime::client::StreamingCall<#response>),
+            quote!(#runtime::StreamingCall<#response>),
             quote!(self.inner.client_streaming(#index, request.into_streaming_request())),
         ),
         MethodKind::BidiStreaming => (
             many,
-            quote!(#runtime::client::StreamingCall<#runtime::client::ResponseStream<#response>>),
+            quote!(#runtime::StreamingCall<#runtime::ResponseStream<#response>>),
             quote!(self.inner.streaming(#index, request.into_streaming_request())),
         ),
-        _ => (one, quote!(#runtime::client::UnaryCall<T, #response>), unary(runtime, rpc)),
+        _ => (one, quote!(#runtime::UnaryCall<T, #response>), unary(runtime, rpc)),
     };
     quote! {
         #docs

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 /// Writes the code of services.
 #[derive(Debug)]
 pub(crate) struct Emitter {
-    /// The path of the crate `tonic_gax`, such as `::tonic_gax`.
+    /// The path of the crate `gax_client`, such as `::gax_client`.
     pub(crate) runtime: TokenStream,
     /// Where messages are, from inside a module next to them: `super`.
     pub(crate) proto_path: String,

@@ -54,7 +54,7 @@ fn list(
         pub fn #function(
             &self,
             request: impl ::tonic::IntoRequest<#request>,
-        ) -> #runtime::client::paging::PagedCall<T, #request, #response, #item> {
+        ) -> #runtime::paging::PagedCall<T, #request, #response, #item> {
             #runtime::__private::paged(
                 &self.inner,
                 #index,

@@ -139,7 +139,7 @@ fn accessors(runtime: &TokenStream, names: &ServiceNames, rpcs: &[Rpc<'_>], acce
                 #docs
                 #deprecated
                 #must_use
-                pub fn #ident(#reference self) -> #reference #runtime::settings::OperationCallSettings {
+                pub fn #ident(#reference self) -> #reference #runtime::OperationCallSettings {
                     self.inner.#operation(#index)
                 }
             }
@@ -189,7 +189,7 @@ pub(super) fn client_settings(emitter: &Emitter, names: &ServiceNames, service: 
         .block(defaults.into_iter().flatten());
     quote! {
         #docs
-        pub type #settings = #runtime::settings::ClientSettings<#stub_settings>;
+        pub type #settings = #runtime::ClientSettings<#stub_settings>;
 
         impl #runtime::__private::ServiceStub for #stub_settings {
             fn into_config(self) -> #runtime::__private::ClientConfig {

@@ -75,7 +75,7 @@ pub(super) fn statics(emitter: &Emitter, joined: &JoinedService, rpcs: &[Rpc<'_>
     let batching = (!batches.is_empty()).then(|| {
         let count = Literal::usize_unsuffixed(batches.len());
         let batches = batches.iter().map(|settings| batching_settings(runtime, settings));
-        quote!(static BATCHING_SETTINGS: [#runtime::settings::BatchingSettings; #count] = [#(#batches),*];)
+        quote!(static BATCHING_SETTINGS: [#runtime::__private::BatchingSettings; #count] = [#(#batches),*];)
     });
     let polling = (!polls.is_empty()).then(|| {
         let count = Literal::usize_unsuffixed(polls.len());
@@ -112,10 +112,10 @@ fn batching_settings(runtime: &TokenStream, settings: &BatchingSettings) -> Toke
     let limit =
         Some(settings.limit_exceeded()).filter(|limit| *limit != LimitExceeded::Ignore).map(|limit| {
             let limit = format_ident!("{limit:?}");
-            quote!(.limit_exceeded(#runtime::settings::LimitExceeded::#limit))
+            quote!(.limit_exceeded(#runtime::__private::LimitExceeded::#limit))
         });
     quote! {
-        #runtime::settings::BatchingSettings::builder()
+        #runtime::__private::BatchingSettings::builder()
             .element_count_threshold(#elements)
             .request_byte_threshold(#bytes)
             .delay_threshold(#delay)
@@ -151,7 +151,7 @@ fn code_ident(code: Code) -> proc_macro2::Ident {
 
 fn kind(runtime: &TokenStream, kind: MethodKind) -> TokenStream {
     let kind = format_ident!("{kind:?}");
-    quote!(#runtime::settings::MethodKind::#kind)
+    quote!(#runtime::MethodKind::#kind)
 }
 
 /// The fields that are set, each by its name.

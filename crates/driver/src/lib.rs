@@ -3,8 +3,8 @@
 
 pub mod closure;
 pub mod credentials;
-#[cfg(feature = "tables")]
-pub mod live;
+mod follower;
+mod live_policies;
 pub mod observe;
 mod operation;
 mod options;
@@ -15,9 +15,11 @@ mod watch_state;
 
 pub use closure::{error::RetryError, retry::retry, retry::retry_blocking, retryer::Retryer};
 pub use gax_retry::{
-    Attempt, Code, CodeSet, Compatibility, Environment, Hedging, RetryBudget, RetrySettings,
-    RetrySettingsBuilder, SettingsError, StartedAttempt, StopReason,
+    Attempt, Code, CodeSet, Compatibility, Environment, Hedging, MethodFacts, MethodPolicies, MethodSettings,
+    RetryBudget, RetrySettings, RetrySettingsBuilder, RetryThrottling, SettingsError, StartedAttempt,
+    StopReason,
 };
+pub use live_policies::LivePolicies;
 pub use operation::{Note, OperationError, OperationReport};
 pub use options::{CallOptions, OperationOptions, RetryBudgets};
 
@@ -130,9 +132,7 @@ pub mod protocol {
     pub use crate::operation::{
         AttemptContext, Driver, Name, Output, Protocol, RefusedCredentials, Start, Step, Unsendable, Verdict,
     };
-    pub use crate::options::OperationConfig;
-    #[cfg(feature = "tables")]
-    pub use crate::options::TableConfigs;
+    pub use crate::options::{MethodConfigs, OperationConfig};
     pub use gax_retry::Policy;
     pub use gax_retry::operation::{
         AttemptResult, CommitPoint, Repetition, Replayable, Resend, RetryFact, Seen, Stop,
@@ -151,23 +151,17 @@ pub mod __house {
     pub use crate::closure::AboveOwnLimit;
     #[cfg(feature = "credentials")]
     pub use crate::credentials::scope::{NoPlaintext, is_loopback, sent_in_plaintext};
-    #[cfg(feature = "tables")]
-    pub use crate::live::{
-        follower::{CurrentTable, Follower},
-        handle::{follow_table, know_methods},
-        known_methods::KnownMethods,
-        unknown_methods::{check_names, unknown_names},
-    };
+    pub use crate::follower::{CurrentPolicies, Follower};
     pub use crate::operation::{
         Carrier, Clock, ConnectionLink, Entered, FirstAndLast, JitterSeeds, MessageCounter, Observed,
         Observers, Outbound, Outgoing, PREFIX, RetryContext, Serving, Timer, broken_off, earlier,
         inbound_deadline, is_nested_retry, time_left, time_of_day, until,
     };
-    #[cfg(feature = "tables")]
-    pub use crate::options::TableEntries;
+    pub use crate::options::PolicyEntries;
     #[cfg(feature = "serde")]
     pub use crate::options::{read_override, write_override};
     pub use crate::panics::PanicGuard;
     pub use crate::replaceable::{Loaded, Replaceable};
     pub use crate::replay::{BufferLimits, Limit, ReplayMemory, Reserved};
+    pub use crate::watch_state::WatchState;
 }

@@ -1,6 +1,7 @@
-//! The configuration of calls: made once, or again whenever a handle's table is replaced.
+//! The configuration of calls: made once, or again whenever live policies are replaced.
 #![allow(missing_debug_implementations, missing_docs, reason = "for the crates of this repository alone")]
 
+use crate::follower::Follower;
 use std::ops::Deref;
 use std::sync::Arc;
 
@@ -12,8 +13,7 @@ pub struct Replaceable<T> {
 enum Kind<T> {
     /// It stays.
     Fixed(T),
-    #[cfg(feature = "tables")]
-    Live(Arc<crate::live::follower::Follower<T>>),
+    Live(Arc<Follower<T>>),
 }
 
 impl<T> Replaceable<T> {
@@ -21,8 +21,7 @@ impl<T> Replaceable<T> {
         Self { kind: Arc::new(Kind::Fixed(value)) }
     }
 
-    #[cfg(feature = "tables")]
-    pub fn live(follower: Arc<crate::live::follower::Follower<T>>) -> Self {
+    pub fn live(follower: Arc<Follower<T>>) -> Self {
         Self { kind: Arc::new(Kind::Live(follower)) }
     }
 
@@ -32,7 +31,6 @@ impl<T> Replaceable<T> {
     pub fn load(&self) -> Loaded<'_, T> {
         match &*self.kind {
             Kind::Fixed(fixed) => Loaded::Fixed(fixed),
-            #[cfg(feature = "tables")]
             Kind::Live(follower) => Loaded::Live(follower.load()),
         }
     }
@@ -48,7 +46,6 @@ impl<T> Clone for Replaceable<T> {
 #[expect(clippy::exhaustive_enums, reason = "our own crates match it whole")]
 pub enum Loaded<'a, T> {
     Fixed(&'a T),
-    #[cfg(feature = "tables")]
     Live(Arc<T>),
 }
 
@@ -59,7 +56,6 @@ impl<T> Deref for Loaded<'_, T> {
     fn deref(&self) -> &T {
         match self {
             Self::Fixed(fixed) => fixed,
-            #[cfg(feature = "tables")]
             Self::Live(guard) => guard,
         }
     }

@@ -1,19 +1,21 @@
-//! Whether the file of a handle's settings is watched.
+//! Whether the file of live settings is watched.
+#![expect(clippy::exhaustive_structs, reason = "our own crates change it")]
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Whether the file of a handle's settings is watched: what the handle, its watches and observers share.
+/// Whether the file of live settings is watched: what the settings, their watches and observers share.
 #[derive(Debug, Default)]
-pub(crate) struct WatchState {
+pub struct WatchState {
     /// Whether a file was ever watched.
-    pub(crate) has_file: AtomicBool,
+    pub has_file: AtomicBool,
     /// How many watches can read their file now: one at most, except for the moment in which another takes its place.
-    pub(crate) working: AtomicUsize,
+    pub working: AtomicUsize,
 }
 
 impl WatchState {
     /// Whether the file is watched and can be read; `None`: there is no file.
-    pub(crate) fn is_watched(&self) -> Option<bool> {
+    #[must_use]
+    pub fn is_watched(&self) -> Option<bool> {
         let is_watched = || self.working.load(Ordering::Relaxed) > 0;
         self.has_file.load(Ordering::Relaxed).then(is_watched)
     }

@@ -1,28 +1,25 @@
 //! The interceptor that a channel's calls go through.
 
 use crate::call::RetriedCall;
-use crate::descriptors::{self, DescriptorError};
 use crate::metadata;
 use crate::operation::{Begin, Operation};
 use crate::protocol::Call;
 use crate::request::RequestBuffer;
 use crate::streams::{Receiver, RetryRecvStream, RetrySendStream, Sender, halves};
 use gax_driver::__house::{BufferLimits, ReplayMemory};
-use gax_driver::live::SettingsHandle;
-use gax_driver::protocol::{Driver, TableConfigs};
-use gax_driver::{CallOptions, OperationOptions, RetryBudgets};
-use gax_retry::{Hedging, MethodKind};
-use gax_table::{Finding, MethodDescription, RetryTable, ServiceDescription};
+use gax_driver::protocol::{Driver, MethodConfigs};
+use gax_driver::{CallOptions, LivePolicies, OperationOptions, RetryBudgets};
+use gax_retry::{Hedging, MethodFacts, MethodKind, MethodPolicies};
 use grpc::client::interceptor::Intercept;
 use grpc::client::{CallOptions as GrpcOptions, Invoke};
 use grpc::core::RequestHeaders;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-/// Retries the calls of a client over the `grpc` crate, with the settings that a retry table has for each method. tonic-gax's
+/// Retries the calls of a client over the `grpc` crate, with settings for each method. tonic-gax's
 /// `RetryLayer` does the same for tonic, with the same names.
 ///
-/// It wraps any `Invoke` that can be cloned, in an `Intercepted` channel. Calls of methods that the table doesn't have pass
+/// It wraps any `Invoke` that can be cloned, in an `Intercepted` channel. Calls of methods without settings pass
 /// through unchanged, unless their [options](RetriedCall) have settings.
 ///
 /// # What is retried
@@ -32,13 +29,13 @@ use std::sync::{Arc, OnceLock};
 /// requests: it is sent once, unless streams are [replayed](Self::replay_streams).
 ///
 /// A response is held until its first message has come. If its trailers follow at once, they decide whether the call is
-/// retried; otherwise the message is handed to the caller, and commits. With [descriptors](Self::with_descriptors), the response of a
+/// retried; otherwise the message is handed to the caller, and commits. With [facts](Self::facts), the response of a
 /// unary RPC is held until its trailers have come, and a stream of responses commits with its first message; the RPC timeouts
-/// of the table don't apply to such a stream. With [`Compatibility::Grpc`](gax_retry::Compatibility::Grpc) the headers of a response commit.
+/// of the settings don't apply to such a stream. With [`Compatibility::Grpc`](gax_retry::Compatibility::Grpc) the headers of a response commit.
 ///
 /// # Deadlines
 ///
-/// The deadline of the `grpc` crate's `CallOptions`, a `grpc-timeout` in the request's metadata, the table's total timeout
+/// The deadline of the `grpc` crate's `CallOptions`, a `grpc-timeout` in the request's metadata, the settings' total timeout
 /// and the deadline of the request that is being served bound the operation: the shortest one counts. Each attempt carries its
 /// time in `grpc-timeout`, and is dropped when that has passed.
 ///
@@ -51,7 +48,7 @@ use std::sync::{Arc, OnceLock};
 /// | [`max_total_replay_bytes`](Self::max_total_replay_bytes) | 16 MiB |
 /// | [`max_response_buffer`](Self::max_response_buffer) | 4 MiB + 64 KiB |
 /// | [`server_timeouts_are_ours`](Self::server_timeouts_are_ours) | true |
-/// | [`hedging`](Self::hedging) | as the table's entries say |
+/// | [`hedging`](Self::hedging) | as the settings say |
 /// | [`previous_attempts_header`](Self::previous_attempts_header) | true, but not with [`Compatibility::GaxJava`](gax_retry::Compatibility::GaxJava) |
 /// | [`options`](Self::options) | see [`OperationOptions`] |
 ///
@@ -62,14 +59,15 @@ use std::sync::{Arc, OnceLock};
 /// use grpc::client::interceptor::Intercepted;
 /// use grpc::client::{Channel, ChannelOptions};
 /// use grpc::credentials::LocalChannelCredentials;
+/// use gax_retry::{Code, RetrySettings};
 /// use std::sync::Arc;
-/// use gax_table::RetryTable;
+/// use std::time::Duration;
 ///
 /// # #[tokio::main(flavor = "current_thread")]
 /// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
-/// let table = RetryTable::from_path("proto/cloudasset_grpc_service_config.json")?;
+/// let settings = RetrySettings::builder().total_timeout(Duration::from_secs(10)).build()?;
 /// let channel = Channel::new("dns:///localhost:50051", Arc::new(LocalChannelCredentials::new()), ChannelOptions::default());
-/// let channel = Intercepted::new(channel, RetryInterceptor::new(table));
+/// let channel = Intercepted::new(channel, RetryInterceptor::new((settings, [Code::Unavailable])));
 /// // AssetServiceClient::new(channel): the client that protoc-gen-rust-grpc generates, with retries
 /// # drop(channel);
 /// # Ok(())
@@ -81,29 +79,31 @@ pub struct RetryInterceptor {
     source: Source,
     options: OperationOptions,
     hedging: Option<Hedging>,
-    /// The services that descriptors were given for.
-    services: Vec<ServiceDescription>,
+    /// The facts of methods in addition to those of the policies.
+    facts: Vec<(Box<str>, MethodFacts)>,
     limits: BufferLimits,
     memory: ReplayMemory,
     /// Made at the first call, and shared by clones.
-    configs: Arc<OnceLock<TableConfigs>>,
+    configs: Arc<OnceLock<MethodConfigs>>,
 }
 
 #[derive(Clone)]
 enum Source {
-    Table(Box<RetryTable>),
-    Handle(SettingsHandle),
+    Fixed(MethodPolicies),
+    Live(LivePolicies),
 }
 
 impl RetryInterceptor {
-    /// An interceptor for the methods of a table.
-    pub fn new(table: RetryTable) -> Self {
-        Self::of(Source::Table(Box::new(table)))
+    /// An interceptor with settings for methods: settings of all methods with the codes that are retried, [`MethodPolicies`] that have
+    /// others for each service or method, or a `RetryTable` of `gax-table`.
+    pub fn new(policies: impl Into<MethodPolicies>) -> Self {
+        Self::of(Source::Fixed(policies.into()))
     }
 
-    /// An interceptor that follows a handle: each call uses the table that the handle has when the call begins.
-    pub fn with_handle(handle: &SettingsHandle) -> Self {
-        Self::of(Source::Handle(handle.clone()))
+    /// An interceptor that follows live policies, such as those of a `SettingsHandle` of `gax-table`: each call uses those that count
+    /// when the call begins.
+    pub fn live(live: impl AsRef<LivePolicies>) -> Self {
+        Self::of(Source::Live(live.as_ref().clone()))
     }
 
     fn of(source: Source) -> Self {
@@ -111,31 +111,21 @@ impl RetryInterceptor {
             source,
             options: OperationOptions::default(),
             hedging: None,
-            services: Vec::new(),
+            facts: Vec::new(),
             limits: BufferLimits::default(),
             memory: ReplayMemory::default(),
             configs: Arc::default(),
         }
     }
 
-    /// Takes from compiled descriptors which methods are unary and which are streams, and which are idempotent (an encoded
-    /// `FileDescriptorSet`, as protoc writes it).
+    /// Adds facts of methods, by their paths: which are unary and which are streams, and which are idempotent. `Descriptors` of `gax-table`
+    /// read them from compiled descriptors. They are in addition to those of the policies.
     ///
     /// For the differences, see [What is retried](Self#what-is-retried).
-    ///
-    /// # Errors
-    ///
-    /// The bytes are not a `FileDescriptorSet`.
-    pub fn with_descriptors(mut self, encoded: &[u8]) -> Result<Self, DescriptorError> {
-        self.services.extend(descriptors::services(encoded)?);
-        Ok(self.changed())
-    }
-
-    /// The services and methods that the table names and the descriptors don't have, each with its place in the table and,
-    /// where one is close, a suggestion: typos, as a rule. Without descriptors there are none.
-    #[must_use]
-    pub fn unknown_methods(&self) -> Vec<Finding> {
-        if self.services.is_empty() { Vec::new() } else { self.table().unknown_names(&self.services) }
+    pub fn facts<P: AsRef<str>>(mut self, facts: impl IntoIterator<Item = (P, MethodFacts)>) -> Self {
+        let bare = |path: &str| Box::from(path.strip_prefix('/').unwrap_or(path));
+        self.facts.extend(facts.into_iter().map(|(path, facts)| (bare(path.as_ref()), facts)));
+        self.changed()
     }
 
     /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget, observers, reports,
@@ -146,17 +136,17 @@ impl RetryInterceptor {
     }
 
     /// Shares one budget with everything that calls this server, through `budgets`. The first client to come provides the
-    /// server's budget, usually its table's `retryThrottling`; all others then use that one, whatever theirs is. Set
+    /// server's budget, usually the throttling of its policies; all others then use that one, whatever theirs is. Set
     /// [options](Self::options) with a budget of the client's own before this.
     pub fn server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
-        let own = self.table().throttling().map(|throttling| throttling.budget());
+        let own = self.policies().own_throttling().map(|throttling| throttling.budget());
         let own = self.options.budget_over(own);
         self.options(OperationOptions::new().retry_budget(budgets.share(server, own)))
     }
 
-    /// Hedges the methods that the table or, if it doesn't say, the [descriptors](Self::with_descriptors) call
-    /// [idempotent](RetryTable::idempotent), in place of retrying them, or all if the hedging
-    /// [allows it](Hedging::allow_non_idempotent). A method whose entry has a hedging policy of its own keeps that.
+    /// Hedges the methods that the policies or, if they don't say, the [facts](Self::facts) call
+    /// [idempotent](MethodPolicies::idempotent), in place of retrying them, or all if the hedging
+    /// [allows it](Hedging::allow_non_idempotent). A method whose settings have hedging keeps that.
     pub fn hedging(mut self, hedging: impl Into<Option<Hedging>>) -> Self {
         self.hedging = hedging.into();
         self.changed()
@@ -216,21 +206,22 @@ impl RetryInterceptor {
         self
     }
 
-    fn configs(&self) -> &TableConfigs {
+    fn configs(&self) -> &MethodConfigs {
         self.configs.get_or_init(|| match &self.source {
-            Source::Table(table) => {
-                TableConfigs::new((**table).clone(), self.options.clone(), self.hedging, &self.services)
+            Source::Fixed(policies) => {
+                let facts = self.facts.iter().map(|(path, facts)| (path, *facts));
+                MethodConfigs::new(policies.clone().facts(facts), self.options.clone(), self.hedging)
             }
-            Source::Handle(handle) => {
-                TableConfigs::with_handle(handle, self.options.clone(), self.hedging, &self.services)
+            Source::Live(live) => {
+                MethodConfigs::live(live, self.options.clone(), self.hedging, self.facts.clone())
             }
         })
     }
 
-    fn table(&self) -> RetryTable {
+    fn policies(&self) -> MethodPolicies {
         match &self.source {
-            Source::Table(table) => (**table).clone(),
-            Source::Handle(handle) => handle.table(),
+            Source::Fixed(policies) => policies.clone(),
+            Source::Live(live) => live.policies(),
         }
     }
 
@@ -244,15 +235,15 @@ impl RetryInterceptor {
     ) -> Option<Begin<I>> {
         let configs = self.configs();
         let path = headers.method_name().trim_start_matches('/');
-        let described = configs.description(path);
+        let facts = configs.facts(path);
         let limits = self.limits;
         let compatibility = configs.compatibility();
         let memory = self.memory.of(&limits, compatibility);
         // The rules of gax-java for streams of requests don't cover those that are replayed.
         let of_stream =
             if memory.is_some() { MethodKind::ServerStreaming } else { MethodKind::BidiStreaming };
-        let kind = described.map(MethodDescription::kind);
-        let is_read_only = described.is_some_and(MethodDescription::is_read_only);
+        let kind = facts.map(|facts| facts.kind());
+        let is_read_only = facts.is_some_and(|facts| facts.is_read_only());
         let streams_requests = kind.is_some_and(MethodKind::streams_requests);
         let of_message = kind.filter(|_| !streams_requests).unwrap_or(MethodKind::Unary);
         let message = configs.config(path, of_message, own)?;
@@ -310,13 +301,13 @@ impl<I: Invoke + Clone + 'static> Intercept<&I> for RetryInterceptor {
     }
 }
 
-/// Short: the table alone may have hundreds of entries.
+/// Short: there may be settings of hundreds of methods.
 impl fmt::Debug for RetryInterceptor {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut text = f.debug_struct("RetryInterceptor");
         match &self.source {
-            Source::Table(table) => text.field("table", table),
-            Source::Handle(handle) => text.field("version", &handle.version()),
+            Source::Fixed(policies) => text.field("entries", &policies.entries().count()),
+            Source::Live(live) => text.field("version", &live.version()),
         };
         text.field("options", &self.options).field("limits", &self.limits).finish_non_exhaustive()
     }

@@ -3,7 +3,6 @@
 
 mod attempt;
 mod call;
-mod descriptors;
 mod failure;
 mod interceptor;
 mod metadata;
@@ -14,6 +13,5 @@ mod request;
 mod streams;
 
 pub use call::RetriedCall;
-pub use descriptors::DescriptorError;
 pub use interceptor::RetryInterceptor;
 pub use streams::{RetryRecvStream, RetrySendStream};

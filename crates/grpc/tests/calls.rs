@@ -1,8 +1,9 @@
 //! Calls over a transport that can be paused: attempt by attempt, and as the layer reports them.
 
 use crate::support::{Bridge, Came, LIST, Sent, call, now, unary};
-use gax_driver::live::SettingsHandle;
 use gax_grpc::{RetriedCall, RetryInterceptor};
+use gax_table::RetryTable;
+use gax_table::live::SettingsHandle;
 use grpc::client::interceptor::InvokeExt as _;
 use grpc::client::{CallOptions as GrpcOptions, Invoke as _, RecvStream as _, ResponseStreamItem};
 use grpc::client::{SendOptions, SendStream as _};
@@ -10,9 +11,7 @@ use grpc::core::{RequestHeaders, SendMessage};
 use grpc::metadata::{MetadataMap, MetadataValue};
 use grpc::{StatusCodeError, StatusError};
 use std::time::Duration;
-use tonic_gax::{
-    CallOptions, Code, Note, OperationOptions, OperationReport, RetryBudget, RetryTable, StopReason, note,
-};
+use tonic_gax::{CallOptions, Code, Note, OperationOptions, OperationReport, RetryBudget, StopReason, note};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::generated::test::talk::v1::Line;
@@ -176,7 +175,7 @@ async fn options_budgets_and_live_tables_count() {
     assert_eq!(attempts(wrong.1), (0, Some(StopReason::InvalidOptions), None));
 
     let handle = SettingsHandle::new(table(&setup()));
-    let retries = RetryInterceptor::with_handle(&handle);
+    let retries = RetryInterceptor::live(&handle);
     let mut shorter = setup();
     shorter.settings = shorter.settings.to_builder().max_attempts(2).build().unwrap();
     handle.replace(table(&shorter)).unwrap();

@@ -2,17 +2,15 @@
 
 use crate::support::{Bridge, call, unary};
 use gax_driver::RetryBudgets;
-use gax_driver::live::SettingsHandle;
 use gax_grpc::{RetriedCall, RetryInterceptor};
+use gax_table::RetryTable;
+use gax_table::live::SettingsHandle;
 use grpc::client::CallOptions as GrpcOptions;
 use grpc::client::interceptor::InvokeExt as _;
 use grpc::core::RequestHeaders;
 use grpc::{StatusCodeError, StatusError};
 use std::iter::repeat_n;
-use tonic_gax::{
-    CallOptions, Code, Hedging, OperationOptions, OperationReport, RetrySettings, RetryTable, StopReason,
-};
-use tonic_gax_tests::generated::DESCRIPTORS;
+use tonic_gax::{CallOptions, Code, Hedging, OperationOptions, OperationReport, RetrySettings, StopReason};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::{Beat, Reply, Script, VirtualServer, delays, ms};
 
@@ -29,7 +27,7 @@ fn retries(table: RetryTable) -> RetryInterceptor {
 }
 
 fn described(table: RetryTable) -> RetryInterceptor {
-    retries(table).with_descriptors(DESCRIPTORS).unwrap()
+    retries(table).facts(&tonic_gax_tests::generated::facts())
 }
 
 /// How many messages a call got, the code of its failure, and its report.
@@ -124,10 +122,10 @@ async fn a_percentile_is_of_the_method_s_own_calls() {
         table.idempotent(true).hedged(Hedging::new(2).percentile(0.5)).build().unwrap()
     };
     let handle = SettingsHandle::new(table());
-    let live = RetryInterceptor::with_handle(&handle);
+    let live = RetryInterceptor::live(&handle);
     for (retries, after) in [
-        (retries(table()).with_descriptors(DESCRIPTORS).unwrap(), 501),
-        (live.clone().with_descriptors(DESCRIPTORS).unwrap(), 501),
+        (retries(table()).facts(&tonic_gax_tests::generated::facts()), 501),
+        (live.clone().facts(&tonic_gax_tests::generated::facts()), 501),
         // Without descriptors the methods of an entry have their latencies in common.
         (live, 2),
     ] {
@@ -147,25 +145,6 @@ async fn a_percentile_is_of_the_method_s_own_calls() {
         let [(first, _), (second, _)] = seen[before..] else { unreachable!("{seen:?}") };
         assert_eq!(second - first, after);
     }
-}
-
-#[test]
-fn names_that_descriptors_do_not_have_are_found() {
-    let settings = RetrySettings::logical_timeout(ms(1000));
-    let typo = RetryTable::builder().method("test.talk.v1.Talk/Gues", settings, [Code::Unavailable]);
-    let typo = typo.build().unwrap();
-    let found = |retries: RetryInterceptor| -> Vec<String> {
-        retries.unknown_methods().iter().map(ToString::to_string).collect()
-    };
-    let live = RetryInterceptor::with_handle(&SettingsHandle::new(typo.clone()));
-    assert!(found(live.clone()).is_empty());
-    let found = [described(typo), live.with_descriptors(DESCRIPTORS).unwrap()].map(found);
-    for found in found {
-        assert!(matches!(&*found, [only] if only.contains("Guess")), "{found:?}");
-    }
-    let error =
-        RetryInterceptor::new(table(RetrySettings::default())).with_descriptors(b"\xff\xff").unwrap_err();
-    assert_eq!(error.to_string(), "the bytes are not an encoded google.protobuf.FileDescriptorSet");
 }
 
 /// Interceptors of one server drain one bucket, whichever of them brings it.

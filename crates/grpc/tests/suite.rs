@@ -2,13 +2,14 @@
 
 use crate::support::{Bridge, LIST, call};
 use gax_grpc::{RetriedCall, RetryInterceptor};
+use gax_table::RetryTable;
 use gax_testing::{SuitePart, TestedAttempt, TestedTransport, Trial, run_suite};
 use grpc::client::CallOptions as GrpcOptions;
 use grpc::client::interceptor::InvokeExt as _;
 use grpc::core::RequestHeaders;
 use std::pin::Pin;
 use std::time::Duration;
-use tonic_gax::{CallOptions, Hedging, OperationReport, RetryTable};
+use tonic_gax::{CallOptions, Hedging, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};
 use tonic_gax_tests::{Beat, Reply, Script, VirtualServer};
 

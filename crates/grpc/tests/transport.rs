@@ -3,6 +3,7 @@
 
 use crate::support::{Came, LIST, Sent, call, now, unary};
 use gax_grpc::{RetriedCall, RetryInterceptor};
+use gax_table::RetryTable;
 use grpc::StatusCodeError;
 use grpc::client::interceptor::InvokeExt as _;
 use grpc::client::{
@@ -20,7 +21,7 @@ use tokio::sync::mpsc::unbounded_channel;
 use tonic::transport::Endpoint;
 use tonic_gax::{
     CallOptions, Code, OperationError, OperationOptions, OperationReport, RequestExt as _, RetryLayer,
-    RetrySettings, RetryTable, StopReason,
+    RetrySettings, StopReason,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ListAssetsRequest, ListAssetsResponse};

@@ -4,10 +4,10 @@ use crate::config::{ConfigSource, LayerOptions};
 use crate::failure::Connections;
 use crate::service::HttpRetryService;
 use crate::shared_state::SharedState;
-use gax_driver::OperationOptions;
+use gax_driver::{LivePolicies, OperationOptions};
 use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
 use gax_retry::settings::Override;
-use gax_retry::{Hedging, IntoCodes, RetrySettings};
+use gax_retry::{Hedging, IntoCodes, MethodPolicies, RetrySettings};
 use gax_wire::CloneService;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -231,25 +231,24 @@ impl HttpRetryLayer {
     }
 }
 
-/// By retry tables.
-#[cfg(feature = "tables")]
+/// By policies, such as those of retry tables.
 impl HttpRetryLayer {
-    /// A layer that retries as a table says: each request by the settings of the rule that it matches, or else by those of
-    /// `[http]` (in TOML, with the feature `toml`). The first rule that a request matches decides, also whether it is safe to retry.
+    /// A layer that retries as policies say, such as those of a retry table: each request by the [settings](gax_retry::http::HttpPolicies)
+    /// of the rule that it matches, or else by those of all HTTP requests (`[http]` of a table in TOML, with the features `http` and
+    /// `toml` of `gax-table`). The first rule that a request matches decides, also whether it is safe to retry.
     ///
-    /// Where the table says nothing of HTTP requests, its entry for everything counts (`for = ["*"]`, or `{}` in a service
-    /// config); if it has none either, requests make one attempt and have no deadline. Its `retryThrottling` is the budget. What
-    /// the program sets on the layer overrides the table: [`retryable_statuses`](Self::retryable_statuses),
+    /// Where the policies say nothing of HTTP requests, their settings for all methods count (`for = ["*"]`, or `{}` in a service
+    /// config); if they have none either, requests make one attempt and have no deadline. Their throttling is the budget. What
+    /// the program sets on the layer overrides them: [`retryable_statuses`](Self::retryable_statuses),
     /// [`idempotency`](Self::idempotency), [`retry_budget`](OperationOptions::retry_budget), [`hedging`](Self::hedging).
     ///
-    /// With [`with_handle`](Self::with_handle) the table can be replaced while the program runs.
+    /// With [`live`](Self::live) they can be replaced while the program runs.
     ///
     /// # Examples
     ///
     /// ```
-    /// # #[cfg(feature = "toml")] {
     /// use gax_http::HttpRetryLayer;
-    /// use gax_http::RetryTable;
+    /// use gax_table::RetryTable;
     ///
     /// let table = RetryTable::parse(
     ///     r#"
@@ -265,42 +264,38 @@ impl HttpRetryLayer {
     ///     statuses = [503]
     ///     "#,
     /// )?;
-    /// let layer = HttpRetryLayer::from_table(&table);
+    /// let layer = HttpRetryLayer::from_policies(table);
     /// # drop(layer);
-    /// # }
-    /// # Ok::<(), gax_http::TableError>(())
+    /// # Ok::<(), gax_table::TableError>(())
     /// ```
-    pub fn from_table(table: &gax_table::RetryTable) -> Self {
-        Self::of(ConfigSource::Table(table.clone()))
+    pub fn from_policies(policies: impl Into<MethodPolicies>) -> Self {
+        Self::of(ConfigSource::Policies(policies.into()))
     }
 
-    /// A layer that retries as a handle's table says, by whichever table the handle has when a request begins.
+    /// A layer that retries as live policies say, by those that count when a request begins.
     ///
-    /// Requests run by the settings that `[http]` has for them, as with [`from_table`](Self::from_table). Where it has none
-    /// they run by the table's entry for all methods of that service, or else by the one for
-    /// every service; if the table has neither, they make one attempt and have no deadline. Its `[http]` rules (in
-    /// TOML, with the feature `toml`) say which requests are safe to retry, its `retryThrottling` is the budget. What
+    /// Requests run by the settings for HTTP requests, as with [`from_policies`](Self::from_policies). Where there are none
+    /// they run by those for all methods of that service, or else by those for
+    /// everything; if there are none either, they make one attempt and have no deadline. What
     /// the program sets on the layer overrides each of these: [`idempotency`](Self::idempotency),
     /// [`retry_budget`](OperationOptions::retry_budget), [`hedging`](Self::hedging).
     ///
     /// # Examples
     ///
     /// ```
-    /// use gax_driver::live::SettingsHandle;
+    /// use gax_driver::{Code, LivePolicies, MethodPolicies, MethodSettings, RetrySettings};
     /// use gax_http::HttpRetryLayer;
-    /// use gax_http::RetryTable;
     ///
-    /// let table = r#"{"methodConfig": [{"name": [{"service": "photos"}], "timeout": "10s", "retryPolicy": {
-    ///     "maxAttempts": 3, "initialBackoff": "0.1s", "maxBackoff": "2s", "backoffMultiplier": 2,
-    ///     "retryableStatusCodes": ["UNAVAILABLE"]}}]}"#;
-    /// let handle = SettingsHandle::new(RetryTable::parse(table)?);
-    /// let layer = HttpRetryLayer::with_handle(&handle, "photos");
+    /// let settings = RetrySettings::builder().max_attempts(3).build()?;
+    /// let policies = MethodPolicies::new().service("photos", MethodSettings::new(settings, [Code::Unavailable]));
+    /// let layer = HttpRetryLayer::live(LivePolicies::new(policies), "photos");
     /// # drop(layer);
-    /// # Ok::<(), gax_http::TableError>(())
+    /// # Ok::<(), gax_driver::SettingsError>(())
     /// ```
-    pub fn with_handle(handle: &gax_driver::live::SettingsHandle, service: impl Into<Box<str>>) -> Self {
-        let mut layer = Self::of(ConfigSource::Handle(handle.clone(), service.into()));
-        layer.options.operation.observers.follow(handle);
+    pub fn live(live: impl AsRef<LivePolicies>, service: impl Into<Box<str>>) -> Self {
+        let live = live.as_ref();
+        let mut layer = Self::of(ConfigSource::Live(live.clone(), service.into()));
+        layer.options.operation.observers.follow(live);
         layer
     }
 }

@@ -33,7 +33,7 @@ pub use crate::reqwest::{ReqwestRequestBuilder, ReqwestService};
 pub use crate::response::HttpResponseBody;
 pub use crate::response_future::HttpResponseFuture;
 pub use crate::service::HttpRetryService;
-pub use gax_driver::{CallOptions, OperationOptions, OperationReport};
+pub use gax_driver::{CallOptions, LivePolicies, OperationOptions, OperationReport};
 pub use gax_retry::http::{
     Classification, HostPattern, HttpFailure, Idempotency, IdempotencyRule, IdempotencyStrategy,
     IdempotencyTable, OperationClass, PathPattern, Precondition, Preset, StatusSet, TransportFailure,
@@ -43,8 +43,6 @@ pub use gax_retry::{
     Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings, SettingsError, StartedAttempt,
     StopReason,
 };
-#[cfg(feature = "tables")]
-pub use gax_table::{RetryTable, TableError};
 
 /// For the crates of this repository alone: it changes with them, without notice.
 #[doc(hidden)]

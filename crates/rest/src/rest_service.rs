@@ -4,9 +4,9 @@ use crate::error::RestError;
 use crate::methods::Methods;
 use crate::options::RestOptions;
 use crate::transport::RestTransport;
+use gax_client::__private::config_of;
+use gax_client::ClientSettings;
 use std::sync::{Mutex, PoisonError};
-use tonic_gax::__private::config_of;
-use tonic_gax::settings::ClientSettings;
 
 /// The descriptors of a generated client's build, for generated code.
 #[derive(Debug)]

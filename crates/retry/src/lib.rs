@@ -13,6 +13,7 @@ pub mod http;
 mod into_codes;
 pub mod jitter;
 mod method_kind;
+mod methods;
 mod nanos;
 pub mod operation;
 #[cfg(feature = "plan")]
@@ -38,6 +39,7 @@ pub use jitter::NoJitter;
 #[cfg(feature = "sys-rng")]
 pub use jitter::ThreadJitter;
 pub use method_kind::MethodKind;
+pub use methods::{MethodFacts, MethodPolicies, MethodSettings, RetryThrottling};
 pub use operation::{Delivery, Hedging, NotAttempted, Policy};
 #[cfg(feature = "plan")]
 pub use plan::{AttemptPlan, Response};

@@ -16,7 +16,10 @@ mod document;
 pub mod input;
 #[cfg(feature = "lint")]
 pub mod lint;
+#[cfg(feature = "live")]
+pub mod live;
 mod model;
+mod policies;
 #[cfg(feature = "json")]
 mod read;
 #[cfg(feature = "descriptors")]
@@ -49,6 +52,6 @@ pub use routing::{
     HttpBinding, MessageFields, PathGrammar, PathTemplate, PathVariable, ProtoField, RequestParam,
     RoutingError, http_params, routing_params,
 };
-pub use services::{IdempotencyLevel, MethodDescription, ServiceDescription};
+pub use services::{IdempotencyLevel, MethodDescription, ServiceDescription, UnknownMethodsError};
 #[cfg(feature = "stub")]
 pub use stub::{RowKind, StubRow, StubTable, getter_name};

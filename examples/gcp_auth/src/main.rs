@@ -30,7 +30,7 @@ async fn main() -> Result<(), Box<dyn Error>> {
     let credentials = Credentials::new(move || fetch(Arc::clone(&provider)));
     let endpoint = Endpoint::from_static("https://cloudasset.googleapis.com")
         .tls_config(ClientTlsConfig::new().with_webpki_roots())?;
-    let channel = CredentialsService::new(tonic_gax::client::connect_lazy(endpoint)?, credentials);
+    let channel = CredentialsService::new(gax_client::connect_lazy(endpoint)?, credentials);
     // A generated client uses it: `AssetServiceClient::new(channel)`.
     println!("{:?} puts a token into each attempt", std::any::type_name_of_val(&channel));
     Ok(())

@@ -7,6 +7,7 @@ use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD_NO_PAD;
 use gax_http::HttpRetryLayer;
 use gax_retry::http::retry_info_in_json;
+use gax_table::RetryTable;
 use http::header::{DATE, RETRY_AFTER};
 use http::{HeaderMap, HeaderName, HeaderValue, Request, Response, StatusCode, Uri};
 use std::sync::Arc;
@@ -14,7 +15,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic::client::Grpc;
 use tonic::{Code, Status};
-use tonic_gax::{OperationError, RetryLayer, RetryTable};
+use tonic_gax::{OperationError, RetryLayer};
 use tonic_prost::ProstCodec;
 
 const CODES: [tonic_gax::Code; 2] = [tonic_gax::Code::Unavailable, tonic_gax::Code::ResourceExhausted];

@@ -1,38 +1,34 @@
 //! The settings of a method, made ready to run calls by.
 
-use crate::google::MethodAnnotations;
 use crate::grpc::methods::shared_state::SharedState;
+use crate::grpc::take_over::StreamTimeouts;
 use crate::grpc::template::{AttemptHeaders, ExampleRequest};
-use crate::note;
-use crate::resumption::Resumption;
-use crate::settings::{CallSettings, Codec, StreamSettings};
+use crate::headers::MethodHeaders;
 use gax_driver::__house::{earlier, is_nested_retry};
 use gax_driver::{CallOptions, Note};
 use gax_retry::operation::Repetition;
-use gax_retry::{MethodKind, Policy, StartedAttempt};
+use gax_retry::{MethodKind, MethodSettings, Policy, StartedAttempt};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 /// Settings, limits and observers that all calls of a method share. Made once; a call with its own settings makes one more.
 #[derive(Debug, Clone)]
-pub(crate) struct MethodConfig {
-    pub(crate) policy: Policy,
+pub struct MethodConfig {
+    pub policy: Policy,
     /// Made with the time of a first attempt that nothing but the policy bounds.
-    pub(crate) headers: AttemptHeaders,
+    pub headers: AttemptHeaders,
     /// The time that a call has for all its attempts, or that operators allow it.
-    pub(crate) timeout: Option<Duration>,
+    pub timeout: Option<Duration>,
     /// The most bytes of a response that are buffered until the status is known.
-    pub(crate) max_response_buffer: usize,
+    pub max_response_buffer: usize,
     /// Noted of a response that is longer than the buffer.
-    pub(crate) too_large: Note,
-    pub(crate) stream: StreamSettings,
+    pub too_large: Note,
+    pub stream: StreamTimeouts,
     /// Whether its calls wait for a connection, if that is said.
-    pub(crate) wait_for_ready: Option<bool>,
-    pub(crate) shared: Arc<SharedState>,
+    pub wait_for_ready: Option<bool>,
+    pub shared: Arc<SharedState>,
     /// The example that requests are compared with, where the config is for those of one method.
-    pub(crate) example: Option<OnceLock<ExampleRequest>>,
-    /// How a client that decodes messages itself writes and reads them.
-    pub(crate) codec: Codec,
+    pub example: Option<OnceLock<ExampleRequest>>,
     /// Whether its calls change nothing.
     is_read_only: bool,
     /// The kind of the RPCs that it is for: which of their timeouts apply.
@@ -48,78 +44,64 @@ impl AsRef<Policy> for MethodConfig {
 
 impl MethodConfig {
     /// The config for RPCs of that kind.
-    pub(crate) fn new(settings: &CallSettings, kind: MethodKind, shared: Arc<SharedState>) -> Self {
+    pub fn new(settings: &MethodSettings, kind: MethodKind, shared: Arc<SharedState>) -> Self {
         let SharedState { options, compatibility, limits, table_budget, version, .. } = &*shared;
-        let policy =
-            Policy::with_compatibility(settings.retry_settings(), settings.retryable_codes(), *compatibility)
-                .with_hedging(settings.hedging().copied())
-                .with_budget(table_budget.clone())
-                .with_version(version.unwrap_or_default())
-                .with_environment(&options.caps())
-                .unusable(settings.stream().problems());
+        let policy = settings
+            .to_policy(*compatibility)
+            .with_budget(table_budget.clone())
+            .with_version(version.unwrap_or_default())
+            .with_environment(&options.caps());
         let policy = options.applied_to(policy);
         let counts_attempts = limits.counts_attempts(*compatibility);
         let config = Self {
             policy: policy.clone(),
-            headers: AttemptHeaders::new(
-                first_time(&policy),
-                counts_attempts,
-                Some(shared.headers.of_method(None)),
-            ),
+            headers: AttemptHeaders::new(first_time(&policy), counts_attempts, None),
             timeout: policy.environment().total_timeout(),
             max_response_buffer: limits.max_response_buffer,
             too_large: Note::RESPONSE_TOO_LARGE_TO_BUFFER,
-            stream: settings.stream().clone(),
-            wait_for_ready: settings.wait_for_ready(),
+            stream: StreamTimeouts { wait: settings.wait_timeout(), idle: settings.idle_timeout() },
+            wait_for_ready: settings.waits_for_ready(),
             shared,
             example: None,
-            codec: Codec::default(),
             is_read_only: false,
             kind,
         };
         config.with_policy(policy, kind).with_headers()
     }
 
-    /// For a client that decodes messages itself: one that is longer than its longest response could not be decoded anyway.
-    pub(crate) fn decoding(self, codec: Codec) -> Self {
-        let max_response_buffer = codec.longest_response();
-        Self { codec, max_response_buffer, too_large: note::MESSAGE_ABOVE_DECODING_LIMIT, ..self }
+    /// Buffers at most that many bytes of a response, and notes that of a longer one.
+    pub fn buffering(self, max_response_buffer: usize, too_large: Note) -> Self {
+        Self { max_response_buffer, too_large, ..self }
     }
 
-    /// For a method with annotations that its headers follow from.
-    pub(crate) fn annotated(self, annotations: &MethodAnnotations) -> Self {
-        let own = self.shared.headers.of_method(Some(annotations));
+    /// For a method with headers in addition to those of gRPC.
+    pub fn with_own_headers(self, own: MethodHeaders) -> Self {
         Self { headers: self.headers.of_method(own), ..self }
     }
 
     /// For methods that change nothing, or for others.
-    pub(crate) fn reading(self, is_read_only: bool) -> Self {
+    pub fn reading(self, is_read_only: bool) -> Self {
         Self { is_read_only, ..self }
     }
 
     /// Whether a failure can come of an earlier attempt of the call that was carried out.
-    pub(crate) fn repetition(&self) -> Repetition {
+    pub fn repetition(&self) -> Repetition {
         if self.is_read_only { Repetition::No } else { Repetition::ByCode }
     }
 
     /// The config for the method whose requests are like that one.
-    pub(crate) fn like(self, example: ExampleRequest) -> Self {
+    pub fn like(self, example: ExampleRequest) -> Self {
         Self { example: Some(OnceLock::from(example)), ..self }
     }
 
     /// The request that others to the method are like, once there was one.
     #[inline]
-    pub(crate) fn example(&self) -> Option<&ExampleRequest> {
+    pub fn example(&self) -> Option<&ExampleRequest> {
         self.example.as_ref()?.get()
     }
 
-    /// For a stream that resumes so, with that time for all its attempts.
-    pub(crate) fn of_stream(&self, resumption: Option<&Resumption>, timeout: Option<Duration>) -> Arc<Self> {
-        self.of_long_stream(resumption.is_some_and(|resumption| resumption.is_endless), timeout)
-    }
-
     /// For a stream that outlives its connections, and if it is endless any total timeout.
-    pub(crate) fn of_long_stream(&self, is_endless: bool, timeout: Option<Duration>) -> Arc<Self> {
+    pub fn of_long_stream(&self, is_endless: bool, timeout: Option<Duration>) -> Arc<Self> {
         let mut config = Self { timeout, ..self.clone() };
         if is_endless {
             config.policy = config.policy.without_total_timeout();
@@ -129,7 +111,7 @@ impl MethodConfig {
     }
 
     /// Applies the timeouts of RPCs of that kind.
-    pub(crate) fn for_kind(&self, kind: MethodKind) -> Self {
+    pub fn for_kind(&self, kind: MethodKind) -> Self {
         self.clone().with_policy(self.policy.clone(), kind).with_headers()
     }
 
@@ -152,7 +134,7 @@ impl MethodConfig {
 
     /// The config of a call with its own options, or one that may not be retried where it is made; `None`: this one.
     #[inline]
-    pub(crate) fn of_call(&self, options: Option<&CallOptions>) -> Option<Arc<Self>> {
+    pub fn of_call(&self, options: Option<&CallOptions>) -> Option<Arc<Self>> {
         let options = options.filter(|options| options.changes_settings());
         let is_nested = is_nested_retry(&self.policy);
         (options.is_some() || is_nested).then(|| self.changed(options, is_nested))
@@ -172,7 +154,7 @@ impl MethodConfig {
         let mut config = Self { timeout, ..self.clone() };
         if options.is_some_and(|options| options.is_attempt) {
             config.shared = Arc::new(self.shared.without_observers());
-            config.stream = StreamSettings::default();
+            config.stream = StreamTimeouts::default();
             policy =
                 policy.without_total_timeout().without_rpc_timeouts().with_budget(None).without_retries();
         }
@@ -180,32 +162,31 @@ impl MethodConfig {
     }
 }
 
-/// For the methods of a table that is read at run time.
-#[cfg(feature = "tables")]
+/// For methods that are found by their paths.
 impl MethodConfig {
     /// The config for one method alone, whose requests are like its first.
-    pub(crate) fn of_one_method(&self) -> Self {
+    pub fn of_one_method(&self) -> Self {
         Self { example: Some(OnceLock::new()), ..self.clone() }
     }
 
     /// The config for the method whose requests are like those of that one.
-    pub(crate) fn like_those_of(self, other: &Self) -> Self {
+    pub fn like_those_of(self, other: &Self) -> Self {
         Self { example: other.example.clone(), ..self }
     }
 
     /// Whether a percentile of its calls' latencies says when they are hedged.
-    pub(crate) fn counts_latencies(&self) -> bool {
+    pub fn counts_latencies(&self) -> bool {
         self.policy.hedging().is_some_and(|hedging| hedging.percentile_of_latencies().is_some())
     }
 
     /// For one method among others, with the latencies of its calls; `None`: they make no difference.
-    pub(crate) fn with_own_latencies(&self) -> Option<Self> {
+    pub fn with_own_latencies(&self) -> Option<Self> {
         let policy = self.policy.with_own_latencies()?;
         Some(self.clone().with_policy(policy, self.kind).with_headers())
     }
 
     /// Continues from the latencies of that config's calls, if it waits for the same percentile of them.
-    pub(crate) fn with_latencies_of(self, other: &Self) -> Self {
+    pub fn with_latencies_of(self, other: &Self) -> Self {
         Self { policy: self.policy.with_latencies_of(&other.policy), ..self }
     }
 }

@@ -23,10 +23,6 @@ struct Entry {
     path: Box<str>,
     found: MethodMatch,
     /// Whether the table names it; `false`: a call brought it up.
-    #[cfg_attr(
-        not(feature = "tables"),
-        expect(dead_code, reason = "asked where a table takes another's place")
-    )]
     is_named: bool,
 }
 

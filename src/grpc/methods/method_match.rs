@@ -6,23 +6,21 @@ use std::sync::Arc;
 
 /// The method that a request was found to call.
 #[derive(Debug, Clone)]
-pub(crate) struct MethodMatch {
-    pub(crate) config: Arc<MethodConfig>,
+pub struct MethodMatch {
+    pub config: Arc<MethodConfig>,
     /// `None`: it is unknown.
-    pub(crate) kind: Option<MethodKind>,
+    pub kind: Option<MethodKind>,
 }
 
 #[cfg(test)]
 impl MethodMatch {
     /// A unary method that shares its config with others.
-    pub(crate) fn example() -> Self {
+    pub fn example() -> Self {
         use crate::grpc::methods::shared_state::SharedState;
-        use crate::settings::CallSettings;
-        use gax_retry::{CodeSet, Compatibility, RetrySettings};
+        use gax_retry::{Compatibility, MethodSettings};
 
-        let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let shared = SharedState::by(Compatibility::Grpc);
-        let config = Arc::new(MethodConfig::new(&settings, MethodKind::Unary, shared));
+        let shared = Arc::new(SharedState::new(Compatibility::Grpc));
+        let config = Arc::new(MethodConfig::new(&MethodSettings::default(), MethodKind::Unary, shared));
         Self { config, kind: Some(MethodKind::Unary) }
     }
 }

@@ -1,31 +1,24 @@
-//! The methods of a table, and the config by which the calls of each are run.
+//! The methods of a layer, and the config by which the calls of each are run.
+#![allow(
+    missing_debug_implementations,
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "for the crates of this repository alone"
+)]
 
-#[cfg(feature = "tables")]
-mod annotations;
 mod config;
-#[cfg(feature = "tables")]
-mod descriptor_error;
-#[cfg(feature = "tables")]
-pub(super) mod descriptors;
-#[cfg(feature = "tables")]
-mod live_table;
-#[cfg(feature = "tables")]
+mod method_list;
 mod method_map;
 mod method_match;
 mod shared_state;
-#[cfg(feature = "tables")]
-mod table;
-#[cfg(feature = "tables")]
-pub(super) mod unknown;
-#[cfg(all(feature = "tables", feature = "tracing"))]
+#[cfg(feature = "tracing")]
 mod unnamed_calls;
 
-pub(crate) use config::MethodConfig;
-#[cfg(feature = "tables")]
-pub use descriptor_error::DescriptorError;
-#[cfg(feature = "tables")]
-pub(crate) use live_table::LiveTable;
-pub(crate) use method_match::MethodMatch;
-pub(crate) use shared_state::SharedState;
-#[cfg(feature = "tables")]
-pub(crate) use table::{MethodOptions, Methods};
+pub use config::MethodConfig;
+pub(crate) use method_list::{MethodOptions, Methods};
+pub use method_match::MethodMatch;
+pub use shared_state::SharedState;

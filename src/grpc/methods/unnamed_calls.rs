@@ -1,6 +1,6 @@
-//! Calls of methods that a table does not name.
+//! Calls of methods that no settings name.
 
-use gax_table::RetryTable;
+use gax_retry::MethodPolicies;
 use gax_text::{Escaped, closest};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
@@ -27,11 +27,11 @@ impl UnnamedCalls {
     /// A method was called that the table does not name. Returns the problem, once: at the first call where the name is close to one
     /// in the table, else after some calls.
     #[cold]
-    pub(super) fn count(&self, table: &RetryTable, service: &str, method: &str) -> Option<String> {
-        if self.is_settled.load(Ordering::Relaxed) || table.names().next().is_none() {
+    pub(super) fn count(&self, policies: &MethodPolicies, service: &str, method: &str) -> Option<String> {
+        if self.is_settled.load(Ordering::Relaxed) || entry_names(policies).next().is_none() {
             return None;
         }
-        let meant = near_miss(table, service, method);
+        let meant = near_miss(policies, service, method);
         let count = self.count.fetch_add(1, Ordering::Relaxed).saturating_add(1);
         if (meant.is_none() && count < ENOUGH) || self.is_settled.swap(true, Ordering::Relaxed) {
             return None;
@@ -46,50 +46,58 @@ impl UnnamedCalls {
     }
 }
 
-/// The name in the table that is close to that of a method.
-fn near_miss(table: &RetryTable, service: &str, method: &str) -> Option<String> {
-    let named = || table.names().filter(|name| name.service() == service);
+/// The names that have settings.
+fn entry_names(policies: &MethodPolicies) -> impl Iterator<Item = (&str, Option<&str>)> {
+    let names = policies.entries().flat_map(|(names, _)| names);
+    names
+        .map(|name| name.split_once('/').map_or((&**name, None), |(service, method)| (service, Some(method))))
+}
+
+/// The name with settings that is close to that of a method.
+fn near_miss(policies: &MethodPolicies, service: &str, method: &str) -> Option<String> {
+    let named = || entry_names(policies).filter(|(named, _)| *named == service);
     if named().next().is_none() {
-        return closest(service, table.names().map(|name| name.service())).map(str::to_owned);
+        return closest(service, entry_names(policies).map(|(service, _)| service)).map(str::to_owned);
     }
-    closest(method, named().filter_map(|name| name.method())).map(|method| format!("{service}/{method}"))
+    closest(method, named().filter_map(|(_, method)| method)).map(|method| format!("{service}/{method}"))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use gax_retry::MethodSettings;
+
+    fn policies(name: Option<&str>) -> MethodPolicies {
+        name.map_or_else(MethodPolicies::new, |name| {
+            MethodPolicies::new().method(name, MethodSettings::default())
+        })
+    }
 
     /// The problems of twenty calls of a method, with the number of the call.
-    fn said(names: &str, path: &str) -> Vec<(u32, String)> {
-        let table = format!(r#"{{"methodConfig": [{{"name": [{names}], "timeout": "5s"}}]}}"#);
-        let (table, calls) = (RetryTable::parse(&table).unwrap(), UnnamedCalls::default());
+    fn said(name: Option<&str>, path: &str) -> Vec<(u32, String)> {
+        let (policies, calls) = (policies(name), UnnamedCalls::default());
         let (service, method) = path.split_once('/').unwrap();
-        (1..=20).filter_map(|call| Some((call, calls.count(&table, service, method)?))).collect()
+        (1..=20).filter_map(|call| Some((call, calls.count(&policies, service, method)?))).collect()
     }
 
     #[test]
-    fn a_table_that_names_no_method_that_is_called_is_reported_once() {
+    fn settings_that_name_no_method_that_is_called_are_reported_once() {
         let misspelt =
             "the retry table names none of the methods that are called, such as a.Library/GetBook: it names";
-        let service = r#"{"service": "a.Libary"}"#;
         let expected = format!("{misspelt} a.Libary, which is most likely misspelt");
-        assert_eq!(said(service, "a.Library/GetBook"), [(1, expected)]);
-        let method = r#"{"service": "a.Library", "method": "GetBok"}"#;
+        assert_eq!(said(Some("a.Libary"), "a.Library/GetBook"), [(1, expected)]);
         let expected = format!("{misspelt} a.Library/GetBok, which is most likely misspelt");
-        assert_eq!(said(method, "a.Library/GetBook"), [(1, expected)]);
-        let other = r#"{"service": "b.Shop"}"#;
+        assert_eq!(said(Some("a.Library/GetBok"), "a.Library/GetBook"), [(1, expected)]);
         let expected = "the retry table names none of the methods that are called, such as a.Library/GetBook, so they \
                         are not retried: add them, or remove the layer";
-        assert_eq!(said(other, "a.Library/GetBook"), [(10, expected.to_owned())]);
-        assert_eq!(said("", "a.Library/GetBook"), []);
+        assert_eq!(said(Some("b.Shop"), "a.Library/GetBook"), [(10, expected.to_owned())]);
+        assert_eq!(said(None, "a.Library/GetBook"), []);
     }
 
     #[test]
-    fn a_table_that_names_a_method_that_is_called_is_not() {
-        let table =
-            RetryTable::parse(r#"{"methodConfig": [{"name": [{"service": "a.Libary"}], "timeout": "5s"}]}"#);
-        let (table, calls) = (table.unwrap(), UnnamedCalls::default());
+    fn settings_that_name_a_method_that_is_called_are_not() {
+        let calls = UnnamedCalls::default();
         calls.settle();
-        assert_eq!(calls.count(&table, "a.Library", "GetBook"), None);
+        assert_eq!(calls.count(&policies(Some("a.Libary")), "a.Library", "GetBook"), None);
     }
 }

@@ -14,7 +14,7 @@ use gax_driver::__house::{Outgoing, earlier, until};
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{AttemptContext, Name, Protocol, RefusedCredentials, Start, Step, Unsendable};
 use gax_retry::operation::{AttemptResult, CommitPoint, Replayable, Seen};
-use gax_retry::{AttemptKind, Delivery, StartedAttempt};
+use gax_retry::{AttemptKind, Code, Delivery, StartedAttempt};
 use pin_project_lite::pin_project;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -27,7 +27,7 @@ use tonic::codegen::StdError;
 pin_project! {
     /// An attempt in flight.
     #[project = AttemptProj]
-    pub(crate) enum GrpcAttempt<F> {
+    pub enum GrpcAttempt<F> {
         // It waits until the service is ready. It is late if time has passed since it began, so that its request is sent with
         // less than `time`.
         Ready { time: Option<Duration>, is_late: bool },
@@ -49,7 +49,7 @@ fn unconnected() -> AttemptResult {
 impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
     /// Makes the caller's own request that of the first attempt, and sends it if `service` takes it now.
     #[inline]
-    pub(crate) fn first(
+    pub fn first(
         &mut self,
         service: &mut A::Service,
         config: &MethodConfig,

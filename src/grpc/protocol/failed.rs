@@ -21,7 +21,7 @@ use tonic::Status;
 use tonic::codegen::StdError;
 
 /// A protocol whose operations fail with a status: the facts of its attempts' failures, the last of which is kept.
-pub(crate) trait Failing: Protocol<Config = MethodConfig> {
+pub trait Failing: Protocol<Config = MethodConfig> {
     /// The failure that the last attempt ended with.
     fn kept(&mut self) -> &mut Option<Box<Failure>>;
 
@@ -54,15 +54,15 @@ pub(crate) trait Failing: Protocol<Config = MethodConfig> {
 }
 
 /// An attempt as its protocol has it when it ends.
-pub(crate) struct AttemptParts<'a, 'b, P> {
-    pub(crate) protocol: &'a mut P,
-    pub(crate) config: &'a MethodConfig,
-    pub(crate) context: &'a mut AttemptContext<'b>,
+pub struct AttemptParts<'a, 'b, P> {
+    pub protocol: &'a mut P,
+    pub config: &'a MethodConfig,
+    pub context: &'a mut AttemptContext<'b>,
 }
 
 impl<P: Failing> AttemptParts<'_, '_, P> {
     /// The facts of an attempt that ended with that failure, which is kept.
-    pub(crate) fn ended(&mut self, mut failure: Box<Failure>, seen: Seen) -> AttemptResult {
+    pub fn ended(&mut self, mut failure: Box<Failure>, seen: Seen) -> AttemptResult {
         let replayable = self.protocol.replayable(self.config, self.context);
         let result = AttemptResult::failed(failure.code).with_seen(seen).with_replayable(replayable);
         let result = result.with_repetition(self.config.repetition());
@@ -81,13 +81,13 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
         result
     }
 
-    pub(crate) fn timed_out(&mut self, seen: Seen) -> AttemptResult {
+    pub fn timed_out(&mut self, seen: Seen) -> AttemptResult {
         let timeout = self.context.started().and_then(StartedAttempt::rpc_timeout).unwrap_or_default();
         self.ended(Box::new(Failure::timed_out(timeout)), seen).with_timed_out()
     }
 
     /// The attempt ended with a status, or with a response that has none.
-    pub(crate) fn failed(&mut self, failure: Box<Failure>, seen: Seen) -> AttemptResult {
+    pub fn failed(&mut self, failure: Box<Failure>, seen: Seen) -> AttemptResult {
         let may_be_ours = self.config.shared.limits.server_timeouts_are_ours;
         if may_be_ours && failure.is_server_timeout() && time_is_up(self.context) {
             self.context.note(note::COUNTED_AS_DEADLINE_EXCEEDED);
@@ -99,12 +99,12 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
 
     /// The service below was not ready to take the request, and has failed.
     #[cold]
-    pub(crate) fn not_ready(&mut self, error: StdError) -> AttemptResult {
+    pub fn not_ready(&mut self, error: StdError) -> AttemptResult {
         self.lost(error, Seen::Nothing, Progress::NotReady)
     }
 
     /// The connection, the stream or a layer below broke.
-    pub(crate) fn broken(&mut self, error: StdError, seen: Seen) -> AttemptResult {
+    pub fn broken(&mut self, error: StdError, seen: Seen) -> AttemptResult {
         self.lost(error, seen, if seen == Seen::Nothing { Progress::Sent } else { Progress::Begun })
     }
 
@@ -148,14 +148,14 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
     }
 
     /// The response can't be read, and no other attempt would read it better.
-    pub(crate) fn unreadable(&mut self, failure: Box<Failure>) -> AttemptResult {
+    pub fn unreadable(&mut self, failure: Box<Failure>) -> AttemptResult {
         self.context.note(Note::UNREADABLE_RESPONSE);
         self.permanent(failure)
     }
 
     /// No other attempt can do better, regardless of its code.
     #[cold]
-    pub(crate) fn permanent(&mut self, failure: Box<Failure>) -> AttemptResult {
+    pub fn permanent(&mut self, failure: Box<Failure>) -> AttemptResult {
         self.ended(failure, Seen::Nothing).with_retry(RetryFact::No(StopReason::NonRetryable))
     }
 
@@ -174,7 +174,7 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
 
     /// No other attempt can do better than end with that status.
     #[cold]
-    pub(crate) fn end_with(&mut self, status: Status) -> AttemptResult {
+    pub fn end_with(&mut self, status: Status) -> AttemptResult {
         self.permanent(Box::new(Failure::transport(status.into(), Progress::Sent).0))
     }
 }
@@ -182,7 +182,7 @@ impl<P: Failing> AttemptParts<'_, '_, P> {
 impl<A: ServiceHandle, Q: ReplayableRequest> AttemptParts<'_, '_, GrpcProtocol<A, Q>> {
     /// The response can't be handed to the caller.
     #[cold]
-    pub(super) fn faulty(&mut self, fault: Fault) -> AttemptResult {
+    pub fn faulty(&mut self, fault: Fault) -> AttemptResult {
         match fault {
             Fault::Failed(failure) => self.failed(failure, Seen::Headers),
             Fault::Broke(error, None) => self.broken(error, Seen::Headers),
@@ -225,14 +225,14 @@ pub(crate) fn failed_call<A: ServiceHandle, Q: ReplayableRequest>(
 
 /// The status of an operation that has failed.
 #[cold]
-pub(crate) fn end_status<P: Failing>(mut driver: Pin<&mut Driver<P>>, stop: Stop) -> Status {
+pub fn end_status<P: Failing>(mut driver: Pin<&mut Driver<P>>, stop: Stop) -> Status {
     let report = driver.as_mut().failed(stop);
     let config = Arc::clone(driver.config());
     Failure::at_end(driver.protocol().kept().take(), config.policy.problem(), stop).into_status(report)
 }
 
 /// Whether the attempt has used up its RPC timeout, or what the header said of it.
-pub(crate) fn time_is_up(context: &AttemptContext<'_>) -> bool {
+pub fn time_is_up(context: &AttemptContext<'_>) -> bool {
     let timeout = context.started().and_then(StartedAttempt::rpc_timeout).map(timeout::written);
     timeout.is_some_and(|timeout| context.elapsed() >= timeout)
 }

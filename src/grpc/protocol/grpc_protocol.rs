@@ -11,27 +11,27 @@ pub const GRPC: Transport = Transport::new("grpc").with_wire().with_rpc_names().
 
 /// One call on its way to its response.
 #[derive(Debug)]
-pub(crate) struct GrpcProtocol<A, Q> {
-    pub(super) handle: A,
-    pub(super) request: Q,
-    pub(super) extent: ReadExtent,
+pub struct GrpcProtocol<A, Q> {
+    pub handle: A,
+    pub request: Q,
+    pub extent: ReadExtent,
     /// The failure that the last attempt ended with.
-    pub(super) failure: Option<Box<Failure>>,
+    pub failure: Option<Box<Failure>>,
 }
 
 impl<A: ServiceHandle, Q: ReplayableRequest> GrpcProtocol<A, Q> {
     #[inline]
-    pub(crate) fn new(handle: A, request: Q, extent: ReadExtent) -> Self {
+    pub fn new(handle: A, request: Q, extent: ReadExtent) -> Self {
         Self { handle, request, extent, failure: None }
     }
 
     /// The request, of which another message is to be sent from now on.
-    pub(crate) fn request_mut(&mut self) -> &mut Q {
+    pub fn request_mut(&mut self) -> &mut Q {
         &mut self.request
     }
 
     /// Whether a response may be a stream of messages.
-    pub(crate) fn may_stream(&self) -> bool {
+    pub fn may_stream(&self) -> bool {
         self.extent != ReadExtent::Whole
     }
 }

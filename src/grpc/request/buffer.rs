@@ -13,7 +13,7 @@ use tonic::body::Body;
 
 /// A body, and what has been read of it.
 #[derive(Debug)]
-pub(crate) struct RequestBuffer {
+pub(super) struct RequestBuffer {
     body: Body,
     read: FrameBuffer,
     wanted: Wanted,
@@ -32,7 +32,7 @@ enum Wanted {
 }
 
 /// The nature of a body, as reading has shown it.
-pub(crate) enum Read {
+pub(super) enum Read {
     /// The whole of it: one message.
     Whole,
     /// There is more, or there may be: it is sent on as it comes.
@@ -40,7 +40,7 @@ pub(crate) enum Read {
 }
 
 /// A body that is not just one message, read as far as it goes, and what that shows of it.
-pub(crate) type PartialRead = (RequestBuffer, Poll<Result<Read, Status>>);
+pub(super) type PartialRead = (RequestBuffer, Poll<Result<Read, Status>>);
 
 /// The result of polling a body.
 type Polled = Poll<Option<Result<Frame<Bytes>, Status>>>;
@@ -49,7 +49,7 @@ impl RequestBuffer {
     /// The message of a body that is nothing else and all there, as that of tonic's own client. Any other body is taken, and
     /// read as far as it goes.
     #[inline]
-    pub(crate) fn message_of(
+    pub(super) fn message_of(
         body: &mut Body,
         is_awaited: bool,
         limits: &BufferLimits,
@@ -84,12 +84,12 @@ impl RequestBuffer {
 
     /// The body of an RPC that is known to take one message, or of one whose kind is unknown.
     #[inline]
-    pub(crate) fn of(body: Body, is_awaited: bool) -> Self {
+    pub(super) fn of(body: Body, is_awaited: bool) -> Self {
         Self::reading(body, if is_awaited { Wanted::Message } else { Wanted::Available })
     }
 
     /// The body of an RPC that takes a stream, to be read up to the end of its first message.
-    pub(crate) fn of_first_message(body: Body) -> Self {
+    pub(super) fn of_first_message(body: Body) -> Self {
         Self::reading(body, Wanted::FirstMessage)
     }
 
@@ -100,7 +100,7 @@ impl RequestBuffer {
 
     /// Reads on. The one message that an RPC takes is waited for. If the kind is unknown, a body is a stream unless it is
     /// exactly one message, and all there at once.
-    pub(crate) fn poll(
+    pub(super) fn poll(
         &mut self,
         max_replay_bytes: usize,
         cx: &mut Context<'_>,
@@ -151,7 +151,7 @@ impl RequestBuffer {
     }
 
     /// All that was read, in one piece.
-    pub(crate) fn bytes(&self) -> Cow<'_, [u8]> {
+    pub(super) fn bytes(&self) -> Cow<'_, [u8]> {
         match self.read.first() {
             Some(first) if first.len() == self.read.len() => Cow::Borrowed(first),
             _ => self.read.pieces().collect::<Vec<_>>().concat().into(),
@@ -159,12 +159,12 @@ impl RequestBuffer {
     }
 
     /// All that was read, as one message.
-    pub(crate) fn into_message(self) -> Bytes {
+    pub(super) fn into_message(self) -> Bytes {
         self.read.into_bytes()
     }
 
     /// The body as if nothing had been read of it.
-    pub(crate) fn into_body(self) -> Body {
+    pub(super) fn into_body(self) -> Body {
         Body::new(self)
     }
 }

@@ -1,6 +1,5 @@
 //! The request of tonic's own client, buffered so that it can be replayed.
 
-use crate::google::X_GOOG_REQUEST_PARAMS;
 use crate::grpc::methods::MethodConfig;
 use crate::grpc::request::buffer::{PartialRead, Read, RequestBuffer};
 use crate::grpc::request::replayable::{ReplayableRequest, one_frame, shrink, too_large};
@@ -21,7 +20,7 @@ const ACCEPT_ENCODING: HeaderName = HeaderName::from_static("grpc-accept-encodin
 
 /// A request that came through the layer.
 #[derive(Debug)]
-pub(crate) struct CapturedRequest {
+pub struct CapturedRequest {
     message: Bytes,
     source: Source,
 }
@@ -73,14 +72,14 @@ impl CapturedRequest {
     ///
     /// Its body can't be read.
     #[inline]
-    pub(crate) fn of(
+    pub fn of(
         request: &mut http::Request<Body>,
         extra: Option<ExtraHeaders>,
         kind: Option<MethodKind>,
         config: &MethodConfig,
     ) -> Result<Self, Status> {
         if kind.is_some_and(MethodKind::streams_requests) {
-            if config.headers.has_params() {
+            if config.headers.name_by_message().is_some() {
                 return Self::first_message(request, extra, config);
             }
             return Ok(Self::stream(request, extra, Note::REQUEST_IS_A_STREAM, config));
@@ -145,12 +144,13 @@ impl CapturedRequest {
         config: &MethodConfig,
     ) -> Self {
         let first = buffer.bytes();
-        config.headers.write_params(request.headers_mut(), Some(&first));
+        config.headers.write_by_message(request.headers_mut(), Some(&first));
         let extra = extra.map(|extra| {
-            let is_other = |(name, _): &(HeaderName, HeaderValue)| *name != X_GOOG_REQUEST_PARAMS;
-            let params = request.headers().get_all(X_GOOG_REQUEST_PARAMS).iter();
-            let params = params.map(|value| (X_GOOG_REQUEST_PARAMS, value.clone()));
-            let all: Box<[_]> = extra.into_iter().flatten().filter(is_other).chain(params).collect();
+            let Some(own) = config.headers.name_by_message() else { return extra };
+            let is_other = |(name, _): &(HeaderName, HeaderValue)| name != own;
+            let values = request.headers().get_all(own).iter();
+            let values = values.map(|value| (own.clone(), value.clone()));
+            let all: Box<[_]> = extra.into_iter().flatten().filter(is_other).chain(values).collect();
             (!all.is_empty()).then_some(all)
         });
         *request.body_mut() = buffer.into_body();
@@ -184,13 +184,13 @@ impl CapturedRequest {
     }
 
     /// Its message, with the prefix, if it is one.
-    pub(crate) fn message(&self) -> Option<&Bytes> {
+    pub fn message(&self) -> Option<&Bytes> {
         matches!(self.source, Source::Message(_)).then_some(&self.message)
     }
 
     /// Whether it is sent as it comes.
     #[inline]
-    pub(crate) fn is_stream(&self) -> bool {
+    pub fn is_stream(&self) -> bool {
         match &self.source {
             Source::Message(_) => false,
             Source::Stream(_) | Source::Once(_) => true,
@@ -297,7 +297,7 @@ impl ReplayableRequest for CapturedRequest {
         };
         template.write(into, config.example(), &config.headers, attempt, timeout, is_watched);
         let message = (!self.message.is_empty()).then_some(&*self.message);
-        config.headers.write_params(into.headers_mut(), message);
+        config.headers.write_by_message(into.headers_mut(), message);
         *into.body_mut() = body;
     }
 
@@ -382,9 +382,9 @@ mod tests {
     use super::*;
     use crate::grpc::methods::SharedState;
     use crate::grpc::template::Inspection;
-    use crate::settings::CallSettings;
-    use gax_retry::{CodeSet, Compatibility, RetrySettings};
+    use gax_retry::{Compatibility, MethodSettings};
     use http::{HeaderMap, HeaderValue, Method, Uri, Version};
+    use std::sync::Arc;
     use tonic::GrpcMethod;
 
     fn request() -> http::Request<Body> {
@@ -402,9 +402,8 @@ mod tests {
 
     /// A config of one method, whose attempts don't carry their number.
     fn config() -> MethodConfig {
-        let settings = CallSettings::new(RetrySettings::default(), CodeSet::EMPTY);
-        let shared = SharedState::by(Compatibility::GaxJava);
-        MethodConfig::new(&settings, MethodKind::Unary, shared).of_one_method()
+        let shared = Arc::new(SharedState::new(Compatibility::GaxJava));
+        MethodConfig::new(&MethodSettings::default(), MethodKind::Unary, shared).of_one_method()
     }
 
     fn seconds(value: &'static str) -> AttemptTimeout {

@@ -15,7 +15,7 @@ use tonic::Status;
 use tonic::body::Body;
 
 /// The request of one operation. Each attempt is written whole, from what was buffered of it.
-pub(crate) trait ReplayableRequest {
+pub trait ReplayableRequest {
     /// The method's path, as reports name it.
     fn path(&self, config: &MethodConfig) -> PathAndQuery;
 
@@ -110,7 +110,7 @@ pub(crate) trait ReplayableRequest {
 
 /// Why a message is sent once only, if it is.
 #[inline]
-pub(crate) fn too_large(message: &Bytes, config: &MethodConfig) -> Option<Note> {
+pub fn too_large(message: &Bytes, config: &MethodConfig) -> Option<Note> {
     // With a limit of zero even an empty message is too large.
     (message.len().max(1) > config.shared.limits.max_replay_bytes)
         .then_some(Note::REQUEST_TOO_LARGE_TO_REPLAY)
@@ -120,7 +120,7 @@ pub(crate) fn too_large(message: &Bytes, config: &MethodConfig) -> Option<Note> 
 ///
 /// tonic encodes into a buffer of at least 8 KiB, and our own short messages share a page: a waiting call
 /// would hold either for a message of a few bytes.
-pub(crate) fn shrink(message: &mut Bytes) {
+pub fn shrink(message: &mut Bytes) {
     const TONIC_BUFFER: usize = 8 * 1024;
     if message.len() < TONIC_BUFFER {
         *message = Bytes::copy_from_slice(message);
@@ -129,7 +129,7 @@ pub(crate) fn shrink(message: &mut Bytes) {
 
 /// The body of an attempt: a message in one frame.
 #[inline]
-pub(crate) fn one_frame(message: &Bytes) -> Body {
+pub fn one_frame(message: &Bytes) -> Body {
     Body::new(OneFrame((!message.is_empty()).then(|| message.clone())))
 }
 

@@ -14,7 +14,7 @@ use tonic::body::Body;
 /// to the caller while it is being received, under the attempt's deadline. The default is empty; tonic's interceptors use
 /// it if they reject a call.
 #[derive(Debug)]
-pub struct ResponseBody(pub(crate) BufferedBody<Incoming, Status>);
+pub struct ResponseBody(pub BufferedBody<Incoming, Status>);
 
 impl Default for ResponseBody {
     #[inline]
@@ -26,30 +26,30 @@ impl Default for ResponseBody {
 impl ResponseBody {
     /// A body of what was buffered and what follows it.
     #[inline]
-    pub(crate) fn new(frames: FrameBuffer, remainder: Remainder) -> Self {
+    pub fn new(frames: FrameBuffer, remainder: Remainder) -> Self {
         Self(BufferedBody { frames, remainder })
     }
 
     /// A body of which nothing has been read.
     #[inline]
-    pub(super) fn unread(body: Body) -> Self {
+    pub fn unread(body: Body) -> Self {
         Self::new(FrameBuffer::default(), Remainder::Open(Incoming::Unread(body)))
     }
 
     /// Whether it was handed on before its end.
     #[inline]
-    pub(crate) fn is_open(&self) -> bool {
+    pub fn is_open(&self) -> bool {
         matches!(self.0.remainder, Remainder::Open(Incoming::HandedOn(_)))
     }
 
     /// A stream that resumes.
-    pub(crate) fn resumed(stream: impl OpenPart<Error = Status> + Send + 'static) -> Self {
+    pub fn resumed(stream: impl OpenPart<Error = Status> + Send + 'static) -> Self {
         let part = ResumedPart(Box::new(stream));
         Self::new(FrameBuffer::default(), Remainder::Open(Incoming::Resumed(part)))
     }
 
     /// Closes the operation, or leaves that to what is still to come.
-    pub(crate) fn observe(&mut self, stream: ObservedStream) {
+    pub fn observe(&mut self, stream: ObservedStream) {
         match &mut self.0.remainder {
             Remainder::Open(incoming) => incoming.observe(stream),
             Remainder::End | Remainder::Trailers(_) | Remainder::Failed(_) => stream.whole(&self.0.frames),
@@ -57,7 +57,7 @@ impl ResponseBody {
     }
 
     /// A body of which nothing was buffered.
-    pub(crate) fn open(open_body: OpenBody) -> Self {
+    pub fn open(open_body: OpenBody) -> Self {
         Self::new(FrameBuffer::default(), Remainder::Open(Incoming::HandedOn(Box::new(open_body))))
     }
 }

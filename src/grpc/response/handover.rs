@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 /// Hands a response over to the caller, who reads the rest of it: the operation ends with that.
-pub(crate) fn hand_over<P: Protocol<Config = MethodConfig>>(
+pub fn hand_over<P: Protocol<Config = MethodConfig>>(
     mut driver: Pin<&mut Driver<P>>,
     response: &mut http::Response<ResponseBody>,
     is_stream: bool,

@@ -1,16 +1,24 @@
 //! Responses: how much of one is read before it counts, and how the caller gets the rest.
+#![allow(
+    missing_debug_implementations,
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "for the crates of this repository alone"
+)]
 
 mod body;
-mod canned;
 mod handover;
 mod observed_stream;
 mod open_body;
-mod raw_codec;
 mod reader;
 
 pub use body::ResponseBody;
-pub(crate) use canned::{Canned, now};
-pub(crate) use handover::hand_over;
-pub(crate) use open_body::{OpenBody, Remainder};
-pub(crate) use raw_codec::RawCodec;
-pub(crate) use reader::{Fault, ReadExtent, ReplySlot, check_head, pass_on, read, read_on, unread};
+pub use handover::hand_over;
+pub(crate) use open_body::OpenBody;
+pub use open_body::Remainder;
+pub(crate) use reader::{Fault, ReplySlot, check_head, read, read_on, unread};
+pub use reader::{ReadExtent, pass_on};

@@ -11,28 +11,28 @@ use std::sync::Arc;
 
 /// Notifies observers of a response that was handed to the caller before its end. Dropped before that end, its operation was
 /// cancelled.
-pub(crate) struct ObservedStream {
+pub struct ObservedStream {
     /// `None` once they were notified of the end, or if there are none.
-    pub(super) observed: Option<Box<Observed>>,
+    pub observed: Option<Box<Observed>>,
     /// The report so far, for the error that it may end with, and the operation's clock; `None`: no caller wants it.
-    pub(super) report: Option<(OperationReport, Clock)>,
+    pub report: Option<(OperationReport, Clock)>,
     /// `None`: the response is one message, which is not a stream.
-    pub(super) messages: Option<MessageCounter>,
-    pub(super) config: Arc<MethodConfig>,
+    pub messages: Option<MessageCounter>,
+    pub config: Arc<MethodConfig>,
     /// Its deadline is the operation's.
-    pub(super) has_all_the_time: bool,
+    pub has_all_the_time: bool,
 }
 
 impl ObservedStream {
     /// The caller is about to get these bytes.
-    pub(super) fn data(&mut self, data: &[u8]) {
+    pub fn data(&mut self, data: &[u8]) {
         if let (Some(observed), Some(messages)) = (&self.observed, &mut self.messages) {
             messages.count(data, |_| observed.response_received());
         }
     }
 
     /// These bytes have arrived, and the caller is about to get them.
-    pub(super) fn arrived(&mut self, data: &[u8]) {
+    pub fn arrived(&mut self, data: &[u8]) {
         if let Some(observed) = &mut self.observed {
             observed.stream_received(data);
         }
@@ -40,7 +40,7 @@ impl ObservedStream {
     }
 
     /// The stream has ended with that code, which our own clock did if it `timed_out`. The report of a failure, if it is requested.
-    pub(super) fn ended(&mut self, code: Code, timed_out: bool) -> Option<OperationReport> {
+    pub fn ended(&mut self, code: Code, timed_out: bool) -> Option<OperationReport> {
         let reason = self.config.policy.reason_after_commit(code, timed_out && self.has_all_the_time);
         if let Some(observed) = self.observed.take() {
             observed.stream_ended(code, reason);
@@ -51,7 +51,7 @@ impl ObservedStream {
     }
 
     /// A response of which everything is there.
-    pub(crate) fn whole(mut self, frames: &FrameBuffer) {
+    pub fn whole(mut self, frames: &FrameBuffer) {
         frames.pieces().for_each(|piece| self.data(piece));
         if let Some(observed) = self.observed.take() {
             observed.succeeded();

@@ -15,11 +15,11 @@ use tonic::Status;
 use tonic::body::Body;
 
 /// The part that follows the buffered data of a response.
-pub(crate) type Remainder = gax_wire::__house::Remainder<Incoming, Status>;
+pub type Remainder = gax_wire::__house::Remainder<Incoming, Status>;
 
 /// The part of a response that still arrives.
 #[derive(Debug)]
-pub(crate) enum Incoming {
+pub enum Incoming {
     /// Nobody has the response yet.
     Unread(Body),
     /// The response was handed to the caller before its end.
@@ -29,7 +29,7 @@ pub(crate) enum Incoming {
 }
 
 /// A stream that continues over several connections.
-pub(crate) struct ResumedPart(pub(crate) Box<dyn OpenPart<Error = Status> + Send>);
+pub struct ResumedPart(pub Box<dyn OpenPart<Error = Status> + Send>);
 
 impl fmt::Debug for ResumedPart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -39,7 +39,7 @@ impl fmt::Debug for ResumedPart {
 
 impl Incoming {
     /// Observers are notified of what comes.
-    pub(crate) fn observe(&mut self, observed: ObservedStream) {
+    pub fn observe(&mut self, observed: ObservedStream) {
         if let Self::HandedOn(open_body) = self {
             open_body.observed = Some(Box::new(observed));
         }
@@ -76,7 +76,7 @@ impl OpenPart for Incoming {
 
 /// The part of a response that is not classified, and the attempt's deadline, which continues.
 #[derive(Debug)]
-pub(crate) struct OpenBody {
+pub struct OpenBody {
     body: Body,
     deadline: Option<Instant>,
     /// Whether errors of the body get the code that their cause has.
@@ -89,7 +89,7 @@ pub(crate) struct OpenBody {
 }
 
 impl OpenBody {
-    pub(crate) fn new(body: Body, deadline: Option<Instant>, names_errors: bool) -> Self {
+    pub fn new(body: Body, deadline: Option<Instant>, names_errors: bool) -> Self {
         Self { body, deadline, names_errors, timer: Timer::default(), timed_out: false, observed: None }
     }
 

@@ -21,7 +21,7 @@ use tonic::codegen::StdError;
 
 /// How much of a response must have arrived before it can be called good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum ReadExtent {
+pub enum ReadExtent {
     /// All of it: the RPC replies with one message.
     Whole,
     /// One message: the RPC responds with a stream, which its first message commits.
@@ -36,7 +36,7 @@ pub(crate) enum ReadExtent {
 
 impl ReadExtent {
     #[inline]
-    pub(crate) fn of(kind: Option<MethodKind>, commit_point: CommitPoint) -> Self {
+    pub fn of(kind: Option<MethodKind>, commit_point: CommitPoint) -> Self {
         let Some(kind) = kind else { return ReadExtent::MessageOrWhole };
         match commit_point {
             _ if kind.is_unary() => ReadExtent::Whole,
@@ -48,7 +48,7 @@ impl ReadExtent {
     /// The extent of an RPC that takes a stream. If it replies with one as well, they may take turns, so that nothing
     /// is buffered; a single reply may be, where another attempt can follow it.
     #[cold]
-    pub(crate) fn of_request_stream(kind: Option<MethodKind>, config: &MethodConfig) -> Self {
+    pub fn of_request_stream(kind: Option<MethodKind>, config: &MethodConfig) -> Self {
         let may_wait =
             config.shared.replay_memory.is_some() && config.policy.commit_point() != CommitPoint::Headers;
         match kind {
@@ -62,7 +62,7 @@ impl ReadExtent {
 pub(crate) type ReplySlot = Poll<Result<http::Response<ResponseBody>, Status>>;
 
 /// Why a response can't be handed to the caller.
-pub(crate) enum Fault {
+pub enum Fault {
     /// It has a status that is none of success, or none at all.
     Failed(Box<Failure>),
     /// It broke off; behind a whole message, these came before.
@@ -260,11 +260,7 @@ fn failed(response: &mut http::Response<ResponseBody>, extent: ReadExtent) -> Fa
 }
 
 /// The response is sent with its end still to come.
-pub(crate) fn pass_on(
-    response: &mut http::Response<ResponseBody>,
-    note: Note,
-    context: &mut AttemptContext<'_>,
-) {
+pub fn pass_on(response: &mut http::Response<ResponseBody>, note: Note, context: &mut AttemptContext<'_>) {
     context.note(note);
     let remainder = &mut response.body_mut().0.remainder;
     if let Remainder::Open(Incoming::Unread(body)) = remainder {

@@ -14,14 +14,14 @@ use tonic::Status;
 /// The meaning of an error for the operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Classification {
-    pub(crate) code: Code,
-    pub(crate) reach: Reach,
-    pub(crate) nature: Nature,
+    pub code: Code,
+    pub reach: Reach,
+    pub nature: Nature,
 }
 
 /// A side of an error that its code does not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nature {
+pub enum Nature {
     /// Nothing: the code says it all.
     Plain,
     /// The server reset the stream with CANCEL, as it does when its own deadline for the call passes.

@@ -20,10 +20,10 @@ use tonic::codegen::StdError;
 /// How an attempt failed. To make a [`Status`] costs several allocations, so that is done for the last
 /// attempt only.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) code: Code,
+pub struct Failure {
+    pub code: Code,
     /// The operation ends with it, whatever fails after it, unless an attempt in flight has a reply.
-    pub(crate) is_held: bool,
+    pub is_held: bool,
     kind: Kind,
     /// The last response of a server, before an attempt that got no response.
     said: Option<Box<Failure>>,
@@ -56,17 +56,17 @@ impl Failure {
     }
 
     /// It came behind those messages.
-    pub(crate) fn put_behind(&mut self, messages: Option<Messages>) {
+    pub fn put_behind(&mut self, messages: Option<Messages>) {
         self.messages = messages;
     }
 
     /// The messages that its caller could have read.
-    pub(crate) fn take_messages(&mut self) -> Option<Messages> {
+    pub fn take_messages(&mut self) -> Option<Messages> {
         self.messages.take()
     }
 
     /// It came after an attempt that failed before it: what a server said there is not forgotten.
-    pub(crate) fn follow(&mut self, mut before: Option<Box<Failure>>) {
+    pub fn follow(&mut self, mut before: Option<Box<Failure>>) {
         if let Some(before) = &mut before
             && self.messages.is_none()
         {
@@ -84,12 +84,12 @@ impl Failure {
 
     /// The status that the server sent, in sanitized headers.
     #[inline]
-    pub(crate) fn by_server(code: Code, head: Option<HeaderMap>, trailers: HeaderMap) -> Self {
+    pub fn by_server(code: Code, head: Option<HeaderMap>, trailers: HeaderMap) -> Self {
         let head = head.map(|head| Box::new(StatusHeaders::from(head)));
         Self::new(code, Kind::Status { head, trailers: trailers.into() })
     }
 
-    pub(crate) fn without_status(http: StatusCode, headers: HeaderMap) -> Self {
+    pub fn without_status(http: StatusCode, headers: HeaderMap) -> Self {
         Self::new(received::code_of_http(http), Kind::WithoutStatus { http, headers: headers.into() })
     }
 
@@ -101,63 +101,63 @@ impl Failure {
 
     /// The response of a unary RPC has a second message.
     #[cold]
-    pub(crate) fn two_messages() -> Self {
+    pub fn two_messages() -> Self {
         let status = Status::internal("the response of a unary RPC has more than one message");
         Self::new(Code::Internal, Kind::Transport(status.into()))
     }
 
     /// The caller has waited for a message of a stream for too long.
-    pub(crate) fn waited() -> Self {
+    pub fn waited() -> Self {
         let status = Status::aborted("the stream was cancelled: no message came within the wait timeout");
         Self::new(Code::Aborted, Kind::Transport(status.into()))
     }
 
     /// The server has ended a stream that continues over another connection.
-    pub(crate) fn ended_by_server() -> Self {
+    pub fn ended_by_server() -> Self {
         let status = Status::unavailable("the server ended the stream");
         Self::new(Code::Unavailable, Kind::Transport(status.into()))
     }
 
     /// The caller of a stream has left it alone for too long.
-    pub(crate) fn left_alone() -> Self {
+    pub fn left_alone() -> Self {
         let text = "the stream was cancelled: its messages were not read within the idle timeout";
         Self::new(Code::Aborted, Kind::Transport(Status::aborted(text).into()))
     }
 
-    pub(crate) fn timed_out(timeout: Duration) -> Self {
+    pub fn timed_out(timeout: Duration) -> Self {
         Self::new(Code::DeadlineExceeded, Kind::TimedOut { timeout })
     }
 
     /// The caller's deadline had passed before the first attempt.
-    pub(crate) fn no_time() -> Self {
+    pub fn no_time() -> Self {
         Self::new(Code::DeadlineExceeded, Kind::NoTime)
     }
 
     /// The call's own settings can't be used.
-    pub(crate) fn invalid(problem: &SettingsError) -> Self {
+    pub fn invalid(problem: &SettingsError) -> Self {
         let status = Status::invalid_argument(problem.to_string());
         Self::new(Code::InvalidArgument, Kind::Transport(status.into()))
     }
 
     /// The request did not come to its end in the operation's time.
-    pub(crate) fn unread() -> Self {
+    pub fn unread() -> Self {
         let status = Status::deadline_exceeded("the request's body did not end in time");
         Self::new(Code::DeadlineExceeded, Kind::Transport(status.into()))
     }
 
     /// The request has ended that the operation's thread works for.
     #[cold]
-    pub(crate) fn request_ended() -> Self {
+    pub fn request_ended() -> Self {
         Self::new(Code::Cancelled, Kind::Transport(Status::from(RequestEnded::default()).into()))
     }
 
     /// The operation's deadline passed while it waited for another attempt.
-    pub(crate) fn at_deadline() -> Self {
+    pub fn at_deadline() -> Self {
         Self::new(Code::DeadlineExceeded, Kind::AtDeadline)
     }
 
     /// The failure that an operation ends with, whose last attempt failed with that one.
-    pub(crate) fn at_end(last: Option<Box<Self>>, problem: Option<&SettingsError>, stop: Stop) -> Self {
+    pub fn at_end(last: Option<Box<Self>>, problem: Option<&SettingsError>, stop: Stop) -> Self {
         match last {
             before if stop.reason() == StopReason::Cancelled => {
                 let mut ended = Self::request_ended();
@@ -175,7 +175,7 @@ impl Failure {
     }
 
     /// Whether the server's own clock for the call may have ended it.
-    pub(crate) fn is_server_timeout(&self) -> bool {
+    pub fn is_server_timeout(&self) -> bool {
         match &self.kind {
             Kind::Status { trailers: StatusHeaders::Map(trailers), .. } => {
                 self.code == Code::Cancelled && received::is_timeout_expired(trailers)
@@ -191,7 +191,7 @@ impl Failure {
     }
 
     /// The wait that the response asks for.
-    pub(crate) fn server_delay(&self) -> ServerDelay {
+    pub fn server_delay(&self) -> ServerDelay {
         match &self.kind {
             Kind::Status { trailers: StatusHeaders::Map(trailers), .. } => {
                 server_delay::in_trailers(trailers)
@@ -204,7 +204,7 @@ impl Failure {
     }
 
     /// Releases memory that is not needed, before a wait.
-    pub(crate) fn pack(&mut self) {
+    pub fn pack(&mut self) {
         match &mut self.kind {
             Kind::Status { head, trailers } => {
                 trailers.pack();
@@ -221,7 +221,7 @@ impl Failure {
     }
 
     /// The status of this attempt alone, for those who decide what follows from it.
-    pub(crate) fn peek(&self) -> Status {
+    pub fn peek(&self) -> Status {
         let status = match &self.kind {
             Kind::Status { head, trailers } => {
                 let head = head.as_ref().map(|head| head.to_map());
@@ -241,7 +241,7 @@ impl Failure {
 
     /// The status that the operation ends with: this failure's code, message, details and metadata, and
     /// behind it the report.
-    pub(crate) fn into_status(self, report: OperationReport) -> Status {
+    pub fn into_status(self, report: OperationReport) -> Status {
         let code = self.code;
         let (mut status, cause) = match self.kind {
             Kind::Status { head, trailers } => (status(head, trailers), None),
@@ -293,7 +293,7 @@ fn status(head: Option<Box<StatusHeaders>>, trailers: StatusHeaders) -> Status {
 }
 
 /// The status of an operation without an attempt, since its request could not be written.
-pub(crate) fn not_sent(status: Status, method: PathAndQuery) -> Status {
+pub fn not_sent(status: Status, method: PathAndQuery) -> Status {
     with_report(status, OperationReport::unsendable(method))
 }
 

@@ -5,7 +5,7 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 /// As they came, or, once the operation waits, in as few bytes as they take: a map has room to spare, and its values
 /// may hold the whole frame that contained them.
 #[derive(Debug)]
-pub(crate) enum StatusHeaders {
+pub(super) enum StatusHeaders {
     Map(HeaderMap),
     /// One after the other: see [`Row`].
     Packed(Box<[u8]>),
@@ -13,7 +13,7 @@ pub(crate) enum StatusHeaders {
 
 impl StatusHeaders {
     /// Releases the map.
-    pub(crate) fn pack(&mut self) {
+    pub(super) fn pack(&mut self) {
         let StatusHeaders::Map(map) = self else {
             return;
         };
@@ -24,14 +24,14 @@ impl StatusHeaders {
         }
     }
 
-    pub(crate) fn to_map(&self) -> HeaderMap {
+    pub(super) fn to_map(&self) -> HeaderMap {
         match self {
             StatusHeaders::Map(map) => map.clone(),
             StatusHeaders::Packed(bytes) => unpacked(bytes),
         }
     }
 
-    pub(crate) fn into_map(self) -> HeaderMap {
+    pub(super) fn into_map(self) -> HeaderMap {
         match self {
             StatusHeaders::Map(map) => map,
             StatusHeaders::Packed(bytes) => unpacked(&bytes),

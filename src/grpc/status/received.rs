@@ -8,7 +8,7 @@ use tonic::Status;
 use tonic::metadata::MetadataMap;
 
 /// Base64 as tonic reads it: what this refuses, tonic would panic on.
-pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
+pub const BASE64: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::STANDARD,
     GeneralPurposeConfig::new()
         .with_encode_padding(false)
@@ -27,7 +27,7 @@ const FEW: usize = 6;
     reason = "1.3 % of a generated call: names are compared where they are known"
 )]
 #[inline(always)]
-pub(crate) fn value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
+pub fn value<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderValue> {
     if headers.len() > FEW || headers.len() > headers.keys_len() {
         return hashed(headers, name);
     }
@@ -43,7 +43,7 @@ fn hashed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a HeaderVal
 
 /// The code in `grpc-status`, if there is one; what is not a number of a code is UNKNOWN.
 #[inline]
-pub(crate) fn code(headers: &HeaderMap) -> Option<Code> {
+pub fn code(headers: &HeaderMap) -> Option<Code> {
     let number = match value(headers, &Status::GRPC_STATUS)?.as_bytes() {
         b"0" => return Some(Code::Ok),
         [digit @ b'0'..=b'9'] => i32::from(digit - b'0'),
@@ -56,7 +56,7 @@ pub(crate) fn code(headers: &HeaderMap) -> Option<Code> {
 /// Drops status details that are not valid base64, which tonic 0.14 would panic on. Returns whether it
 /// had to.
 #[inline]
-pub(crate) fn sanitize(headers: &mut HeaderMap) -> bool {
+pub fn sanitize(headers: &mut HeaderMap) -> bool {
     // Nobody reads details that have no status next to them.
     headers.len() > 1 && sanitize_details(headers)
 }
@@ -71,7 +71,7 @@ fn sanitize_details(headers: &mut HeaderMap) -> bool {
 }
 
 /// The status in sanitized headers or trailers, with the response's other headers as metadata.
-pub(crate) fn status(head: Option<HeaderMap>, trailers: &HeaderMap) -> Status {
+pub fn status(head: Option<HeaderMap>, trailers: &HeaderMap) -> Status {
     let mut status = Status::from_header_map(trailers)
         .unwrap_or_else(|| Status::unknown("the response has no grpc-status"));
     if let Some(head) = head {
@@ -81,7 +81,7 @@ pub(crate) fn status(head: Option<HeaderMap>, trailers: &HeaderMap) -> Status {
 }
 
 /// The code of an HTTP status without `grpc-status`, by the gRPC project's "HTTP to gRPC status code mapping".
-pub(crate) fn code_of_http(status: StatusCode) -> Code {
+pub fn code_of_http(status: StatusCode) -> Code {
     match status {
         StatusCode::BAD_REQUEST => Code::Internal,
         StatusCode::UNAUTHORIZED => Code::Unauthenticated,
@@ -96,7 +96,7 @@ pub(crate) fn code_of_http(status: StatusCode) -> Code {
 }
 
 /// The status of a response that has no `grpc-status`.
-pub(crate) fn status_of_http(http: StatusCode, headers: HeaderMap) -> Status {
+pub fn status_of_http(http: StatusCode, headers: HeaderMap) -> Status {
     let message = if http == StatusCode::OK {
         "the response ended without grpc-status: it may be truncated".to_owned()
     } else {
@@ -115,13 +115,13 @@ fn add_metadata(status: &mut Status, headers: HeaderMap) {
 }
 
 /// The code in tonic's type.
-pub(crate) fn tonic_code(code: Code) -> tonic::Code {
+pub fn tonic_code(code: Code) -> tonic::Code {
     tonic::Code::from_i32(code.number())
 }
 
 /// Whether a status CANCELLED is what a tonic server sends when the `grpc-timeout` that it was sent has
 /// passed.
-pub(crate) fn is_timeout_expired(trailers: &HeaderMap) -> bool {
+pub fn is_timeout_expired(trailers: &HeaderMap) -> bool {
     trailers
         .get(Status::GRPC_MESSAGE)
         .is_some_and(|message| matches!(message.as_bytes(), b"Timeout%20expired" | b"Timeout expired"))

@@ -1,21 +1,21 @@
 //! The headers that every attempt of a method has.
 
-use crate::google::MethodHeaders;
 use crate::grpc::template::previous_attempts::PREVIOUS_ATTEMPTS;
 use crate::grpc::template::timeout::{self, GRPC_TIMEOUT};
+use crate::headers::MethodHeaders;
 use http::header::{CONTENT_TYPE, TE};
 use http::{HeaderMap, HeaderName, HeaderValue};
 use std::sync::Arc;
 use std::time::Duration;
 use tonic::Status;
 
-pub(crate) const TRAILERS: HeaderValue = HeaderValue::from_static("trailers");
-pub(crate) const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
+pub(super) const TRAILERS: HeaderValue = HeaderValue::from_static("trailers");
+pub(super) const GRPC: HeaderValue = HeaderValue::from_static("application/grpc");
 
 /// The headers that gRPC wants of every request, made once for a method: to clone them takes half the instructions of
 /// writing them, since no name has to be hashed (bench `speed`, instructions).
 #[derive(Debug, Clone)]
-pub(crate) struct AttemptHeaders {
+pub struct AttemptHeaders {
     prepared: Arc<Prepared>,
 }
 
@@ -36,7 +36,7 @@ struct Prepared {
 
 /// The `grpc-timeout` of an attempt.
 #[derive(Debug)]
-pub(crate) enum AttemptTimeout {
+pub enum AttemptTimeout {
     /// The one that was prepared.
     Prepared,
     /// Its own, or none.
@@ -45,7 +45,7 @@ pub(crate) enum AttemptTimeout {
 
 impl AttemptTimeout {
     /// The header's value for that much time.
-    pub(crate) fn of(time: Option<Duration>) -> Self {
+    pub fn of(time: Option<Duration>) -> Self {
         Self::Own(time.map(timeout::header_value))
     }
 }
@@ -53,7 +53,7 @@ impl AttemptTimeout {
 impl AttemptHeaders {
     /// The headers of attempts that usually have so much time. With `counts`, those after the first carry the number of
     /// attempts before them.
-    pub(crate) fn new(time: Option<Duration>, counts: bool, own: Option<MethodHeaders>) -> Self {
+    pub fn new(time: Option<Duration>, counts: bool, own: Option<MethodHeaders>) -> Self {
         Self::with_timeout(time, time.map(timeout::lasting_value), counts, own)
     }
 
@@ -79,7 +79,7 @@ impl AttemptHeaders {
     }
 
     /// These headers for attempts that usually have so much time.
-    pub(crate) fn for_time(self, time: Option<Duration>) -> Self {
+    pub fn for_time(self, time: Option<Duration>) -> Self {
         if time == self.prepared.time {
             return self;
         }
@@ -89,61 +89,61 @@ impl AttemptHeaders {
     }
 
     /// These headers for a method that has those in addition to gRPC's.
-    pub(crate) fn of_method(self, own: MethodHeaders) -> Self {
+    pub fn of_method(self, own: MethodHeaders) -> Self {
         Self::with_timeout(self.prepared.time, self.prepared.timeout.clone(), self.counts(), Some(own))
     }
 
-    /// Whether a call's first message has parameters that go into its headers.
-    pub(crate) fn has_params(&self) -> bool {
-        self.prepared.own.as_ref().is_some_and(MethodHeaders::has_params)
+    /// The name of the header that follows from a call's first message.
+    pub fn name_by_message(&self) -> Option<&HeaderName> {
+        self.prepared.own.as_ref()?.name_by_message()
     }
 
-    /// The parameters of a message, as the value of their header.
+    /// The value of that header.
     #[cold]
-    pub(crate) fn params_of(&self, message: &[u8]) -> Option<HeaderValue> {
-        self.prepared.own.as_ref()?.params_of(message)
+    pub fn value_by_message(&self, message: &[u8]) -> Option<HeaderValue> {
+        self.prepared.own.as_ref()?.value_by_message(message)
     }
 
     /// Why a call that sets these headers is not sent.
     #[inline]
-    pub(crate) fn refusal(&self, headers: &HeaderMap) -> Option<Status> {
+    pub fn refusal(&self, headers: &HeaderMap) -> Option<Status> {
         self.prepared.own.as_ref()?.refusal(headers)
     }
 
     /// Puts a caller's header into a request that was made of the prepared ones.
     #[inline]
-    pub(super) fn put_over(&self, headers: &mut HeaderMap, name: &HeaderName, value: &HeaderValue) {
+    pub fn put_over(&self, headers: &mut HeaderMap, name: &HeaderName, value: &HeaderValue) {
         match &self.prepared.own {
             None => drop(headers.append(name.clone(), value.clone())),
             Some(own) => own.put_over(headers, name, value),
         }
     }
 
-    /// Writes the parameters of a message, which is given with its prefix, where the method's requests have any.
+    /// Writes the header that follows from a message, which is given with its prefix, where the method has one.
     #[inline]
-    pub(crate) fn write_params(&self, headers: &mut HeaderMap, frame: Option<&[u8]>) {
+    pub fn write_by_message(&self, headers: &mut HeaderMap, frame: Option<&[u8]>) {
         if let Some(own) = &self.prepared.own
-            && own.has_params()
+            && own.name_by_message().is_some()
         {
-            own.write_params(headers, frame);
+            own.write_by_message(headers, frame);
         }
     }
 
     /// Whether attempts after the first carry the number of those before them. Callers may not set that header then.
     #[inline]
-    pub(crate) fn counts(&self) -> bool {
+    pub fn counts(&self) -> bool {
         self.prepared.counts
     }
 
     /// The timeout of an attempt that has so much time.
     #[inline]
-    pub(crate) fn timeout(&self, time: Option<Duration>) -> AttemptTimeout {
+    pub fn timeout(&self, time: Option<Duration>) -> AttemptTimeout {
         if time == self.prepared.time { AttemptTimeout::Prepared } else { AttemptTimeout::of(time) }
     }
 
     /// The headers that a new request starts from.
     #[inline]
-    pub(super) fn prepared(&self, attempt: u32) -> &HeaderMap {
+    pub fn prepared(&self, attempt: u32) -> &HeaderMap {
         if attempt > 1 { &self.prepared.second } else { &self.prepared.first }
     }
 
@@ -151,13 +151,7 @@ impl AttemptHeaders {
     /// were [prepared](Self::prepared) has those of most attempts.
     #[expect(clippy::inline_always, reason = "requests are written in one piece: see the module")]
     #[inline(always)]
-    pub(crate) fn set(
-        &self,
-        headers: &mut HeaderMap,
-        attempt: u32,
-        timeout: AttemptTimeout,
-        is_prepared: bool,
-    ) {
+    pub fn set(&self, headers: &mut HeaderMap, attempt: u32, timeout: AttemptTimeout, is_prepared: bool) {
         let has_timeout = is_prepared && matches!(timeout, AttemptTimeout::Prepared);
         if !has_timeout {
             let timeout = match timeout {

@@ -8,32 +8,27 @@ use tonic::body::Body;
 /// The request that others to its method are like: they go to the same URI, and tonic describes the method alike. A layer takes it
 /// over from the first of them, so that calls keep nothing of their own but headers (bench `speed`, instructions).
 #[derive(Debug, Clone)]
-pub(crate) struct ExampleRequest {
-    pub(crate) uri: Uri,
-    pub(crate) description: Option<GrpcMethod<'static>>,
+pub struct ExampleRequest {
+    pub uri: Uri,
+    pub description: Option<GrpcMethod<'static>>,
 }
 
 impl ExampleRequest {
     #[cold]
-    pub(super) fn of(uri: &Uri, description: Option<&GrpcMethod<'static>>) -> Self {
+    pub fn of(uri: &Uri, description: Option<&GrpcMethod<'static>>) -> Self {
         Self { uri: uri.clone(), description: description.cloned() }
     }
 
     /// Whether a request goes where this one goes, and is described as this one is, if a layer may read that.
     #[inline]
-    pub(super) fn is_like(
-        &self,
-        uri: &Uri,
-        description: Option<&GrpcMethod<'static>>,
-        is_watched: bool,
-    ) -> bool {
+    pub fn is_like(&self, uri: &Uri, description: Option<&GrpcMethod<'static>>, is_watched: bool) -> bool {
         self.has_uri(uri) && (!is_watched || self.is_described_as(description))
     }
 
     /// Makes a new request like this one, with these headers.
     #[expect(clippy::inline_always, reason = "requests are written in one piece: see the module")]
     #[inline(always)]
-    pub(super) fn copy(&self, into: &mut http::Request<Body>, headers: &HeaderMap, is_watched: bool) {
+    pub fn copy(&self, into: &mut http::Request<Body>, headers: &HeaderMap, is_watched: bool) {
         *into.method_mut() = Method::POST;
         *into.version_mut() = Version::HTTP_2;
         *into.uri_mut() = self.uri.clone();

@@ -1,10 +1,10 @@
 //! One look at a caller's request.
 
+use crate::grpc::take_over::TakenBy;
 use crate::grpc::template::attempt_headers::{GRPC, TRAILERS};
 use crate::grpc::template::example_request::ExampleRequest;
 use crate::grpc::template::previous_attempts::PREVIOUS_ATTEMPTS;
 use crate::grpc::template::timeout::{self, GRPC_TIMEOUT};
-use crate::resumption::Resumption;
 use gax_driver::CallOptions;
 use http::header::{CONTENT_TYPE, TE};
 use http::{HeaderName, HeaderValue, Method, Version};
@@ -13,18 +13,18 @@ use std::time::Duration;
 use tonic::GrpcMethod;
 
 /// The headers of a request that others to its method do not have: as a rule there are none.
-pub(crate) type ExtraHeaders = Option<Box<[(HeaderName, HeaderValue)]>>;
+pub type ExtraHeaders = Option<Box<[(HeaderName, HeaderValue)]>>;
 
 /// The findings of one look at a caller's request.
 #[derive(Debug)]
 pub(crate) struct Inspection<'a> {
-    pub(crate) options: Option<&'a CallOptions>,
-    pub(crate) resumption: Option<&'a Resumption>,
-    pub(crate) timeout: Option<Duration>,
+    pub options: Option<&'a CallOptions>,
+    pub taken_by: Option<&'a TakenBy>,
+    pub timeout: Option<Duration>,
     /// The headers that the example does not have; `None`: more than headers is different.
-    pub(crate) extra: Option<ExtraHeaders>,
+    pub extra: Option<ExtraHeaders>,
     /// Whether the caller has set a header that is the operation's own.
-    pub(crate) has_count: bool,
+    pub has_count: bool,
 }
 
 impl<'a> Inspection<'a> {
@@ -41,11 +41,11 @@ impl<'a> Inspection<'a> {
         let extensions = request.extensions();
         let description = extensions.get::<GrpcMethod<'static>>();
         let mut count = usize::from(description.is_some());
-        let (mut options, mut resumption) = (None, None);
+        let (mut options, mut taken_by) = (None, None);
         if extensions.len() > count {
             options = extensions.get::<CallOptions>();
-            resumption = extensions.get::<Resumption>();
-            count += usize::from(options.is_some()) + usize::from(resumption.is_some());
+            taken_by = extensions.get::<TakenBy>();
+            count += usize::from(options.is_some()) + usize::from(taken_by.is_some());
         }
         let (mut timeout, mut extra) = (None, Vec::new());
         let (mut te, mut content_type, mut has_count) = (false, false, false);
@@ -73,7 +73,7 @@ impl<'a> Inspection<'a> {
                 example.is_like(request.uri(), description, is_watched)
             });
         let extra = if extra.is_empty() { None } else { Some(extra.into_boxed_slice()) };
-        Self { options, resumption, timeout, extra: is_like.then_some(extra), has_count }
+        Self { options, taken_by, timeout, extra: is_like.then_some(extra), has_count }
     }
 }
 

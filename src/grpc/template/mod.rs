@@ -3,16 +3,30 @@
 //!
 //! This is the one place where attempts are written, and they are written in one piece: its functions and those that call them are
 //! always inlined, which is 1.6 % of a generated call.
+#![allow(
+    missing_debug_implementations,
+    missing_docs,
+    clippy::exhaustive_enums,
+    clippy::exhaustive_structs,
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "for the crates of this repository alone"
+)]
 
 mod attempt_headers;
 mod example_request;
 mod inspection;
 mod previous_attempts;
 mod request_template;
-pub(super) mod timeout;
+pub(crate) mod timeout;
 
-pub(crate) use attempt_headers::{AttemptHeaders, AttemptTimeout};
-pub(crate) use example_request::ExampleRequest;
-pub(crate) use inspection::{ExtraHeaders, Inspection};
-pub(crate) use previous_attempts::{PREVIOUS_ATTEMPTS, previous_attempts};
-pub(crate) use request_template::{LIKE_EXAMPLE, Template, is_described, path_of};
+pub(crate) use attempt_headers::AttemptHeaders;
+pub use attempt_headers::AttemptTimeout;
+pub use example_request::ExampleRequest;
+pub use inspection::ExtraHeaders;
+pub(crate) use inspection::Inspection;
+pub use previous_attempts::PREVIOUS_ATTEMPTS;
+pub(crate) use previous_attempts::previous_attempts;
+pub use request_template::{LIKE_EXAMPLE, Template};
+pub(crate) use request_template::{is_described, path_of};

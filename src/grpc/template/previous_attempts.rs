@@ -4,7 +4,7 @@ use crate::grpc::status::received;
 use http::{HeaderMap, HeaderName};
 
 /// gRFC A6: how many attempts came before.
-pub(crate) const PREVIOUS_ATTEMPTS: HeaderName = HeaderName::from_static("grpc-previous-rpc-attempts");
+pub const PREVIOUS_ATTEMPTS: HeaderName = HeaderName::from_static("grpc-previous-rpc-attempts");
 
 /// How many attempts came before a request that was received: none, where the header is missing or no number. More than can be
 /// counted are as many as can.

@@ -11,7 +11,7 @@ use tonic::body::Body;
 
 /// A request except for its body and the headers that differ from attempt to attempt.
 #[derive(Debug)]
-pub(crate) enum Template {
+pub enum Template {
     /// It is like the others to its method, except for these headers.
     Example(ExtraHeaders),
     /// Any other request.
@@ -19,13 +19,13 @@ pub(crate) enum Template {
 }
 
 /// A request that is like the others to its method.
-pub(crate) static LIKE_EXAMPLE: Template = Template::Example(None);
+pub static LIKE_EXAMPLE: Template = Template::Example(None);
 
 impl Template {
     /// The template of a request, given the headers that it has in addition to those of the example; `None`: it is not
     /// like that.
     #[inline]
-    pub(crate) fn of(request: &http::Request<Body>, extra: Option<ExtraHeaders>) -> Self {
+    pub fn of(request: &http::Request<Body>, extra: Option<ExtraHeaders>) -> Self {
         extra.map_or_else(|| Self::whole(request), Self::Example)
     }
 
@@ -42,7 +42,7 @@ impl Template {
 
     /// Attempts from now on go without that header.
     #[cold]
-    pub(crate) fn remove(&mut self, name: &HeaderName) {
+    pub fn remove(&mut self, name: &HeaderName) {
         match self {
             Self::Example(extra) => {
                 let kept: Box<[_]> =
@@ -54,7 +54,7 @@ impl Template {
     }
 
     /// The method's path, as reports name it.
-    pub(crate) fn path(&self, example: Option<&ExampleRequest>) -> PathAndQuery {
+    pub fn path(&self, example: Option<&ExampleRequest>) -> PathAndQuery {
         let uri = match self {
             Self::Example(_) => example.map(|example| &example.uri),
             Self::Whole(parts) => Some(&parts.uri),
@@ -63,7 +63,7 @@ impl Template {
     }
 
     /// Whether tonic's generated code has named the method: the number of such names is bounded.
-    pub(crate) fn is_described(&self, example: Option<&ExampleRequest>) -> bool {
+    pub fn is_described(&self, example: Option<&ExampleRequest>) -> bool {
         match self {
             Self::Example(_) => example.is_some_and(|example| example.description.is_some()),
             Self::Whole(parts) => is_described(&parts.extensions),
@@ -74,7 +74,7 @@ impl Template {
     /// the headers that are the attempt's own; every other goes into a new one, which has no headers at all.
     #[expect(clippy::inline_always, reason = "requests are written in one piece: see the module")]
     #[inline(always)]
-    pub(crate) fn write(
+    pub fn write(
         &self,
         into: &mut http::Request<Body>,
         example: Option<&ExampleRequest>,

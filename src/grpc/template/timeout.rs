@@ -1,7 +1,8 @@
 //! The `grpc-timeout` header of a request.
 
 use crate::grpc::status::received;
-pub(crate) use gax_wire::__house::grpc_timeout::{GRPC_TIMEOUT, header_value, parse, written};
+pub use gax_wire::__house::grpc_timeout::GRPC_TIMEOUT;
+pub(crate) use gax_wire::__house::grpc_timeout::{header_value, parse, written};
 use http::{HeaderMap, HeaderValue};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
@@ -10,7 +11,7 @@ use std::time::Duration;
 /// The header's value for the timeout of a method's attempts. Its text stays in memory, so that attempts on several processors
 /// count no references to it (bench `scale`, two threads). Programs have few timeouts: of many, those after the first
 /// [`LASTING`] have values that are counted.
-pub(super) fn lasting_value(timeout: Duration) -> HeaderValue {
+pub(crate) fn lasting_value(timeout: Duration) -> HeaderValue {
     static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
     let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
     lasting(&mut texts, header_value(timeout))
@@ -39,7 +40,7 @@ pub(crate) fn set_header(headers: &mut HeaderMap, timeout: Option<HeaderValue>) 
 }
 
 /// The timeout that a header carries; `None` if it is missing or not of the protocol's form.
-pub(crate) fn from_headers(headers: &HeaderMap) -> Option<Duration> {
+pub fn from_headers(headers: &HeaderMap) -> Option<Duration> {
     parse(received::value(headers, &GRPC_TIMEOUT)?.as_bytes())
 }
 

@@ -6,7 +6,7 @@ use tonic::body::Body;
 use tonic::client::GrpcService;
 
 /// The way to a service.
-pub(crate) trait ServiceHandle: Send + 'static {
+pub trait ServiceHandle: Send + 'static {
     type Service: Transport;
 
     /// Hands the operation's own service to `send` once it takes a request. One that has failed is neither called nor asked
@@ -40,7 +40,7 @@ pub(super) fn offer<S: Transport>(
 
 /// A service of the operation's own from the start.
 #[derive(Debug)]
-pub(crate) struct OwnService<S>(pub(crate) S);
+pub struct OwnService<S>(pub S);
 
 impl<S: Transport> ServiceHandle for OwnService<S> {
     type Service = S;

@@ -10,8 +10,8 @@ use std::task::{Context, Poll};
 
 /// The part that clones of a service made by the layer share: one count, not two, goes up and down with each call and each clone.
 pub(crate) struct SharedParts<S> {
-    pub(crate) spare: SharedService<S>,
-    pub(crate) methods: Replaceable<Methods>,
+    pub spare: SharedService<S>,
+    pub methods: Replaceable<Methods>,
 }
 
 /// A service that is made when it is needed: by an operation that continues after its first attempt, or that

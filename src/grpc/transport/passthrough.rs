@@ -14,7 +14,7 @@ use tonic::codegen::StdError;
 
 pin_project! {
     /// A call as it came, and its response as it comes.
-    pub(crate) struct Passthrough<A: ServiceHandle> {
+    pub struct Passthrough<A: ServiceHandle> {
         handle: A,
         #[pin]
         sending: Sending<<A::Service as GrpcService<Body>>::Future>,
@@ -35,7 +35,7 @@ pin_project! {
 
 impl<A: ServiceHandle> Passthrough<A> {
     /// Sends the request now if the service takes it.
-    pub(crate) fn new(handle: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
+    pub fn new(handle: A, service: &mut A::Service, request: http::Request<Body>) -> Self {
         let sending = match ready_now(service) {
             Poll::Ready(Ok(())) => Sending::Sent { future: service.call(request) },
             Poll::Ready(Err(error)) => Sending::Failed { error: Some(error.into()) },

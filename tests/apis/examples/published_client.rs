@@ -6,20 +6,21 @@
 //! ```text
 //! let tls = ClientTlsConfig::new().with_enabled_roots();
 //! let endpoint = Endpoint::from_static("https://cloudasset.googleapis.com").tls_config(tls)?;
-//! let channel = tonic_gax::client::connect(endpoint).await?;
+//! let channel = gax_client::connect(endpoint).await?;
 //! ```
 //!
 //! ```text
 //! cargo run -p tonic-gax-api-tests --example published_client
 //! ```
 
+use gax_table::RetryTable;
 use googleapis_tonic_google_cloud_asset_v1::google::cloud::asset::v1::ListAssetsRequest;
 use googleapis_tonic_google_cloud_asset_v1::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use std::error::Error;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::{Request, Response, Status};
-use tonic_gax::{OperationReport, RetryLayer, RetryTable};
+use tonic_gax::{OperationReport, RetryLayer};
 use tonic_gax_api_tests::own::google::cloud::asset::v1 as served;
 
 /// The table that Google publishes beside the API's protos, or as much of it as these need.

@@ -1,7 +1,6 @@
 //! The clients that the cases are run with.
 
 use crate::RawServer;
-use crate::generated::DESCRIPTORS;
 use crate::generated::google::cloud::asset::v1::ListAssetsRequest;
 use crate::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use crate::generated::test::talk::v1::Line;
@@ -58,7 +57,7 @@ pub fn table_of(config: &str) -> (RetryTable, OperationOptions) {
 /// The layer for a service config.
 pub fn layer_of(config: &str) -> RetryLayer {
     let (table, options) = table_of(config);
-    RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap().options(options)
+    RetryLayer::new(table).facts(&crate::generated::facts()).options(options)
 }
 
 /// tonic's own clients over the layer.

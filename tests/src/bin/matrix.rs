@@ -16,7 +16,7 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic::transport::Endpoint;
 use tonic_gax::RetrySettings;
-use tonic_gax::client::Transport;
+use gax_client::Transport;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Reply, Setup, Stack, VirtualClock, ms, report_of, reported};
 

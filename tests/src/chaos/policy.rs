@@ -1,7 +1,6 @@
 //! A random policy.
 
 use super::{Draw, RandomBudget, Witness};
-use crate::generated::DESCRIPTORS;
 use crate::generated::test::talk::v1::{TalkSettings, TalkStubSettings};
 use gax_driver::observe::{FacadeMetrics, MetricNames};
 use gax_http::HttpRetryLayer;
@@ -153,7 +152,7 @@ impl RandomPolicy {
         if let Some(bytes) = self.max_replay_bytes {
             layer = layer.max_replay_bytes(bytes);
         }
-        if is_described { layer.with_descriptors(DESCRIPTORS).unwrap() } else { layer }
+        if is_described { layer.facts(&crate::generated::facts()) } else { layer }
     }
 
     /// The generated client's settings. Its calls are measured by the facade `metrics` as well.

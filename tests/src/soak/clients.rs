@@ -2,15 +2,14 @@
 
 use super::settings::{CLOSURES, HTTP};
 use super::tally::Tally;
-use crate::generated::DESCRIPTORS;
 use crate::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use crate::generated::test::talk::v1::{TalkClient, TalkSettings};
 use bytes::Bytes;
 use gax_driver::Retryer;
-use gax_driver::live::SettingsHandle;
 use gax_driver::observe::{FacadeMetrics, MetricNames, OperationObserver, TracingObserver};
 use gax_http::{HttpRetryLayer, HttpRetryService, OperationOptions};
 use gax_retry::{Code, RetryBudget};
+use gax_table::live::SettingsHandle;
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::client::legacy::connect::HttpConnector;
@@ -35,10 +34,10 @@ fn others() -> [Arc<dyn OperationObserver>; 2] {
 impl GrpcClients {
     pub(super) fn new(server: SocketAddr, handle: &SettingsHandle, tally: &Arc<Tally>) -> Self {
         let channel = || Endpoint::from_shared(format!("http://{server}")).unwrap().connect_lazy();
-        let mut settings = TalkSettings::default().with_handle(handle).with_options(
+        let mut settings = TalkSettings::default().live(handle).with_options(
             OperationOptions::new().retry_budget(RetryBudget::tokens(1000, 0.5)).observer(tally.clone()),
         );
-        let mut layer = RetryLayer::with_handle(handle).with_descriptors(DESCRIPTORS).unwrap().options(
+        let mut layer = RetryLayer::live(handle).facts(&crate::generated::facts()).options(
             OperationOptions::new()
                 .retry_budget(RetryBudget::ratio(0.4).min_per_second(50))
                 .observer(tally.clone()),
@@ -56,7 +55,7 @@ impl GrpcClients {
 pub(super) type HttpClient = HttpRetryService<Client<HttpConnector, Full<Bytes>>>;
 
 pub(super) fn http_client(handle: &SettingsHandle, tally: &Arc<Tally>) -> HttpClient {
-    let mut layer = HttpRetryLayer::with_handle(handle, HTTP).options(
+    let mut layer = HttpRetryLayer::live(handle, HTTP).options(
         OperationOptions::new()
             .retry_budget(RetryBudget::ratio(0.4).min_per_second(50))
             .observer(tally.clone()),
@@ -68,7 +67,7 @@ pub(super) fn http_client(handle: &SettingsHandle, tally: &Arc<Tally>) -> HttpCl
 }
 
 pub(super) fn retryer(handle: &SettingsHandle, tally: &Arc<Tally>) -> Retryer<[Code; 1]> {
-    let retryer = Retryer::with_handle(handle, CLOSURES, [Code::Unavailable]);
+    let retryer = Retryer::live(handle, CLOSURES, [Code::Unavailable]);
     let retryer = retryer
         .options(OperationOptions::new().retry_budget(RetryBudget::tokens(1000, 0.5)))
         .named("soak")

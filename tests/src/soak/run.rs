@@ -10,7 +10,7 @@ use super::process::{memory, tasks};
 use super::settings::{replace, table};
 use super::tally::{Tally, of};
 use crate::clock::{VirtualClock, ms};
-use gax_driver::live::SettingsHandle;
+use gax_table::live::SettingsHandle;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;

@@ -1,8 +1,8 @@
 //! The settings, which are replaced all the time.
 
 use crate::clock::ms;
-use gax_driver::live::SettingsHandle;
 use gax_retry::{Code, Hedging, RetrySettings};
+use gax_table::live::SettingsHandle;
 use gax_table::{Dialect, RetryTable};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,9 +1,9 @@
 //! To drop a call stops everything at once.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_client::Transport;
 use gax_retry::RetrySettings;
 use tokio::time::{sleep, timeout};
-use tonic_gax::client::Transport;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{Beat, Reply, Script, Setup, Stack, VirtualServer, ms, spaced};

@@ -2,13 +2,14 @@
 
 use bytes::Bytes;
 use gax_retry::{Code, StopReason};
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
+use gax_streams::{ResumptionExt as _, Streams};
+use gax_table::RetryTable;
 use gax_testing::{Beat, VirtualServer};
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Server};
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::{Note, OperationReport, RequestExt as _, RetryLayer, RetryTable, note};
-use tonic_gax_tests::generated::DESCRIPTORS;
+use tonic_gax::{Note, OperationReport, RetryLayer, note};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{AssetServiceClient, ListAssetsRequest};
@@ -150,7 +151,7 @@ async fn a_later_response_that_a_layer_can_not_read_is_an_error() {
         let server = VirtualServer::serving(TalkServer::new(Feed::new([])), script);
         let table = RetryTable::builder().method("/test.talk.v1.Talk/Listen", settings(), Code::Unavailable);
         let table = if waits { table.wait_timeout(ms(300)) } else { table }.build().unwrap();
-        let layer = RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap();
+        let layer = RetryLayer::new(table).facts(&tonic_gax_tests::generated::facts()).streams(Streams);
         let mut client = TonicTalkClient::new(layer.layer(server.channel())).accept_compressed(Gzip);
         let request = Request::new(line(0));
         let request = if waits { request } else { request.with_resumption(by_number()) };

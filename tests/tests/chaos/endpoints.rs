@@ -4,6 +4,7 @@
 
 use bytes::Bytes;
 use gax_connection::{Address, AddressList, Connection};
+use gax_table::RetryTable;
 use gax_testing::{ConnectionFault, Direction, FaultProxy, Pipes, Script, VirtualServer, When};
 use std::collections::HashMap;
 use std::net::SocketAddr;
@@ -13,7 +14,7 @@ use tokio::task::JoinSet;
 use tokio::time::sleep;
 use tonic::codegen::BoxStream;
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::{Code, CodeSet, RetryLayer, RetrySettings, RetryTable};
+use tonic_gax::{Code, CodeSet, RetryLayer, RetrySettings};
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;

@@ -1,7 +1,12 @@
 //! Streams that break off at random: with an honest strategy each message comes once, in order, whatever the connections do.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_client::CallSettings;
 use gax_retry::{Code, RetrySettings};
+use gax_streams::ResumptionExt as _;
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
+use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
+use gax_table::RetryTable;
 use gax_testing::VirtualServer;
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -14,11 +19,8 @@ use tokio_stream::{Stream, StreamExt as _};
 use tonic::codegen::BoxStream;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
-use tonic_gax::{CallSettings, RequestExt as _, RetryLayer, RetryTable};
+use tonic_gax::RetryLayer;
 use tonic_gax_tests::chaos::{Draw, SeedOutcome, Seeds};
-use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
@@ -298,7 +300,7 @@ async fn read(run: &Run, reader: Reader, channel: Channel, read: &mut Read) {
                 .wait_timeout(ms(1000))
                 .build()
                 .unwrap();
-            let layer = RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap();
+            let layer = RetryLayer::new(table).facts(&tonic_gax_tests::generated::facts());
             let mut client = TonicTalkClient::new(layer.layer(channel));
             let request = Request::new(line(0)).with_resumption(resumption);
             client.listen(request).await.map(|response| Box::pin(response.into_inner()) as Lines)

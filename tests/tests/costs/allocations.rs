@@ -2,15 +2,17 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use allocation_counter::measure;
+use gax_client::{__private as gax, CallSettings};
 use gax_driver::Retryer;
-use gax_driver::live::SettingsHandle;
 use gax_http::HttpRetryLayer;
+use gax_table::RetryTable;
+use gax_table::live::SettingsHandle;
 use prost::bytes::{Buf, BufMut};
 use prost::encoding::{DecodeContext, WireType};
 use prost::{DecodeError, Message};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tonic::{Request, Response, Status};
-use tonic_gax::{__private as gax, CallSettings, Code, RetryLayer, RetryService, RetryTable};
+use tonic_gax::{Code, RetryLayer, RetryService};
 use tonic_gax_benches::bench::Payload;
 use tonic_gax_benches::bench::echo_client::EchoClient;
 use tonic_gax_benches::canned::Canned;
@@ -119,9 +121,9 @@ impl Contender for LiveClient {
 #[test]
 fn a_handle_adds_no_allocation_to_a_call() {
     let handle = SettingsHandle::new(Pace::AT_ONCE.table());
-    let layer = RetryLayer::with_handle(&handle).layer(Canned::new());
-    let client = tonic_gax::settings::ClientSettings::create(gax::StubSettings::new(&METHODS));
-    let client = gax::Client::new(Canned::new(), client.with_handle(&handle));
+    let layer = RetryLayer::live(&handle).layer(Canned::new());
+    let client = gax_client::ClientSettings::create(gax::StubSettings::new(&METHODS));
+    let client = gax::Client::new(Canned::new(), client.live(&handle));
     let (live, fixed) = (cost(LiveLayer(EchoClient::new(layer))), Layered::new(Canned::new(), Pace::AT_ONCE));
     assert_eq!(live, cost(fixed));
     let (live, fixed) = (cost(LiveClient(client)), Generated::new(Canned::new(), Pace::AT_ONCE));
@@ -131,7 +133,7 @@ fn a_handle_adds_no_allocation_to_a_call() {
 #[test]
 fn headers_for_google_add_the_value_of_one() {
     fn client<S: gax::ServiceStub>(stub: S) -> Cost {
-        let settings = tonic_gax::settings::ClientSettings::create(stub).with_method_extension(false);
+        let settings = gax_client::ClientSettings::create(stub).with_method_extension(false);
         cost(LiveClient(gax::Client::new(Canned::new(), settings)))
     }
     struct OfGoogle;
@@ -235,7 +237,7 @@ fn a_calls_future_is_small() {
     type Sent = <Channel as Service<http::Request<tonic::body::Body>>>::Future;
     // It holds a channel of its own, since it starts when it is polled.
     let transport = size_of::<Channel>() + size_of::<Sent>();
-    let generated = size_of::<tonic_gax::client::UnaryCall<Channel, Counted>>() - transport;
+    let generated = size_of::<gax_client::UnaryCall<Channel, Counted>>() - transport;
     assert!(generated <= 160, "{generated} bytes");
     let layered = size_of::<tonic_gax::grpc::ResponseFuture<Channel>>() - size_of::<Sent>();
     assert!(layered <= 184, "{layered} bytes");
@@ -243,7 +245,7 @@ fn a_calls_future_is_small() {
 
 static CODES: (&str, gax_retry::CodeSet) = ("codes", gax_retry::CodeSet::EMPTY);
 static PARAMS: (&str, gax_retry::RetrySettings) = ("params", gax::ConstSettings::new().build());
-static METHODS: [tonic_gax::MethodInfo; 1] = [gax::method_info(SEND)];
+static METHODS: [gax_client::MethodInfo; 1] = [gax::method_info(SEND)];
 const SEND: gax::MethodParts = gax::MethodParts {
     codes: &CODES,
     params: &PARAMS,
@@ -253,7 +255,7 @@ const SEND: gax::MethodParts = gax::MethodParts {
 static SERVICE: gax::ServiceInfo = gax::ServiceInfo::new("cloudasset.googleapis.com", Some("1.0.0"));
 static REQUEST_PARAMS: [gax::RequestParam; 1] = [gax::RequestParam::new("parent", &[1], 9, "")];
 static ANNOTATIONS: gax::MethodAnnotations = gax::MethodAnnotations::new(&REQUEST_PARAMS, Some("v1"));
-static ROUTED: [tonic_gax::MethodInfo; 1] =
+static ROUTED: [gax_client::MethodInfo; 1] =
     [gax::method_info(gax::MethodParts { annotations: Some(&ANNOTATIONS), ..SEND })];
 
 /// Counts how often it is encoded.
@@ -289,7 +291,7 @@ async fn a_message_is_encoded_once_for_all_attempts() {
     let service = Canned::new().failing(3);
     let mut stub = gax::StubSettings::new(&METHODS);
     *stub.call_mut(0) = CallSettings::new(Pace::AT_ONCE.settings(), Pace::codes());
-    let client = gax::Client::new(service.clone(), tonic_gax::settings::ClientSettings::create(stub));
+    let client = gax::Client::new(service.clone(), gax_client::ClientSettings::create(stub));
     let reply: Result<Response<Counted>, Status> = client.unary(0, Request::new(Counted)).await;
     reply.unwrap();
     assert_eq!((service.attempts(), ENCODED.load(Ordering::Relaxed)), (4, 1));
@@ -301,10 +303,10 @@ fn a_handle_keeps_no_memory_of_those_who_follow_it_no_more() {
     let handle = SettingsHandle::new(RetryTable::builder().build().unwrap());
     let follow = |count: u32| {
         for _ in 0..count {
-            drop(RetryLayer::with_handle(&handle).layer(()));
-            drop(Retryer::with_handle(&handle, "any", [Code::Unavailable]));
-            drop(HttpRetryLayer::with_handle(&handle, "any").layer(()));
-            drop(TalkClient::with_settings(Canned::new(), TalkSettings::default().with_handle(&handle)));
+            drop(RetryLayer::live(&handle).layer(()));
+            drop(Retryer::live(&handle, "any", [Code::Unavailable]));
+            drop(HttpRetryLayer::live(&handle, "any").layer(()));
+            drop(TalkClient::with_settings(Canned::new(), TalkSettings::default().live(&handle)));
         }
     };
     follow(10);

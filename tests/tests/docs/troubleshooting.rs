@@ -5,12 +5,12 @@
 use bytes::Bytes;
 use gax_http::HttpRetryLayer;
 use gax_retry::{Code, CodeSet, Compatibility, Hedging, RetryBudget, RetrySettings};
+use gax_table::RetryTable;
 use http_body_util::Full;
 use std::time::Duration;
 use tonic::{Request, Response, Status};
 use tonic_gax::{
     CallOptions, Note, OperationError, OperationOptions, OperationReport, RequestExt as _, RetryLayer,
-    RetryTable,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssets;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
@@ -161,7 +161,7 @@ async fn broken_stream() -> String {
         Beat::status(&Status::unavailable("bye")),
     ]));
     let server = VirtualServer::start(script);
-    let layer = setup().layer().with_descriptors(tonic_gax_tests::generated::DESCRIPTORS).unwrap();
+    let layer = setup().layer().facts(&tonic_gax_tests::generated::facts());
     let mut client = TalkClient::new(layer.layer(server.channel()));
     let mut lines = client.listen(Line::default()).await.unwrap().into_inner();
     lines.message().await.unwrap().unwrap();

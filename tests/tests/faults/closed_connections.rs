@@ -17,7 +17,7 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt as _;
 use tonic::transport::{Channel, Endpoint};
-use tonic_gax::client::Transport;
+use gax_client::Transport;
 use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Setup, Stack, delays, error_report, ms, report_of, reported};

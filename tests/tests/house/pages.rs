@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// The published crates' folders.
-const PUBLISHED: [&str; 15] = [
+const PUBLISHED: [&str; 17] = [
     "",
     "crates/text/",
     "crates/retry/",
@@ -21,6 +21,8 @@ const PUBLISHED: [&str; 15] = [
     "crates/testing/",
     "crates/rest/",
     "crates/grpc/",
+    "crates/streams/",
+    "crates/client/",
     "codegen/",
     "crates/cli/",
 ];

@@ -5,13 +5,13 @@ use bytes::Bytes;
 use gax_driver::Retryer;
 use gax_http::HttpRetryLayer;
 use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopReason};
+use gax_streams::ResumptionExt as _;
+use gax_streams::resumption::Resumption;
 use gax_table::{Dialect, RetryTable};
 use http_body_util::Full;
 use tonic::{Request, Status};
-use tonic_gax::resumption::Resumption;
 use tonic_gax::settings::RetryBudgets;
-use tonic_gax::{OperationOptions, OperationReport, RequestExt as _, RetryLayer};
-use tonic_gax_tests::generated::DESCRIPTORS;
+use tonic_gax::{OperationOptions, OperationReport, RetryLayer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient as GeneratedClient, ListAssetsRequest,
@@ -152,7 +152,7 @@ async fn a_tables_throttling_is_shared_by_its_methods() {
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_goes_on_and_on_is_not_throttled() {
     let table = RetryTable::reader().dialect(Dialect::AsWritten).read(TABLE.as_bytes()).unwrap();
-    let layer = RetryLayer::new(table).with_descriptors(DESCRIPTORS).unwrap();
+    let layer = RetryLayer::new(table).facts(&tonic_gax_tests::generated::facts());
     let lines = |number| Reply::messages_then_status(&[line(number)], &Status::unavailable("down"));
     let script = (1..9).map(lines).chain([Reply::messages(&[line(9)])]);
     let server = VirtualServer::start(Script::at_once(script));

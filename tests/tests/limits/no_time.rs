@@ -6,10 +6,11 @@ use gax_driver::Retryer;
 use gax_driver::report::Delivery;
 use gax_http::HttpRetryLayer;
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
+use gax_table::RetryTable;
 use http_body_util::Full;
 use std::time::Duration;
 use tonic_gax::{
-    CallOptions, OperationError, OperationOptions, OperationReport, RequestExt as _, RetryLayer, RetryTable,
+    CallOptions, OperationError, OperationOptions, OperationReport, RequestExt as _, RetryLayer,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::Line;

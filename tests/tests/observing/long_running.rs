@@ -2,11 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::lines::Lines;
+use gax_client::longrunning::{self, Operation, PollingSettings, operation};
 use gax_driver::observe::{FacadeMetrics, MetricNames, OperationObserver, TracingObserver};
 use metrics_util::debugging::{DebugValue, DebuggingRecorder};
 use std::sync::Arc;
 use tonic_gax::OperationOptions;
-use tonic_gax::longrunning::{self, Operation, PollingSettings, operation};
 use tonic_gax_tests::virtual_time;
 use tracing_subscriber::Registry;
 use tracing_subscriber::layer::SubscriberExt as _;

@@ -3,7 +3,6 @@
 
 use bytes::Bytes;
 use gax_connection::{Address, AddressList, Connection};
-use gax_driver::live::SettingsHandle;
 use gax_driver::observe::{
     FacadeMetrics, LATENCY_BUCKETS, MetricNames, OperationObserver, OtelMetrics, RETRY_BUCKETS, SIZE_BUCKETS,
 };
@@ -11,6 +10,7 @@ use gax_driver::{OperationOptions, Retryer};
 use gax_http::HttpRetryLayer;
 use gax_retry::{Code, RetryBudget, RetrySettings};
 use gax_table::RetryTable;
+use gax_table::live::SettingsHandle;
 use http_body_util::Full;
 use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
 use metrics_exporter_prometheus::{Matcher, PrometheusBuilder};
@@ -334,7 +334,7 @@ async fn a_budgeted_call(observer: Arc<dyn OperationObserver>) {
         table.method(known, settings(), Code::Unavailable).build().unwrap()
     };
     let handle = SettingsHandle::new(table());
-    let layer = RetryLayer::with_handle(&handle)
+    let layer = RetryLayer::live(&handle)
         .options(OperationOptions::new().retry_budget(RetryBudget::tokens(10, 0.1)).observer(observer));
     let mut client = AssetServiceClient::new(layer.layer(server.channel()));
     handle.replace(table()).unwrap();
@@ -382,14 +382,14 @@ fn whether_the_settings_file_is_watched_is_a_gauge() {
     let (ended, end) = std::sync::mpsc::channel();
     let measured = || {
         let otel = Otel::new();
-        let retryer = Retryer::with_handle(&handle, "any", [Code::Unavailable])
+        let retryer = Retryer::live(&handle, "any", [Code::Unavailable])
             .options(OperationOptions::new().observer(otel.observer(names())));
         retryer.run_blocking(|_| Ok::<_, Status>(())).unwrap();
         let lines = otel.lines();
         lines.into_iter().find(|line| line.0 == "gax.client.settings.watched{gax.target=dns:///assets}")
     };
     assert_eq!(measured(), None);
-    let watch = gax_driver::live::watch(&path, &handle).unwrap();
+    let watch = gax_table::live::watch(&path, &handle).unwrap();
     assert_eq!(format!("{:?}", measured().unwrap().2), "1.0");
     handle.on_event(move |event| ended.send(event.to_string()).unwrap());
     drop(watch);
@@ -525,9 +525,9 @@ async fn the_dashboard_and_the_alerts_name_what_is_exported() {
         let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("watched_for_the_dashboard.json");
         std::fs::write(&path, r#"{"methodConfig": []}"#).unwrap();
         let handle = SettingsHandle::new(RetryTable::from_path(&path).unwrap());
-        let _watch = gax_driver::live::watch(&path, &handle).unwrap();
+        let _watch = gax_table::live::watch(&path, &handle).unwrap();
         let metrics = Arc::new(FacadeMetrics::new(names()));
-        let retryer = Retryer::with_handle(&handle, "any", [Code::Unavailable])
+        let retryer = Retryer::live(&handle, "any", [Code::Unavailable])
             .options(OperationOptions::new().observer(metrics));
         retryer.run(|_| async { Ok::<_, Status>(()) }).await.unwrap();
         let retryer = Retryer::new(&settings(), [Code::Unavailable]);

@@ -1,9 +1,11 @@
 //! `{:?}` of clients, layers, settings and reports prints no more than a log can bear.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_client::CallSettings;
 use gax_http::{HttpRetryLayer, presets};
 use gax_retry::{Code, RetrySettings};
-use tonic_gax::{CallOptions, CallSettings, Hedging, RetryTable};
+use gax_table::RetryTable;
+use tonic_gax::{CallOptions, Hedging};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,

@@ -4,6 +4,8 @@
 use bytes::Bytes;
 use gax_driver::Retryer;
 use gax_http::HttpRetryLayer;
+use gax_streams::resumption::Resumption;
+use gax_table::RetryTable;
 use gax_testing::{Attempts, Fault, FaultLayer, Reply, Script, VirtualServer, assert_attempts, recording};
 use http_body_util::Full;
 use hyper_util::client::legacy::Client;
@@ -11,10 +13,9 @@ use hyper_util::rt::TokioExecutor;
 use std::time::Duration;
 use tonic::Status;
 use tonic::transport::Channel;
-use tonic_gax::resumption::Resumption;
 use tonic_gax::{
     Code, OperationError, OperationOptions, OperationReport, RetryBudget, RetryLayer, RetrySettings,
-    RetryTable, StopReason,
+    StopReason,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{

@@ -6,6 +6,7 @@ use bytes::Bytes;
 use gax_driver::observe::{AttemptTransfer, OperationInfo, OperationObserver, WireMessage};
 use gax_http::HttpRetryLayer;
 use gax_retry::{Attempt, Code, Hedging, RetrySettings, StartedAttempt};
+use gax_table::RetryTable;
 use http_body_util::Full;
 use hyper_util::rt::TokioIo;
 use prost::Message as _;
@@ -13,8 +14,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::transport::{Channel, Endpoint, Server};
-use tonic_gax::{OperationOptions, RetryLayer, RetryTable};
-use tonic_gax_tests::generated::DESCRIPTORS;
+use tonic_gax::{OperationOptions, RetryLayer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as StockAssets;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
@@ -145,7 +145,7 @@ async fn compressed_messages_count_as_they_are_sent() {
 fn talk(wire: &Wire, channel: Channel) -> [StockTalk<tonic_gax::RetryService<Channel>>; 2] {
     let layer = || wire.setup().layer().replay_streams(true);
     [
-        StockTalk::new(layer().with_descriptors(DESCRIPTORS).unwrap().layer(channel.clone())),
+        StockTalk::new(layer().facts(&tonic_gax_tests::generated::facts()).layer(channel.clone())),
         StockTalk::new(layer().layer(channel)),
     ]
 }

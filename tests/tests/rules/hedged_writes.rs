@@ -7,12 +7,12 @@ use gax_http::{
     OperationOptions,
 };
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
+use gax_table::RetryTable;
 use gax_testing::{Reply, Script};
 use http_body_util::{BodyExt as _, Full};
 use tokio::time::sleep;
 use tonic::Status;
-use tonic_gax::{Note, OperationReport, RetryLayer, RetryTable};
-use tonic_gax_tests::generated::DESCRIPTORS;
+use tonic_gax::{Note, OperationReport, RetryLayer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};
 use tonic_gax_tests::{
     FaultServer, HttpAct, HttpScript, Recorder, Stack, TalkCaller, VirtualServer, ms, reported,
@@ -229,7 +229,7 @@ async fn asked(
         let layer = RetryLayer::new(table.build().unwrap())
             .options(OperationOptions::new().compatibility(compatibility).observer(recorder.shared()));
         let is_described = stack == Stack::LayerWithDescriptors;
-        let layer = if is_described { layer.with_descriptors(DESCRIPTORS).unwrap() } else { layer };
+        let layer = if is_described { layer.facts(&tonic_gax_tests::generated::facts()) } else { layer };
         TalkCaller::over(&layer, server.channel())
     };
     let result = if is_guess { caller.guess(line).await } else { caller.ask(line).await };

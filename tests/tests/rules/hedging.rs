@@ -2,11 +2,11 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopReason};
+use gax_table::RetryTable;
 use std::time::Duration;
 use tokio::time::sleep;
 use tonic::Status;
-use tonic_gax::{Note, OperationOptions, OperationReport, RetryLayer, RetryTable};
-use tonic_gax_tests::generated::DESCRIPTORS;
+use tonic_gax::{Note, OperationOptions, OperationReport, RetryLayer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as StockTalk;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkStubSettings};
@@ -326,7 +326,7 @@ async fn a_layer_hedges_what_is_known_to_be_idempotent() {
         (word("/Ask", false), true, hedging.allow_non_idempotent(), [1, 1]),
     ] {
         let layer = RetryLayer::new(RetryTable::parse(&table).unwrap()).hedging(hedging);
-        let layer = if described { layer.with_descriptors(DESCRIPTORS).unwrap() } else { layer };
+        let layer = if described { layer.facts(&tonic_gax_tests::generated::facts()) } else { layer };
         for (method, expected) in [("Ask", ask), ("Guess", guess)] {
             let server = VirtualServer::start(Script::of([(ms(0), Reply::Hang)]));
             let mut client = StockTalk::new(layer.layer(server.channel()));
@@ -373,7 +373,7 @@ async fn a_percentile_is_of_the_methods_own_calls() {
     let by_layer = RetryTable::builder().service("test.talk.v1.Talk", settings(), BUSY);
     let by_layer = by_layer.idempotent(true).build().unwrap();
     for (table, hedging) in [(by_entry, None), (by_layer, Some(hedging))] {
-        let layer = RetryLayer::new(table).hedging(hedging).with_descriptors(DESCRIPTORS).unwrap();
+        let layer = RetryLayer::new(table).hedging(hedging).facts(&tonic_gax_tests::generated::facts());
         let replies = |after: u64| std::iter::repeat_n((ms(after), Reply::Serve), 20);
         let steps = replies(1).chain(replies(500)).chain([(ms(0), Reply::Hang)]);
         let server = VirtualServer::start(Script::of(steps));

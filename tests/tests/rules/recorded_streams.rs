@@ -7,17 +7,19 @@
 )]
 
 use crate::rules::goldens::{cases, codes, end, row, settings};
+use gax_client::CallSettings;
 use gax_driver::observe::{OperationInfo, OperationObserver};
 use gax_retry::{Attempt, Code, Compatibility, StartedAttempt, StopReason};
+use gax_streams::ResumptionExt as _;
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
+use gax_streams::subscription::{Opening, Subscriber, SubscriptionStrategy};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_stream::StreamExt as _;
 use tonic::{Request, Status};
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::subscription::{Opening, Subscriber, SubscriptionStrategy};
-use tonic_gax::{CallSettings, OperationError, OperationOptions, OperationReport, RequestExt as _};
+use tonic_gax::{OperationError, OperationOptions, OperationReport};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::{Beat, Reply, Script, Setup, VirtualServer, line};

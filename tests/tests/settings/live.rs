@@ -3,10 +3,10 @@
 
 use bytes::Bytes;
 use gax_driver::Retryer;
-use gax_driver::live::{SettingsEvent, SettingsHandle};
 use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
 use gax_http::HttpRetryLayer;
 use gax_retry::{Code, Compatibility, Hedging, RetryBudget, RetrySettings, StopReason};
+use gax_table::live::{SettingsEvent, SettingsHandle};
 use gax_table::{Dialect, RetryTable};
 use http_body_util::Full;
 use std::sync::{Arc, Mutex};
@@ -15,7 +15,6 @@ use tonic::{Request, Status};
 use tonic_gax::{
     CallOptions, OperationError, OperationOptions, OperationReport, RequestExt as _, RetryLayer, RetryService,
 };
-use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AnalyzeIamPolicyRequest, AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings,
@@ -47,8 +46,8 @@ enum Client {
 
 impl Client {
     fn all(channel: &Channel, handle: &SettingsHandle) -> [Self; 2] {
-        let generated = AssetServiceSettings::default().with_handle(handle);
-        let layered = RetryLayer::with_handle(handle).layer(channel.clone());
+        let generated = AssetServiceSettings::default().live(handle);
+        let layered = RetryLayer::live(handle).layer(channel.clone());
         [
             Self::Generated(AssetServiceClient::with_settings(channel.clone(), generated)),
             Self::Layer(TonicClient::new(layered)),
@@ -111,7 +110,7 @@ async fn what_a_program_sets_goes_before_the_table() {
     let mut stub = AssetServiceStubSettings::builder();
     stub.list_assets().set_retry_settings(settings(5));
     stub.search_all_resources().set_retryable_codes([Code::Internal]);
-    let settings = AssetServiceSettings::create(stub.build().unwrap()).with_handle(&handle);
+    let settings = AssetServiceSettings::create(stub.build().unwrap()).live(&handle);
     let client = AssetServiceClient::with_settings(server.channel(), settings)
         .max_decoding_message_size(1000)
         .with_origin(&"http://elsewhere".parse().unwrap());
@@ -152,7 +151,7 @@ async fn hedging_in_code_ends_where_a_new_table_says_that_the_method_is_not_idem
         // By its proto, Guess is idempotent.
         let mut stub = TalkStubSettings::builder();
         stub.guess().set_hedging(hedging);
-        let stub = TalkSettings::create(stub.build().unwrap()).with_handle(&handle);
+        let stub = TalkSettings::create(stub.build().unwrap()).live(&handle);
         let client = TalkClient::with_settings(server.channel(), stub);
         let call = || tokio::time::timeout(ms(1000), client.guess(Line::default()));
         call().await.unwrap_err();
@@ -193,11 +192,10 @@ async fn the_budget_is_kept_while_its_numbers_are_the_same() {
     let own = RetryBudget::tokens(2, 0.1);
     let settings = AssetServiceSettings::default()
         .with_options(OperationOptions::new().compatibility(Compatibility::Grpc).retry_budget(own.clone()))
-        .with_handle(&handle);
+        .live(&handle);
     let client = AssetServiceClient::with_settings(server.channel(), settings);
-    let layer = RetryLayer::with_handle(&handle)
-        .options(OperationOptions::new().retry_budget(own))
-        .layer(server.channel());
+    let layer =
+        RetryLayer::live(&handle).options(OperationOptions::new().retry_budget(own)).layer(server.channel());
     for client in [Client::Generated(client), Client::Layer(TonicClient::new(layer))] {
         handle.replace(throttled(10, 3)).unwrap();
         assert_eq!(client.fail(CallOptions::new()).await.stop_reason(), Some(StopReason::Throttled));
@@ -220,8 +218,9 @@ async fn a_table_that_is_refused_changes_nothing_and_is_reported() {
     let server = VirtualServer::start(Script::always(Reply::unavailable()));
     let handle = SettingsHandle::new(table(2));
     let events = events(&handle);
-    let strict = RetryLayer::with_handle(&handle).with_descriptors(DESCRIPTORS).unwrap();
-    let strict = strict.deny_unknown_methods(true).unwrap().layer(server.channel());
+    let strict = RetryLayer::live(&handle).facts(&tonic_gax_tests::generated::facts());
+    let strict = strict.layer(server.channel());
+    handle.deny_unknown_methods(tonic_gax_tests::generated::facts().paths()).unwrap();
     let [generated, _] = Client::all(&server.channel(), &handle);
 
     let other = RetryTable::reader().dialect(Dialect::GaxJava).read(br#"{"methodConfig": []}"#).unwrap();
@@ -232,7 +231,7 @@ async fn a_table_that_is_refused_changes_nothing_and_is_reported() {
     );
     let unknown = RetryTable::builder().service("google.cloud.asset.v1.AssetServise", settings(9), Code::Ok);
     let error = handle.replace(unknown.build().unwrap()).unwrap_err().to_string();
-    assert!(error.starts_with("the table names what the descriptors don't have"), "{error}");
+    assert!(error.starts_with("the table names methods or services that are not known"), "{error}");
 
     // Nobody has taken any of it.
     assert_eq!(handle.version(), 1);
@@ -264,7 +263,7 @@ async fn one_can_wait_for_a_new_version() {
 #[test]
 fn who_is_gone_follows_no_more() {
     let handle = SettingsHandle::new(table(1));
-    let layer = RetryLayer::with_handle(&handle);
+    let layer = RetryLayer::live(&handle);
     let service = layer.layer(());
     let short = format!("{handle:?} {service:?}");
     assert!(short.starts_with("SettingsHandle { version: 1, table: RetryTable {"), "{short}");
@@ -284,7 +283,7 @@ fn photos(attempts: u32) -> RetryTable {
 #[tokio::test(start_paused = true)]
 async fn http_requests_run_by_the_table_of_their_time() {
     let handle = SettingsHandle::new(photos(2));
-    let layer = HttpRetryLayer::with_handle(&handle, "photos");
+    let layer = HttpRetryLayer::live(&handle, "photos");
     for (version, attempts) in [(1, 2), (2, 3), (3, 1)] {
         let (_server, connector) = FaultServer::in_memory(HttpScript::always(HttpAct::status(503)));
         let response = layer.layer(FaultServer::full_client(connector)).send(get()).await.unwrap();
@@ -310,7 +309,7 @@ async fn observers_hear_of_the_version() {
     let server = VirtualServer::start(Script::always(Reply::status(Status::unavailable("down"))));
     let handle = SettingsHandle::new(table(1));
     let versions = Arc::new(Versions::default());
-    let layer = RetryLayer::with_handle(&handle).options(OperationOptions::new().observer(versions.clone()));
+    let layer = RetryLayer::live(&handle).options(OperationOptions::new().observer(versions.clone()));
     let client = Client::Layer(TonicClient::new(layer.layer(server.channel())));
     client.clone().fail(CallOptions::new()).await;
     handle.replace(table(1)).unwrap();
@@ -328,7 +327,7 @@ async fn closure(retryer: &Retryer<[Code; 1]>) -> OperationReport {
 async fn closures_run_by_the_table_that_they_began_with() {
     let handle = SettingsHandle::new(table(3));
     let versions = Arc::new(Versions::default());
-    let retryer = Retryer::with_handle(&handle, SERVICE, [Code::Unavailable])
+    let retryer = Retryer::live(&handle, SERVICE, [Code::Unavailable])
         .options(OperationOptions::new().observer(versions.clone()));
     let begun = tokio::spawn({
         let retryer = retryer.clone();
@@ -369,7 +368,7 @@ async fn closures_run_by_the_table_that_they_began_with() {
 async fn a_closure_takes_its_service_s_entry_and_the_table_s_budget() {
     let handle = SettingsHandle::new(table(3));
     // Nobody has an entry for that one, so that it is not retried.
-    let other = Retryer::with_handle(&handle, "redis", [Code::Unavailable]);
+    let other = Retryer::live(&handle, "redis", [Code::Unavailable]);
     assert_eq!(made(&closure(&other).await), (1, Some(1)));
     let throttled = r#"{
         "methodConfig": [{"name": [{}], "timeout": "60s", "retryPolicy": {

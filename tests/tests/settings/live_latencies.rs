@@ -2,15 +2,14 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
-use gax_driver::live::SettingsHandle;
 use gax_http::{HttpRetryLayer, IdempotencyRule, OperationClass};
 use gax_retry::http::IdempotencyTable;
 use gax_retry::{Code, Hedging, RetrySettings};
 use gax_table::RetryTable;
+use gax_table::live::SettingsHandle;
 use http_body_util::Full;
 use std::iter::repeat_n;
 use tonic_gax::RetryLayer;
-use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings};
 use tonic_gax_tests::{FaultServer, HttpAct, HttpScript, Reply, Script, VirtualServer, ms};
@@ -39,11 +38,11 @@ async fn hedged_after(name: &str, user: User) -> [Option<u64>; 2] {
     let handle = SettingsHandle::new(table(name, 0.5));
     let steps = repeat_n((ms(300), Reply::Serve), 20).chain(repeat_n((ms(900), Reply::Serve), 9));
     let server = VirtualServer::start(Script::of(steps));
-    let settings = TalkSettings::default().with_handle(&handle);
+    let settings = TalkSettings::default().live(&handle);
     let generated = TalkClient::with_settings(server.channel(), settings);
-    let layer = RetryLayer::with_handle(&handle);
+    let layer = RetryLayer::live(&handle);
     let layer = match user {
-        User::LayerWithDescriptors => layer.with_descriptors(DESCRIPTORS).unwrap(),
+        User::LayerWithDescriptors => layer.facts(&tonic_gax_tests::generated::facts()),
         _ => layer,
     };
     let layered = TonicClient::new(layer.layer(server.channel()));
@@ -79,7 +78,7 @@ async fn a_table_that_is_equal_to_the_one_before_keeps_the_latencies_of_its_meth
 async fn a_table_that_is_equal_to_the_one_before_keeps_the_latencies_of_http_rules() {
     let handle = SettingsHandle::new(table("photos", 0.5));
     let rule = IdempotencyRule::new("things", "GET", "/things/{id}", OperationClass::Always).unwrap();
-    let layer = HttpRetryLayer::with_handle(&handle, "photos");
+    let layer = HttpRetryLayer::live(&handle, "photos");
     let layer = layer.idempotency(IdempotencyTable::new().with_rule(rule));
     let slow = HttpAct::Slow(vec![(ms(300), "piece")]);
     let acts = repeat_n(slow, 20).chain([HttpAct::Stall, HttpAct::status(200)]);

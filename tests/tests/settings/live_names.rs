@@ -1,13 +1,12 @@
 //! Names in a replaced table that no client has.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_driver::live::SettingsHandle;
 use gax_retry::{Code, RetrySettings};
+use gax_table::live::SettingsHandle;
 use gax_table::{RetryTable, RetryTableBuilder};
 use std::sync::{Arc, Mutex};
 use tonic::transport::Channel;
 use tonic_gax::{OperationError, RetryLayer};
-use tonic_gax_tests::generated::DESCRIPTORS;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings};
 use tonic_gax_tests::{Reply, Script, VirtualServer, ms};
 
@@ -41,7 +40,7 @@ fn events(handle: &SettingsHandle) -> Arc<Mutex<Vec<String>>> {
 
 /// A generated client by that handle's table.
 fn client(handle: &SettingsHandle, channel: Channel) -> TalkClient<Channel> {
-    TalkClient::with_settings(channel, TalkSettings::default().with_handle(handle))
+    TalkClient::with_settings(channel, TalkSettings::default().live(handle))
 }
 
 async fn attempts(client: &TalkClient<Channel>) -> u32 {
@@ -131,7 +130,7 @@ fn services_that_nobody_has_are_a_warning_unless_somebody_takes_what_comes() {
     handle.replace(with_another()).unwrap();
     assert!(events.lock().unwrap()[1].contains("there is no service \"other.Service\""));
     // A layer without descriptors has any method.
-    let _service = RetryLayer::with_handle(&handle).layer(channel);
+    let _service = RetryLayer::live(&handle).layer(channel);
     handle.replace(with_another()).unwrap();
     assert_eq!(events.lock().unwrap().len(), 3);
 }
@@ -155,7 +154,7 @@ fn a_table_that_takes_all_retries_away_is_a_warning() {
     }
     // Others keep theirs.
     let handle = SettingsHandle::new(table(&[TALK, "other.Service"]));
-    let _settings = TalkSettings::default().with_handle(&handle);
+    let _settings = TalkSettings::default().live(&handle);
     let events = events(&handle);
     handle.replace(table(&["other.Service"])).unwrap();
     let warning = format!("retry settings of version 2: no method of {TALK} is retried any more");
@@ -165,41 +164,32 @@ fn a_table_that_takes_all_retries_away_is_a_warning() {
 #[test]
 fn unknown_methods_are_denied_from_the_moment_on_in_which_that_is_asked_for() {
     let whisper = || of_talk(&["Ask", "Whisper"]);
-    // By a layer that nobody uses yet.
+    let denied = |error: String| {
+        let expected = "the table names methods or services that are not known\nwarning[unknown-method]";
+        assert!(error.starts_with(expected), "{error}");
+    };
+    // By descriptors.
     let handle = SettingsHandle::new(of_talk(&["Ask"]));
-    let layer = RetryLayer::with_handle(&handle).with_descriptors(DESCRIPTORS).unwrap();
-    let layer = layer.deny_unknown_methods(true).unwrap();
-    let error = handle.replace(whisper()).unwrap_err().to_string();
-    assert!(
-        error.starts_with("the table names what the descriptors don't have\nwarning[unknown-method]"),
-        "{error}"
-    );
-    let layer = layer.deny_unknown_methods(false).unwrap();
     handle.replace(whisper()).unwrap();
-    // It is the table of this moment that counts, not the one with which the layer was made.
-    assert!(layer.deny_unknown_methods(true).is_err());
-
-    // By a generated client that is not made yet.
-    let handle = SettingsHandle::new(of_talk(&["Ask"]));
-    let settings = TalkSettings::default().with_handle(&handle).deny_unknown_methods(true).unwrap();
-    let error = handle.replace(whisper()).unwrap_err().to_string();
-    assert!(
-        error.starts_with("the table names what the client doesn't have\nwarning[unknown-method]"),
-        "{error}"
-    );
-    let settings = settings.deny_unknown_methods(false).unwrap();
-    handle.replace(whisper()).unwrap();
-    let error = settings.deny_unknown_methods(true).unwrap_err();
+    let error = handle.deny_unknown_methods(tonic_gax_tests::generated::facts().paths()).unwrap_err();
     assert_eq!(error.findings().len(), 1);
-    // Nobody is left who denies anything.
-    handle.replace(of_talk(&["Ask", "Whisper", "Shout"])).unwrap();
+    handle.replace(of_talk(&["Ask"])).unwrap();
+    handle.deny_unknown_methods(tonic_gax_tests::generated::facts().paths()).unwrap();
+    denied(handle.replace(whisper()).unwrap_err().to_string());
+
+    // By a generated client.
+    let handle = SettingsHandle::new(of_talk(&["Ask"]));
+    let settings = TalkSettings::default().live(&handle);
+    handle.deny_unknown_methods(settings.methods()).unwrap();
+    denied(handle.replace(whisper()).unwrap_err().to_string());
+    handle.replace(of_talk(&["Ask"])).unwrap();
 }
 
 /// A layer without descriptors knows no methods: names are compared with those of the table before.
 #[test]
 fn a_misspelt_name_is_refused_where_no_methods_are_known() {
     let handle = SettingsHandle::new(of_talk(&["Ask", "Listen"]));
-    let _layer = RetryLayer::with_handle(&handle);
+    let _layer = RetryLayer::live(&handle);
     for misspelt in [of_talk(&["Ask", "Lisen"]), table(&["test.talk.v1.Talks"])] {
         let error = handle.replace(misspelt).unwrap_err().to_string();
         assert!(error.contains("close to one that the old table has and this one lacks"), "{error}");

@@ -3,12 +3,13 @@
 use gax_driver::Retryer;
 use gax_driver::report::AttemptKind;
 use gax_http::{HttpCallOptions, HttpRetryLayer, ReplayBody, ReqwestService, presets};
+use gax_table::RetryTable;
 use std::io;
 use std::time::Duration;
 use tonic_gax::settings::IntoCodes as _;
 use tonic_gax::{
     CallOptions, Code, CodeExt as _, CodeSet, Compatibility, OperationError, OperationOptions,
-    OperationReport, RequestExt as _, RetryLayer, RetrySettings, RetryTable, StartedAttempt, StopReason,
+    OperationReport, RequestExt as _, RetryLayer, RetrySettings, StartedAttempt, StopReason,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceSettings, AssetServiceStubSettings, ListAssetsRequest,
@@ -65,9 +66,7 @@ fn setters_of_layers_and_settings() {
         .max_replay_bytes(0)
         .options(OperationOptions::new().reports(true).retries_enabled(false))
         .options(options.clone())
-        .previous_attempts_header(false)
-        .deny_unknown_methods(true)
-        .unwrap();
+        .previous_attempts_header(false);
     let settings = AssetServiceSettings::create(AssetServiceStubSettings::builder().build().unwrap())
         .with_options(OperationOptions::new().compatibility(Compatibility::Grpc))
         .with_max_replay_bytes(0)

@@ -5,9 +5,10 @@ use gax_retry::{
     Attempt, AttemptPlan, Code, Compatibility, Environment, NoJitter, Policy, Response, RetrySettings,
     StopReason,
 };
+use gax_table::{Dialect, RetryTable};
 use std::time::Duration;
 use tonic::Request;
-use tonic_gax::{CallOptions, Dialect, OperationOptions, RequestExt as _, RetryLayer, RetryTable};
+use tonic_gax::{CallOptions, OperationOptions, RequestExt as _, RetryLayer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::{Reply, Script, Setup, Stack, VirtualServer, delays, ms, report_of};

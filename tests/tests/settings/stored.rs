@@ -1,12 +1,12 @@
 //! Settings and reports by serde.
 
+use gax_client::CallSettings;
 use gax_driver::Retryer;
 use gax_http::HttpCallOptions;
 use std::time::Duration;
 use tonic::Status;
 use tonic_gax::{
-    CallOptions, CallSettings, Code, CodeSet, Hedging, OperationOptions, RetryBudget, RetrySettings,
-    StopReason,
+    CallOptions, Code, CodeSet, Hedging, OperationOptions, RetryBudget, RetrySettings, StopReason,
 };
 
 #[test]

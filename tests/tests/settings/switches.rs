@@ -1,16 +1,18 @@
 //! Switches of a client or layer, and what its public types promise.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_client::CallSettings;
+use gax_client::OperationCallSettings;
+use gax_client::{ResponseStream, StreamingCall, UnaryCall};
 use gax_driver::Retryer;
 use gax_retry::{Code, Compatibility, RetrySettings, StopReason};
+use gax_table::RetryTable;
 use tonic::transport::Channel;
 use tonic::{Request, Status};
-use tonic_gax::client::{ResponseStream, StreamingCall, UnaryCall};
 use tonic_gax::grpc::{ResponseBody, ResponseFuture};
-use tonic_gax::settings::OperationCallSettings;
 use tonic_gax::{
-    CallOptions, CallSettings, OperationError, OperationOptions, OperationReport, RequestExt as _,
-    RetryLayer, RetryService, RetrySettingsBuilder, RetryTable, SettingsError,
+    CallOptions, OperationError, OperationOptions, OperationReport, RequestExt as _, RetryLayer,
+    RetryService, RetrySettingsBuilder, SettingsError,
 };
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{

@@ -1,10 +1,10 @@
 //! Settings that follow a file: real files, and whatever the operating system reports of them.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_driver::live::{SettingsHandle, watch};
 use gax_driver::observe::{OperationInfo, OperationObserver};
 use gax_driver::{OperationOptions, Retryer};
 use gax_retry::{Code, RetrySettings};
+use gax_table::live::{SettingsHandle, watch};
 use gax_table::{Dialect, RetryTable};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -230,7 +230,7 @@ fn a_watch_outlives_its_folders_being_away_and_says_whether_it_works() {
     };
     let handle = handle();
     let watched = Arc::new(Watched::default());
-    let retryer = Retryer::with_handle(&handle, "any", [Code::Unavailable])
+    let retryer = Retryer::live(&handle, "any", [Code::Unavailable])
         .options(OperationOptions::new().observer(watched.clone()));
     let call = || retryer.run_blocking(|_| Ok::<_, Status>(())).map(drop).unwrap();
     call();

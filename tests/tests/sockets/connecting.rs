@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_client::{Connector, connect, connect_lazy};
 use gax_connection::Connection;
 use gax_http::HttpRetryLayer;
 use http_body_util::Full;
@@ -16,7 +17,6 @@ use tokio::task::AbortHandle;
 use tonic::ConnectError;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Endpoint, Server};
-use tonic_gax::client::{Connector, connect, connect_lazy};
 use tonic_gax::{Code, OperationReport, RetrySettings};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;

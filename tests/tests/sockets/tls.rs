@@ -3,6 +3,7 @@
 #![expect(clippy::indexing_slicing, clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_client::Transport;
 use gax_http::{HttpRetryLayer, OperationOptions, ReqwestService, TransportFailure};
 use gax_retry::{Code, RetrySettings, StopReason};
 use gax_wire::ConnectProblem;
@@ -10,7 +11,6 @@ use http_body_util::Full;
 use hyper_util::client::legacy::Client;
 use hyper_util::rt::TokioExecutor;
 use tokio_rustls::rustls::version::{TLS12, TLS13};
-use tonic_gax::client::Transport;
 use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{

@@ -5,7 +5,11 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use allocation_counter::measure;
+use gax_client::CallSettings;
 use gax_retry::Code;
+use gax_streams::ResumptionExt as _;
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
+use gax_streams::subscription::{Opening, Subscriber, SubscriptionStrategy, Update};
 use std::io;
 use std::net::SocketAddr;
 use std::pin::Pin;
@@ -19,9 +23,6 @@ use tonic::codegen::BoxStream;
 use tonic::transport::server::{Connected, TcpIncoming};
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic::{Code as TonicCode, Request, Response, Status, Streaming};
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::subscription::{Opening, Subscriber, SubscriptionStrategy, Update};
-use tonic_gax::{CallSettings, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};

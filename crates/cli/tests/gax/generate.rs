@@ -67,8 +67,8 @@ fn clients_over_rest_are_what_a_build_script_writes() {
     let protos = ["rest/messaging.proto", "rest/everything.proto", "google/longrunning/operations.proto"];
     let flags = format!(
         "--rest --table {} --service-yaml {} --proto-path {} --proto {} --include-file mod.rs \
-         --extern-path .google.longrunning=::tonic_gax::longrunning \
-         --extern-path .google.rpc=::tonic_gax::longrunning::rpc",
+         --extern-path .google.longrunning=::gax_client::longrunning \
+         --extern-path .google.rpc=::gax_client::longrunning::rpc",
         table.display(),
         yaml.display(),
         tests.display(),
@@ -79,8 +79,8 @@ fn clients_over_rest_are_what_a_build_script_writes() {
     let generated = tonic_gax_build::configure()
         .retry_table(&table)
         .service_yaml(&yaml)
-        .extern_path(".google.longrunning", "::tonic_gax::longrunning")
-        .extern_path(".google.rpc", "::tonic_gax::longrunning::rpc")
+        .extern_path(".google.longrunning", "::gax_client::longrunning")
+        .extern_path(".google.rpc", "::gax_client::longrunning::rpc")
         .build_rest(true)
         .include_file("mod.rs")
         .generate(&protos, &[&tests])

@@ -7,8 +7,7 @@ use gax_retry::{CodeSet, Compatibility, Policy, RetrySettings};
 pub(super) enum ConfigSource {
     Settings(RetrySettings),
     Policy(Box<Policy>),
-    /// A service of a handle's table, by whichever table the handle has.
-    #[cfg(feature = "tables")]
+    /// A service, by whichever policies count.
     Live(crate::closure::live_service::LiveService),
 }
 
@@ -20,7 +19,6 @@ impl ConfigSource {
                 Policy::with_compatibility(settings, codes, compatibility.unwrap_or_default())
             }
             Self::Policy(policy) => Policy::clone(policy).with_retryable_codes(codes),
-            #[cfg(feature = "tables")]
             Self::Live(service) => service.policy(codes, compatibility),
         }
     }

@@ -1,41 +1,40 @@
-//! A service of a table that can be replaced.
+//! A service whose settings can be replaced.
 
-use crate::live::SettingsHandle;
-use crate::live::follower::CurrentTable;
-use crate::live::handle::follow_table;
+use crate::follower::CurrentPolicies;
+use crate::live_policies::LivePolicies;
 use crate::replaceable::Replaceable;
 use gax_retry::{CodeSet, Compatibility, Policy, RetryBudget, RetrySettings};
 use std::fmt;
 
-/// A service of a handle's table, by whichever table the handle has.
+/// A service, by whichever policies count.
 #[derive(Clone)]
 pub(super) struct LiveService {
     entry: Replaceable<Entry>,
 }
 
-/// The entry that one table has for it.
+/// The entry that some policies have for it.
 struct Entry {
-    /// `None`: the table leaves the service out, so that nothing is retried.
+    /// `None`: the policies leave the service out, so that nothing is retried.
     settings: Option<RetrySettings>,
-    by_dialect: Compatibility,
+    compatibility: Compatibility,
     version: u64,
     budget: Option<RetryBudget>,
 }
 
 impl LiveService {
-    pub(super) fn new(handle: &SettingsHandle, service: Box<str>) -> Self {
-        let make = move |current: &CurrentTable, _: Option<&Entry>| Entry {
-            settings: current.table.lookup(&service, "").map(|policy| policy.settings().clone()),
-            by_dialect: current.table.dialect().default_compatibility(),
-            version: current.version,
+    pub(super) fn new(live: &LivePolicies, service: Box<str>) -> Self {
+        let make = move |current: &CurrentPolicies, _: Option<&Entry>| Entry {
+            settings: current.policies.find(&service).map(|settings| settings.retry_settings().clone()),
+            compatibility: current.policies.own_compatibility(),
+            version: current.version.unwrap_or_default(),
             budget: current.budget.clone(),
         };
-        Self { entry: Replaceable::live(follow_table(handle, make, None)) }
+        Self { entry: Replaceable::live(live.follow(make, None)) }
     }
 
     pub(super) fn policy(&self, codes: CodeSet, compatibility: Option<Compatibility>) -> Policy {
         let entry = self.entry.load();
-        let compatibility = compatibility.unwrap_or(entry.by_dialect);
+        let compatibility = compatibility.unwrap_or(entry.compatibility);
         let policy = match &entry.settings {
             Some(settings) => Policy::with_compatibility(settings, codes, compatibility),
             None => Policy::with_compatibility(&RetrySettings::default(), CodeSet::EMPTY, compatibility),

@@ -2,7 +2,6 @@
 
 mod config_source;
 pub(crate) mod error;
-#[cfg(feature = "tables")]
 mod live_service;
 mod protocol;
 mod retried;

@@ -2,9 +2,11 @@
 
 use crate::closure::config_source::ConfigSource;
 use crate::closure::error::RetryError;
+use crate::closure::live_service::LiveService;
 use crate::closure::protocol::{Closure, Results};
 use crate::closure::retried::Retried;
 use crate::closure::retryable::Retryable;
+use crate::live_policies::LivePolicies;
 use crate::operation::{Driver, InProgress, Name, Observers, Transport, run_blocking};
 use crate::options::{OperationConfig, OperationOptions};
 use gax_retry::{Policy, RetrySettings, StartedAttempt};
@@ -83,43 +85,37 @@ impl<R> Retryer<R> {
         Self::of(ConfigSource::Policy(Box::new(policy)), retryable)
     }
 
-    /// Makes a retryer that follows a handle's table: an operation uses the settings that the table has for `service` when it
-    /// starts, and keeps them. They are those of the entry for all methods of the service, or else of the entry for every
-    /// service; if there is none, the closure is called once. Which errors are retried is decided by `retryable`, not by the
-    /// table. The table's budget applies unless [`retry_budget`](OperationOptions::retry_budget) sets another; its hedging doesn't apply.
+    /// Makes a retryer that follows live policies: an operation uses the settings that they have for `service` when it
+    /// starts, and keeps them. They are those for all methods of the service, or else those for everything; if there are none, the
+    /// closure is called once. Which errors are retried is decided by `retryable`, not by the policies. Their throttling applies unless
+    /// [`retry_budget`](OperationOptions::retry_budget) sets another budget; their hedging doesn't apply.
     ///
-    /// Settings become attempts by the rules of the table's dialect, unless [`compatibility`](OperationOptions::compatibility) names
+    /// Settings become attempts by the rules that the policies name, unless [`compatibility`](OperationOptions::compatibility) names
     /// others.
     ///
     /// # Examples
     ///
     /// ```
-    /// use gax_driver::live::SettingsHandle;
-    /// use gax_driver::{Code, RetrySettings, Retryer};
-    /// use gax_table::RetryTable;
+    /// use gax_driver::{Code, LivePolicies, MethodPolicies, MethodSettings, RetrySettings, Retryer, SettingsError};
     ///
-    /// let table = |attempts| {
+    /// let policies = |attempts| {
     ///     let settings = RetrySettings::builder().max_attempts(attempts).build()?;
-    ///     Ok::<_, Box<dyn std::error::Error>>(RetryTable::builder().service("redis", settings, Code::Unavailable).build()?)
+    ///     let settings = MethodSettings::new(settings, Code::Unavailable);
+    ///     Ok::<_, SettingsError>(MethodPolicies::new().service("redis", settings))
     /// };
-    /// let handle = SettingsHandle::new(table(1)?);
-    /// let retryer = Retryer::with_handle(&handle, "redis", [Code::Unavailable]);
+    /// let live = LivePolicies::new(policies(1)?);
+    /// let retryer = Retryer::live(&live, "redis", [Code::Unavailable]);
     ///
     /// // While operations are run:
-    /// handle.replace(table(2)?)?;
+    /// live.replace(policies(2)?);
     /// let error = retryer.run_blocking(|_| Err::<(), _>(tonic::Status::unavailable("down"))).unwrap_err();
     /// assert_eq!((error.report().attempt_count(), error.report().settings_version()), (2, Some(2)));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # Ok::<(), SettingsError>(())
     /// ```
-    #[cfg(feature = "tables")]
-    pub fn with_handle(
-        handle: &crate::live::SettingsHandle,
-        service: impl Into<Box<str>>,
-        retryable: R,
-    ) -> Self {
-        let service = crate::closure::live_service::LiveService::new(handle, service.into());
-        let mut retryer = Self::of(ConfigSource::Live(service), retryable);
-        retryer.options.observers.follow(handle);
+    pub fn live(live: impl AsRef<LivePolicies>, service: impl Into<Box<str>>, retryable: R) -> Self {
+        let live = live.as_ref();
+        let mut retryer = Self::of(ConfigSource::Live(LiveService::new(live, service.into())), retryable);
+        retryer.options.observers.follow(live);
         retryer
     }
 

@@ -28,14 +28,12 @@ use std::sync::Arc;
 /// # Examples
 ///
 /// ```
-/// use gax_driver::Environment;
-/// use gax_driver::OperationOptions;
-/// use gax_table::RetryTable;
+/// use gax_driver::{Code, Environment, OperationOptions, RetrySettings};
 /// use tonic_gax::RetryLayer;
 ///
-/// let table = RetryTable::parse(r#"{"methodConfig": []}"#)?;
+/// let settings = RetrySettings::builder().max_attempts(3).build()?;
 /// let options = OperationOptions::new().environment(Environment::read()?).nested_retries(false);
-/// let layer = RetryLayer::new(table).options(options.reports(true));
+/// let layer = RetryLayer::new((settings, [Code::Unavailable])).options(options.reports(true));
 /// # drop(layer);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -126,12 +124,11 @@ impl OperationOptions {
     ///
     /// ```
     /// use gax_driver::OperationOptions;
-    /// use gax_table::RetryTable;
-    /// use tonic_gax::RetryLayer;
+    /// use tonic_gax::{MethodPolicies, RetryLayer};
     ///
-    /// fn layer(table: RetryTable) -> RetryLayer {
+    /// fn layer(policies: MethodPolicies) -> RetryLayer {
     ///     let is_enabled = std::env::var_os("NO_RETRIES").is_none();
-    ///     RetryLayer::new(table).options(OperationOptions::new().retries_enabled(is_enabled))
+    ///     RetryLayer::new(policies).options(OperationOptions::new().retries_enabled(is_enabled))
     /// }
     /// # let _ = layer;
     /// ```
@@ -190,12 +187,11 @@ impl OperationOptions {
     ///
     /// ```
     /// use gax_driver::OperationOptions;
-    /// use gax_table::RetryTable;
-    /// use tonic_gax::RetryLayer;
+    /// use tonic_gax::{MethodPolicies, RetryLayer};
     ///
-    /// # fn example(table: RetryTable) {
+    /// # fn example(policies: MethodPolicies) {
     /// let options = OperationOptions::new().on_retry(|retry| eprintln!("{retry}"));
-    /// let layer = RetryLayer::new(table).options(options);
+    /// let layer = RetryLayer::new(policies).options(options);
     /// # drop(layer);
     /// # }
     /// ```

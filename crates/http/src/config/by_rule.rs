@@ -34,7 +34,6 @@ impl<P: Clone> ByRule<P> {
     }
 
     /// These configs, each joined: made of its own and of the other's for the same rule.
-    #[cfg(feature = "tables")]
     pub(super) fn joined(&self, other: &Self, join: impl Fn(P, &P) -> P) -> Self {
         let joined = |config: &Arc<P>, other: &P| Arc::new(join(P::clone(config), other));
         let own = self.own.iter().map(|(rule, config)| {

@@ -5,8 +5,8 @@ use crate::config::by_rule::{ByRule, Rules};
 use gax_driver::__house::earlier;
 use gax_driver::CallOptions;
 use gax_retry::http::{
-    Classification, HeaderLookup, HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
-    Preset, RequestFacts, StatusSet, TransportFailure, TransportFailures,
+    Classification, HeaderLookup, HttpFailure, HttpSettings, IdempotencyRule, IdempotencyStrategy,
+    IdempotencyTable, Preset, RequestFacts, StatusSet, TransportFailure, TransportFailures,
 };
 use gax_retry::operation::{AttemptResult, RetryFact};
 use gax_retry::{
@@ -216,14 +216,14 @@ impl HttpConfig {
     }
 }
 
-#[cfg(feature = "tables")]
 impl HttpConfig {
-    /// The config of requests for which a table has settings.
-    pub(super) fn of_table(policy: gax_table::HttpPolicy<'_>, compatibility: Compatibility) -> Self {
-        let mut config = Self::new(policy.settings(), Ok(policy.policy().codes()), compatibility);
-        config.statuses = Some(policy.statuses());
-        config.transport = Some(policy.transport_failures());
-        if let Some(applied) = policy.applies_retry_after() {
+    /// The config of requests that have these settings.
+    pub(super) fn of_settings(settings: &HttpSettings, compatibility: Compatibility) -> Self {
+        let of_method = settings.method_settings();
+        let mut config = Self::new(of_method.retry_settings(), of_method.codes(), compatibility);
+        config.statuses = Some(settings.own_statuses());
+        config.transport = Some(settings.own_failures());
+        if let Some(applied) = settings.applies_retry_after() {
             config.policy = config.policy.with_server_delays(applied);
         }
         config

@@ -1,11 +1,11 @@
 //! The options of a layer.
 
 use crate::config::http_config::{HttpConfig, HttpLimits};
-use gax_driver::__house::Replaceable;
-use gax_driver::OperationOptions;
+use gax_driver::__house::{CurrentPolicies, Replaceable};
+use gax_driver::{LivePolicies, OperationOptions};
 use gax_retry::http::{IdempotencyStrategy, IdempotencyTable, Preset, StatusSet};
 use gax_retry::settings::Override;
-use gax_retry::{CodeSet, Hedging, ParseCodeError, RetryBudget, RetrySettings};
+use gax_retry::{CodeSet, Hedging, MethodPolicies, ParseCodeError, RetryBudget, RetrySettings};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ pub(crate) struct LayerOptions {
     pub(crate) table: Option<IdempotencyTable>,
     pub(crate) strategy: Option<IdempotencyStrategy>,
     pub(crate) statuses: Option<StatusSet>,
-    /// In place of what the table says, if there is one.
+    /// In place of what the policies say, if there are any.
     pub(crate) hedging: Override<Hedging>,
     pub(crate) attempt_timeout: Option<Duration>,
     pub(crate) limits: HttpLimits,
@@ -28,11 +28,9 @@ pub(crate) struct LayerOptions {
 pub(crate) enum ConfigSource {
     Settings(RetrySettings, Result<CodeSet, ParseCodeError>),
     Preset(Box<Preset>),
-    #[cfg(feature = "tables")]
-    Table(gax_table::RetryTable),
-    /// A handle's table, and the name of the service in it.
-    #[cfg(feature = "tables")]
-    Handle(gax_driver::live::SettingsHandle, Box<str>),
+    Policies(MethodPolicies),
+    /// Live policies, and the name of the service in them.
+    Live(LivePolicies, Box<str>),
 }
 
 impl LayerOptions {
@@ -49,7 +47,7 @@ impl LayerOptions {
         }
     }
 
-    /// The config of requests that bring nothing along, made again for each table of a handle.
+    /// The config of requests that bring nothing along, made again whenever live policies are replaced.
     pub(crate) fn config(&self) -> Replaceable<Arc<HttpConfig>> {
         let compatibility = self.operation.compatibility.unwrap_or_default();
         let config = match &self.source {
@@ -57,14 +55,12 @@ impl LayerOptions {
                 HttpConfig::new(settings, codes.clone(), compatibility)
             }
             ConfigSource::Preset(preset) => HttpConfig::of_preset(preset),
-            #[cfg(feature = "tables")]
-            ConfigSource::Table(table) => {
-                let budget = table.throttling().map(|throttling| throttling.budget());
-                return Replaceable::fixed(Arc::new(self.config_of(table, "", budget.as_ref(), None)));
+            ConfigSource::Policies(policies) => {
+                let current = CurrentPolicies::fixed(policies.clone());
+                return Replaceable::fixed(Arc::new(self.config_of(&current, "")));
             }
-            #[cfg(feature = "tables")]
-            ConfigSource::Handle(handle, service) => {
-                return Replaceable::live(self.followed(handle, service.clone()));
+            ConfigSource::Live(live, service) => {
+                return Replaceable::live(self.followed(live, service.clone()));
             }
         };
         Replaceable::fixed(Arc::new(self.finished(config, None, None)))

@@ -3,8 +3,7 @@
 mod by_rule;
 mod http_config;
 mod layer_options;
-#[cfg(feature = "tables")]
-mod table_config;
+mod policies_config;
 
 pub use http_config::HttpConfig;
 pub(crate) use http_config::HttpLimits;

@@ -2,9 +2,11 @@
 //! descriptors drop options that are extensions. Services are read apart from messages, which most readers don't need.
 #![expect(missing_docs, clippy::exhaustive_structs, reason = "fields are called as in the protos")]
 
+mod described;
 mod messages;
 mod services;
 
+pub use described::{DescriptorError, Descriptors};
 pub use messages::{
     EnumType, EnumValue, Field, FieldInfo, FieldOptions, MessageFile, MessageSet, MessageType,
 };

@@ -23,10 +23,11 @@ pub(super) fn resolve_throttling(
         }
         None => Err(source.fault(throttling.span, &format!("has no {name}"), example)),
     };
-    Ok(RetryThrottling {
-        max_tokens: positive(throttling.max_tokens, "maxTokens", "write a number up to 1000, such as 10")?,
-        token_ratio: positive(throttling.token_ratio, "tokenRatio", "write a number such as 0.1")?,
-    })
+    let max_tokens = positive(throttling.max_tokens, "maxTokens", "write a number up to 1000, such as 10")?;
+    Ok(RetryThrottling::new(
+        max_tokens,
+        positive(throttling.token_ratio, "tokenRatio", "write a number such as 0.1")?,
+    ))
 }
 
 /// Entries with the settings that the file says.

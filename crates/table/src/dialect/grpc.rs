@@ -50,10 +50,12 @@ pub(super) fn resolve_grpc_throttling(
         }
         None => Err(source.fault(throttling.span, &format!("has no {name}"), help)),
     };
-    Ok(RetryThrottling {
-        max_tokens: within(throttling.max_tokens, "maxTokens", 1000.0, "write a number above 0, up to 1000")?,
-        token_ratio: within(throttling.token_ratio, "tokenRatio", f64::MAX, "write a number above 0")?,
-    })
+    let max_tokens =
+        within(throttling.max_tokens, "maxTokens", 1000.0, "write a number above 0, up to 1000")?;
+    Ok(RetryThrottling::new(
+        max_tokens,
+        within(throttling.token_ratio, "tokenRatio", f64::MAX, "write a number above 0")?,
+    ))
 }
 
 struct Resolver<'a> {

@@ -16,9 +16,9 @@ use std::time::Duration;
 /// # Examples
 ///
 /// ```
-/// # mod tonic_gax { pub use gax_retry::*; pub use gax_table::*; }
+/// use gax_table::RetryTable;
 /// use std::time::Duration;
-/// use tonic_gax::{Code, CodeSet, RetrySettings, RetryTable};
+/// use gax_retry::{Code, CodeSet, RetrySettings};
 ///
 /// let patient = RetrySettings::builder().total_timeout(Duration::from_secs(60)).build()?;
 /// let table = RetryTable::builder()
@@ -76,9 +76,9 @@ impl RetryTableBuilder {
     /// # Examples
     ///
     /// ```
-    /// # mod tonic_gax { pub use gax_retry::*; pub use gax_table::*; }
+    /// use gax_table::RetryTable;
     /// use std::time::Duration;
-    /// use tonic_gax::{Code, Hedging, RetrySettings, RetryTable};
+    /// use gax_retry::{Code, Hedging, RetrySettings};
     ///
     /// let table = RetryTable::builder()
     ///     .method("/example.v1.Library/GetBook", RetrySettings::logical_timeout(Duration::from_secs(5)), Code::Unavailable)
@@ -115,9 +115,9 @@ impl RetryTableBuilder {
     /// # Examples
     ///
     /// ```
-    /// # mod tonic_gax { pub use gax_retry::*; pub use gax_table::*; }
+    /// use gax_table::RetryTable;
     /// use std::time::Duration;
-    /// use tonic_gax::{Code, RetrySettings, RetryTable};
+    /// use gax_retry::{Code, RetrySettings};
     ///
     /// let settings = RetrySettings::builder().max_attempts(5).build()?;
     /// let table = RetryTable::builder()

@@ -26,6 +26,7 @@ pub use batch_descriptor::BatchDescriptor;
 pub use builder::RetryTableBuilder;
 pub use dialect::{Dialect, ParseDialectError};
 pub use format::{ParseTableFormatError, TableFormat};
+pub use gax_retry::RetryThrottling;
 #[cfg(feature = "http")]
 pub(crate) use http_table::HttpSection;
 #[cfg(all(feature = "http", feature = "toml"))]
@@ -36,7 +37,7 @@ pub use http_table::{HttpPolicy, HttpRule, HttpTable};
 pub(crate) use policy::TableEntry;
 #[cfg(feature = "json")]
 pub(crate) use policy::{Definitions, Entry, EntryName, shown_name};
-pub use policy::{HedgingPolicy, MethodPolicy, PolicyField, RetryThrottling};
+pub use policy::{HedgingPolicy, MethodPolicy, PolicyField};
 pub use retry_table::{RetryTable, TableName};
 pub use settings_key::SettingsKey;
 pub use suppression::Suppression;

@@ -1,7 +1,7 @@
 //! The policy of one method in a table.
 
 use crate::{SourceLocation, TableFormat};
-use gax_retry::{Code, CodeSet, Compatibility, Hedging, Policy, RetryBudget, RetrySettings};
+use gax_retry::{Code, CodeSet, Compatibility, Hedging, Policy, RetrySettings};
 use std::ops::Deref;
 use std::sync::Arc;
 use std::time::Duration;
@@ -221,44 +221,6 @@ impl HedgingPolicy {
     #[must_use]
     pub fn non_fatal_codes(&self) -> CodeSet {
         self.non_fatal_codes
-    }
-}
-
-/// A limit on the retries to one server, for all methods together: a bucket of tokens that failures empty.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct RetryThrottling {
-    pub(crate) max_tokens: f64,
-    pub(crate) token_ratio: f64,
-}
-
-impl RetryThrottling {
-    /// The budget that operations draw on.
-    ///
-    /// # Examples
-    ///
-    /// ```
-    /// use gax_table::RetryTable;
-    /// use std::time::Duration;
-    ///
-    /// let table = RetryTable::parse(r#"{"retryThrottling": {"maxTokens": 10, "tokenRatio": 0.1}}"#)?;
-    /// let budget = table.throttling().ok_or("no throttling")?.budget();
-    /// assert!(budget.allows(|| Duration::ZERO));
-    /// # Ok::<(), Box<dyn std::error::Error>>(())
-    /// ```
-    pub fn budget(&self) -> RetryBudget {
-        RetryBudget::tokens(self.max_tokens, self.token_ratio)
-    }
-
-    /// How many tokens the bucket holds, and has at first. Retries stop at half of it.
-    #[must_use]
-    pub fn max_tokens(&self) -> f64 {
-        self.max_tokens
-    }
-
-    /// The tokens that a success puts back; a failure takes one token.
-    #[must_use]
-    pub fn token_ratio(&self) -> f64 {
-        self.token_ratio
     }
 }
 

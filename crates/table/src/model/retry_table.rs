@@ -3,13 +3,14 @@
 use super::batch_descriptor::BatchDescriptor;
 use super::dialect::Dialect;
 use super::names::{DefinitionNames, NameIndex, NamePlace};
-use super::policy::{EntryName, MethodPolicy, RetryThrottling, TableEntry, shown_name};
+use super::policy::{EntryName, MethodPolicy, TableEntry, shown_name};
 use super::suppression::Suppression;
 #[cfg(any(feature = "convert", feature = "stub"))]
 use super::table_file::ServiceDefinitions;
 use super::table_file::{MethodExtras, TableFile};
 use crate::diagnostics::Findings;
 use crate::{Finding, Severity, SourceLocation, TableError, TableFormat};
+use gax_retry::RetryThrottling;
 use gax_retry::{BatchingSettings, RetrySettings};
 use std::collections::BTreeSet;
 use std::fmt;
@@ -24,9 +25,9 @@ use std::sync::Arc;
 /// # Examples
 ///
 /// ```
-/// # mod tonic_gax { pub use gax_retry::*; pub use gax_table::*; }
+/// use gax_table::RetryTable;
 /// use std::time::Duration;
-/// use tonic_gax::{Code, RetryTable};
+/// use gax_retry::Code;
 ///
 /// let table = RetryTable::parse(
 ///     r#"{"methodConfig": [{

@@ -1,9 +1,10 @@
 //! One file's part of a table.
 
 use super::batch_descriptor::BatchDescriptor;
-use super::policy::{Entry, EntryName, RetryThrottling};
+use super::policy::{Entry, EntryName};
 use super::suppression::Suppression;
 use crate::{Finding, SourceLocation, TableError, TableFormat};
+use gax_retry::RetryThrottling;
 use gax_retry::{BatchingSettings, CodeSet, RetrySettings};
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,10 @@
 //! Services, and the names of a table that they don't have.
 
 mod service;
+mod unknown_methods;
 mod unknown_names;
 
 pub use service::{IdempotencyLevel, MethodDescription, ServiceDescription};
+pub use unknown_methods::UnknownMethodsError;
+#[cfg(feature = "live")]
+pub(crate) use unknown_methods::services_of;

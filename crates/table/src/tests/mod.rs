@@ -6,6 +6,7 @@ mod goldens;
 mod hostile;
 mod merge;
 pub(crate) mod optional_data;
+mod policies;
 mod read;
 mod tables;
 

@@ -14,10 +14,11 @@ fn settings_are_those_of_the_java_clients() {
 mod with_protos {
     #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
+    use gax_client::MethodInfo;
     use serde_json::Value;
     use std::collections::HashMap;
     use std::time::Duration;
-    use tonic_gax::{Code, CodeSet, MethodInfo, RetrySettings};
+    use tonic_gax::{Code, CodeSet, RetrySettings};
     use tonic_gax_api_tests::asset::google::cloud::asset::v1::AssetServiceStubSettings;
     use tonic_gax_api_tests::published::google::cloud::asset::v1 as published;
     use tonic_gax_api_tests::redis::google::cloud::redis::v1::CloudRedisStubSettings;

@@ -1,10 +1,10 @@
 //! Long-running operations of whole APIs: generated clients find the types that protos name, wherever they are.
 
+use gax_client::longrunning::{Operation, operation};
 use gax_testing::{Reply, Script, VirtualServer};
 use googleapis_tonic_google_cloud_asset_v1::google::cloud::asset::v1 as published_types;
 use prost::Message;
 use prost_types::Any;
-use tonic_gax::longrunning::{Operation, operation};
 use tonic_gax_api_tests::own::google::cloud::asset::v1 as own;
 use tonic_gax_api_tests::own_published::google::cloud::asset::v1 as own_published;
 

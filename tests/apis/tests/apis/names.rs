@@ -35,7 +35,7 @@ fn a_message_and_a_client_that_differ_in_case_are_both_there() {
 #[test]
 fn every_kind_is_distinguished() {
     let kinds: Vec<MethodKind> =
-        edge::EdgesStubSettings::methods().iter().take(5).map(tonic_gax::MethodInfo::kind).collect();
+        edge::EdgesStubSettings::methods().iter().take(5).map(gax_client::MethodInfo::kind).collect();
     assert_eq!(
         kinds,
         [
@@ -51,7 +51,7 @@ fn every_kind_is_distinguished() {
 #[test]
 fn the_entry_for_everything_is_for_what_no_other_entry_has() {
     let names: Vec<&str> =
-        edge::EdgesStubSettings::methods().iter().take(6).map(tonic_gax::MethodInfo::codes_key).collect();
+        edge::EdgesStubSettings::methods().iter().take(6).map(gax_client::MethodInfo::codes_key).collect();
     assert_eq!(
         names,
         [

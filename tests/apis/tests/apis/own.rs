@@ -101,7 +101,7 @@ fn both_ways_give_the_same_settings() {
     assert_eq!(methods.len(), 11);
     let paged = methods.iter().filter(|method| method.kind() == MethodKind::Paged);
     assert_eq!(
-        paged.map(tonic_gax::MethodInfo::name).collect::<Vec<_>>(),
+        paged.map(gax_client::MethodInfo::name).collect::<Vec<_>>(),
         ["ListAssets", "SearchAllResources", "SearchAllIamPolicies"]
     );
 }

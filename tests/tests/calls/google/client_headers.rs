@@ -2,12 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::{layer, table};
+use gax_client::google::GoogleHeaders;
+use gax_table::RetryTable;
 use gax_testing::VirtualServer;
 use std::time::Duration;
 use tonic::codec::CompressionEncoding;
 use tonic::{Code, Request};
-use tonic_gax::google::GoogleHeaders;
-use tonic_gax::{Hedging, OperationError, RetryLayer, RetryTable};
+use tonic_gax::{Hedging, OperationError, RetryLayer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{
     AssetServiceClient as PlainClient, ListAssetsRequest,
 };
@@ -137,10 +138,10 @@ async fn what_is_turned_off_and_other_services_have_no_headers() {
 async fn the_layer_adds_headers_where_the_table_has_nothing_for_a_method() {
     let server = unavailable();
     let layer = RetryLayer::new(RetryTable::parse(r#"{"methodConfig": []}"#).unwrap());
-    let layer = layer.with_descriptors(DESCRIPTORS).unwrap();
     let plain = layer.clone().layer(server.channel());
     tonic_asset::AssetServiceClient::new(plain).get_feed(feed()).await.unwrap_err();
-    let google = layer.google_headers(GoogleHeaders::new()).layer(server.channel());
+    let google =
+        layer.headers(GoogleHeaders::new().for_descriptors(DESCRIPTORS).unwrap()).layer(server.channel());
     let status = tonic_asset::AssetServiceClient::new(google).get_feed(feed()).await.unwrap_err();
     assert_eq!(status.code(), Code::Unavailable);
     assert_eq!(OperationError::of(&status).unwrap().report().attempts().len(), 1);
@@ -154,7 +155,7 @@ fn the_version_of_tonic_is_the_one_that_is_compiled() {
     let manifest = include_str!("../../../../Cargo.toml");
     assert!(
         manifest.contains("\ntonic = { version = \"0.14."),
-        "change `TONIC` in src/google/method_headers.rs"
+        "change `TONIC` in crates/client/src/google/method_headers.rs"
     );
 }
 

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::{layer, table};
+use gax_client::google::GoogleHeaders;
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsLayer, CredentialsService};
 use gax_driver::report::Delivery;
 use gax_testing::VirtualServer;
@@ -10,7 +11,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::time::{sleep, timeout};
 use tonic::{Code, Request, Status};
-use tonic_gax::google::GoogleHeaders;
 use tonic_gax::{OperationError, OperationOptions, StopReason};
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     Row, TablesClient, TablesSettings, tables_client,

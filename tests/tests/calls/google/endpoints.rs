@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::table;
+use gax_client::google::ServiceEndpoint;
 use gax_testing::VirtualServer;
 use std::convert::Infallible;
 use std::future::ready;
@@ -9,7 +10,6 @@ use std::sync::{Arc, Mutex};
 use tonic::body::Body;
 use tonic::transport::Endpoint;
 use tonic::{Code, Status};
-use tonic_gax::google::ServiceEndpoint;
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{TablesClient, TablesSettings};
 use tonic_gax_tests::{Reply, Script};
 use tower::service_fn;

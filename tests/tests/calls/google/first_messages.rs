@@ -2,12 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::shapes::{layer, table};
+use gax_client::google::GoogleHeaders;
 use gax_testing::VirtualServer;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::Code;
-use tonic_gax::google::GoogleHeaders;
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::{
     Row, TableRequest, TablesClient, TablesSettings, tables_client,
 };

@@ -2,12 +2,12 @@
 #![expect(clippy::unwrap_used, clippy::indexing_slicing, reason = "what fails here fails a test")]
 
 use super::shapes::layer;
+use gax_client::google::GoogleHeaders;
 use gax_testing::VirtualServer;
 use std::future::Future;
 use tonic::Status;
 use tonic::transport::Channel;
 use tonic_gax::RetryService;
-use tonic_gax::google::GoogleHeaders;
 use tonic_gax_tests::generated::google_shapes::shapes::asset::v1 as asset;
 use tonic_gax_tests::generated::google_shapes::shapes::logging::v2 as logging;
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1 as routing;

@@ -5,8 +5,8 @@ use super::replies::{
     NAME, client, client_with, exported, exporting, fails, polls, replies, request, running, seen, server,
     with_error,
 };
+use gax_client::longrunning::LongRunningError;
 use gax_retry::{Code, RetrySettings};
-use tonic_gax::longrunning::LongRunningError;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_gax::AssetServiceStubSettingsBuilder;
 use tonic_gax_tests::{Reply, Script, VirtualClock, VirtualServer, ms};
 

@@ -5,10 +5,10 @@ use super::replies::{
     GET, NAME, START, any, client, client_with, done, exported, exporting, fails, polls, replies, request,
     running, seen, server, with_error, with_response,
 };
-use gax_retry::{Code, RetrySettings, StopReason};
-use tonic_gax::longrunning::{
+use gax_client::longrunning::{
     self, Any, LongRunningEnd, LongRunningError, Operation, PollingSettings, operation,
 };
+use gax_retry::{Code, RetrySettings, StopReason};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ExportAssetsResponse};
 use tonic_gax_tests::{Reply, VirtualServer, ms};
 

@@ -3,7 +3,7 @@
 use super::replies::{
     GET, NAME, START, client, exported, fails, polls, replies, request, running, seen, server,
 };
-use tonic_gax::longrunning::LongRunningError;
+use gax_client::longrunning::LongRunningError;
 use tonic_gax_tests::{Reply, Script, VirtualServer, ms};
 
 /// The first poll takes the place of the first call.

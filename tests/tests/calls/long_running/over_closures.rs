@@ -2,12 +2,13 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
 use super::replies::{NAME, exported, exporting, running, with_error};
+use gax_client::CallSettings;
+use gax_client::longrunning::{self, LongRunning, LongRunningError, Operation, PollingSettings};
 use gax_retry::{Code, CodeSet, RetrySettings, StopReason};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tonic::Status;
-use tonic_gax::longrunning::{self, LongRunning, LongRunningError, Operation, PollingSettings};
-use tonic_gax::{CallSettings, Compatibility, OperationError, OperationOptions};
+use tonic_gax::{Compatibility, OperationError, OperationOptions};
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ExportAssetsResponse};
 use tonic_gax_tests::{Recorder, VirtualClock, ms};
 

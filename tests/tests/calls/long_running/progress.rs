@@ -9,7 +9,7 @@ use tonic_gax_tests::{Script, VirtualServer};
 
 fn server(
     method: &str,
-    replies: impl IntoIterator<Item = tonic_gax::longrunning::Operation>,
+    replies: impl IntoIterator<Item = gax_client::longrunning::Operation>,
 ) -> VirtualServer {
     let mut replies = replies.into_iter().map(|operation| super::replies::replies(&operation));
     let start = replies.next().unwrap();

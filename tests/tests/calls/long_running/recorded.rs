@@ -8,12 +8,12 @@
 
 use super::replies::{GET, START, exported, request, running};
 use crate::rules::goldens::{cases, settings, us};
+use gax_client::longrunning::LongRunningError;
 use gax_retry::{Attempt, Code, CodeSet, Compatibility, RetrySettings, StopReason};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tonic::Request;
-use tonic_gax::longrunning::LongRunningError;
 use tonic_gax::{CallOptions, OperationOptions, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_gax::{
     AssetServiceClient, AssetServiceSettings, AssetServiceStubSettings,

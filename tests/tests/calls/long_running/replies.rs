@@ -1,12 +1,12 @@
 //! A server's replies, as the tests script them.
 #![expect(clippy::unwrap_used, reason = "a test fails by it")]
 
+use gax_client::longrunning::rpc::Status;
+use gax_client::longrunning::{Operation, operation};
 use prost::Message;
 use prost_types::Any;
 use std::time::Duration;
 use tonic::Code;
-use tonic_gax::longrunning::rpc::Status;
-use tonic_gax::longrunning::{Operation, operation};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_gax::AssetServiceClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ExportAssetsResponse};
 use tonic_gax_tests::generated::test::instances::v1::{Instance, OperationMetadata};

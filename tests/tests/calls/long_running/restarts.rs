@@ -22,7 +22,7 @@ struct Backend {
 }
 
 /// Our messages as those of the server.
-fn as_wire(operation: &tonic_gax::longrunning::Operation) -> Response<wire::Operation> {
+fn as_wire(operation: &gax_client::longrunning::Operation) -> Response<wire::Operation> {
     let encoded = prost::Message::encode_to_vec(operation);
     Response::new(prost::Message::decode(encoded.as_slice()).unwrap())
 }

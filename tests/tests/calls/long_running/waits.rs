@@ -1,8 +1,8 @@
 //! Polls that ask the server to wait.
 
 use super::replies::{GET, START, client_with, exported, fails, replies, request, running, seen};
+use gax_client::longrunning::WaitOperationRequest;
 use prost::Message as _;
-use tonic_gax::longrunning::WaitOperationRequest;
 use tonic_gax_tests::{Reply, Script, VirtualServer, ms};
 
 #[tokio::test(start_paused = true)]

@@ -1,8 +1,8 @@
 //! Tokens that come back.
 
 use super::shelf::{client, reply, rest, shelf, sized};
+use gax_client::paging::PageError;
 use tonic::Status;
-use tonic_gax::client::paging::PageError;
 use tonic_gax_tests::{Script, ms};
 
 fn repeated(token: &str, pages: u64) -> String {

@@ -1,10 +1,10 @@
 //! Pages over any client.
 
 use super::shelf::{shelf, sized};
+use gax_client::paging::{Page, PageError, PageToken, paginate};
 use std::cell::Cell;
 use std::fmt::Error;
 use tokio_stream::StreamExt as _;
-use tonic_gax::client::paging::{Page, PageError, PageToken, paginate};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicClient;
 use tonic_gax_tests::{Reply, Script, Setup, settings};

@@ -1,10 +1,10 @@
 //! Each page is an operation of its own, and a stream of items ends with the first that fails.
 
 use super::shelf::{asked, client, names, page, range, reply, rest, shelf, sized};
+use gax_client::paging::PageError;
 use tokio::time::timeout;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
-use tonic_gax::client::paging::PageError;
 use tonic_gax::{CallOptions, Code, RequestExt as _};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Beat, Reply, Script, error_report, ms, row, rows};

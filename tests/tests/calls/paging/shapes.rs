@@ -1,9 +1,9 @@
 //! Lists whose messages are not those of AIP-158.
 
+use gax_client::paging::{PageSource, Paged};
 use gax_testing::VirtualServer;
 use prost::Message;
 use tokio_stream::StreamExt as _;
-use tonic_gax::client::paging::{PageSource, Paged};
 use tonic_gax::settings::MethodKind;
 use tonic_gax_tests::generated::google::cloud::compute::test::v1 as shelves;
 use tonic_gax_tests::{Reply, Script};

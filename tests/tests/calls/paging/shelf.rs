@@ -1,10 +1,10 @@
 //! A list of assets, and a server that gives it page by page.
 
+use gax_client::Transport;
+use gax_client::paging::{PageSource, Paged};
 use gax_testing::VirtualServer;
 use prost::Message as _;
 use tonic::{Request, Response, Status};
-use tonic_gax::client::Transport;
-use tonic_gax::client::paging::{PageSource, Paged};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::{
     AssetService, AssetServiceServer,
 };

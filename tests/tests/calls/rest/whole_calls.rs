@@ -1,18 +1,18 @@
 //! All that generated clients do, over REST: pages, operations, hedging, resumed streams, observers; and other clients.
 
 use gax_batching::{BatchCall, Batcher};
+use gax_client::longrunning::{ListOperationsRequest, OperationsClient};
 use gax_driver::credentials::{AuthHeaders, Credentials, CredentialsService};
 use gax_rest::{HttpRule, RestOptions, RestTransport};
+use gax_streams::resumption::Resumption;
+use gax_table::RetryTable;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use tonic::{Code, Request};
-use tonic_gax::longrunning::{ListOperationsRequest, OperationsClient};
-use tonic_gax::resumption::Resumption;
 use tonic_gax::settings::BatchingSettings;
 use tonic_gax::{
     CallOptions, Code as GaxCode, Hedging, OperationOptions, OperationReport, RequestExt as _, RetryLayer,
-    RetryTable,
 };
 use tonic_gax_tests::generated::rest_shapes::DESCRIPTORS;
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_service_gax::{

@@ -2,11 +2,13 @@
 
 use bytes::Bytes;
 use gax_retry::Code;
+use gax_streams::ResumptionExt as _;
+use gax_streams::StreamReport;
+use gax_streams::resumption::Resumption;
 use gax_testing::{Beat, VirtualServer as Server};
 use tonic::transport::Channel;
 use tonic::{Request, Status};
-use tonic_gax::resumption::Resumption;
-use tonic_gax::{Note, RequestExt as _, RetryService, StreamReport};
+use tonic_gax::{Note, RetryService};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;

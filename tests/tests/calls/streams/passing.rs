@@ -2,9 +2,10 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, Compatibility, StopReason};
+use gax_table::RetryTable;
 use tokio_stream::StreamExt as _;
 use tonic::{Request, Status};
-use tonic_gax::{CallOptions, OperationError, RequestExt as _, RetryLayer, RetryTable};
+use tonic_gax::{CallOptions, OperationError, RequestExt as _, RetryLayer};
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient as TonicAssetClient;
 use tonic_gax_tests::generated::google::cloud::asset::v1::{ExportAssetsRequest, ListAssetsRequest};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;

@@ -3,15 +3,15 @@
 
 use gax_driver::observe::{OperationInfo, OperationObserver, OperationSummary};
 use gax_retry::{Code, Compatibility, Hedging, RetrySettings, StopReason};
+use gax_streams::ResumptionExt as _;
+use gax_streams::StreamReport;
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
 use gax_testing::{Reply, VirtualServer as Server};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{Request, Status};
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::{
-    Attempt, OperationError, OperationReport, RequestExt as _, StartedAttempt, StreamReport, note,
-};
+use tonic_gax::{Attempt, OperationError, OperationReport, StartedAttempt, note};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient, TalkSettings, TalkStubSettings};

@@ -2,15 +2,16 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{Code, RetrySettings, StopReason};
+use gax_streams::ResumptionExt as _;
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
+use gax_streams::subscription::SubscriptionStrategy;
 use gax_testing::VirtualServer as Server;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::transport::Channel;
 use tonic::{Code as TonicCode, Request, Status};
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::subscription::SubscriptionStrategy;
-use tonic_gax::{OperationError, RequestExt as _, note};
+use tonic_gax::{OperationError, note};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
@@ -187,7 +188,7 @@ async fn calls_at_once_have_a_strategy_each() {
     let client = TalkClient::with_settings(serve(&feed), settings);
     let one = client.listen(line(0)).await.unwrap().into_inner();
     let other = client.listen(line(0)).await.unwrap().into_inner();
-    let numbers = |stream: tonic_gax::client::ResponseStream<Line>| async {
+    let numbers = |stream: gax_client::ResponseStream<Line>| async {
         stream.map(|line| line.unwrap().count).collect::<Vec<_>>().await
     };
     assert_eq!(tokio::join!(numbers(one), numbers(other)), (vec![1, 11], vec![2, 12]));
@@ -230,8 +231,8 @@ async fn a_limit_of_one_s_own_is_final_and_a_server_s_is_not() {
 fn streams_can_be_shared_between_threads() {
     fn is_shared<T: Send + Sync>() {}
     is_shared::<tonic::Streaming<Line>>();
-    is_shared::<tonic_gax::client::ResponseStream<Line>>();
-    is_shared::<tonic_gax::subscription::Subscription<Witness>>();
+    is_shared::<gax_client::ResponseStream<Line>>();
+    is_shared::<gax_streams::subscription::Subscription<Witness>>();
 }
 
 impl SubscriptionStrategy for Witness {

@@ -1,7 +1,10 @@
 //! Subscriptions over the generated client, tonic's own over the layer, and tonic's own alone.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_client::CallSettings;
 use gax_retry::{Code, RetrySettings, StopReason};
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
+use gax_streams::subscription::{Ended, Opening, Subscriber, Subscription, SubscriptionStrategy, Update};
 use gax_testing::VirtualServer as Server;
 use std::collections::VecDeque;
 use std::pin::Pin;
@@ -11,9 +14,7 @@ use tokio_stream::{Stream, StreamExt as _};
 use tonic::codegen::BoxStream;
 use tonic::transport::Channel;
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::subscription::{Ended, Opening, Subscriber, Subscription, SubscriptionStrategy, Update};
-use tonic_gax::{CallSettings, Note, OperationError, OperationOptions, RetryService, note};
+use tonic_gax::{Note, OperationError, OperationOptions, RetryService, note};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::{Talk, TalkServer};
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};

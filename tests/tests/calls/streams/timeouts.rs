@@ -1,19 +1,18 @@
 //! Wait and idle timeouts of streams: by settings and by tables, over any client, and where they make no sense.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
-use gax_driver::live::SettingsHandle;
+use gax_client::CallSettings;
 use gax_retry::{Code, RetrySettings, StopReason};
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
+use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
+use gax_streams::{ResumptionExt as _, StreamReport, Streams};
+use gax_table::RetryTable;
+use gax_table::live::SettingsHandle;
 use gax_testing::VirtualServer as Server;
 use std::time::Duration;
 use tonic::codec::CompressionEncoding::Gzip;
 use tonic::{Request, Status};
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
-use tonic_gax::{
-    Attempt, CallSettings, OperationError, OperationReport, RequestExt as _, RetryLayer, RetryTable,
-    StreamReport, note,
-};
-use tonic_gax_tests::generated::DESCRIPTORS;
+use tonic_gax::{Attempt, OperationError, OperationReport, RetryLayer, note};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{
@@ -141,7 +140,7 @@ fn table() -> RetryTable {
 
 #[tokio::test(start_paused = true)]
 async fn a_table_has_timeouts_for_streams_over_a_layer() {
-    let layer = RetryLayer::new(table()).with_descriptors(DESCRIPTORS).unwrap();
+    let layer = RetryLayer::new(table()).facts(&tonic_gax_tests::generated::facts()).streams(Streams);
     let feed = Feed::new([vec![Hang], lines([1], [Hang])]);
     let mut client = TonicTalkClient::new(layer.layer(serve(&feed).channel()));
     let response = client.listen(line(0)).await.unwrap();
@@ -163,9 +162,25 @@ async fn a_table_has_timeouts_for_streams_over_a_layer() {
     assert_eq!(ended(&stream.message().await.unwrap_err()), (tonic::Code::Aborted, LEFT_ALONE));
 }
 
+/// They are never ignored.
+#[tokio::test(start_paused = true)]
+async fn a_layer_that_cannot_keep_the_timeouts_of_streams_says_what_to_add() {
+    let layer = RetryLayer::new(table()).facts(&tonic_gax_tests::generated::facts());
+    let feed = Feed::new([lines([1], [])]);
+    let mut client = TonicTalkClient::new(layer.layer(serve(&feed).channel()));
+    let status = client.listen(line(0)).await.unwrap_err();
+    assert_eq!(status.code(), tonic::Code::InvalidArgument);
+    assert!(status.message().contains("add .streams(gax_streams::Streams) to the layer"), "{status}");
+    assert_eq!(feed.asked(), []);
+    // The resumption of a call keeps them by itself, and other methods have none.
+    let request = Request::new(line(0)).with_resumption(by_number());
+    let mut stream = client.listen(request).await.unwrap().into_inner();
+    assert_eq!(stream.message().await.unwrap(), Some(line(1)));
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stream_that_resumes_over_a_layer_has_the_table_s_timeouts() {
-    let layer = RetryLayer::new(table()).with_descriptors(DESCRIPTORS).unwrap();
+    let layer = RetryLayer::new(table()).facts(&tonic_gax_tests::generated::facts()).streams(Streams);
     let feed = Feed::new([lines([1], [Hang]), lines([2], [])]);
     let mut client = TonicTalkClient::new(layer.layer(serve(&feed).channel()));
     let request = Request::new(line(0)).with_resumption(by_number());
@@ -188,7 +203,7 @@ async fn a_layer_watches_what_it_knows_for_a_stream_and_can_read() {
         assert_eq!(stream.message().await.unwrap(), Some(line(number)));
     }
 
-    let layer = RetryLayer::new(table()).with_descriptors(DESCRIPTORS).unwrap();
+    let layer = RetryLayer::new(table()).facts(&tonic_gax_tests::generated::facts()).streams(Streams);
     let feed = Feed::new([lines([1], [Act::Wait(500), Act::Line(2)])]);
     let compressing = TalkServer::new(feed.clone()).send_compressed(Gzip);
     let server = Server::serving(compressing, Script::new());
@@ -207,7 +222,7 @@ async fn a_table_that_is_replaced_has_other_timeouts() {
     let handle = SettingsHandle::new(RetryTable::builder().build().unwrap());
     let server = |feed: &Feed| serve(feed).channel();
     let feed = Feed::new([lines([], [Act::Wait(400), Act::Line(1)]), vec![Hang], lines([1], [])]);
-    let client = TalkClient::with_settings(server(&feed), TalkSettings::default().with_handle(&handle));
+    let client = TalkClient::with_settings(server(&feed), TalkSettings::default().live(&handle));
     let message = || async {
         let mut stream = client.listen(line(0)).await.unwrap().into_inner();
         (stream.message().await.unwrap(), feed.asked().len())
@@ -218,7 +233,7 @@ async fn a_table_that_is_replaced_has_other_timeouts() {
     // The program's own goes before it.
     let mut stub = TalkStubSettings::builder();
     stub.listen().set_wait_timeout(ms(450));
-    let settings = TalkSettings::create(stub.build().unwrap()).with_handle(&handle);
+    let settings = TalkSettings::create(stub.build().unwrap()).live(&handle);
     let feed = Feed::new([lines([], [Act::Wait(400), Act::Line(1), Hang])]);
     let client = TalkClient::with_settings(server(&feed), settings);
     let mut stream = client.listen(line(0)).await.unwrap().into_inner();

@@ -3,6 +3,8 @@
 use super::clients::{Client, Connector, End};
 use super::server::{Ledger, Server};
 use bytes::Bytes;
+use gax_client::longrunning::LongRunningError;
+use gax_streams::resumption::Resumption;
 use gax_testing::{Pipes, VirtualServer};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -10,8 +12,6 @@ use std::task::{Context, Poll};
 use tonic::Status;
 use tonic::body::Body;
 use tonic::codec::CompressionEncoding::Gzip;
-use tonic_gax::longrunning::LongRunningError;
-use tonic_gax::resumption::Resumption;
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::Flat;
 use tonic_gax_tests::generated::rest_shapes::rest::everything::v1::everything_service_gax::{
     EverythingServiceClient, EverythingServiceSettings,

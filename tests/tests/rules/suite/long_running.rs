@@ -2,8 +2,8 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::attempts::{Attempts, NO_CREDENTIALS, ONE_AT_A_TIME, ONE_MESSAGE, Running, exempt, passes};
+use gax_client::longrunning::{self, LongRunning, Operation, PollingSettings};
 use gax_testing::{SuitePart, TestedTransport, Trial};
-use tonic_gax::longrunning::{self, LongRunning, Operation, PollingSettings};
 
 struct Polls;
 

@@ -3,13 +3,14 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::attempts::{Running, exempt, passes, status};
+use gax_client::ResponseStream;
+use gax_streams::ResumptionExt as _;
+use gax_streams::StreamReport;
+use gax_streams::resumption::Resumption;
 use gax_testing::{SuitePart, TestedAttempt, TestedTransport, Trial, VirtualServer};
 use tokio_stream::{Stream, StreamExt as _};
 use tonic::{IntoRequest as _, Request, Response, Status};
-use tonic_gax::StreamReport;
-use tonic_gax::client::ResponseStream;
-use tonic_gax::resumption::Resumption;
-use tonic_gax::{OperationError, OperationReport, RequestExt as _};
+use tonic_gax::{OperationError, OperationReport};
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicTalkClient;
 use tonic_gax_tests::generated::test::talk::v1::talk_server::TalkServer;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};

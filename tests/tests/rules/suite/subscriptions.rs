@@ -2,12 +2,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::attempts::{Attempts, NO_CREDENTIALS, Running, exempt, passes};
+use gax_client::CallSettings;
+use gax_streams::resumption::{Processed, Resume, StreamResumption};
+use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
 use gax_testing::{SuitePart, TestedTransport, Trial};
 use tokio_stream::StreamExt as _;
 use tonic::{Response, Status};
-use tonic_gax::CallSettings;
-use tonic_gax::resumption::{Processed, Resume, StreamResumption};
-use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy};
 
 struct Subscriptions {
     are_open: bool,

@@ -3,12 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::network::{Network, list};
+use gax_client::Transport;
 use gax_connection::{Connection, ConnectionBuilder, Picker};
 use gax_testing::{Direction, Resolution, ScriptedResolver};
 use std::net::SocketAddr;
 use std::time::Duration;
 use tokio::task::JoinSet;
-use tonic_gax::client::Transport;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{

@@ -1,6 +1,7 @@
 //! Several endpoints over real sockets: they drain, are killed, move, are dead or slow.
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
+use gax_client::Transport;
 use gax_connection::{Address, AddressList, Connection, Ejection, Picker};
 use gax_driver::observe::{ConnectionChange, ConnectionEvent, OperationObserver};
 use gax_testing::{Resolution, ScriptedResolver};
@@ -10,7 +11,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic_gax::RetrySettings;
-use tonic_gax::client::Transport;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_server::AssetServiceServer;
 use tonic_gax_tests::{

@@ -4,11 +4,11 @@
 use super::network::{Host, Network};
 use gax_connection::{Connection, ConnectionBuilder, Ejection, Picker};
 use gax_driver::report::DelayType;
+use gax_streams::resumption::Resumption;
 use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic::Status;
 use tonic_gax::RetrySettings;
-use tonic_gax::resumption::Resumption;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::generated::google::cloud::asset::v1::asset_service_client::AssetServiceClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};

@@ -74,7 +74,7 @@ async fn calls_of_methods_whose_table_says_so_wait() {
     {
         let (connection, _) = refused();
         let table = format!(r#"{{"methodConfig": [{{"name": [{{}}], "timeout": "30s"{says}}}]}}"#);
-        let layer = tonic_gax::RetryLayer::new(tonic_gax::RetryTable::parse(&table).unwrap());
+        let layer = tonic_gax::RetryLayer::new(gax_table::RetryTable::parse(&table).unwrap());
         let service = tower_layer::Layer::layer(&layer, connection.connect_lazy().unwrap());
         let start = VirtualClock::start();
         let error =

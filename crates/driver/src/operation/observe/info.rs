@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A transport, as observers see it: its name, and what they can expect of it. Equal by name.
 ///
-/// Each transport has its own: `tonic_gax::grpc::GRPC`, `gax_http::HTTP`, `tonic_gax::longrunning::LONG_RUNNING`.
+/// Each transport has its own: `tonic_gax::grpc::GRPC`, `gax_http::HTTP`, `gax_client::longrunning::LONG_RUNNING`.
 #[derive(Debug, Clone, Copy)]
 #[must_use]
 pub struct Transport {

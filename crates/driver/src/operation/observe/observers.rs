@@ -1,6 +1,7 @@
 //! Who is notified of the operations of a client or layer.
 #![allow(missing_docs, reason = "for the crates of this repository alone")]
 
+use crate::live_policies::LivePolicies;
 use crate::operation::observe::info::{OperationInfo, full_method};
 use crate::operation::observe::observer::OperationObserver;
 use crate::operation::observe::on_retry::{OnRetry, Retry};
@@ -53,10 +54,9 @@ impl Observers {
         Self { registered: Some(HashSet::new()), ..self.clone() }
     }
 
-    /// The settings are those of that handle.
-    #[cfg(feature = "tables")]
-    pub fn follow(&mut self, handle: &crate::live::SettingsHandle) {
-        self.watch = Some(Arc::clone(handle.watch_state()));
+    /// The settings are those policies.
+    pub fn follow(&mut self, live: &LivePolicies) {
+        self.watch = Some(Arc::clone(live.watch_state()));
     }
 
     /// Whether the settings' file is watched; `None`: they have none.

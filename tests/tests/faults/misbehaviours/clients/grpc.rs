@@ -3,7 +3,7 @@
 use crate::faults::misbehaviours::clients::client::{Calls, End};
 use crate::faults::misbehaviours::clients::connector::Connector;
 use crate::faults::misbehaviours::clients::settings::{layer, talk};
-use tonic_gax::client::Transport;
+use gax_client::Transport;
 use tonic_gax_tests::generated::test::talk::v1::talk_client::TalkClient as TonicClient;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 

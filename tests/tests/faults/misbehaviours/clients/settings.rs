@@ -1,8 +1,10 @@
 //! The settings of all clients.
 
 use crate::faults::misbehaviours::clients::connector::Connector;
+use gax_client::CallSettings;
+use gax_table::RetryTable;
 use std::time::Duration;
-use tonic_gax::{CallSettings, Code, CodeSet, OperationOptions, RetryLayer, RetrySettings, RetryTable};
+use tonic_gax::{Code, CodeSet, OperationOptions, RetryLayer, RetrySettings};
 use tonic_gax_tests::generated::test::talk::v1::{TalkSettings, TalkStubSettings};
 use tonic_gax_tests::ms;
 

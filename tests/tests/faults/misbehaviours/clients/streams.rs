@@ -3,12 +3,13 @@
 use crate::faults::misbehaviours::clients::client::{Calls, End};
 use crate::faults::misbehaviours::clients::settings::{CODES, settings, talk};
 use crate::faults::misbehaviours::server::LENGTH;
+use gax_client::CallSettings;
+use gax_client::Transport;
+use gax_streams::resumption::{Processed, Resume, Resumption, StreamResumption};
+use gax_streams::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
 use tokio_stream::StreamExt as _;
 use tonic::Status;
-use tonic_gax::client::Transport;
-use tonic_gax::resumption::{Processed, Resume, Resumption, StreamResumption};
-use tonic_gax::subscription::{Ended, Opening, Subscriber, SubscriptionStrategy, Update};
-use tonic_gax::{CallSettings, OperationOptions};
+use tonic_gax::OperationOptions;
 use tonic_gax_tests::generated::test::talk::v1::{Line, TalkClient};
 use tonic_gax_tests::ms;
 

@@ -1,0 +1,277 @@
+//! Why a long-running operation has no response for its caller.
+
+use crate::client::lro::generated::google::longrunning::{Operation, operation};
+use crate::client::lro::generated::google::rpc;
+use crate::client::lro::types::{MessageType, WrongType};
+use gax_driver::OperationReport;
+use gax_retry::{Code, StopReason};
+use gax_text::{Escaped, Human};
+use prost::{Message, Name};
+use std::error::Error;
+use std::fmt;
+use tonic::Status;
+
+/// Why a long-running operation has no response for its caller.
+///
+/// In the first three cases the operation may continue at the server: its [name](LongRunningEnd::name) is all that it takes to
+/// ask for it again, in this process or in another one. The server is notified of none of them, and none has a
+/// status that no server sent.
+///
+/// # Examples
+///
+/// ```
+/// use gax_client::longrunning::LongRunningError;
+///
+/// /// The operation to ask for later.
+/// fn goes_on(error: &LongRunningError) -> Option<&str> {
+///     match error {
+///         LongRunningError::PollingTimedOut(end) | LongRunningError::PollFailed(end) => Some(end.name()),
+///         _ => None,
+///     }
+/// }
+/// # let _ = goes_on;
+/// ```
+#[derive(Clone)]
+#[non_exhaustive]
+pub enum LongRunningError {
+    /// The first call failed, so that there is no name to poll. Whether the server has started anything is what the
+    /// [status](LongRunningEnd::status) says.
+    NotStarted(LongRunningEnd),
+    /// A poll failed, and its own retries did not help. The operation continues.
+    PollFailed(LongRunningEnd),
+    /// The polling settings allow no further poll: [`limit`](LongRunningEnd::limit) says which one. The operation continues.
+    PollingTimedOut(LongRunningEnd),
+    /// The operation is done, and has failed: with the [code](LongRunningEnd::code), message and
+    /// [details](LongRunningEnd::details) that the server gave it. To poll it again is of no use.
+    Failed(LongRunningEnd),
+    /// The operation is done, and has neither a response nor an error. (Of an operation whose response is
+    /// `google.protobuf.Empty` that is no error.)
+    NoResult(LongRunningEnd),
+    /// The operation is done, and its response is not of the type that the RPC names.
+    UnexpectedResponse(LongRunningEnd),
+    /// The handle was awaited before, and gave its result then. Nothing was sent.
+    ResultTaken(LongRunningEnd),
+}
+
+/// The last that was known of an operation when its polling ended.
+#[derive(Clone)]
+pub struct LongRunningEnd {
+    inner: Box<Inner>,
+}
+
+#[derive(Clone)]
+struct Inner {
+    name: String,
+    operation: Option<Operation>,
+    status: Option<Status>,
+    wrong: Option<WrongType>,
+    report: OperationReport,
+}
+
+impl LongRunningEnd {
+    pub(super) fn new(
+        name: &str,
+        operation: Option<&Operation>,
+        status: Option<Status>,
+        report: OperationReport,
+    ) -> Self {
+        let inner =
+            Inner { name: name.to_owned(), operation: operation.cloned(), status, wrong: None, report };
+        Self { inner: Box::new(inner) }
+    }
+
+    pub(super) fn with_wrong_type(mut self, wrong: WrongType) -> Self {
+        self.inner.wrong = Some(wrong);
+        self
+    }
+
+    /// The operation's name, with which it is resumed; empty if the server has not given one.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.inner.name
+    }
+
+    /// The operation as its server described it last; `None` if it never did.
+    #[must_use]
+    pub fn operation(&self) -> Option<&Operation> {
+        self.inner.operation.as_ref()
+    }
+
+    /// The last metadata; `None` if there is none, or none of that type.
+    #[must_use]
+    pub fn metadata<M: Message + Default + Name>(&self) -> Option<M> {
+        let any = self.operation()?.metadata.as_ref()?;
+        any.to_msg().ok()
+    }
+
+    /// The last metadata of that type, by its full name, for types that don't know their own; `None` if there is none, or none
+    /// of that type.
+    #[must_use]
+    pub fn metadata_as<M: Message + Default>(&self, name: &str) -> Option<M> {
+        let any = self.operation()?.metadata.as_ref()?;
+        MessageType::of(name.to_owned()).read(any).ok()
+    }
+
+    /// The status of the call that failed; `None` if none did. Polling that timed out has one if the last poll was refused, and
+    /// the time left did not allow to retry it.
+    #[must_use]
+    pub fn status(&self) -> Option<&Status> {
+        self.inner.status.as_ref()
+    }
+
+    /// The error of an operation that has failed, as its server gave it.
+    #[must_use]
+    pub fn error(&self) -> Option<&rpc::Status> {
+        match self.operation()?.result.as_ref()? {
+            operation::Result::Error(error) => Some(error),
+            operation::Result::Response(_) => None,
+        }
+    }
+
+    /// The code of an operation that has failed, or else of the call that did; `None` where neither has.
+    #[must_use]
+    pub fn code(&self) -> Option<Code> {
+        match (self.error(), self.status()) {
+            (Some(error), _) => Some(Code::from_wire(error.code)),
+            (None, Some(status)) => Some(Code::from_wire(status.code().into())),
+            (None, None) => None,
+        }
+    }
+
+    /// The details of the operation's error: messages for programs.
+    #[must_use]
+    pub fn details(&self) -> &[prost_types::Any] {
+        self.error().map_or(&[], |error| &error.details)
+    }
+
+    /// The limit that allowed no further poll: the total timeout of the polling settings, or their number of attempts. `None`
+    /// if another reason ended it.
+    #[must_use]
+    pub fn limit(&self) -> Option<StopReason> {
+        self.report().stop_reason().filter(|reason| is_limit(*reason))
+    }
+
+    /// The first call and each poll, a row for each. A call's own attempts are in the report of its status.
+    #[must_use]
+    pub fn report(&self) -> &OperationReport {
+        &self.inner.report
+    }
+
+    fn write_name(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.name() {
+            "" => f.write_str("the operation"),
+            name => write!(f, "{}", Escaped(name)),
+        }
+    }
+
+    fn write_status(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.status() {
+            Some(status) => {
+                let code = Code::from_wire(status.code().into());
+                write!(f, ": {code}: {}", Escaped(status.message()))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// Whether polling ends for that reason although nothing has failed.
+pub(super) fn is_limit(reason: StopReason) -> bool {
+    matches!(
+        reason,
+        StopReason::TotalTimeout | StopReason::MaxAttempts | StopReason::NoLimits | StopReason::Cancelled
+    )
+}
+
+impl LongRunningError {
+    /// The last that was known of the operation.
+    #[must_use]
+    pub fn end(&self) -> &LongRunningEnd {
+        match self {
+            Self::NotStarted(end)
+            | Self::PollFailed(end)
+            | Self::PollingTimedOut(end)
+            | Self::Failed(end)
+            | Self::NoResult(end)
+            | Self::UnexpectedResponse(end)
+            | Self::ResultTaken(end) => end,
+        }
+    }
+}
+
+impl fmt::Display for LongRunningError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = self.end();
+        match self {
+            Self::NotStarted(_) => {
+                write!(f, "{} started no operation", Escaped(end.report().method()))?;
+                end.write_status(f)
+            }
+            Self::PollFailed(_) => {
+                end.write_name(f)?;
+                f.write_str(" can't be polled")?;
+                end.write_status(f)?;
+                f.write_str(" (it may continue on the server; resume it by its name)")
+            }
+            Self::PollingTimedOut(_) => {
+                end.write_name(f)?;
+                write!(f, " is not done after {}", Human(end.report().elapsed()))?;
+                if let Some(limit) = end.limit() {
+                    write!(f, ", and no poll follows ({limit})")?;
+                }
+                if end.status().is_some() {
+                    f.write_str("; the last poll failed")?;
+                    end.write_status(f)?;
+                }
+                f.write_str("; it continues on the server, and can be resumed by its name")
+            }
+            Self::Failed(_) => {
+                end.write_name(f)?;
+                let error = end.error().cloned().unwrap_or_default();
+                write!(f, " failed: {}: {}", Code::from_wire(error.code), Escaped(&error.message))
+            }
+            Self::NoResult(_) => {
+                end.write_name(f)?;
+                f.write_str(" is done and has neither a response nor an error")
+            }
+            Self::UnexpectedResponse(_) => {
+                end.write_name(f)?;
+                f.write_str(" is done, and its response can't be read")?;
+                match &end.inner.wrong {
+                    Some(wrong) => write!(f, ": {wrong}"),
+                    None => Ok(()),
+                }
+            }
+            Self::ResultTaken(_) => {
+                f.write_str("the result of ")?;
+                end.write_name(f)?;
+                f.write_str(" was returned before: await its handle only once")
+            }
+        }
+    }
+}
+
+/// One line.
+impl fmt::Debug for LongRunningError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("LongRunningError").field(&format_args!("{self}")).finish()
+    }
+}
+
+/// Short: without the report and the messages.
+impl fmt::Debug for LongRunningEnd {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("LongRunningEnd")
+            .field("name", &self.name())
+            .field("code", &self.code())
+            .field("limit", &self.limit())
+            .finish_non_exhaustive()
+    }
+}
+
+impl Error for LongRunningError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        // The status itself is in the text.
+        self.end().status().and_then(Error::source)
+    }
+}

@@ -1,0 +1,165 @@
+//! Polling over any client.
+
+use crate::client::lro::config::{Config, First};
+use crate::client::lro::generated::google::longrunning::Operation;
+use crate::client::lro::handle::{LongRunning, resume};
+use crate::client::lro::polling_settings::{Notify, PollingSettings};
+use crate::client::lro::server::{BoxCall, OperationsServer};
+use gax_driver::__house::{earlier, until};
+use gax_driver::closure::Retried;
+use gax_driver::protocol::Name;
+use gax_driver::{OperationError, RetryError, Retryer};
+use gax_retry::{CodeSet, StartedAttempt};
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::task::{Context, Poll};
+use std::time::Duration;
+use tokio::time::Instant;
+use tonic::Status;
+
+/// Polls a long-running operation by its name, over any client, until it is done.
+///
+/// `get` asks for the operation as it is now: a `GetOperation` of whatever client you have. It is called immediately and then as
+/// the settings say; each poll is a separate operation, which is retried as [`each_poll`](PollingSettings::each_poll) says. Give
+/// [`RetrySettings`](tonic_gax::RetrySettings) for the polling alone, or [`PollingSettings`] for more.
+///
+/// The result has messages as they are; [`typed`](LongRunning::typed) gives them their types. Where the name came from makes
+/// no difference: the process that started the operation may be gone.
+///
+/// # Errors
+///
+/// See [`LongRunningError`](crate::longrunning::LongRunningError).
+///
+/// # Panics
+///
+/// A panic of `get` is the caller's.
+///
+/// # Examples
+///
+/// ```
+/// use std::time::Duration;
+/// use tonic_gax::RetrySettings;
+/// use gax_client::longrunning::{self, LongRunningError, Operation};
+///
+/// # tokio::runtime::Builder::new_current_thread().enable_time().start_paused(true).build()?.block_on(async {
+/// let settings = RetrySettings::builder()
+///     .initial_retry_delay(Duration::from_secs(1))
+///     .total_timeout(Duration::from_secs(10))
+///     .build()?;
+/// let backup = longrunning::poll("operations/backup-7", &settings, |name| async move {
+///     Ok(Operation { name, ..Operation::default() })
+/// });
+/// let Err(LongRunningError::PollingTimedOut(end)) = backup.await else { panic!() };
+/// assert_eq!(end.name(), "operations/backup-7");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// # })?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn poll<F, Fut>(name: impl Into<String>, settings: impl Into<PollingSettings>, get: F) -> LongRunning
+where
+    F: FnMut(String) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<Operation, Status>> + Send + 'static,
+{
+    let settings: PollingSettings = settings.into();
+    let observers = settings.options.observers.shared();
+    let called = Name::from(settings.name.clone());
+    let config = Config::new(called, First::Poll, &settings.polling, &settings.options, observers)
+        .cancelling(settings.cancels && settings.cancel.is_some());
+    let server = ClosureServer { get: Arc::new(Mutex::new(get)), settings };
+    resume(Box::new(server), name.into(), Arc::new(config))
+}
+
+/// The calls of closures.
+struct ClosureServer<F> {
+    /// One call at a time is made of it, so that no caller waits for the lock.
+    get: Arc<Mutex<F>>,
+    settings: PollingSettings,
+}
+
+impl<F> ClosureServer<F> {
+    /// Runs one poll, which is over by that deadline.
+    fn retryer(&self, deadline: Option<Instant>) -> Retryer<CodeSet> {
+        let PollingSettings { each_poll, options, name, .. } = &self.settings;
+        let each = each_poll.retry_settings();
+        let total = earlier(each.total_timeout(), deadline.map(until));
+        let each = each.to_builder().total_timeout(total).build_unchecked();
+        Retryer::new(&each, each_poll.retryable_codes()).options(options.clone()).named(name.clone())
+    }
+
+    /// Calls what the setter of that name has set; it is retried as a poll is.
+    fn notify(
+        &self,
+        call: Option<&Notify>,
+        name: &str,
+        deadline: Option<Instant>,
+        setter: &str,
+    ) -> BoxCall<()> {
+        let Some(call) = call.map(Arc::clone) else {
+            let message = format!("no call for this is configured: set PollingSettings::{setter}");
+            return Box::pin(std::future::ready(Err(Status::unimplemented(message))));
+        };
+        let (retryer, name) = (self.retryer(deadline), name.to_owned());
+        Box::pin(
+            async move { retried(retryer, move |_: StartedAttempt| Notification(call(name.clone()))).await },
+        )
+    }
+}
+
+impl<F, Fut> OperationsServer for ClosureServer<F>
+where
+    F: FnMut(String) -> Fut + Send + 'static,
+    Fut: Future<Output = Result<Operation, Status>> + Send + 'static,
+{
+    fn get(&mut self, name: &str, deadline: Option<Instant>) -> BoxCall<Operation> {
+        let (get, retryer, name) = (Arc::clone(&self.get), self.retryer(deadline), name.to_owned());
+        Box::pin(async move {
+            let call = |_: StartedAttempt| {
+                let mut get = get.lock().unwrap_or_else(PoisonError::into_inner);
+                get(name.clone())
+            };
+            retried(retryer, call).await
+        })
+    }
+
+    /// A closure gets the operation as it is.
+    fn wait(&mut self, name: &str, _: Duration, deadline: Option<Instant>) -> BoxCall<Operation> {
+        self.get(name, deadline)
+    }
+
+    fn cancel(&mut self, name: &str, deadline: Option<Instant>) -> BoxCall<()> {
+        self.notify(self.settings.cancel.as_ref(), name, deadline, "with_cancel")
+    }
+
+    fn delete(&mut self, name: &str) -> BoxCall<()> {
+        self.notify(self.settings.delete.as_ref(), name, None, "with_delete")
+    }
+}
+
+/// A call that notifies the server. Of a bare box the compiler can't show that a future which holds it is `Send`.
+struct Notification(BoxCall<()>);
+
+impl Future for Notification {
+    type Output = Result<(), Status>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        self.0.as_mut().poll(cx)
+    }
+}
+
+/// The value of a call, which is one operation.
+async fn retried<T, F, Fut>(retryer: Retryer<CodeSet>, call: F) -> Result<T, Status>
+where
+    F: FnMut(StartedAttempt) -> Fut,
+    Fut: Future<Output = Result<T, Status>>,
+{
+    retryer.run(call).await.map(Retried::into_value).map_err(status_of)
+}
+
+/// The status of a poll that failed, with its report.
+fn status_of(error: RetryError<Status>) -> Status {
+    let report = error.report().clone();
+    let mut status =
+        error.into_last().unwrap_or_else(|| Status::deadline_exceeded("the poll used all of its time"));
+    status.set_source(Arc::new(OperationError::new(report, None)));
+    status
+}

@@ -1,0 +1,162 @@
+//! The settings of a generated client.
+
+use crate::google::{GoogleHeaders, ServiceEndpoint, ServiceInfo};
+use crate::settings::client_config::ClientConfig;
+use crate::settings::stub_settings::StubSettings;
+use gax_driver::{OperationOptions, RetryBudgets};
+use std::fmt;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+/// The settings of a generated client: those of its RPCs, and the options of all calls.
+///
+/// Each generated client has a type alias, such as `AssetServiceSettings`. `S` is the type of its RPCs' settings,
+/// `AssetServiceStubSettings`. Create it from those with [`create`](Self::create) or `From`, or use `Default` for the settings of the
+/// retry table. Each setter returns the changed settings. Clones share the retry budget and the observers.
+#[derive(Clone)]
+#[must_use]
+pub struct ClientSettings<S> {
+    pub(crate) config: ClientConfig,
+    stub: PhantomData<fn() -> S>,
+}
+
+/// As their config, without the type of the RPCs' settings.
+impl<S> fmt::Debug for ClientSettings<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.config.fmt(f)
+    }
+}
+
+/// The settings of a service's RPCs, for generated code alone.
+pub trait ServiceStub {
+    /// The config that a client with these settings starts with.
+    fn into_config(self) -> ClientConfig;
+}
+
+/// The settings of the RPCs of a service of Google's, for generated code alone.
+pub trait GoogleStub: ServiceStub {
+    /// The service.
+    const SERVICE: &'static ServiceInfo;
+}
+
+impl ServiceStub for StubSettings {
+    fn into_config(self) -> ClientConfig {
+        ClientConfig::new(self)
+    }
+}
+
+/// The config of settings, for transports that a client's generated code makes.
+pub fn config_of<S>(settings: &mut ClientSettings<S>) -> &mut ClientConfig {
+    &mut settings.config
+}
+
+impl<S: ServiceStub> ClientSettings<S> {
+    /// Settings with these for the RPCs.
+    pub fn create(stub_settings: S) -> Self {
+        Self { config: stub_settings.into_config(), stub: PhantomData }
+    }
+}
+
+/// The settings of the retry table.
+impl<S: ServiceStub + Default> Default for ClientSettings<S> {
+    fn default() -> Self {
+        Self::create(S::default())
+    }
+}
+
+impl<S: ServiceStub> From<S> for ClientSettings<S> {
+    fn from(stub_settings: S) -> Self {
+        Self::create(stub_settings)
+    }
+}
+
+impl<S: GoogleStub> ClientSettings<S> {
+    /// Where the service is: at the host that its proto names, unless another address or universe is set. A client's `connect` takes
+    /// it.
+    pub fn endpoint() -> ServiceEndpoint {
+        S::SERVICE.endpoint()
+    }
+
+    /// The headers for Google's servers, which are sent with every attempt. Default: what requests are routed by, and the versions
+    /// of the libraries and of the API.
+    pub fn with_google_headers(mut self, headers: GoogleHeaders) -> Self {
+        self.config.google = headers;
+        self
+    }
+}
+
+impl<S> ClientSettings<S> {
+    /// Sets options over the ones that were set before: whose rules turn settings into attempts, the retry budget that all RPCs share,
+    /// observers, reports, jitter and more. Clones of these settings share the budget, and so do the clients made of them. Default: the
+    /// rules and the throttling of the retry table.
+    pub fn with_options(mut self, options: OperationOptions) -> Self {
+        self.config.options.set(options);
+        self
+    }
+
+    /// Shares one retry budget with everything that calls this server, through `budgets`. The first client or layer to come
+    /// provides the server's budget, and all others use that one. Set
+    /// [options](Self::with_options) with a budget of the client's own before this.
+    pub fn with_server_retry_budget(self, budgets: &RetryBudgets, server: &str) -> Self {
+        let own = self.config.options.budget_over(self.config.table_budget.clone());
+        self.with_options(OperationOptions::new().retry_budget(budgets.share(server, own)))
+    }
+
+    /// The longest request, in bytes, that is buffered for replay; a longer one is sent once. Default: 4 MiB + 64 KiB. With
+    /// zero, no request is retried.
+    pub fn with_max_replay_bytes(mut self, bytes: usize) -> Self {
+        self.config.limits.max_replay_bytes = bytes;
+        self
+    }
+
+    /// Buffers requests of any length for replay.
+    pub fn without_replay_limit(self) -> Self {
+        self.with_max_replay_bytes(usize::MAX)
+    }
+
+    /// Whether streams of requests are buffered as they are sent, so that another attempt can be sent the same messages and
+    /// then the rest. Default: true by gRPC's rules, else false. See
+    /// [`RetryLayer::replay_streams`](tonic_gax::RetryLayer::replay_streams).
+    pub fn with_replay_streams(mut self, replayed: bool) -> Self {
+        self.config.limits.replays_streams = Some(replayed);
+        self
+    }
+
+    /// The most bytes that all streams of requests of the client and its clones have buffered at a time. A call that would
+    /// need more continues without retries. Default: 16 MiB.
+    pub fn with_max_total_replay_bytes(mut self, bytes: usize) -> Self {
+        self.config.limits.max_total_replay_bytes = bytes;
+        self
+    }
+
+    /// The most time that connecting may take, if the client connects by itself and the endpoint has no
+    /// [`connect_timeout`](tonic::transport::Endpoint::connect_timeout). Default: a third of the shortest RPC timeout,
+    /// but at least 1 s and at most 20 s.
+    pub fn with_connect_timeout(mut self, timeout: Duration) -> Self {
+        self.config.connect_timeout = Some(timeout);
+        self
+    }
+
+    /// Whether every request has tonic's [`GrpcMethod`](tonic::GrpcMethod) in its extensions, for interceptors and layers
+    /// between the client and the connection. Default: true, but not directly over a [`Channel`](tonic::transport::Channel), if
+    /// nothing could read it. It needs three allocations per request. Without it, the
+    /// [`StartedAttempt`](gax_retry::StartedAttempt) of later attempts is left out as well.
+    pub fn with_method_extension(mut self, is_sent: bool) -> Self {
+        self.config.method_extension = is_sent;
+        self
+    }
+
+    /// Whether attempts after the first send the server the number of those before them, in the header
+    /// `grpc-previous-rpc-attempts`. Default: true, but not by gax-java's rules.
+    pub fn with_previous_attempts_header(mut self, is_sent: bool) -> Self {
+        self.config.limits.previous_attempts_header = Some(is_sent);
+        self
+    }
+
+    /// Whether a server's own timeout is treated as `DEADLINE_EXCEEDED` once the attempt's time is up. Default: true. See
+    /// [`RetryLayer::server_timeouts_are_ours`](tonic_gax::RetryLayer::server_timeouts_are_ours).
+    pub fn with_server_timeouts_are_ours(mut self, ours: bool) -> Self {
+        self.config.limits.server_timeouts_are_ours = ours;
+        self
+    }
+}

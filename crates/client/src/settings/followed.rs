@@ -1,0 +1,69 @@
+//! Settings that follow live policies.
+
+use crate::settings::client_config::Followed;
+use crate::settings::stub_settings::{StubSettings, call_by_table};
+use crate::settings::{CallSettings, ClientSettings};
+use gax_driver::LivePolicies;
+use gax_retry::{MethodPolicies, MethodSettings};
+
+impl<S> ClientSettings<S> {
+    /// Takes the settings of RPCs from live policies, such as those of a `SettingsHandle` of `gax-table`, by the same rules as when
+    /// the client was generated. Changes of the stub settings override them, and so does a retry budget that is set here.
+    /// Default: the settings don't change.
+    pub fn live(mut self, live: impl AsRef<LivePolicies>) -> Self {
+        let live = live.as_ref();
+        self.config.options.observers.follow(live);
+        let known = self.config.stub.paths().map(String::into_boxed_str).collect();
+        let known = live.follow(|_, _| (), Some(known));
+        self.config.followed = Some(Followed { live: live.clone(), _known: known });
+        self
+    }
+
+    /// Returns the paths of the RPCs, as retry tables name them: for `deny_unknown_methods` of a table or of a handle.
+    pub fn methods(&self) -> impl Iterator<Item = String> {
+        self.config.stub.paths()
+    }
+}
+
+impl StubSettings {
+    /// The paths of the RPCs, by the names that a retry table has for them. Those that are mixed in have two.
+    pub(crate) fn paths(&self) -> impl Iterator<Item = String> {
+        self.calls().flat_map(|(method, _)| {
+            let (service, own) = (method.table_service(), method.service());
+            let path = |service| format!("{service}/{}", method.name());
+            [Some(path(service)), (own != service).then(|| path(own))].into_iter().flatten()
+        })
+    }
+
+    /// The settings of each RPC as they would be if the client had been generated with those policies. What the program has
+    /// changed overrides it; but hedging that is for idempotent RPCs only is off where the policies say that the RPC is not.
+    pub(crate) fn calls_by(&self, policies: &MethodPolicies) -> Vec<CallSettings> {
+        let calls = self.calls().map(|(method, own)| {
+            let path = format!("{}/{}", method.table_service(), method.name());
+            let by_policies = policies.find(&path).map(CallSettings::of_method).unwrap_or_default();
+            let call = own.over(&call_by_table(method), by_policies);
+            match policies.is_idempotent(&path) {
+                Some(false) => call.hedged_only_if_allowed(),
+                _ => call,
+            }
+        });
+        calls.collect()
+    }
+}
+
+impl CallSettings {
+    /// These settings, for an RPC.
+    pub(crate) fn of_method(settings: &MethodSettings) -> Self {
+        Self::new(settings.retry_settings().clone(), settings.codes())
+            .with_hedging(settings.own_hedging())
+            .waiting_for_ready(settings.waits_for_ready())
+            .with_stream_timeouts(settings.wait_timeout(), settings.idle_timeout())
+    }
+}
+
+/// No limits, and nothing is retried.
+impl Default for CallSettings {
+    fn default() -> Self {
+        Self::of_method(&MethodSettings::default())
+    }
+}

@@ -1,0 +1,121 @@
+//! The settings of HTTP requests, as plain data.
+
+use super::{IdempotencyTable, StatusSet, TransportFailures};
+use crate::MethodSettings;
+
+/// The settings of HTTP requests: of those that a rule of its own matches, and of all others.
+///
+/// # Examples
+///
+/// ```
+/// use gax_retry::http::{HttpPolicies, HttpSettings};
+/// use gax_retry::{CodeSet, MethodPolicies, MethodSettings, RetrySettings};
+/// use std::time::Duration;
+///
+/// let settings = RetrySettings::builder().total_timeout(Duration::from_secs(10)).build()?;
+/// let http = HttpPolicies::new().all(HttpSettings::new(MethodSettings::new(settings, CodeSet::EMPTY)));
+/// let policies = MethodPolicies::new().http(http);
+/// # drop(policies);
+/// # Ok::<(), gax_retry::SettingsError>(())
+/// ```
+#[derive(Debug, Clone, Default)]
+#[must_use]
+pub struct HttpPolicies {
+    all: Option<HttpSettings>,
+    rules: Vec<(Box<str>, HttpSettings)>,
+    idempotency: Option<IdempotencyTable>,
+}
+
+/// The settings of HTTP requests that belong together.
+#[derive(Debug, Clone)]
+#[must_use]
+pub struct HttpSettings {
+    settings: MethodSettings,
+    statuses: StatusSet,
+    failures: TransportFailures,
+    retry_after: Option<bool>,
+}
+
+impl HttpPolicies {
+    /// No settings.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets the settings of requests that match no rule with its own. Default: `None`, those of the service.
+    pub fn all(self, settings: impl Into<Option<HttpSettings>>) -> Self {
+        Self { all: settings.into(), ..self }
+    }
+
+    /// Sets the settings of requests that match the [idempotency](Self::idempotency) rule of that name.
+    pub fn rule(mut self, name: &str, settings: HttpSettings) -> Self {
+        self.rules.push((name.into(), settings));
+        self
+    }
+
+    /// Sets the rules that say which requests are safe to retry. Default: `None`, those of HTTP's own methods.
+    pub fn idempotency(self, table: impl Into<Option<IdempotencyTable>>) -> Self {
+        Self { idempotency: table.into(), ..self }
+    }
+
+    /// Returns the settings of requests that match no rule with its own.
+    #[must_use]
+    pub fn of_all(&self) -> Option<&HttpSettings> {
+        self.all.as_ref()
+    }
+
+    /// Returns the rules that have settings of their own.
+    pub fn rules(&self) -> impl Iterator<Item = (&str, &HttpSettings)> {
+        self.rules.iter().map(|(name, settings)| (&**name, settings))
+    }
+
+    /// Returns the rules that say which requests are safe to retry.
+    #[must_use]
+    pub fn own_idempotency(&self) -> Option<&IdempotencyTable> {
+        self.idempotency.as_ref()
+    }
+}
+
+impl HttpSettings {
+    /// Settings in the terms of RPCs, by which [the six](StatusSet::SIX) statuses and [all](TransportFailures::ALL) failures below
+    /// HTTP that another attempt may cure are retried.
+    pub fn new(settings: MethodSettings) -> Self {
+        Self { settings, statuses: StatusSet::SIX, failures: TransportFailures::ALL, retry_after: None }
+    }
+
+    /// Sets the statuses that are retried.
+    pub fn statuses(self, statuses: StatusSet) -> Self {
+        Self { statuses, ..self }
+    }
+
+    /// Sets the failures below HTTP that are retried.
+    pub fn transport_failures(self, failures: TransportFailures) -> Self {
+        Self { failures, ..self }
+    }
+
+    /// Sets whether `Retry-After` is applied. Default: `None`, as the compatibility says.
+    pub fn retry_after(self, is_applied: impl Into<Option<bool>>) -> Self {
+        Self { retry_after: is_applied.into(), ..self }
+    }
+
+    /// Returns the settings in the terms of RPCs.
+    pub fn method_settings(&self) -> &MethodSettings {
+        &self.settings
+    }
+
+    /// Returns the statuses that are retried.
+    pub fn own_statuses(&self) -> StatusSet {
+        self.statuses
+    }
+
+    /// Returns the failures below HTTP that are retried.
+    pub fn own_failures(&self) -> TransportFailures {
+        self.failures
+    }
+
+    /// Returns whether `Retry-After` is applied.
+    #[must_use]
+    pub fn applies_retry_after(&self) -> Option<bool> {
+        self.retry_after
+    }
+}

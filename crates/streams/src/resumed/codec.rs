@@ -1,0 +1,89 @@
+//! Messages of a stream, to bytes and back.
+
+use bytes::{Buf as _, Bytes};
+use http::HeaderMap;
+use tonic::Status;
+use tonic::body::Body;
+use tonic::codec::{BufferSettings, Codec, DecodeBuf, Decoder, Streaming};
+use tonic_gax::__house::MethodConfig;
+
+/// Writes the requests of a stream, and reads its messages.
+pub trait StreamCodec {
+    type Request;
+    type Response: Send + 'static;
+
+    /// The request with its prefix.
+    ///
+    /// # Errors
+    ///
+    /// It is longer than a client may send.
+    fn encode(&self, request: Self::Request) -> Result<Bytes, Status>;
+
+    /// Whether the messages of a response with that head can be read at all.
+    fn can_read(&self, head: &HeaderMap) -> bool {
+        let _ = head;
+        true
+    }
+
+    /// The longest message that is taken apart from the rest of its response. From a longer one on the response is passed on as
+    /// it arrives.
+    fn max_message(&self, config: &MethodConfig) -> usize {
+        let _ = config;
+        usize::MAX
+    }
+
+    /// The messages of a response.
+    ///
+    /// # Errors
+    ///
+    /// It is compressed as nobody has allowed it.
+    fn open(
+        &self,
+        response: http::Response<Body>,
+    ) -> Result<tonic::Response<Streaming<Measured<Self::Response>>>, Status>;
+}
+
+/// A message, and how many bytes it had.
+#[derive(Debug)]
+pub struct Measured<M> {
+    pub message: M,
+    pub size: usize,
+}
+
+/// Another codec, whose decoder says how long messages are.
+#[derive(Debug)]
+pub struct MeasuringCodec<C>(pub C);
+
+/// Another decoder, which says how long messages are.
+#[derive(Debug)]
+pub struct MeasuringDecoder<D>(D);
+
+impl<C: Codec> Codec for MeasuringCodec<C> {
+    type Encode = C::Encode;
+    type Decode = Measured<C::Decode>;
+    type Encoder = C::Encoder;
+    type Decoder = MeasuringDecoder<C::Decoder>;
+
+    fn encoder(&mut self) -> Self::Encoder {
+        self.0.encoder()
+    }
+
+    fn decoder(&mut self) -> Self::Decoder {
+        MeasuringDecoder(self.0.decoder())
+    }
+}
+
+impl<D: Decoder> Decoder for MeasuringDecoder<D> {
+    type Item = Measured<D::Item>;
+    type Error = D::Error;
+
+    #[inline]
+    fn decode(&mut self, source: &mut DecodeBuf<'_>) -> Result<Option<Self::Item>, Self::Error> {
+        let size = source.remaining();
+        Ok(self.0.decode(source)?.map(|message| Measured { message, size }))
+    }
+
+    fn buffer_settings(&self) -> BufferSettings {
+        self.0.buffer_settings()
+    }
+}

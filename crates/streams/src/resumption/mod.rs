@@ -1,0 +1,23 @@
+//! Streams that another attempt resumes where they broke.
+//!
+//! A [`StreamResumption`] decides what happens to each message, and how a broken stream is requested again. It is
+//! installed with a [`Resumption`], for all calls of a method of a generated client (`CallSettings::set_resumption`) or for one
+//! ([`ResumptionExt::with_resumption`](crate::ResumptionExt::with_resumption)).
+
+mod factory;
+mod over_bytes;
+mod position;
+mod resumer;
+mod settled;
+mod strategy;
+mod stream_progress;
+#[cfg(test)]
+mod tests;
+mod wait;
+mod withheld;
+
+pub use factory::Resumption;
+pub use resumer::Resumer;
+pub use strategy::{Processed, Resume, StreamResumption};
+pub(crate) use stream_progress::StreamProgress;
+pub(crate) use withheld::WithheldLimits;
