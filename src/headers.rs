@@ -51,8 +51,11 @@ pub enum Clash {
 #[derive(Clone)]
 struct MessageHeader {
     name: HeaderName,
-    value: Arc<dyn Fn(&[u8]) -> Option<HeaderValue> + Send + Sync>,
+    value: Arc<ValueOf>,
 }
+
+/// The value that follows from a message.
+type ValueOf = dyn Fn(&[u8]) -> Option<HeaderValue> + Send + Sync;
 
 impl fmt::Debug for MessageHeader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -88,6 +88,7 @@ pub struct TakenCall {
 
 /// Who takes over the request that this is an extension of.
 #[derive(Clone)]
+#[expect(clippy::exhaustive_structs, reason = "our own crates take it apart")]
 pub struct TakenBy(pub Arc<dyn TakeOver>);
 
 impl fmt::Debug for TakenBy {

@@ -1,4 +1,10 @@
 //! Strategies as settings keep them.
+#![allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "partly for the crates of this repository alone"
+)]
 
 use crate::resumption::over_bytes::OverBytes;
 use crate::resumption::position::ByPosition;

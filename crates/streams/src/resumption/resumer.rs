@@ -1,4 +1,10 @@
 //! A call's strategy at work.
+#![allow(
+    clippy::missing_errors_doc,
+    clippy::must_use_candidate,
+    clippy::return_self_not_must_use,
+    reason = "partly for the crates of this repository alone"
+)]
 #![allow(missing_debug_implementations, reason = "for the crates of this repository alone")]
 
 use crate::resumption::Resumption;
