@@ -103,7 +103,7 @@ fn crowd(deadline: Duration) -> Result<(), Box<dyn Error>> {
         for _ in 0..calls {
             let mut client = EchoClient::new(connection.clone());
             waiting.spawn(async move {
-                let call = client.echo(message::payload(message::SMALL));
+                let call = client.send(message::payload(message::SMALL));
                 tokio::time::timeout(deadline, call).await.is_err()
             });
         }

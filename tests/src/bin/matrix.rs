@@ -6,6 +6,7 @@
 #![expect(clippy::print_stdout, reason = "it prints what it measured")]
 
 use bytes::Bytes;
+use gax_client::Transport;
 use gax_connection::{Address, AddressList, Connection};
 use gax_testing::{ConnectionFault, Direction, FaultProxy, Pipes, Script, VirtualServer, When};
 use std::fmt;
@@ -16,7 +17,6 @@ use std::time::Duration;
 use tokio::task::JoinSet;
 use tonic::transport::Endpoint;
 use tonic_gax::RetrySettings;
-use gax_client::Transport;
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Reply, Setup, Stack, VirtualClock, ms, report_of, reported};
 

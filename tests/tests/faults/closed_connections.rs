@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use bytes::Bytes;
+use gax_client::Transport;
 use gax_connection::{Address, AddressList, Connection};
 use gax_retry::{Code, StopReason};
 use gax_testing::{ConnectionFault, FaultProxy, Pipes, Reply, Script, VirtualServer};
@@ -17,7 +18,6 @@ use tokio::net::TcpListener;
 use tokio::task::JoinSet;
 use tokio_stream::StreamExt as _;
 use tonic::transport::{Channel, Endpoint};
-use gax_client::Transport;
 use tonic_gax::{Note, OperationReport};
 use tonic_gax_tests::generated::google::cloud::asset::v1::ListAssetsRequest;
 use tonic_gax_tests::{Setup, Stack, delays, error_report, ms, report_of, reported};
