@@ -69,7 +69,8 @@ pub fn by_turns(lanes: Vec<Lane<'_>>, turns: Turns) -> Vec<Summary> {
 /// The places of so many lanes, round by round, each time in another order and the same in every run. A lane must not always follow the same
 /// one: what that one left to the allocator and in the caches is a part of its cost.
 fn orders(lanes: usize) -> impl Iterator<Item = Vec<usize>> {
-    let (mut order, mut random) = (Vec::from_iter(0..lanes), SmallRng::seed_from_u64(1));
+    let mut order: Vec<usize> = (0..lanes).collect();
+    let mut random = SmallRng::seed_from_u64(1);
     std::iter::repeat_with(move || {
         order.shuffle(&mut random);
         order.clone()
@@ -99,7 +100,7 @@ mod tests {
         for lanes in 1..20 {
             for mut order in orders(lanes).take(5) {
                 order.sort_unstable();
-                assert_eq!(order, Vec::from_iter(0..lanes));
+                assert_eq!(order, (0..lanes).collect::<Vec<_>>());
             }
         }
     }

@@ -21,7 +21,7 @@ pub(crate) struct Classification {
 
 /// A side of an error that its code does not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Nature {
+pub(crate) enum Nature {
     /// Nothing: the code says it all.
     Plain,
     /// The server reset the stream with CANCEL, as it does when its own deadline for the call passes.

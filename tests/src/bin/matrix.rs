@@ -121,6 +121,9 @@ impl Random {
     }
 }
 
+/// What is compared of an outcome.
+type Value = fn(&Outcome) -> u64;
+
 /// What became of the calls of one run, or the least and most of all.
 #[derive(Debug, Clone, Copy, Default)]
 struct Outcome {
@@ -199,7 +202,8 @@ async fn run(scenario: &Scenario, is_channel: bool, retries: bool, seed: u64) ->
         proxy.next(faults);
     }
     proxy.always(scenario.always.clone());
-    let total = ms(10_000).max(scenario.outage.map_or(Duration::ZERO, |(from, until)| 2 * (until - from)));
+    let total = ms(10_000)
+        .max(scenario.outage.map_or(Duration::ZERO, |(from, until)| 2 * until.saturating_sub(from)));
     let settings = RetrySettings::builder().initial_rpc_timeout(ms(300)).total_timeout(total);
     let settings =
         settings.initial_retry_delay(ms(100)).max_attempts(if total > ms(10_000) { 100 } else { 5 });
@@ -252,7 +256,7 @@ fn main() -> ExitCode {
             else {
                 return ExitCode::FAILURE;
             };
-            let values: [(&str, fn(&Outcome) -> u64); 3] = [
+            let values: [(&str, Value); 3] = [
                 ("lost", |outcome| outcome.lost),
                 ("late", |outcome| outcome.late),
                 ("attempts", |outcome| outcome.attempts),

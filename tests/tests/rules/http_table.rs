@@ -106,7 +106,7 @@ const SECOND: &str = "http://server/v1";
 
 #[tokio::test(start_paused = true)]
 async fn each_request_is_retried_by_the_settings_of_its_rule() {
-    let layer = HttpRetryLayer::from_policies(&table());
+    let layer = HttpRetryLayer::from_policies(table());
     let exhausted = Some(StopReason::MaxAttempts);
     let final_ = Some(StopReason::NonRetryable);
     let keyed = || request("POST", "http://server/v1/payments").header("idempotency-key", "7");
@@ -131,7 +131,7 @@ async fn each_request_is_retried_by_the_settings_of_its_rule() {
 
 #[tokio::test(start_paused = true)]
 async fn failures_below_http_are_retried_as_the_rule_says() {
-    let layer = HttpRetryLayer::from_policies(&table());
+    let layer = HttpRetryLayer::from_policies(table());
     let (times, _) = sent(&layer, HttpAct::Reset, request("GET", "http://server/v1/things/7")).await;
     assert_eq!(times, [0, 100, 300]);
     let (times, reason) = sent(&layer, HttpAct::Reset, request("GET", "http://server/v1/login")).await;
@@ -140,7 +140,7 @@ async fn failures_below_http_are_retried_as_the_rule_says() {
 
 #[tokio::test(start_paused = true)]
 async fn retry_after_counts_as_far_as_the_rule_says() {
-    let layer = HttpRetryLayer::from_policies(&table());
+    let layer = HttpRetryLayer::from_policies(table());
     let asked = |status| HttpAct::status(status).with_header("retry-after", "3");
     for (act, path, times) in [
         // Without jitter the back-off comes on top.
@@ -161,7 +161,7 @@ const TWICE: &str = "[http]\nmax_attempts = 2\ninitial_retry_delay = \"100ms\"\n
 async fn a_rule_says_how_long_a_server_may_ask_for() {
     let rule =
         "[[http.rule]]\nname = \"now\"\nmethod = \"GET\"\npath = \"/v1/now\"\nmax_server_delay = \"2s\"\n";
-    let layer = HttpRetryLayer::from_policies(&RetryTable::parse(&format!("{TWICE}{rule}")).unwrap());
+    let layer = HttpRetryLayer::from_policies(RetryTable::parse(&format!("{TWICE}{rule}")).unwrap());
     for (path, delay, times, reason) in [
         ("now", "2", vec![0, 2100], StopReason::MaxAttempts),
         ("now", "3", vec![0], StopReason::ServerDelayExceedsBudget),
@@ -179,7 +179,7 @@ async fn a_rule_says_how_long_a_server_may_ask_for() {
 async fn a_rule_is_for_its_hosts_and_paths_however_they_are_written() {
     let rule = "[[http.rule]]\nname = \"ours\"\nmethod = \"POST\"\nhosts = [\"Api.example.com:8080\"]\n\
                 path = \"/v1/a%20b/{id}\"\nclass = \"always\"\n";
-    let layer = HttpRetryLayer::from_policies(&RetryTable::parse(&format!("{TWICE}{rule}")).unwrap());
+    let layer = HttpRetryLayer::from_policies(RetryTable::parse(&format!("{TWICE}{rule}")).unwrap());
     for (uri, count) in [
         ("http://API.example.COM:8080/v1/a%20b/7", 2),
         ("http://api.example.com:8080/v1/%61%20b/%2f?x=1", 2),
@@ -196,7 +196,7 @@ async fn a_rule_is_for_its_hosts_and_paths_however_they_are_written() {
 
 #[tokio::test(start_paused = true)]
 async fn a_rule_with_hedging_is_hedged_and_others_are_not() {
-    let layer = HttpRetryLayer::from_policies(&table());
+    let layer = HttpRetryLayer::from_policies(table());
     let (client, server) =
         served(&layer, HttpScript::new([HttpAct::Stall, HttpAct::Stall, HttpAct::status(200)]));
     let get = request("GET", "http://server/v1/reports/7").body(Full::default()).unwrap();
@@ -211,7 +211,7 @@ async fn a_rule_with_hedging_is_hedged_and_others_are_not() {
 
 #[tokio::test(start_paused = true)]
 async fn what_a_request_brings_along_changes_the_settings_of_its_rule() {
-    let layer = HttpRetryLayer::from_policies(&table());
+    let layer = HttpRetryLayer::from_policies(table());
     let search = || request("POST", "http://server/v1/books/_search");
     let fewer = search().extension(CallOptions::new().max_attempts(2));
     assert_eq!(sent(&layer, HttpAct::status(503), fewer).await.0, [0, 100]);
@@ -223,7 +223,7 @@ async fn what_a_request_brings_along_changes_the_settings_of_its_rule() {
 #[tokio::test(start_paused = true)]
 async fn the_program_and_its_operators_go_before_the_table() {
     let search = || request("POST", "http://server/v1/books/_search");
-    let by_table = HttpRetryLayer::from_policies(&table());
+    let by_table = HttpRetryLayer::from_policies(table());
     let times = async |layer: HttpRetryLayer| sent(&layer, HttpAct::status(503), search()).await.0;
     assert_eq!(times(by_table.clone().retryable_statuses([500])).await, [0]);
     assert_eq!(times(by_table.clone().options(OperationOptions::new().retries_enabled(false))).await, [0]);
@@ -235,7 +235,7 @@ async fn the_program_and_its_operators_go_before_the_table() {
 #[tokio::test(start_paused = true)]
 async fn all_requests_draw_on_the_budget_of_the_table() {
     let text = format!("[retry_throttling]\nmax_tokens = 4\ntoken_ratio = 0.1\n{TABLE}");
-    let layer = HttpRetryLayer::from_policies(&RetryTable::parse(&text).unwrap());
+    let layer = HttpRetryLayer::from_policies(RetryTable::parse(&text).unwrap());
     let (client, server) = served(&layer, HttpScript::always(HttpAct::status(503)));
     for uri in ["http://server/v1/books/_search", "http://server/v1/others/_search"] {
         let search = request("POST", uri).body(Full::default()).unwrap();
@@ -273,7 +273,7 @@ async fn a_table_without_settings_for_requests_has_them_in_its_entries() {
     let times = async |table: &str, method, service: Option<&str>| {
         let table = RetryTable::parse(table).unwrap();
         let layer = match service {
-            Some(service) => HttpRetryLayer::live(&SettingsHandle::new(table), service),
+            Some(service) => HttpRetryLayer::live(SettingsHandle::new(table), service),
             None => HttpRetryLayer::from_policies(&table),
         };
         sent(&layer, HttpAct::status(503), request(method, "http://server/v1/things")).await.0
@@ -290,7 +290,7 @@ async fn operations_of_an_openapi_document_are_retried_by_the_settings_of_a_tabl
     let document = r#"{"openapi": "3.1.0", "servers": [{"url": "https://server/v1"}], "paths": {"/pets": {"post": {
         "operationId": "createPet", "parameters": [{"in": "header", "name": "Idempotency-Key"}]}}}}"#;
     let document = RetryTable::parse(document).unwrap();
-    let layer = HttpRetryLayer::from_policies(&RetryTable::merged([table(), document]).unwrap());
+    let layer = HttpRetryLayer::from_policies(RetryTable::merged([table(), document]).unwrap());
     let create = || request("POST", "http://server/v1/pets");
     let keyed = create().header("idempotency-key", "7");
     assert_eq!(sent(&layer, HttpAct::status(503), create()).await.0, [0]);

@@ -1,5 +1,5 @@
 //! One value that stands for several limits: what a call, a program or operators change of it changes all of them.
-#![expect(clippy::unwrap_used, clippy::expect_used, reason = "what fails here fails a test")]
+#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use gax_retry::{
     Attempt, AttemptPlan, Code, Compatibility, Environment, NoJitter, Policy, Response, RetrySettings,

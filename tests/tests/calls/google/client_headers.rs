@@ -82,12 +82,12 @@ async fn every_attempt_has_the_headers_of_its_client() {
     assert_eq!(seen(&server), expected(true, Some("v1_20240506"), "table_name=t"));
 
     let server = unavailable();
-    let channel = layer(headers()).layer(server.channel());
+    let channel = layer(&headers()).layer(server.channel());
     tonic_asset::AssetServiceClient::new(channel).get_feed(feed()).await.unwrap_err();
     assert_eq!(seen(&server), expected(false, None, "name=f"));
 
     let server = unavailable();
-    let channel = layer(headers()).layer(server.channel());
+    let channel = layer(&headers()).layer(server.channel());
     tonic_tables::TablesClient::new(channel).watch(table("t")).await.unwrap_err();
     assert_eq!(seen(&server), expected(false, Some("v1_20240506"), "table_name=t"));
 }
@@ -121,7 +121,7 @@ async fn what_is_turned_off_and_other_services_have_no_headers() {
     assert_eq!(seen(&server), nothing);
 
     let server = unavailable();
-    tonic_asset::AssetServiceClient::new(layer(off).layer(server.channel()))
+    tonic_asset::AssetServiceClient::new(layer(&off).layer(server.channel()))
         .get_feed(feed())
         .await
         .unwrap_err();
@@ -193,7 +193,7 @@ async fn a_caller_s_own_headers_go_over_the_client_s() {
     assert_eq!(seen(&server), expected(true));
 
     let server = unavailable();
-    let mut client = tonic_asset::AssetServiceClient::new(layer(headers()).layer(server.channel()));
+    let mut client = tonic_asset::AssetServiceClient::new(layer(&headers()).layer(server.channel()));
     client.get_feed(with(feed(), &metadata)).await.unwrap_err();
     assert_eq!(seen(&server), expected(false));
 }
@@ -203,7 +203,7 @@ async fn another_version_of_the_api_is_refused() {
     let server = unavailable();
     let metadata = [("x-goog-api-version", "v7")];
     let generated = TablesClient::new(server.channel());
-    let mut tonic = tonic_tables::TablesClient::new(layer(GoogleHeaders::new()).layer(server.channel()));
+    let mut tonic = tonic_tables::TablesClient::new(layer(&GoogleHeaders::new()).layer(server.channel()));
     for status in [
         generated.read(with(table("t"), &metadata)).await.unwrap_err(),
         generated.watch(with(table("t"), &metadata)).await.unwrap_err(),

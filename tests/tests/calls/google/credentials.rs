@@ -115,7 +115,7 @@ async fn refused_credentials_are_fetched_anew_and_the_request_is_repeated_once()
         let (credentials, fetches) = numbered(HOUR);
         let channel = CredentialsService::new(server.channel(), credentials);
         let generated = TablesClient::new(channel.clone());
-        let mut tonic = tables_client::TablesClient::new(layer(GoogleHeaders::new()).layer(channel));
+        let mut tonic = tables_client::TablesClient::new(layer(&GoogleHeaders::new()).layer(channel));
         let mut call = async || {
             if is_layered { tonic.read(table("t")).await } else { generated.read(table("t")).await }
         };

@@ -48,7 +48,7 @@ async fn a_call_is_sent_when_its_first_message_is_there() {
     for is_layered in [false, true] {
         let server = echo();
         let row = if is_layered {
-            let channel = layer(GoogleHeaders::new()).layer(server.channel());
+            let channel = layer(&GoogleHeaders::new()).layer(server.channel());
             let mut client = tables_client::TablesClient::new(channel);
             client.append_rows(slow(ms(30))).await.unwrap().get_mut().message().await
         } else {
@@ -67,7 +67,7 @@ async fn a_stream_that_is_replayed_has_its_headers_in_every_attempt() {
         for wait in [ms(0), ms(30)] {
             let server = VirtualServer::start(Script::always(Reply::unavailable()));
             let status = if is_layered {
-                let channel = layer(GoogleHeaders::new()).replay_streams(true).layer(server.channel());
+                let channel = layer(&GoogleHeaders::new()).replay_streams(true).layer(server.channel());
                 tables_client::TablesClient::new(channel).collect(slow(wait)).await.unwrap_err()
             } else {
                 let settings = TablesSettings::default().with_replay_streams(true);
@@ -87,7 +87,7 @@ async fn a_stream_without_a_message_ends_with_the_call_s_time() {
         let server = echo();
         let (begun, never) = (server.log().elapsed(), || slow(Duration::from_secs(1000)));
         let status = if is_layered {
-            let channel = layer(GoogleHeaders::new()).layer(server.channel());
+            let channel = layer(&GoogleHeaders::new()).layer(server.channel());
             tables_client::TablesClient::new(channel).append_rows(never()).await.map(drop).unwrap_err()
         } else {
             TablesClient::new(server.channel()).append_rows(never()).await.map(drop).unwrap_err()

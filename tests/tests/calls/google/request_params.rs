@@ -21,7 +21,7 @@ fn server() -> VirtualServer {
 }
 
 fn layered(server: &VirtualServer) -> RetryService<Channel> {
-    layer(GoogleHeaders::new()).layer(server.channel())
+    layer(&GoogleHeaders::new()).layer(server.channel())
 }
 
 /// The values that the header has in the attempts of a call.

@@ -9,7 +9,7 @@ use tonic_gax_tests::generated::google_shapes::DESCRIPTORS;
 use tonic_gax_tests::generated::google_shapes::shapes::routing::v1::TableRequest;
 
 /// The layer that does for tonic's own clients what the generated ones do.
-pub(super) fn layer(headers: GoogleHeaders) -> RetryLayer {
+pub(super) fn layer(headers: &GoogleHeaders) -> RetryLayer {
     let table = include_str!("../../../proto/shapes/shapes_grpc_service_config.json");
     let facts = Descriptors::decode(DESCRIPTORS).unwrap();
     let layer = RetryLayer::new(RetryTable::parse(table).unwrap()).facts(&facts);

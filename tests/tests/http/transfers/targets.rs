@@ -1,6 +1,5 @@
 //! Places that downloads are written to: what is there already, links, and names that are as long as they may be.
 #![cfg(unix)]
-#![expect(clippy::unwrap_used, reason = "what fails here fails a test")]
 
 use super::object::{download, storage_of, to_object};
 use super::setup::{KIB_256, Scratch, client, content};

@@ -14,7 +14,7 @@ async fn it_goes_on_behind_its_last_message() {
         vec![Wait(10), down()],
         lines(4..=5, []),
     ]);
-    let mut subscription = open(&server, &Subscriber::new(&settings()).named("feed"), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()).named("feed"), Numbers::default());
     assert_eq!(read(&mut subscription).await, ((1..=5).collect(), Ok(())));
     assert_eq!(server.opened(), [(0, vec![0]), (150, vec![3]), (350, vec![3]), (760, vec![3])]);
     let report = subscription.report().unwrap();
@@ -53,14 +53,14 @@ async fn a_stream_that_ends_well_is_the_end_or_not() {
 async fn a_new_beginning_is_seen_as_soon_as_it_is_open() {
     let gone = || Fail(Status::out_of_range("gone"));
     let server = Server::new([lines([7, 801], [gone()]), vec![gone()], vec![Wait(5), Wait(900), Message(1)]]);
-    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()), Numbers::default());
     // Withheld messages are dropped.
     assert_eq!(read(&mut subscription).await, (vec![7, 0, 1], Ok(())));
     assert_eq!(subscription.restarts(), 2);
     assert_eq!(server.opened(), [(0, vec![0]), (100, vec![0]), (300, vec![0])]);
     let server_of_silence =
         Server::new([lines([7], [gone()]), vec![Wait(5), Message(950), Wait(900), Message(1)]]);
-    let mut subscription = open(&server_of_silence, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server_of_silence, &Subscriber::new(settings()), Numbers::default());
     assert_eq!(subscription.update().await.unwrap(), Some(Update::Message(7)));
     assert_eq!(subscription.update().await.unwrap(), Some(Update::Restarted));
     assert_eq!(server_of_silence.start.elapsed().as_millis(), 105);
@@ -78,7 +78,7 @@ async fn a_strategy_stops_widens_and_withholds() {
         let report = subscription.report().unwrap();
         (numbers, end.err().map(|(code, _)| code), report.stop_reason(), report.notes().to_vec())
     };
-    let subscriber = || Subscriber::new(&settings());
+    let subscriber = || Subscriber::new(settings());
     let committed = (vec![1], Some(Code::Unavailable), Some(StopReason::Committed), vec![note::NOT_RESUMED]);
     assert_eq!(ended(vec![lines([1], [stop()])], subscriber()).await, committed);
     let refused = (vec![], Some(Code::Unavailable), Some(StopReason::NonRetryable), vec![note::NOT_RESUMED]);
@@ -105,7 +105,7 @@ async fn a_strategy_stops_widens_and_withholds() {
 async fn limits_are_those_of_an_operation() {
     let fail = |number| lines([number], [Wait(3000), down()]);
     let server = Server::new((1..=4).map(fail));
-    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()), Numbers::default());
     let (numbers, end) = read(&mut subscription).await;
     assert_eq!((numbers, end.unwrap_err().0), (vec![1, 2, 3, 4], Code::DeadlineExceeded));
     let report = subscription.report().unwrap();
@@ -157,7 +157,7 @@ async fn servers_say_when_the_next_connection_is_wanted() {
     let mut asks = Status::unavailable("busy");
     asks.metadata_mut().insert("grpc-retry-pushback-ms", "700".parse().unwrap());
     let server = Server::new([vec![Fail(asks)], lines([1], [])]);
-    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()), Numbers::default());
     assert_eq!(read(&mut subscription).await, (vec![1], Ok(())));
     assert_eq!(server.opened()[1].0, 700);
 }

@@ -10,7 +10,7 @@ use tonic_gax::{OperationError, StopReason};
 #[tokio::test(start_paused = true)]
 async fn its_state_is_seen_from_elsewhere() {
     let server = Server::new([vec![Wait(10), down()], vec![Wait(10), Message(1), Wait(10), Message(2)]]);
-    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()), Numbers::default());
     let mut states = subscription.states();
     assert_eq!((states.current(), subscription.state()), (SubscriptionState::Connecting, states.current()));
     let start = server.start;
@@ -63,7 +63,7 @@ async fn one_that_nobody_polls_is_dropped() {
 #[tokio::test(start_paused = true)]
 async fn a_drop_ends_it_at_once() {
     let server = Server::new([lines([1], [Hang])]);
-    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()), Numbers::default());
     let sender = subscription.sender();
     // A future that is dropped loses nothing.
     for _ in 0..3 {
@@ -82,7 +82,7 @@ async fn a_drop_ends_it_at_once() {
 #[tokio::test(start_paused = true)]
 async fn a_panic_is_that_of_the_task_that_asked() {
     let server = Server::new([lines([1, 666, 2], [Hang])]);
-    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()), Numbers::default());
     let sender = subscription.sender();
     let reading = tokio::spawn(async move {
         assert_eq!(subscription.update().await.unwrap(), Some(Update::Message(1)));
@@ -94,7 +94,7 @@ async fn a_panic_is_that_of_the_task_that_asked() {
     assert_eq!(server.open(), 0);
 
     let server = Server::new([lines([1], [Wait(10), Message(2), Hang])]);
-    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()), Numbers::default());
     let sender = subscription.sender();
     assert_eq!(subscription.update().await.unwrap(), Some(Update::Message(1)));
     let sending = tokio::spawn(async move { sender.send(13).await.is_ok() });

@@ -20,7 +20,7 @@ async fn what_is_sent_goes_out_once_over_each_connection() {
         vec![Hear, Message(1), Hear, Wait(10), down()],
         vec![Hear, Hear, Message(2), Hear, Message(3)],
     ]);
-    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()), Numbers::default());
     let sender = subscription.sender();
     // Before there is a connection.
     sender.send(50).await.unwrap();
@@ -52,7 +52,7 @@ async fn what_is_sent_while_a_connection_opens_goes_out_once_though_that_fails()
         vec![Wait(10), Hear, Hear, Message(1), Wait(10), down()],
         vec![Message(2), Hear],
     ]);
-    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()), Numbers::default());
     let sender = subscription.sender();
     sender.send(50).await.unwrap();
     let reading = tokio::spawn(async move { read(&mut subscription).await });
@@ -101,7 +101,7 @@ impl SubscriptionStrategy for Echo {
 async fn a_strategy_may_use_a_sender_of_its_own() {
     let server = Server::new([vec![Message(1), Hear, Message(2), Hear, Hear]]);
     let (echo, connecting) = (Echo::default(), server.clone());
-    let mut subscription = Subscriber::new(&settings())
+    let mut subscription = Subscriber::new(settings())
         .subscribe(vec![0], echo.clone(), move |opening| connecting.connect(opening));
     assert!(echo.0.set(subscription.sender()).is_ok());
     for number in [1, 2] {
@@ -114,7 +114,7 @@ async fn a_strategy_may_use_a_sender_of_its_own() {
 #[tokio::test(start_paused = true)]
 async fn more_messages_wait_for_a_place() {
     let server = Server::new([vec![Wait(100), Message(1), Wait(100), Hear, Hear, Message(2), Hang]]);
-    let mut subscription = open(&server, &Subscriber::new(&settings()), Numbers::default());
+    let mut subscription = open(&server, &Subscriber::new(settings()), Numbers::default());
     let sender = subscription.sender();
     for number in 20..36 {
         sender.send(number).await.unwrap();
@@ -147,7 +147,7 @@ async fn a_strategy_acknowledges_and_half_closes() {
         lines([903, 3], [Hear, Hear]),
     ]);
     let strategy = Numbers::default();
-    let mut subscription = open(&server, &Subscriber::new(&settings()), strategy);
+    let mut subscription = open(&server, &Subscriber::new(settings()), strategy);
     let sender = subscription.sender();
     let reading = tokio::spawn(async move { (read(&mut subscription).await, subscription) });
     sleep(10 * MS).await;
@@ -160,7 +160,7 @@ async fn a_strategy_acknowledges_and_half_closes() {
 
     let server = Server::new([lines([1, 901], [Hear, Hear, Wait(1), down()]), vec![Hear]]);
     let strategy = Numbers { half_closes: true, ..Numbers::default() };
-    let mut subscription = open(&server, &Subscriber::new(&settings()), strategy);
+    let mut subscription = open(&server, &Subscriber::new(settings()), strategy);
     assert_eq!(read(&mut subscription).await, (vec![1], Ok(())));
     // It has half-closed as the connection opened, so that nothing could be acknowledged.
     assert_eq!(server.heard(), [0, 0, 0]);
@@ -180,7 +180,7 @@ async fn acknowledgements_that_nobody_takes_stop_the_reading() {
 /// The RPC takes one message: nobody takes what is said.
 #[tokio::test(start_paused = true)]
 async fn acknowledgements_without_a_stream_of_requests_are_lost() {
-    let subscriber = Subscriber::new(&settings());
+    let subscriber = Subscriber::new(settings());
     let mut subscription = subscriber.subscribe(vec![0], Numbers::default(), |opening: Opening<_, u64>| {
         drop(opening.into_request());
         async { Ok(Response::new(tokio_stream::iter((901..=990).chain([1]).map(Ok)))) }
