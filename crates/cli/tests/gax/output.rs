@@ -75,7 +75,7 @@ fn a_gate_that_failed_stays_failed_if_nobody_reads_its_output() {
 fn each_command_has_its_exit_statuses() {
     let folder = tables("output_statuses");
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    let taken = format!("demo --listen {}", taken.local_addr().unwrap());
+    let taken = format!("serve --listen {}", taken.local_addr().unwrap());
     for (line, status) in [
         ("", 0),
         ("--version", 0),
@@ -83,7 +83,7 @@ fn each_command_has_its_exit_statuses() {
         ("plan --max-attempts 1", 0),
         ("plan --max-attempts 0", 2),
         (&taken, 1),
-        ("demo --listen localhost", 2),
+        ("serve --listen localhost", 2),
         ("generate --out out --proto-path . --proto a.proto --table sound.json", 0),
         ("generate --check --out out --proto-path . --proto a.proto --table sound.json", 0),
         ("generate --check --out other --proto-path . --proto a.proto --table sound.json", 1),

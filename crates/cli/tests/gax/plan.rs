@@ -23,16 +23,6 @@ fn the_documented_tables() {
 }
 
 #[test]
-fn the_readme_shows_the_fourth_table() {
-    let (_, shown) = include_str!("../../../../README.md").split_once("as `gax plan` prints them").unwrap();
-    let (_, shown) = shown.split_once("```text\n").unwrap();
-    let (shown, _) = shown.split_once("```").unwrap();
-    let [_, _, _, flags, _] = documented();
-    let printed = stdout(&format!("plan {flags}"));
-    assert!(printed.starts_with(shown), "{printed}");
-}
-
-#[test]
 fn the_documented_tables_as_json() {
     assert_snapshot!(sessions(" --format json"));
 }

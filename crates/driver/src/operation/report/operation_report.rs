@@ -27,7 +27,7 @@ use std::time::Duration;
 /// [`CallOptions::report`](crate::CallOptions::report)). An error has it in its [`OperationError`](crate::OperationError).
 ///
 /// With the feature `serde` it can be serialized, for logs: attempts are rows with times in milliseconds, as in
-/// `gax demo --format json`. [`Attempt`]s can also be deserialized.
+/// `gax plan --format json`. [`Attempt`]s can also be deserialized.
 ///
 /// # Examples
 ///
