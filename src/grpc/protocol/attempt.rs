@@ -9,7 +9,7 @@ use crate::grpc::response::{ReplySlot, ResponseBody, check_head, read, read_on, 
 use crate::grpc::status::Failure;
 use crate::grpc::status::cause::Progress;
 use crate::grpc::template::AttemptTimeout;
-use crate::grpc::transport::{ServiceHandle, is_bare_channel, ready_now};
+use crate::grpc::transport::{ServiceHandle, is_bare_channel, may_have_connections, ready_now};
 use gax_driver::__house::{Outgoing, earlier, until};
 use gax_driver::observe::Transport;
 use gax_driver::protocol::{AttemptContext, Name, Protocol, RefusedCredentials, Start, Step, Unsendable};
@@ -61,7 +61,7 @@ impl<A: ServiceHandle> GrpcProtocol<A, CapturedRequest> {
         let time = started.deadline();
         let timeout = header(config, time, false, context);
         self.request.write(&mut request, config, started.number(), timeout, false);
-        if !is_bare_channel::<A::Service>() {
+        if may_have_connections::<A::Service>() {
             context.link(request.extensions_mut(), config.wait_for_ready, unconnected());
         }
         match ready_now(service) {
@@ -194,7 +194,7 @@ impl<A: ServiceHandle, Q: ReplayableRequest> Protocol for GrpcProtocol<A, Q> {
                         if is_watched && (number > 1 || (was_late && context.is_resent())) {
                             mark(&mut request, context);
                         }
-                        if !is_bare_channel::<A::Service>() {
+                        if may_have_connections::<A::Service>() {
                             context.link(request.extensions_mut(), config.wait_for_ready, unconnected());
                         }
                         if let Some(outgoing) = context.sending() {

@@ -20,4 +20,4 @@ pub use handle::{OwnService, ServiceHandle};
 pub(crate) use lazy_service::{LazyService, SharedParts};
 pub(crate) use passthrough::Passthrough;
 pub use service::Transport;
-pub(crate) use service::is_bare_channel;
+pub(crate) use service::{is_bare_channel, may_have_connections};

@@ -3,6 +3,8 @@
 use bytes::Bytes;
 use http_body::Body as HttpBody;
 use std::any::TypeId;
+use std::convert::Infallible;
+use tonic::Status;
 use tonic::body::Body;
 use tonic::client::GrpcService;
 use tonic::codegen::StdError;
@@ -23,7 +25,7 @@ use tonic::codegen::StdError;
 pub trait Transport:
     GrpcService<
         Body,
-        Error: Into<StdError> + Send,
+        Error: Into<StdError> + Send + 'static,
         Future: Send,
         ResponseBody: HttpBody<Data = Bytes, Error: Into<StdError>> + Send + 'static,
     > + Clone
@@ -36,7 +38,7 @@ pub trait Transport:
 impl<S> Transport for S where
     S: GrpcService<
             Body,
-            Error: Into<StdError> + Send,
+            Error: Into<StdError> + Send + 'static,
             Future: Send,
             ResponseBody: HttpBody<Data = Bytes, Error: Into<StdError>> + Send + 'static,
         > + Clone
@@ -45,9 +47,18 @@ impl<S> Transport for S where
 {
 }
 
-/// Whether a service is tonic's bare channel. Nothing lies below it that could look for anything in a request's extensions: for a
-/// [`GrpcMethod`](tonic::GrpcMethod), or for a link to a connection of our own.
+/// Returns whether a service is tonic's bare channel. Nothing lies below it that could look for anything in a request's extensions.
 #[inline]
 pub(crate) fn is_bare_channel<S: 'static>() -> bool {
     TypeId::of::<S>() == TypeId::of::<tonic::transport::Channel>()
+}
+
+/// Returns whether a connection of our own may lie below a service: its errors come up as they are, or boxed. A link to it in each
+/// request takes two allocations.
+#[inline]
+pub(crate) fn may_have_connections<S: GrpcService<Body, Error: 'static>>() -> bool {
+    let error = TypeId::of::<S::Error>();
+    let others =
+        [TypeId::of::<tonic::transport::Error>(), TypeId::of::<Status>(), TypeId::of::<Infallible>()];
+    !others.contains(&error)
 }

@@ -2,6 +2,8 @@
 
 use super::call::LONGEST_KEPT;
 use super::{CallEnd, CallKind, FinishedCall, Grain, OperationEnd, Witnessed, WitnessedAttempt};
+use gax_http::HttpReport;
+use gax_retry::http::HttpFailure;
 use gax_retry::{Attempt, AttemptKind, Code, Compatibility, StopReason};
 use std::time::Duration;
 use tonic_gax::{Note, note};
@@ -359,6 +361,12 @@ impl Rules<'_> {
             _ => false,
         };
         // Over HTTP a status says more than the code that it counts as.
+        let http = self.call.report.as_ref().and_then(|report| report.detail::<HttpReport>());
+        let status = http.and_then(|http| http.failures().last());
+        let is_refused = match status {
+            Some(status) => matches!(status, HttpFailure::Status(404 | 409 | 412)),
+            None => is_refused,
+        };
         if !is_refused || is_http && self.call.call.method == "GET" {
             return;
         }

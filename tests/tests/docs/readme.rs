@@ -249,7 +249,7 @@ fn the_generated_client_retries_in_an_empty_package() {
 #[test]
 fn the_readme_is_short() {
     let readme = fs::read_to_string(repository().join("README.md")).unwrap();
-    assert!(readme.lines().count() <= 130, "{} lines", readme.lines().count());
+    assert!(readme.lines().count() <= 120, "{} lines", readme.lines().count());
 }
 
 fn copy(from: &Path, to: &Path) {

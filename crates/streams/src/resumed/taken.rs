@@ -21,7 +21,7 @@ use tonic_gax::take_over::{BoxCall, CallView, TakeOver, Taken, TakenCall};
 /// ```
 /// use std::time::Duration;
 /// use tonic_gax::{Code, MethodPolicies, MethodSettings, RetryLayer, RetrySettings};
-/// use gax_streams::resumption::Streams;
+/// use gax_streams::Streams;
 ///
 /// let settings = MethodSettings::new(RetrySettings::builder().max_attempts(3).build()?, [Code::Aborted]);
 /// let settings = settings.stream_timeouts(Duration::from_secs(60), None);

@@ -14,8 +14,8 @@ use std::str::FromStr;
 /// let text = br#"{"methodConfig": [{"name": [{"service": "a.B"}], "timeout": "1.5s"}]}"#;
 /// let client: Client = "grpc-js".parse()?;
 /// let report = client.read(text, &ClientOptions::default(), None, None);
-/// assert_eq!(report.verdict(), Verdict::Changed);
-/// assert_eq!(report.reason(), Some("the timeout \"1.5s\" is read as 1s"));
+/// assert_eq!(report.verdict, Verdict::Changed);
+/// assert_eq!(report.reason.as_deref(), Some("the timeout \"1.5s\" is read as 1s"));
 /// # Ok::<(), gax_table::clients::UnknownClientError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]

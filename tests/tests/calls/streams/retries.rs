@@ -3,7 +3,7 @@
 
 use gax_retry::{Code, Compatibility, StopReason};
 use tonic::{Request, Response, Status, Streaming};
-use tonic_gax::{CallOptions, Note, RequestExt as _};
+use tonic_gax::{CallOptions, Note, OperationReport, RequestExt as _};
 use tonic_gax_tests::generated::test::talk::v1::Line;
 use tonic_gax_tests::{
     Beat, RawFrame, RawServer, Reply, Script, Setup, Stack, VirtualServer, codes, error_report, ms,
@@ -164,13 +164,12 @@ async fn a_stream_shares_what_operations_know_of_connections() {
             vec![RawFrame::Garbage],
         ]);
         let mut client = stack.talk(server.channel(), &setup());
-        let status = client.listen(reported(three_lines())).await.unwrap_err();
-        let report = error_report(&status);
+        let response = client.listen(reported(three_lines())).await.unwrap();
+        let report = OperationReport::of(response.extensions()).unwrap();
         let codes: Vec<_> = report.attempts().iter().map(gax_retry::Attempt::code).collect();
-        // The third connection in a row that its response costs is its own doing.
-        assert_eq!(codes, [DOWN, DOWN, DOWN, Code::Internal], "{stack:?}");
+        // Others may have shared these connections: nobody is blamed for them.
+        assert_eq!(codes, [DOWN, DOWN, DOWN, DOWN, Code::Ok], "{stack:?}");
         assert_eq!(report.transparent_retries(), 1, "{stack:?}");
-        assert_eq!(report.stop_reason(), Some(StopReason::NonRetryable), "{stack:?}");
     }
 }
 
