@@ -233,7 +233,7 @@ impl HttpRetryLayer {
 
 /// By policies, such as those of retry tables.
 impl HttpRetryLayer {
-    /// A layer that retries as policies say, such as those of a retry table: each request by the [settings](gax_retry::http::HttpPolicies)
+    /// A layer that retries as policies say, such as those of a retry table: each request by the [settings](gax_retry::HttpPolicies)
     /// of the rule that it matches, or else by those of all HTTP requests (`[http]` of a table in TOML, with the features `http` and
     /// `toml` of `gax-table`). The first rule that a request matches decides, also whether it is safe to retry.
     ///

@@ -39,6 +39,8 @@ pub use jitter::NoJitter;
 #[cfg(feature = "sys-rng")]
 pub use jitter::ThreadJitter;
 pub use method_kind::MethodKind;
+#[cfg(feature = "http")]
+pub use methods::{HttpPolicies, HttpSettings};
 pub use methods::{MethodFacts, MethodPolicies, MethodSettings, RetryThrottling};
 pub use operation::{Delivery, Hedging, NotAttempted, Policy};
 #[cfg(feature = "plan")]

@@ -85,8 +85,8 @@ impl MethodPolicy<'_> {
 
 /// The part of the table that is about HTTP requests; `None`: there is none.
 #[cfg(feature = "http")]
-fn http(table: &RetryTable) -> Option<gax_retry::http::HttpPolicies> {
-    use gax_retry::http::{HttpPolicies, HttpSettings};
+fn http(table: &RetryTable) -> Option<gax_retry::HttpPolicies> {
+    use gax_retry::{HttpPolicies, HttpSettings};
 
     let http = table.http()?;
     let settings = |policy: crate::HttpPolicy<'_>| {

@@ -4,9 +4,10 @@
 use crate::config::by_rule::{ByRule, Rules};
 use gax_driver::__house::earlier;
 use gax_driver::CallOptions;
+use gax_retry::HttpSettings;
 use gax_retry::http::{
-    Classification, HeaderLookup, HttpFailure, HttpSettings, IdempotencyRule, IdempotencyStrategy,
-    IdempotencyTable, Preset, RequestFacts, StatusSet, TransportFailure, TransportFailures,
+    Classification, HeaderLookup, HttpFailure, IdempotencyRule, IdempotencyStrategy, IdempotencyTable,
+    Preset, RequestFacts, StatusSet, TransportFailure, TransportFailures,
 };
 use gax_retry::operation::{AttemptResult, RetryFact};
 use gax_retry::{

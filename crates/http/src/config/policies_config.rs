@@ -4,7 +4,7 @@ use crate::config::http_config::HttpConfig;
 use crate::config::layer_options::LayerOptions;
 use gax_driver::__house::{CurrentPolicies, Follower};
 use gax_driver::LivePolicies;
-use gax_retry::http::{HttpPolicies, HttpSettings};
+use gax_retry::{HttpPolicies, HttpSettings};
 use std::sync::Arc;
 
 impl LayerOptions {

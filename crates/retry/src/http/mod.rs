@@ -5,7 +5,6 @@ mod failure;
 mod http_status;
 mod idempotency;
 mod json;
-mod policies;
 pub mod presets;
 mod retry_info;
 mod status_set;
@@ -16,7 +15,6 @@ pub use idempotency::{
     IdempotencyStrategy, IdempotencyTable, OperationClass, ParseStrategyError, PathPattern, PatternError,
     Precondition, RequestFacts, UnknownRuleError,
 };
-pub use policies::{HttpPolicies, HttpSettings};
 pub use presets::{Preset, UnknownPresetError};
 pub use retry_info::retry_info_in_json;
 pub use status_set::StatusSet;

@@ -1,8 +1,8 @@
 //! The settings of methods by name.
 
-use super::{MethodFacts, MethodSettings, RetryThrottling};
 #[cfg(feature = "http")]
-use crate::http::HttpPolicies;
+use super::HttpPolicies;
+use super::{MethodFacts, MethodSettings, RetryThrottling};
 use crate::{CodeSet, Compatibility, RetrySettings};
 use std::collections::HashMap;
 use std::sync::Arc;

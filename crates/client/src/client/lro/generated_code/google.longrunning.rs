@@ -525,9 +525,7 @@ pub mod operations_gax {
         }
     }
     /// The settings of a client: those of its RPCs, and the options of all calls.
-    pub type OperationsSettings = crate::ClientSettings<
-        OperationsStubSettings,
-    >;
+    pub type OperationsSettings = crate::ClientSettings<OperationsStubSettings>;
     impl crate::__private::ServiceStub for OperationsStubSettings {
         fn into_config(self) -> crate::__private::ClientConfig {
             crate::__private::ClientConfig::new(self.inner)
@@ -598,10 +596,7 @@ pub mod operations_gax {
         ) -> OperationsClient<::tonic::service::interceptor::InterceptedService<T, F>>
         where
             F: ::tonic::service::Interceptor,
-            ::tonic::service::interceptor::InterceptedService<
-                T,
-                F,
-            >: crate::Transport,
+            ::tonic::service::interceptor::InterceptedService<T, F>: crate::Transport,
         {
             OperationsClient::new(
                 ::tonic::service::interceptor::InterceptedService::new(

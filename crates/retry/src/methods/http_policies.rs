@@ -1,15 +1,14 @@
 //! The settings of HTTP requests, as plain data.
 
-use super::{IdempotencyTable, StatusSet, TransportFailures};
-use crate::MethodSettings;
+use super::MethodSettings;
+use crate::http::{IdempotencyTable, StatusSet, TransportFailures};
 
 /// The settings of HTTP requests: of those that a rule of its own matches, and of all others.
 ///
 /// # Examples
 ///
 /// ```
-/// use gax_retry::http::{HttpPolicies, HttpSettings};
-/// use gax_retry::{CodeSet, MethodPolicies, MethodSettings, RetrySettings};
+/// use gax_retry::{CodeSet, HttpPolicies, HttpSettings, MethodPolicies, MethodSettings, RetrySettings};
 /// use std::time::Duration;
 ///
 /// let settings = RetrySettings::builder().total_timeout(Duration::from_secs(10)).build()?;
